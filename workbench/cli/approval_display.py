@@ -168,12 +168,12 @@ def proposal_detail(journal: Journal, action: Action) -> ProposalDetail:
 
 
 def proposal_lines(
-    journal: Journal, action: Action, console: Console, found: ProposalDetail, *, is_whole: bool = False
+    journal: Journal, action: Action, console: Console, detail: ProposalDetail, *, is_whole: bool = False
 ) -> list[str]:
     """Return the lines that show an action to a person; `is_whole` cuts no text of it."""
     row = read_action_row(journal, action)
     return detail_lines(
-        row, found.opened, found.parameters, found.hunks, found.changes, console.signs, journal.now(),
+        row, detail.opened, detail.parameters, detail.hunks, detail.changes, console.signs, journal.now(),
         is_whole=is_whole,
     )  # fmt: skip
 

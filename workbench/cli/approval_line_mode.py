@@ -259,7 +259,7 @@ class LineMode:
         return approvals.answer_decision(action, opened, None, typed.rest)
 
 
-def is_fully_said(action: Action, found: ProposalDetail) -> bool:
+def is_fully_said(action: Action, detail: ProposalDetail) -> bool:
     """Return whether one line says all that an approval lets happen.
 
     It never does for a change of files, for what has several lines, for a target that was cut, for a call
@@ -268,9 +268,9 @@ def is_fully_said(action: Action, found: ProposalDetail) -> bool:
     """
     if action.files or action_target(action) != action.target:
         return False
-    if action.verb == "run" and found.parameters.get("command", action.target) != action.target:
+    if action.verb == "run" and detail.parameters.get("command", action.target) != action.target:
         return False
-    prompt, texts = found.opened.prompt, [*found.parameters.values()]
+    prompt, texts = detail.opened.prompt, [*detail.parameters.values()]
     said = [value for value in texts if isinstance(value, str)]
     is_nested = any(isinstance(value, dict | list) for value in texts)
     if is_nested or len(said) > 1 or any("\n" in value for value in said):

@@ -279,9 +279,9 @@ REJECTING_CHOICES = frozenset({"reject", "not_now"})
 
 def configure_answer(parser: ArgumentParser) -> None:
     parser.add_argument("id", metavar="ID", help=ACTION_ID_HELP)
-    given = parser.add_mutually_exclusive_group(required=True)
-    given.add_argument("--choice", metavar="KEY", help="one of the choices that it offers")
-    given.add_argument("--text", metavar="T", help="the answer to a question")
+    group = parser.add_mutually_exclusive_group(required=True)
+    group.add_argument("--choice", metavar="KEY", help="one of the choices that it offers")
+    group.add_argument("--text", metavar="T", help="the answer to a question")
     parser.add_argument("--reason", metavar="T", help="a reason for the record")
 
 
@@ -319,8 +319,8 @@ def execute_extend(options: Namespace, console: Console) -> int:
     with open_journal() as (home, journal):
         require_person(home, journal, "extend")
 
-        def one(given: str) -> int:
-            console.say(extend_action(journal, find_action(journal, given)))
+        def one(key: str) -> int:
+            console.say(extend_action(journal, find_action(journal, key)))
             return EXIT_OK
 
         return for_each_id(options.ids, console, one)

@@ -111,18 +111,18 @@ def _demo_session(demo: Demo) -> Session | None:
     from workbench.config.keys import RECORDED
     from workbench.host import session_requests
 
-    found = next(iter(demo.journal.sessions(workspace=demo.workspace)), None)
-    if found is None:
+    session = next(iter(demo.journal.sessions(workspace=demo.workspace)), None)
+    if session is None:
         recording = load_recording(str(demo.place.recording))
         configuration = {"recording": {"path": str(recording.path), "sha256": recording.sha256}}
         plan = SessionPlan(provider=RECORDED.name, model=recording.model, configuration=configuration)
         key = begin_session(demo.journal, plan, demo.workspace, DEMO_PROMPT)
         return demo.journal.session(key)
-    if found.open_turn is None and found.reason == "run ended":
+    if session.open_turn is None and session.reason == "run ended":
         return None
-    if found.reason not in ("parked", None):
-        session_requests.continue_session(demo.journal, found.id, user_actor())
-    return found
+    if session.reason not in ("parked", None):
+        session_requests.continue_session(demo.journal, session.id, user_actor())
+    return session
 
 
 def _print_finished(demo: Demo) -> int:

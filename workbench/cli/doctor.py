@@ -148,9 +148,11 @@ def _check_database(home: Home, journal: Journal) -> Check:
 def _check_schema(home: Home, journal: Journal) -> Check:
     del home
     with journal.reader.snapshot() as database:
-        found = database.execute("PRAGMA user_version").fetchall()[0][0]
-    problems = () if found == SCHEMA_VERSION else (f"it is {found}, this program writes {SCHEMA_VERSION}",)
-    return Check(name="schema", fact=f"version {found}", problems=problems)
+        version = database.execute("PRAGMA user_version").fetchall()[0][0]
+    problems = (
+        () if version == SCHEMA_VERSION else (f"it is {version}, this program writes {SCHEMA_VERSION}",)
+    )
+    return Check(name="schema", fact=f"version {version}", problems=problems)
 
 
 def _check_tables(home: Home, journal: Journal) -> Check:
@@ -257,22 +259,22 @@ async def _check_server(title: str, provider: Provider, config: Config, options:
     seconds = float(config.api_timeout_seconds)
     address = provider.endpoint.base_url if provider.endpoint else provider.name
     try:
-        found = await provider.list_models(seconds)
+        models = await provider.list_models(seconds)
     except ModelsNotListed as error:
         return Check(name=title, fact=address, problems=(failure_text(error.failure),))
     more: dict[str, object] = {
         "base_url": address,
-        "models": [{"id": model.id, "context": model.context} for model in found],
+        "models": [{"id": model.id, "context": model.context} for model in models],
     }
-    problems = list(_missing_model_problems(address, found, options.model))
-    facts = [f"{address}, {_model_names(found)}"]
+    problems = list(_missing_model_problems(address, models, options.model))
+    facts = [f"{address}, {_model_names(models)}"]
     if options.probe and not problems:
-        model = _model_to_probe(config, provider.name, found, options)
+        model = _model_to_probe(config, provider.name, models, options)
         if model is None:
             problems.append("No model is named, and there is not exactly one. Name one with --model.")
         else:
             probed = await provider.probe(model, seconds)
-            context = probed.context or _context_window(found, model)
+            context = probed.context or _context_window(models, model)
             facts.append(_probe_text(model, probed, context))
             problems += _missing_capabilities(model, probed)
             more["probe"] = _probe_json(model, probed, context)
@@ -284,35 +286,35 @@ def failure_text(failure: FailurePart) -> str:
     return f"{sentence(failure.message)} {failure.remedy.removesuffix(CONTINUE_HINT)}".strip()
 
 
-def _model_names(found: tuple[ListedModel, ...]) -> str:
-    if not found:
+def _model_names(models: tuple[ListedModel, ...]) -> str:
+    if not models:
         return "no models"
-    names = [f"{model.id} ({model.context:,} tokens)" if model.context else model.id for model in found]
+    names = [f"{model.id} ({model.context:,} tokens)" if model.context else model.id for model in models]
     rest = f" and {len(names) - _MOST_MODELS_SHOWN} more" if len(names) > _MOST_MODELS_SHOWN else ""
     count = "1 model" if len(names) == 1 else f"{len(names)} models"
     return f"{count}: {', '.join(names[:_MOST_MODELS_SHOWN])}{rest}"
 
 
 def _missing_model_problems(
-    address: str, found: tuple[ListedModel, ...], wanted: str | None
+    address: str, models: tuple[ListedModel, ...], wanted: str | None
 ) -> Iterator[str]:
-    if not found:
+    if not models:
         yield "It offers no model. Load one there."
-    elif wanted is not None and wanted not in {model.id for model in found}:
-        yield f"{address} lists no model “{one_line(wanted, 80)}”. It has {_model_names(found)}."
+    elif wanted is not None and wanted not in {model.id for model in models}:
+        yield f"{address} lists no model “{one_line(wanted, 80)}”. It has {_model_names(models)}."
 
 
 def _model_to_probe(
-    config: Config, name: str, found: tuple[ListedModel, ...], options: Namespace
+    config: Config, name: str, models: tuple[ListedModel, ...], options: Namespace
 ) -> str | None:
     provider = config.providers.get(name)
     default = config.default_model if config.default_provider in (None, name) else None
-    only = found[0].id if len(found) == 1 else None
+    only = models[0].id if len(models) == 1 else None
     return options.model or (provider.model if provider else None) or only or default
 
 
-def _context_window(found: tuple[ListedModel, ...], name: str) -> int | None:
-    return next((model.context for model in found if model.id == name), None)
+def _context_window(models: tuple[ListedModel, ...], name: str) -> int | None:
+    return next((model.context for model in models if model.id == name), None)
 
 
 def _probe_text(model: str, probed: ProbeResult, context: int | None) -> str:

@@ -43,13 +43,13 @@ def configure_status(parser: ArgumentParser) -> None:
 def execute_status(options: Namespace, console: Console) -> int:
     workspace = None if options.all else workspace_path(options.directory)
     with open_home() as (home, journal):
-        found = list(_host_statuses(home, journal, workspace))
+        statuses = list(_host_statuses(home, journal, workspace))
         now = journal.now() if journal else 0
     if journal is None:
         console.note("The journal is updated to this version when its hosts have ended.")
         console.note("workbench host stop --all ends them.")
-    facts = [host_json(status, now) for status in found]
-    lines = _status_lines(found, now) if found else ["No host runs."]
+    facts = [host_json(status, now) for status in statuses]
+    lines = _status_lines(statuses, now) if statuses else ["No host runs."]
     return console.result(list(facts) if options.all else facts[0], lines, is_json=options.json)
 
 
@@ -69,25 +69,25 @@ def _status_by_lock(workspace: str, pid: int | None) -> HostStatus:
     return HostStatus(workspace=workspace, state="stopped" if is_suspended(pid) else "running", pid=pid)
 
 
-def host_json(found: HostStatus, now: int) -> JsonFields:
+def host_json(status: HostStatus, now: int) -> JsonFields:
     """Return how a host stands as JSON."""
-    host = found.host
+    host = status.host
     return {
-        "workspace": found.workspace,
-        "is_running": found.state == "running",
-        "state": found.state,
+        "workspace": status.workspace,
+        "is_running": status.state == "running",
+        "state": status.state,
         "id": host.id if host else None,
-        "pid": found.pid,
+        "pid": status.pid,
         "started_at": iso_time(host.started_at) if host else None,
         "uptime_seconds": _uptime_seconds(host, now),
         "version": host.version if host else None,
         "schema": host.schema if host else None,
         "variables": list(host.variables) if host else [],
-        "sessions": [session.id for session in found.sessions],
-        "waiting": found.waiting,
-        "log": str(found.log) if found.log else None,
-        "log_bytes": found.log_bytes,
-        "differences": list(found.differences),
+        "sessions": [session.id for session in status.sessions],
+        "waiting": status.waiting,
+        "log": str(status.log) if status.log else None,
+        "log_bytes": status.log_bytes,
+        "differences": list(status.differences),
     }
 
 
@@ -95,38 +95,39 @@ def _uptime_seconds(host: Host | None, now: int) -> int | None:
     return max(0, now - host.started_at) // _MICROS if host else None
 
 
-def _status_lines(found: Iterable[HostStatus], now: int) -> Iterable[str]:
-    for one in found:
+def _status_lines(statuses: Iterable[HostStatus], now: int) -> Iterable[str]:
+    for one in statuses:
         yield _first_line(one)
         if one.host is not None:
             yield from _detail_lines(one, one.host, now)
 
 
-def _first_line(found: HostStatus) -> str:
-    match found.state:
+def _first_line(status: HostStatus) -> str:
+    match status.state:
         case "absent":
-            return f"No host runs for {found.workspace}."
+            return f"No host runs for {status.workspace}."
         case "starting":
-            return f"The host of {found.workspace} is starting (pid {found.pid})."
+            return f"The host of {status.workspace} is starting (pid {status.pid})."
         case "running":
-            return f"The host of {found.workspace} runs (pid {found.pid})."
+            return f"The host of {status.workspace} runs (pid {status.pid})."
         case "stopped":
-            return f"{found.workspace}: {suspended_host_sentence(found.pid)}"
+            return f"{status.workspace}: {suspended_host_sentence(status.pid)}"
 
 
-def _detail_lines(found: HostStatus, host: Host, now: int) -> Iterable[str]:
+def _detail_lines(status: HostStatus, host: Host, now: int) -> Iterable[str]:
     started = f"{clock_time(host.started_at, now)} ({duration_text(_uptime_seconds(host, now) or 0)} ago)"
     yield f"  started    {started}, version {host.version}, schema {host.schema}"
     yield f"  variables  {', '.join(host.variables) or 'none of a provider'}"
-    if found.log is not None:
-        yield f"  log        {found.log} ({size_text(found.log_bytes)})"
-    waits = f", {found.waiting} waiting for an answer" if found.waiting else ""
-    yield f"  runs       {len(found.sessions)} {'session' if len(found.sessions) == 1 else 'sessions'}{waits}"
-    for session in found.sessions:
+    if status.log is not None:
+        yield f"  log        {status.log} ({size_text(status.log_bytes)})"
+    waits = f", {status.waiting} waiting for an answer" if status.waiting else ""
+    count = len(status.sessions)
+    yield f"  runs       {count} {'session' if count == 1 else 'sessions'}{waits}"
+    for session in status.sessions:
         yield f"    {session.id[:8]}  {session.status}  {session.title}"
-    for difference in found.differences:
+    for difference in status.differences:
         yield f"  differs    {difference}"
-    if found.differences:
+    if status.differences:
         yield "  workbench host restart starts one like this program."
 
 
@@ -160,9 +161,9 @@ def execute_stop(options: Namespace, console: Console) -> int:
     return EXIT_OK
 
 
-def stopped_json(found: StopResult) -> JsonFields:
+def stopped_json(result: StopResult) -> JsonFields:
     """Return what came of it as JSON."""
-    return {"pid": found.pid, "is_gone": found.is_gone, "was_killed": found.was_killed}
+    return {"pid": result.pid, "is_gone": result.is_gone, "was_killed": result.was_killed}
 
 
 def require_ended(home: Home, ended: list[StopResult]) -> None:

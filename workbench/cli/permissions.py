@@ -34,10 +34,10 @@ def configure_list(parser: ArgumentParser) -> None:
 
 def execute_list(options: Namespace, console: Console) -> int:
     with open_journal() as (_, journal):
-        found, now = journal.rules(active=not options.all), journal.now()
-    wrong = warnings_by_rule(found, {tool.id: tool for tool in tool_descriptors()})
-    facts = [rule_json(rule, wrong.get(rule.id, ())) for rule in found]
-    lines = [rule_line(rule, now, wrong.get(rule.id, ())) for rule in found]
+        listed, now = journal.rules(active=not options.all), journal.now()
+    wrong = warnings_by_rule(listed, {tool.id: tool for tool in tool_descriptors()})
+    facts = [rule_json(rule, wrong.get(rule.id, ())) for rule in listed]
+    lines = [rule_line(rule, now, wrong.get(rule.id, ())) for rule in listed]
     return console.result(facts, lines or ["No rule: every call is asked about."], is_json=options.json)
 
 

@@ -155,13 +155,13 @@ def _project_root(workspace: str) -> str:
 
 def _all_files(workspace: str) -> list[str]:
     manifest, root = find_manifest(workspace), _project_root(workspace)
-    found = [f"{root}/{pipeline.file}" for pipeline in load.list_pipelines(root)]
+    files = [f"{root}/{pipeline.file}" for pipeline in load.list_pipelines(root)]
     if manifest:
-        found.insert(0, manifest)
-    if not found:
+        files.insert(0, manifest)
+    if not files:
         why = f"{workspace} has no manifest and no pipeline"
         raise Refusal("nothing was validated", why, "name a FILE")
-    return found
+    return files
 
 
 def _check_file(file: str, options: Namespace) -> ProblemReport:
@@ -182,12 +182,12 @@ def _report_json(file: str, report: ProblemReport) -> JsonFields:
 
 
 def _print_reports(results: list[tuple[str, ProblemReport]], console: Console) -> None:
-    told: set[str] = set()
+    printed: set[str] = set()
     for file, report in results:
         for problem in report.ordered():
             # Several pipelines share one manifest: what is wrong with it is said once.
-            if str(problem) not in told:
-                told.add(str(problem))
+            if str(problem) not in printed:
+                printed.add(str(problem))
                 console.say(str(problem))
         signs = console.signs
         sign = signs.of("ok") if report.is_ok else signs.of("failed")
@@ -368,20 +368,20 @@ def step_notes(step: Step, manifest: Manifest | None) -> list[str]:
         return [_route_text(step.route)]
     if step.gate and step.gate.type == "timer":
         return []
-    found: list[str] = []
+    notes: list[str] = []
     if step.aggregate is not None:
         return [f"{step.aggregate.strategy} into {step.aggregate.into}"]
     if step.branch is not None:
-        found.append(" / ".join(f"{case}: {name}" for case, name in step.branch.cases.items()))
+        notes.append(" / ".join(f"{case}: {name}" for case, name in step.branch.cases.items()))
     if step.matrix is not None:
-        found.append(f"×{len(step.matrix.items)}" if step.matrix.items is not None else "×?")
+        notes.append(f"×{len(step.matrix.items)}" if step.matrix.items is not None else "×?")
     if step.contracts:
-        found.append("contract " + ", ".join(contract.written_type for contract in step.contracts))
+        notes.append("contract " + ", ".join(contract.written_type for contract in step.contracts))
     if step.failing.attempts > 1:
-        found.append(f"{step.failing.attempts} attempts")
+        notes.append(f"{step.failing.attempts} attempts")
     if step.failing.then != "fail":
-        found.append(f"then {step.failing.then}")
-    return found if step.kind == "gate" else [*found, f"{step_timeout_seconds(step, manifest) // 60} min"]
+        notes.append(f"then {step.failing.then}")
+    return notes if step.kind == "gate" else [*notes, f"{step_timeout_seconds(step, manifest) // 60} min"]
 
 
 def _route_text(route: Route) -> str:

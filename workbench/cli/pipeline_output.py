@@ -63,11 +63,11 @@ def run_report_json(
     journal: Journal, row: PipelineState, waiting: tuple[str, ...], code: int | None = None
 ) -> JsonFields:
     """Return a run with its steps, artifacts and waiting actions as JSON."""
-    found = {
+    facts = {
         **run_json(row), "steps": [step_json(step) for step in journal.step_states(row.pipeline_id)],
         "artifacts": artifacts_json(journal, row.pipeline_id), "waiting": list(waiting),
     }  # fmt: skip
-    return found if code is None else {**found, "exit": code}
+    return facts if code is None else {**facts, "exit": code}
 
 
 def artifacts_json(journal: Journal, run_id: str) -> list[JsonFields]:
@@ -76,18 +76,18 @@ def artifacts_json(journal: Journal, run_id: str) -> list[JsonFields]:
     for event in journal.events(run_id):
         if isinstance(event.body, ArtifactStored):
             newest[event.step or "", event.body.name] = event
-    found: list[JsonFields] = []
+    artifacts: list[JsonFields] = []
     for (step, name), event in newest.items():
         body = event.body
         assert isinstance(body, ArtifactStored)
-        found.append(
+        artifacts.append(
             {
                 "step_id": step, "name": name, "kind": body.artifact_kind, "type": body.type,
                 "path": body.path, "size_bytes": body.size_bytes, "files": body.files,
                 "digest": body.digest, "attempt": body.attempt,
             }
         )  # fmt: skip
-    return found
+    return artifacts
 
 
 class _LinePrinter:
@@ -162,9 +162,9 @@ class _LinePrinter:
 
     def end(self, row: PipelineState, waiting: tuple[str, ...], code: int) -> None:
         del waiting, code
-        for found in artifacts_json(self._journal, self._run):
+        for artifact in artifacts_json(self._journal, self._run):
             self._console.say(
-                f"    {found['step_id']}/{found['name']}  {size_text(int(found['size_bytes']))}"
+                f"    {artifact['step_id']}/{artifact['name']}  {size_text(int(artifact['size_bytes']))}"
             )
         self._console.say(f"{run_title(row)}  {row.status}  {row.pipeline_id}")
 
@@ -224,12 +224,14 @@ def find_run(journal: Journal, workspace: str, word: str | None) -> PipelineStat
     if exact is not None:
         return exact
     name, _, number = word.replace(" ", "").partition("#")
-    found = [r for r in runs if r.pipeline_id.startswith(word)] if len(word) >= 4 else []
-    found = found or [r for r in runs if r.pipeline_name == name and (not number or str(r.number) == number)]
-    if not found or (len(found) > 1 and found[0].pipeline_name != name):
-        why = "there is none of that id" if not found else f"{len(found)} runs begin like this"
+    matches = [r for r in runs if r.pipeline_id.startswith(word)] if len(word) >= 4 else []
+    matches = matches or [
+        r for r in runs if r.pipeline_name == name and (not number or str(r.number) == number)
+    ]
+    if not matches or (len(matches) > 1 and matches[0].pipeline_name != name):
+        why = "there is none of that id" if not matches else f"{len(matches)} runs begin like this"
         raise Refusal(f"run {one_line(word, 60)} was not found", why, "see workbench pipeline list --runs")
-    return found[0]
+    return matches[0]
 
 
 LARGEST_INPUT: Final = 1_048_576

@@ -57,8 +57,8 @@ def execute_logs(options: Namespace, console: Console) -> int:
                 "no log was shown", "a JSON array has an end, and what is followed has none", remedy
             )
         events = journal.events(run.pipeline_id)
-        found = [event for event in events if _is_wanted(event, options)]
-        entries = [_log_entry(journal, event, options.tail) for event in found]
+        wanted = [event for event in events if _is_wanted(event, options)]
+        entries = [_log_entry(journal, event, options.tail) for event in wanted]
         entries += [] if options.errors else _running_output(events, options)
         if options.json:
             console.json(entries)

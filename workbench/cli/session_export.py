@@ -202,14 +202,14 @@ def _render_picture(options: Namespace, journal: Journal, session: Session, cons
     return page.end()
 
 
-def _moment_index(shoot: "FilmOptions", given: str | None) -> int | None:
+def _moment_index(shoot: "FilmOptions", moment: str | None) -> int | None:
     reel = shoot.source.reel
     if not len(reel):
         raise UsageError("nothing was exported", "this session has no events", "name another one")
-    if given is None:
+    if moment is None:
         return None
-    index = parse_replay_moment(given, reel)
+    index = parse_replay_moment(moment, reel)
     if index is None:
-        why = f"“{given}” is no moment of this recording"
+        why = f"“{moment}” is no moment of this recording"
         raise UsageError("nothing was exported", why, f"name one as 12:01:31, 35% or #1 to #{len(reel)}")
     return max(1, index)

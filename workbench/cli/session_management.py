@@ -151,16 +151,16 @@ def fork_session(journal: Journal, session: Session, wish: ForkOptions, actor: A
     return ForkResult(session_id=new, workspace=plan.workspace, restored=restored)
 
 
-def _fork_position(journal: Journal, session: Session, given: str | None) -> int | None:
-    if given is None:
+def _fork_position(journal: Journal, session: Session, moment: str | None) -> int | None:
+    if moment is None:
         return None
     from workbench.views.replay import parse_replay_moment
     from workbench.views.timeline import FIELD_OF_EVENT_KIND, Timeline
 
     reel = Timeline(columns=ReplayReader(journal, session.id).columns(FIELD_OF_EVENT_KIND))
-    index = parse_replay_moment(given, reel)
+    index = parse_replay_moment(moment, reel)
     if index is None:
-        why = f"“{one_line(given, 40)}” is no moment of it"
+        why = f"“{one_line(moment, 40)}” is no moment of it"
         raise UsageError(_NOT_FORKED, why, f"name one as 12:01:31, 35% or #1 to #{len(reel)}")
     return reel.position(index)
 
@@ -212,20 +212,20 @@ def execute_resume(options: Namespace, console: Console) -> int:
     return open_screen(console, workspace_path(session.workspace), session.id)
 
 
-def session_to_resume(journal: Journal, given: str | None, directory: str | None) -> Session:
+def session_to_resume(journal: Journal, word: str | None, directory: str | None) -> Session:
     """Return the session that a screen is to open on."""
-    if given is not None:
-        session = find_session(journal, given)
+    if word is not None:
+        session = find_session(journal, word)
         _require_resumable(journal, session)
         return session
     workspace = workspace_path(directory)
-    found = session_requests.newest_open_session(journal, workspace)
-    if found is None:
+    newest = session_requests.newest_open_session(journal, workspace)
+    if newest is None:
         others = sum(one.id != SYSTEM_SESSION for one in journal.sessions())
         where = f"; workbench sessions list --all shows all {others:,}" if others else ""
         why = f"no session of {workspace} can go on"
         raise Refusal("nothing was resumed", why, f"workbench {workspace} begins one{where}")
-    return found
+    return newest
 
 
 def _require_resumable(journal: Journal, session: Session) -> None:
@@ -341,8 +341,8 @@ def execute_delete(options: Namespace, console: Console) -> int:
     """Delete them, after asking; all ids are looked up before anything is deleted."""
     with open_journal() as (home, journal):
         refuse_inside_agents(journal, home, "delete a session")
-        found = {session.id: session for session in (find_session(journal, key) for key in options.ids)}
-        sessions = list(found.values())
+        by_id = {session.id: session for session in (find_session(journal, key) for key in options.ids)}
+        sessions = list(by_id.values())
         names = [session_label(journal, session) for session in sessions]
         if not options.yes and not _is_confirmed(names, console):
             console.say("Nothing was deleted.")

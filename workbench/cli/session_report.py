@@ -257,13 +257,13 @@ def _statistics_lines(counts: statistics.Statistics, console: Console) -> Iterab
     yield from _file_lines(counts, console)
 
 
-def _tool_line(one: statistics.ToolCount) -> str:
-    share = "–" if one.success is None else f"{one.success:.0%}"
-    name = one_line(one.tool, 28)
+def _tool_line(tool: statistics.ToolCount) -> str:
+    share = "–" if tool.success is None else f"{tool.success:.0%}"
+    name = one_line(tool.tool, 28)
     return (
-        f"{name:<28} {one.calls:>7,} {share:>5} {_duration_cell(one.p50_ms):>8}"
-        f" {_duration_cell(one.p95_ms):>8}"
-        f" {_duration_cell(one.run_ms):>10} {_duration_cell(one.waited_ms or None):>10}"
+        f"{name:<28} {tool.calls:>7,} {share:>5} {_duration_cell(tool.p50_ms):>8}"
+        f" {_duration_cell(tool.p95_ms):>8}"
+        f" {_duration_cell(tool.run_ms):>10} {_duration_cell(tool.waited_ms or None):>10}"
     )
 
 
@@ -272,10 +272,10 @@ def _duration_cell(ms: int | None) -> str:
 
 
 def _bar_lines(title: str, rows: Iterable[tuple[str, int]]) -> Iterable[str]:
-    found = list(rows)
-    most, total = max((count for _, count in found), default=0), sum(count for _, count in found)
+    counts = list(rows)
+    most, total = max((count for _, count in counts), default=0), sum(count for _, count in counts)
     yield f"{title}: {total}"
-    for word, count in found:
+    for word, count in counts:
         if count:
             bar = "=" * max(1, round(_BAR_CELLS * count / most))
             yield f"  {word:<11} {count:>7,} {count / total:>5.0%}  {bar}"

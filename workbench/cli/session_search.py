@@ -101,7 +101,7 @@ def execute_search(options: Namespace, console: Console) -> int:
     lines = [
         line for key, hit in zip(keys, shown, strict=True) for line in _hit_lines(console, key, hit, now)
     ]
-    facts = [_hit_json(session, found, places) for session, found, places in shown]
+    facts = [_hit_json(session, matches, places) for session, matches, places in shown]
     return console.result(facts, lines or ["Nothing matches."], is_json=options.json)
 
 
@@ -135,10 +135,10 @@ def search_places(
     return [search_hit(event, asked.terms) for event in events]
 
 
-def _hit_json(session: Session, found: SessionMatches | None, places: Sequence[SearchHit]) -> JsonFields:
+def _hit_json(session: Session, matches: SessionMatches | None, places: Sequence[SearchHit]) -> JsonFields:
     return {
         **session_json(session),
-        "places": found.places if found else 0,
+        "places": matches.places if matches else 0,
         "matches": [
             {
                 "sequence_number": place.sequence_number,
@@ -154,12 +154,12 @@ def _hit_json(session: Session, found: SessionMatches | None, places: Sequence[S
 def _hit_lines(
     console: Console, key: str, shown: tuple[Session, SessionMatches | None, Sequence[SearchHit]], now: int
 ) -> Iterable[str]:
-    session, found, places = shown
+    session, matches, places = shown
     yield session_line(session, key, 0, console.signs, now)
     for place in places:
         yield f"    {place.who:<6} {clock_time(place.at, now)}  {place.text}"
-    if found is not None and found.places > len(places):
-        yield f"    and {found.places - len(places)} more places"
+    if matches is not None and matches.places > len(places):
+        yield f"    and {matches.places - len(places)} more places"
 
 
 DEFAULT_LIMIT = 100
@@ -273,17 +273,17 @@ def session_ids_holding(journal: Journal, asked: SearchQuery) -> frozenset[str]:
     """Return the ids of the sessions that hold the words of a query."""
     with journal.reader.snapshot() as database:
         expression = library.fts_expression(asked, search.word_finder(database))
-        found = search.matching_sessions(database, expression) if expression else []
-    return frozenset(one.session_id for one in found)
+        matches = search.matching_sessions(database, expression) if expression else []
+    return frozenset(one.session_id for one in matches)
 
 
 def page_of_sessions(
     sessions: Iterable[Session], filters: SessionFilters, holders: Collection[str] = frozenset()
 ) -> list[Session]:
     """Return the page that filters let through; `holders` hold the words outside title and tags."""
-    found = [session for session in sessions if _passes_filters(session, filters, holders)]
-    found.sort(key=_SORT_KEYS[filters.sort], reverse=not filters.is_ascending)
-    return found[filters.offset : filters.offset + filters.limit]
+    passed = [session for session in sessions if _passes_filters(session, filters, holders)]
+    passed.sort(key=_SORT_KEYS[filters.sort], reverse=not filters.is_ascending)
+    return passed[filters.offset : filters.offset + filters.limit]
 
 
 def _passes_filters(session: Session, filters: SessionFilters, holders: Collection[str]) -> bool:

@@ -168,8 +168,8 @@ class Attempt:
                 written = step.source if step.branch is None else self._case(step.branch, values)
                 if written == model.SKIP_CASE and step.branch is not None:
                     return replace(spec, kind="route")
-                given = values.fill(step.pipeline_input)
-                facts: dict[str, Json] = {"input": given, "is_computed": "{{" in written}
+                text = values.fill(step.pipeline_input)
+                facts: dict[str, Json] = {"input": text, "is_computed": "{{" in written}
                 return replace(spec, source=values.fill(written), environment=facts)
             case "route":
                 return spec
@@ -216,9 +216,9 @@ class Attempt:
 
     def _prompt(self, values: TemplateValues) -> str:
         parts = [templates.fill_templates(self._source(), values.of)]
-        given = [artifacts.injected_path(one.name) for one in self.step.injections]
-        if given:
-            parts.append(f"In your folder, from earlier steps: {', '.join(given)}.")
+        paths = [artifacts.injected_path(one.name) for one in self.step.injections]
+        if paths:
+            parts.append(f"In your folder, from earlier steps: {', '.join(paths)}.")
         wanted = [one.path for one in self.step.outputs if one.kind != "stdout"]
         if wanted:
             parts.append(f"When you are done these have to be there: {', '.join(wanted)}.")

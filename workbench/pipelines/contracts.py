@@ -115,11 +115,11 @@ def _check_schema(contract: Contract, workspace: str, source: str, files: Projec
     text = data.decode("utf-8", "replace")
     fenced = _CODE_FENCE.fullmatch(text)
     try:
-        found: Json = json.loads(fenced[1] if fenced else text)
+        value: Json = json.loads(fenced[1] if fenced else text)
     except (ValueError, RecursionError) as error:
         yield f"{source} is no JSON: {error}"
         return
-    yield from schema_violations(schema, found)
+    yield from schema_violations(schema, value)
 
 
 def schema_violations(schema: Json, value: Json) -> Iterator[str]:
@@ -286,18 +286,20 @@ def _outside_references(node: Json, depth: int) -> "list[str]":
     members = cast("dict[str, Json]", node)
     own = members.get("$ref")
     outside = isinstance(own, str) and not own.startswith("#")
-    found = [f"$ref {one_line(str(own), 100)} leads out of the schema; nothing is fetched"] if outside else []
-    return found + [text for item in members.values() for text in _outside_references(item, depth + 1)]
+    references = (
+        [f"$ref {one_line(str(own), 100)} leads out of the schema; nothing is fetched"] if outside else []
+    )
+    return references + [text for item in members.values() for text in _outside_references(item, depth + 1)]
 
 
 class InputRefused(ValueError):
     """The input does not satisfy the pipeline's schema; names every failing path."""
 
 
-def check_input(config: InputConfig, given: str) -> None:
+def check_input(config: InputConfig, text: str) -> None:
     """Refuse an input that fails the schema; a text is taken as it is. Raises InputRefused."""
     found: Json = config.schema
-    if config.is_required and not given.strip():
+    if config.is_required and not text.strip():
         example = f", for example {config.example}" if config.example else ""
         raise InputRefused(f"the pipeline needs an input{example}")
     if not isinstance(found, Mapping):
@@ -307,7 +309,7 @@ def check_input(config: InputConfig, given: str) -> None:
     if kind == "json":
         schema.pop("type")
     value: Json = (
-        given if kind in ("string", None) and "properties" not in schema else parse_content(given.encode())
+        text if kind in ("string", None) and "properties" not in schema else parse_content(text.encode())
     )
     problems = list(schema_violations(schema, value))
     if problems:

@@ -126,8 +126,10 @@ class TemplateValues(Struct, frozen=True, kw_only=True):
         return artifacts.injected_path(injected) if name not in names and injected in names else None
 
     def _answer(self, step: str, what: str) -> str | None:
-        found = self.state.steps.get(step)
-        action = self.journal.action(found.last_question_id) if found and found.last_question_id else None
+        step_run = self.state.steps.get(step)
+        action = (
+            self.journal.action(step_run.last_question_id) if step_run and step_run.last_question_id else None
+        )
         while action is not None and action.successor:
             action = self.journal.action(action.successor)
         if action is None:
@@ -156,10 +158,10 @@ class TemplateValues(Struct, frozen=True, kw_only=True):
         return artifacts.artifact_text(self.journal, artifact, self.longest)
 
     def _field(self, artifact: ArtifactStored, path: str) -> str | None:
-        found = templates.member_value(
+        value = templates.member_value(
             artifacts.parse_content(artifacts.read_artifact(self.journal, artifact)), path
         )
-        return None if found is None else templates.value_text(found)
+        return None if value is None else templates.value_text(value)
 
     def _facts(self) -> dict[str, str]:
         return {
@@ -179,15 +181,15 @@ def step_outcome(step: StepRun) -> str:
 
 def _ontology_text(ontology: Json, name: str) -> str | None:
     kind, _, rest = name.partition(".")
-    found = templates.member_value(ontology, name)
+    value = templates.member_value(ontology, name)
     if kind == "convention":
-        found = templates.member_value(templates.member_value(ontology, "conventions"), rest)
+        value = templates.member_value(templates.member_value(ontology, "conventions"), rest)
     if kind == "context":
         listed = templates.member_value(ontology, "contexts")
         many = cast("list[Json]", listed) if isinstance(listed, list) else []
         mine = [one for one in many if templates.member_value(one, "name") == rest]
-        found = templates.member_value(mine[0], "description") if mine else None
-    return found if isinstance(found, str) else None
+        value = templates.member_value(mine[0], "description") if mine else None
+    return value if isinstance(value, str) else None
 
 
 MOST_AGGREGATE_CHARACTERS: Final = 64 * 1024 * 1024
@@ -218,25 +220,25 @@ def aggregate_text(aggregate: Aggregate | None, values: TemplateValues) -> str:
 
 
 def _parse_list(text: str, aggregate: Aggregate) -> list[Json]:
-    found: Json = artifacts.parse_content(text.encode("utf-8", "surrogatepass"))
-    if not isinstance(found, list):
+    listed: Json = artifacts.parse_content(text.encode("utf-8", "surrogatepass"))
+    if not isinstance(listed, list):
         raise AggregateError(
             f"{one_line(aggregate.source, 80)} comes to no JSON list, so nothing can be merged"
         )
-    return cast("list[Json]", found)
+    return cast("list[Json]", listed)
 
 
 def _joined_lists(parts: list[Json], key: str) -> list[Json]:
     joined: list[Json] = []
     for number, part in enumerate(parts, 1):
-        found = _list_in_part(part, key)
-        if isinstance(found, list):
-            joined += found
-        elif found is not None:
+        items = _list_in_part(part, key)
+        if isinstance(items, list):
+            joined += items
+        elif items is not None:
             where = f"its {key}" if key else "it"
             hint = "" if key else "; key says which member of an object holds the list"
             raise AggregateError(
-                f"part {number} is no list: {where} is {one_line(json.dumps(found), 60)}{hint}"
+                f"part {number} is no list: {where} is {one_line(json.dumps(items), 60)}{hint}"
             )
     return joined
 
@@ -246,11 +248,11 @@ def _list_in_part(part: Json, key: str) -> Json:
 
 
 def _concatenated_texts(text: str) -> str:
-    found = artifacts.parse_content(text.encode("utf-8", "surrogatepass"))
-    if not isinstance(found, list):
+    content = artifacts.parse_content(text.encode("utf-8", "surrogatepass"))
+    if not isinstance(content, list):
         return text
     return "\n".join(
-        templates.value_text(one).rstrip("\n") for one in cast("list[Json]", found) if one is not None
+        templates.value_text(one).rstrip("\n") for one in cast("list[Json]", content) if one is not None
     )
 
 

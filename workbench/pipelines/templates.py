@@ -172,8 +172,8 @@ def _term_holds(term: ConditionTerm, value: Callable[[str], str]) -> bool:
     def of(one: ConditionOperand) -> str:
         return value(one.text).strip() if one.is_name else one.text
 
-    found = of(term.left) == of(term.right) if term.right else of(term.left).lower() in TRUE_WORDS
-    return found != term.is_negated
+    holds = of(term.left) == of(term.right) if term.right else of(term.left).lower() in TRUE_WORDS
+    return holds != term.is_negated
 
 
 def parse_condition(text: str) -> Condition:

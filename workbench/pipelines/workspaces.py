@@ -133,8 +133,8 @@ class Workspaces(Struct, frozen=True, kw_only=True):
     def _note_base(self, path: str, number: int, source: str, skip: frozenset[str]) -> None:
         note = self._note(path, number)
         private_folder(note.parent)
-        found = {name: _file_digest(f"{source}/{name}") for name in _names_to_copy(source, skip)}
-        write_atomic(note, json.dumps(found).encode())
+        digests = {name: _file_digest(f"{source}/{name}") for name in _names_to_copy(source, skip)}
+        write_atomic(note, json.dumps(digests).encode())
 
     def give_back(self, step: Step, path: str, fill: Callable[[str], str]) -> list[str]:
         """Write what a step changed in its readwrite mounts into the project; return the paths.
@@ -170,9 +170,9 @@ class Workspaces(Struct, frozen=True, kw_only=True):
 
 
 def _names_to_copy(folder: str, skip: frozenset[str] = frozenset()) -> list[str]:
-    found = files_below(folder)
+    names = files_below(folder)
     hidden = tuple(f"{os.path.relpath(place, folder)}/" for place in skip)
-    return [name for name in found if not name.startswith(hidden)]
+    return [name for name in names if not name.startswith(hidden)]
 
 
 def _file_digest(path: str) -> str | None:
