@@ -102,7 +102,6 @@ class Attempt:
 
     @property
     def values(self) -> TemplateValues:
-        """Return the templates of this attempt."""
         return self._values(self.workspace)
 
     def _values(self, workspace: str) -> TemplateValues:
@@ -263,7 +262,6 @@ class Attempt:
         return persona, adapter
 
     def persona_name(self) -> str:
-        """Return the persona of the step."""
         return self.values.fill(self.step.persona)
 
     def _project_files(self) -> tuple[str, ...]:
@@ -382,7 +380,6 @@ def combine_item_results(results: Sequence[StepRun], values: dict[str, Json]) ->
 
 
 def attempt_step_id(run: str, step_run: StepRun) -> StepId:
-    """Return the id of a step's present attempt."""
     return StepId(run=run, step=step_run.id, attempt=max(1, step_run.attempt))
 
 
@@ -463,7 +460,6 @@ def _end_change(attempt: Attempt, result: AttemptResult, spent: int, journal: Ru
 
 
 def is_failure_routed(step: model.Step, pipeline: model.Pipeline) -> bool:
-    """Return whether a route goes on from the failure of a step."""
     return step.id in step_order.steps_with_routed_failure(pipeline.steps)
 
 

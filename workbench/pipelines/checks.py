@@ -43,7 +43,6 @@ class CheckContext(Struct, frozen=True, kw_only=True):
     """Steps that a way back does again, one set for each."""
 
     def at(self, step: Step) -> DocumentPlace:
-        """Return the place of a step in its file."""
         return self.places.get(step.path, self.place)
 
     def before(self, step: Step) -> frozenset[str]:

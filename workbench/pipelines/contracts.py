@@ -36,7 +36,6 @@ _CODE_FENCE: Final = re.compile(r"\s*```(?:json)?\s*\n(.*?)\n```\s*", re.DOTALL)
 def contract_event(
     contract: Contract, outcome: ContractOutcome, problems: list[str], source: str, attempt: int
 ) -> ContractChecked:
-    """Return the event of a check."""
     return ContractChecked(
         contract=contract.written_type, outcome=outcome, attempt=attempt, source=source,
         problems=tuple(scrub(one_line(problem, 600)).text for problem in problems[:MOST_PROBLEMS]),

@@ -157,7 +157,6 @@ async def _return_from_gate(run: RunContext, step_run: StepRun, target: str) -> 
 
 
 async def withdraw_gate(run: RunContext, step_run: StepRun) -> None:
-    """Withdraw the row of a gate that waits."""
     action = _latest_action(run, step_run.action_id) if step_run.action_id else None
     if action is not None and action.state == "pending":
         body = ActionCancelled(why="the run was cancelled")

@@ -51,7 +51,6 @@ class StepSlots:
         return True
 
     def give(self) -> None:
-        """Give a slot back."""
         self.taken -= 1
 
 
@@ -88,7 +87,6 @@ class Coordinator:
 
     @property
     def is_ended(self) -> bool:
-        """Return whether the run is over."""
         return self.state.status in ("completed", "failed", "cancelled") and not self._tasks
 
     @property
@@ -378,7 +376,6 @@ class _StepRecorder:
             self._journal.stream(self._journal.event(body, step=self._step))
 
     async def flush(self, *more: Event) -> None:
-        """Write what has waited."""
         events, self._first = [*self._first, *more], []
         if events:
             await self._journal.append(*events)

@@ -5,6 +5,7 @@ everything. This imports pydantic: import it only where a document is read.
 """
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Annotated, Any, ClassVar, TypeVar, cast
 
 from msgspec import Struct
@@ -184,7 +185,8 @@ class DocumentModel(BaseModel):
 
     def place_of(self, name: str) -> DocumentPlace | None:
         """Return the place of a member; None if it is absent or null."""
-        return self._place.present(name) if self._place else None
+        place = self._place
+        return place.present(name) if place else None
 
     def require(self, name: str) -> None:
         """Report a text that has to be there under conditions that only the caller knows."""
@@ -202,7 +204,6 @@ class DocumentModel(BaseModel):
 
     @property
     def origin(self) -> str:
-        """Return file and line of the object."""
         return f"{self._place.file}:{self._place.node.line}" if self._place else ""
 
     @model_validator(mode="wrap")
@@ -218,13 +219,12 @@ class DocumentModel(BaseModel):
             return handler({})
         model = handler({name: value.member(name) for name, node in nodes.items() if node.value is not None})
         model._place = value
-        fields = {field.alias or name: field for name, field in cls.model_fields.items()}
-        for name, field in fields.items():
-            required = next((one for one in field.metadata if isinstance(one, Required)), None)
-            if required and model.place_of(name) is None:
-                value.error("missing_field", f"{place_name(value)} needs {required.name or name}")
+        names, required = _member_names(cls)
+        for name, called in required.items():
+            if value.present(name) is None:
+                value.error("missing_field", f"{place_name(value)} needs {called}")
         if cls.reports_unknown:
-            report_unknown_members(value, list(fields), cls.not_acted_on)
+            report_unknown_members(value, names, cls.not_acted_on)
         return model
 
     @field_validator("*", mode="wrap")
@@ -245,6 +245,19 @@ class DocumentModel(BaseModel):
         if is_required and isinstance(read, str) and isinstance(value, DocumentPlace) and not read.strip():
             value.error("missing_field", f"{_member_name(value)} is empty")
         return read
+
+
+@cache
+def _member_names(model: type[DocumentModel]) -> tuple[list[str], dict[str, str]]:
+    """Return the members of a model as documents name them, and what messages call the required ones."""
+    fields = {field.alias or name: field for name, field in model.model_fields.items()}
+    required = {
+        name: mark.name or name
+        for name, field in fields.items()
+        for mark in field.metadata
+        if isinstance(mark, Required)
+    }
+    return list(fields), required
 
 
 def _member_name(place: DocumentPlace) -> str:

@@ -61,17 +61,14 @@ class ProblemReport(Struct):
 
     @property
     def errors(self) -> list[Problem]:
-        """Return what makes a validation fail."""
         return [problem for problem in self.ordered() if problem.severity == "error"]
 
     @property
     def warnings(self) -> list[Problem]:
-        """Return what does not."""
         return [problem for problem in self.ordered() if problem.severity == "warning"]
 
     @property
     def is_ok(self) -> bool:
-        """Return whether there is no error."""
         return not self.errors
 
     def ordered(self) -> list[Problem]:
@@ -101,7 +98,6 @@ class DocumentPlace(Struct, frozen=True, kw_only=True):
     path: str = ""
 
     def error(self, code: str, message: str) -> None:
-        """Report that the document cannot be used as it is."""
         self._add(code, message, "error", stops_run=True)
 
     def warn(self, code: str, message: str, *, stops_run: bool = False) -> None:
@@ -119,12 +115,10 @@ class DocumentPlace(Struct, frozen=True, kw_only=True):
         return None if member is None or member.node.value is None else member
 
     def items(self) -> Iterable["DocumentPlace"]:
-        """Return the places of an array's items."""
         for number, node in enumerate(self.node.items or ()):
             yield self.at(node, f"{self.path}[{number}]")
 
     def at(self, node: LocatedNode, path: str) -> "DocumentPlace":
-        """Return another place of the same document."""
         return DocumentPlace(report=self.report, file=self.file, node=node, path=path)
 
     def key(self, name: str) -> "DocumentPlace":
@@ -179,7 +173,6 @@ def is_text_item(place: DocumentPlace, name: str) -> bool:
 
 
 def place_name(place: DocumentPlace) -> str:
-    """Return what messages call the object at a place."""
     return place.path or "the document"
 
 
@@ -189,7 +182,6 @@ def value_text(value: object) -> str:
 
 
 def type_name(value: object) -> str:
-    """Return what messages call the type of a value."""
     names: tuple[tuple[type, str], ...] = (
         (bool, "true or false"), (int, "a number"), (float, "a number"), (str, "a text"), (list, "a list"),
         (dict, "a mapping"),
@@ -198,7 +190,6 @@ def type_name(value: object) -> str:
 
 
 def text_at(place: DocumentPlace) -> str:
-    """Return the value of a place as a text."""
     return str(place.node.value)
 
 
@@ -269,9 +260,7 @@ class ProjectFiles(Protocol):
         """Return whether a path, or a pattern of paths, names anything. Raises OutsideRoot."""
         ...
 
-    def seen(self) -> dict[str, str]:
-        """Return every text that was read, by its path."""
-        ...
+    def seen(self) -> dict[str, str]: ...
 
 
 def path_inside_root(path: str) -> str:

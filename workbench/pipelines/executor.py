@@ -12,7 +12,7 @@ from workbench.domain.rows import Action
 from workbench.domain.values import BlobRef, Body, Decision
 
 EVENT_PAGE_SIZE: Final = 2_000
-"""Events that a ledger returns at once; fewer are the last there are."""
+"""Events that a journal returns at once; fewer are the last there are."""
 OnStepEvent = Callable[[StepEvent], Awaitable[None]]
 
 
@@ -46,16 +46,12 @@ class RunJournal(Protocol):
         """Make an event of the run, stamped now."""
         ...
 
-    async def append(self, *events: Event) -> None:
-        """Append events in one transaction and wait until they are there."""
-        ...
+    async def append(self, *events: Event) -> None: ...
 
-    def stream(self, *events: Event) -> None:
-        """Append fast events without waiting."""
-        ...
+    def stream(self, *events: Event) -> None: ...
 
     def events(self, after: int) -> list[Event]:
-        """Return the next events of the run after a position, at most `PAGE`."""
+        """Return the next events of the run after a position, at most `EVENT_PAGE_SIZE`."""
         ...
 
     def action(self, action_id: str) -> Action | None: ...
@@ -64,17 +60,13 @@ class RunJournal(Protocol):
         """Return the ids of the actions of a session that wait for a human."""
         ...
 
-    def now(self) -> int:
-        """Return the journal's time in microseconds."""
-        ...
+    def now(self) -> int: ...
 
     def monotonic(self) -> float:
         """Return steady seconds."""
         ...
 
-    def new_id(self) -> str:
-        """Return a new identifier."""
-        ...
+    def new_id(self) -> str: ...
 
     def seal(self, data: bytes) -> BlobRef:
         """Store exact bytes."""
@@ -84,9 +76,7 @@ class RunJournal(Protocol):
         """Return exact bytes; None when they are gone."""
         ...
 
-    def keyed(self, data: bytes) -> str:
-        """Return the keyed digest of bytes."""
-        ...
+    def keyed(self, data: bytes) -> str: ...
 
     def scrubbed(self, text: str, longest: int = 4_000) -> str:
         """Return a text as it may be recorded."""

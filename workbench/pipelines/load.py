@@ -99,7 +99,6 @@ def load_pipeline(
 
 
 def load_manifest(file: str) -> tuple[Manifest | None, ProblemReport]:
-    """Load a manifest alone."""
     report = ProblemReport()
     files = DiskFiles(os.path.realpath(project_folder(file)))
     document = _load_document(file, report)
@@ -343,18 +342,15 @@ class RunDefinition(Struct, frozen=True, kw_only=True):
     texts: dict[str, str] = field(default_factory=dict[str, str])
 
     def to_bytes(self) -> bytes:
-        """Return it as it is sealed."""
         return json.dumps(asdict(self), ensure_ascii=False, sort_keys=True).encode("utf-8", "surrogatepass")
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "RunDefinition":
-        """Read what `to_bytes` wrote."""
         members = cast("dict[str, object]", json.loads(data))
         members["grants"] = tuple(cast("list[str]", members["grants"]))
         return cls(**members)  # type: ignore[arg-type]
 
     def files(self) -> FrozenFiles:
-        """Return the files that it names."""
         return FrozenFiles(self.texts)
 
     def read(self) -> tuple[Pipeline, Manifest | None]:
@@ -369,7 +365,6 @@ class RunDefinition(Struct, frozen=True, kw_only=True):
 
 
 def define_run(loaded: LoadedPipeline, **facts: object) -> RunDefinition:
-    """Return the definition of a run of a pipeline that was loaded."""
     return RunDefinition(
         pipeline_text=loaded.sources.get(loaded.file, ""),
         manifest_text=loaded.sources.get(loaded.manifest_file or ""),

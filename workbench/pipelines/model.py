@@ -110,7 +110,6 @@ class Runtime(Struct, frozen=True, kw_only=True):
 
     @property
     def is_traced(self) -> bool:
-        """Return whether an audit trace is kept."""
         return self.log_calls or self.log_files
 
 

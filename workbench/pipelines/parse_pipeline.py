@@ -83,7 +83,6 @@ class _InputDocument(DocumentModel):
     not_acted_on: ClassVar[Mapping[str, str]] = _DESCRIBED
 
     def config(self) -> InputConfig:
-        """Return what a run may be given."""
         for name in ("label_filter", "batch_size"):
             if self.place_of(name):
                 message = f"{name} is read and not acted on here: a run has the one input that it is given"
@@ -180,7 +179,6 @@ class _MemoryDocument(DocumentModel):
     inject_artifacts: Items[Place] = ()
 
     def injections(self) -> Iterator[ArtifactInjection]:
-        """Yield the artifacts of earlier steps that the step gets."""
         for place in self.inject_artifacts:
             if place.present("pipeline"):
                 place.key("pipeline").warn(
@@ -211,7 +209,6 @@ class _WorkspaceDocument(DocumentModel):
     ref: Text = ""
 
     def spec(self) -> WorkspaceSpec:
-        """Return where the step works."""
         return self.to(WorkspaceSpec, mounts=tuple(mount.to(Mount) for mount in self.mount))
 
 
@@ -224,7 +221,6 @@ class _ArtifactDocument(DocumentModel):
     not_acted_on: ClassVar[Mapping[str, str]] = {"description": "a description", "schema_path": "a schema"}
 
     def spec(self) -> ArtifactSpec:
-        """Return what the step says that it produces."""
         if self.source == "file":
             self.require("path")
         is_folder = self.source == "file" and self.path.endswith("/")

@@ -66,7 +66,6 @@ class IterateDocument(DocumentModel):
     max_concurrent: Annotated[Whole, between(1, 1000)] = 5
 
     def matrix(self) -> Matrix:
-        """Return the items as a matrix."""
         items, over = self._items()
         return Matrix(
             items=items, over=over, limit=self.max_concurrent if self.is_parallel else 1, is_iteration=True,
@@ -325,7 +324,6 @@ class ContractDocument(DocumentModel):
     }  # fmt: skip
 
     def contract(self) -> Contract:
-        """Return it as it is checked, reporting what its type needs."""
         kind = self.place_of("type")
         word = text_at(kind) if kind else ""
         contract = self.to(

@@ -86,7 +86,6 @@ class RunContext(Struct, frozen=True, kw_only=True):
         return count
 
     def step_events(self, step_id: str, *bodies: Body) -> list[Event]:
-        """Return events of a step."""
         return [self.journal.event(body, step=step_id) for body in bodies]
 
     def step_of(self, step_run: StepRun) -> Step:

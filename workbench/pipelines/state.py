@@ -134,7 +134,6 @@ class RunState(Struct):
         return total
 
     def items_of(self, matrix: str) -> list[StepRun]:
-        """Return the items of a matrix step in their order."""
         ids = self.steps[matrix].items or ()
         return [self.steps[one] for one in ids if one in self.steps]
 
@@ -255,7 +254,6 @@ _HANDLERS: dict[type[Any], Any] = {
 
 
 def fold_run(events: list[Event]) -> RunState:
-    """Return the state after events."""
     state = RunState()
     for event in events:
         state.take(event)
@@ -465,10 +463,8 @@ class OpenSteps:
 
     @property
     def left(self) -> frozenset[str]:
-        """Return the steps of the file that have not ended."""
         return frozenset(self._left)
 
     @property
     def is_over(self) -> bool:
-        """Return whether every step of the file has ended."""
         return not self._left

@@ -61,7 +61,6 @@ def descendants(step: str, needs: StepNeeds) -> frozenset[str]:
 
 
 def dependents_of(needs: StepNeeds) -> dict[str, tuple[str, ...]]:
-    """Return, for each step, those that need it."""
     dependents: dict[str, list[str]] = {name: [] for name in needs}
     for name, before in needs.items():
         for need in before:
@@ -234,7 +233,6 @@ def route_targets(step: Step) -> tuple[str, ...]:
 
 
 def step_plans(pipeline: Pipeline, manifest: Manifest | None) -> tuple[StepPlan, ...]:
-    """Return the plan of every step in file order."""
     needs = {step.id: step.needs for step in pipeline.steps}
     return tuple(_step_plan(step, manifest, needs) for step in pipeline.steps)
 

@@ -70,7 +70,6 @@ class TemplateValues(Struct, frozen=True, kw_only=True):
 
     @property
     def fill(self) -> Callable[[str], str]:
-        """Return what fills the templates of a text."""
         return lambda text: templates.fill_templates(text, self.of)
 
     def artifact(self, name: str) -> ArtifactStored | None:

@@ -157,7 +157,6 @@ class Condition(Struct, frozen=True, kw_only=True):
     any_of: tuple[tuple[ConditionTerm, ...], ...] = ()
 
     def names(self) -> Iterator[str]:
-        """Yield what it looks up."""
         for term in (term for terms in self.any_of for term in terms):
             yield from (one.text for one in (term.left, term.right) if one is not None and one.is_name)
 

@@ -26,7 +26,6 @@ class WorkspaceFailed(Exception):
 
 
 def folder_slug(text: str) -> str:
-    """Return a text as a name of a folder."""
     return _SLUG.sub("-", text).strip("-.")[:80] or "step"
 
 
