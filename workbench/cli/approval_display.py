@@ -11,7 +11,7 @@ from workbench.changes.decision import action_hunks, exact_parameters, sealed_ch
 from workbench.changes.diff import FileChange, is_binary_content
 from workbench.cli.console import Console, StatusIcons
 from workbench.cli.context import ACTION_ID_HELP, find_action, open_journal, short_id, workspace_path
-from workbench.cli.errors import EXIT_OK, Refusal
+from workbench.cli.errors import Refusal
 from workbench.cli.rows import (
     MICROS_PER_SECOND,
     ActionRow,
@@ -22,7 +22,6 @@ from workbench.cli.rows import (
     call_line,
     clock_time,
     decision_json,
-    joined_lines,
 )
 from workbench.domain.codec import to_json_value
 from workbench.domain.events import ActionOpened
@@ -106,27 +105,22 @@ LIST_EXAMPLE = "workbench approvals list --json"
 
 
 def configure_list(parser: ArgumentParser) -> None:
-    """Add what narrows or widens the list."""
     parser.add_argument("--here", action="store_true", help="only of this workspace")
     parser.add_argument("--decided", action="store_true", help="decided actions too, newest first")
     parser.add_argument("--json", action="store_true", help="print a JSON array")
 
 
 def execute_list(options: Namespace, console: Console) -> int:
-    """List actions."""
     workspace = workspace_path(options.directory) if options.here or options.directory else None
     with open_journal() as (_, journal):
         expire_due_actions(journal)
         actions = waiting_actions(journal, workspace)
         if options.decided:
             actions += decided_actions(journal, workspace)
-        if options.json:
-            console.json([action_json(action) for action in actions])
-            return EXIT_OK
         now = journal.now()
         rows = [action_line(read_action_row(journal, action), console.signs, now) for action in actions]
-        console.say(joined_lines(rows, "Nothing waits."))
-    return EXIT_OK
+        facts = [action_json(action) for action in actions]
+    return console.result(facts, rows or ["Nothing waits."], is_json=options.json)
 
 
 SHOW_EXAMPLE = "workbench approvals show 3f2a"
@@ -143,23 +137,18 @@ class ProposalDetail(Struct, frozen=True, kw_only=True):
 
 
 def configure_show(parser: ArgumentParser) -> None:
-    """Add the id."""
     parser.add_argument("id", metavar="ID", help=ACTION_ID_HELP)
     parser.add_argument("--json", action="store_true", help="print a JSON object")
 
 
 def execute_show(options: Namespace, console: Console) -> int:
-    """Show an action."""
     with open_journal() as (_, journal):
         expire_due_actions(journal)
         action = find_action(journal, options.id)
         detail = proposal_detail(journal, action)
-        if options.json:
-            call = journal.call(action.call_id) if action.call_id else None
-            console.json(detail_json(action, detail.opened, detail.parameters, detail.hunks, call))
-            return EXIT_OK
-        console.say("\n".join(proposal_lines(journal, action, console, detail)))
-    return EXIT_OK
+        call = journal.call(action.call_id) if action.call_id else None
+        facts = detail_json(action, detail.opened, detail.parameters, detail.hunks, call)
+        return console.result(facts, proposal_lines(journal, action, console, detail), is_json=options.json)
 
 
 def proposal_detail(journal: Journal, action: Action) -> ProposalDetail:
@@ -179,12 +168,12 @@ def proposal_detail(journal: Journal, action: Action) -> ProposalDetail:
 
 
 def proposal_lines(
-    journal: Journal, action: Action, console: Console, found: ProposalDetail, *, is_whole: bool = False
+    journal: Journal, action: Action, console: Console, detail: ProposalDetail, *, is_whole: bool = False
 ) -> list[str]:
     """Return the lines that show an action to a person; `is_whole` cuts no text of it."""
     row = read_action_row(journal, action)
     return detail_lines(
-        row, found.opened, found.parameters, found.hunks, found.changes, console.signs, journal.now(),
+        row, detail.opened, detail.parameters, detail.hunks, detail.changes, console.signs, journal.now(),
         is_whole=is_whole,
     )  # fmt: skip
 

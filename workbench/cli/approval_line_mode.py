@@ -14,7 +14,7 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from workbench.cli import approval_display
+from workbench.cli import approval_display, approvals
 from workbench.cli.approval_display import (
     ProposalDetail,
     hunk_headings,
@@ -22,16 +22,6 @@ from workbench.cli.approval_display import (
     proposal_lines,
     proposal_of,
     selection_text,
-)
-from workbench.cli.approvals import (
-    answer_decision,
-    answer_refusal,
-    approval_decision,
-    extend_action,
-    moved_paths,
-    parse_hunks,
-    require_person,
-    start_hosts,
 )
 from workbench.cli.console import Console
 from workbench.cli.context import open_journal, user_actor, workspace_path
@@ -82,15 +72,9 @@ class LineMode:
         *,
         require_seen: bool = True,
     ) -> None:
-        """Begin a conversation.
+        """Begin a conversation about what waits in a workspace, or everywhere; `on_answered` follows answers.
 
-        Args:
-            journal: An open journal.
-            console: Where it is held.
-            on_answered: Called after an answer that counted.
-            workspace: Only what waits there; None for everywhere.
-            require_seen: Whether what a line cannot say whole is shown before it can be approved
-                (`approvals.require_seen`).
+        `require_seen`: whether what a line cannot say whole is shown before it can be approved.
         """
         self._journal, self._console, self._on_answered = journal, console, on_answered
         self._workspace = workspace
@@ -213,13 +197,13 @@ class LineMode:
                 heads = hunk_headings(proposal_detail(self._journal, action).hunks)
                 self._console.say("\n".join(heads) or "It has no hunks: it is taken whole or not at all.")
             case "extend":
-                self._console.say(extend_action(self._journal, action))
+                self._console.say(approvals.extend_action(self._journal, action))
             case _:
                 self._skipped.add(action.id)
                 self._console.say(f"{bound.number} skipped, it goes on waiting.")
 
     def _decide(self, typed: LineCommand, bound: NumberedAction, action: Action) -> None:
-        is_stale = bool(action.stale_paths or moved_paths(self._journal, action))
+        is_stale = bool(action.stale_paths or approvals.moved_paths(self._journal, action))
         if is_stale and action.state == "pending" and typed.verb == "approve":
             self._refresh(bound, action)
             return
@@ -233,7 +217,7 @@ class LineMode:
         decision = replace(self._decision(typed, action), seen="part" if is_unseen else "all")
         result = decide_action(self._journal, decision, bound.digest, user_actor())
         if not result.ok:
-            raise answer_refusal(self._journal, action, result, f"{bound.number} not {word}")
+            raise approvals.answer_refusal(self._journal, action, result, f"{bound.number} not {word}")
         self._said[action.id] = "rejected" if decision.verdict == "reject" else "approved"
         part = "" if decision.selection is None else f" {selection_text(decision.selection)} of"
         self._console.say(
@@ -266,14 +250,16 @@ class LineMode:
             choice = next((key for key in action.choices if key in ("reject", "not_now")), None)
             return Decision(action_id=action.id, verdict="reject", reason=typed.rest or None, choice=choice)
         if action.kind == "tool":
-            return approval_decision(self._journal, action, parse_hunks(typed.rest) if typed.rest else None)
+            return approvals.approval_decision(
+                self._journal, action, approvals.parse_hunks(typed.rest) if typed.rest else None
+            )
         opened = proposal_of(self._journal, action)
         if action.choices:
-            return answer_decision(action, opened, typed.rest or action.choices[0], None)
-        return answer_decision(action, opened, None, typed.rest)
+            return approvals.answer_decision(action, opened, typed.rest or action.choices[0], None)
+        return approvals.answer_decision(action, opened, None, typed.rest)
 
 
-def is_fully_said(action: Action, found: ProposalDetail) -> bool:
+def is_fully_said(action: Action, detail: ProposalDetail) -> bool:
     """Return whether one line says all that an approval lets happen.
 
     It never does for a change of files, for what has several lines, for a target that was cut, for a call
@@ -282,9 +268,9 @@ def is_fully_said(action: Action, found: ProposalDetail) -> bool:
     """
     if action.files or action_target(action) != action.target:
         return False
-    if action.verb == "run" and found.parameters.get("command", action.target) != action.target:
+    if action.verb == "run" and detail.parameters.get("command", action.target) != action.target:
         return False
-    prompt, texts = found.opened.prompt, [*found.parameters.values()]
+    prompt, texts = detail.opened.prompt, [*detail.parameters.values()]
     said = [value for value in texts if isinstance(value, str)]
     is_nested = any(isinstance(value, dict | list) for value in texts)
     if is_nested or len(said) > 1 or any("\n" in value for value in said):
@@ -346,7 +332,6 @@ class ActionNumbers:
         return self._by_id[action.id]
 
     def knows(self, action_id: str) -> bool:
-        """Return whether an action has a number."""
         return action_id in self._by_id
 
     def at(self, number: int) -> NumberedAction | None:
@@ -375,7 +360,6 @@ _WatchMessage = tuple[str, str | None]
 
 
 def configure_watch(parser: ArgumentParser) -> None:
-    """Add what narrows it and how it prints."""
     parser.add_argument("--here", action="store_true", help="only of this workspace")
     parser.add_argument(
         "--json", action="store_true", help="print one JSON object a line and read no answers"
@@ -383,12 +367,11 @@ def configure_watch(parser: ArgumentParser) -> None:
 
 
 def execute_watch(options: Namespace, console: Console) -> int:
-    """Follow the queue until interrupted."""
     workspace = workspace_path(options.directory) if options.here or options.directory else None
     with open_journal() as (home, journal):
         if options.json or not (console.is_terminal and sys.stdin.isatty()):
             _print_changes(journal, console, workspace)
-        require_person(home, journal, "watch and answer")
+        approvals.require_person(home, journal, "watch and answer")
         _run_line_mode(home, journal, console, workspace)
     return EXIT_OK
 
@@ -435,7 +418,7 @@ def _run_line_mode(home: Home, journal: Journal, console: Console, workspace: st
     mode = LineMode(
         journal,
         console,
-        lambda action: start_hosts(home, journal, console, [action.session_id]),
+        lambda action: approvals.start_hosts(home, journal, console, [action.session_id]),
         workspace,
         require_seen=config.approvals.require_seen,
     )

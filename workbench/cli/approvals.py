@@ -171,7 +171,6 @@ workbench approvals approve 3f2a --hunks 1:2-4"""
 
 
 def configure_approve(parser: ArgumentParser) -> None:
-    """Add the ids and what is taken of them."""
     parser.add_argument("ids", nargs="+", metavar="ID", help=ACTION_ID_HELP)
     part = parser.add_mutually_exclusive_group()
     part.add_argument(
@@ -185,7 +184,6 @@ def configure_approve(parser: ArgumentParser) -> None:
 
 
 def execute_approve(options: Namespace, console: Console) -> int:
-    """Approve the named actions."""
     if len(options.ids) > 1 and (options.hunks or options.file or options.edited):
         raise UsageError("nothing was approved", "a part belongs to one action", "name one ID")
     selection = parse_hunks(options.hunks) if options.hunks is not None else None
@@ -260,14 +258,11 @@ REJECT_EXAMPLE = 'workbench approvals reject 3f2a --reason "keep handle(), plugi
 
 
 def configure_reject(parser: ArgumentParser) -> None:
-    """Add the ids and the reason."""
     parser.add_argument("ids", nargs="+", metavar="ID", help=ACTION_ID_HELP)
     parser.add_argument("--reason", metavar="T", help="a message to the agent")
 
 
 def execute_reject(options: Namespace, console: Console) -> int:
-    """Reject the named actions."""
-
     def make(action: Action) -> Decision:
         return Decision(action_id=action.id, verdict="reject", reason=options.reason)
 
@@ -283,16 +278,14 @@ REJECTING_CHOICES = frozenset({"reject", "not_now"})
 
 
 def configure_answer(parser: ArgumentParser) -> None:
-    """Add the id and the answer."""
     parser.add_argument("id", metavar="ID", help=ACTION_ID_HELP)
-    given = parser.add_mutually_exclusive_group(required=True)
-    given.add_argument("--choice", metavar="KEY", help="one of the choices that it offers")
-    given.add_argument("--text", metavar="T", help="the answer to a question")
+    group = parser.add_mutually_exclusive_group(required=True)
+    group.add_argument("--choice", metavar="KEY", help="one of the choices that it offers")
+    group.add_argument("--text", metavar="T", help="the answer to a question")
     parser.add_argument("--reason", metavar="T", help="a reason for the record")
 
 
 def execute_answer(options: Namespace, console: Console) -> int:
-    """Answer the named action."""
     with open_journal() as (home, journal):
         require_person(home, journal, "answer")
 
@@ -306,7 +299,6 @@ def execute_answer(options: Namespace, console: Console) -> int:
 def answer_decision(
     action: Action, shown: ActionOpened, choice: str | None, text: str | None, reason: str | None = None
 ) -> Decision:
-    """Return the decision that an answer is."""
     if action.kind == "tool":
         raise UsageError("not answered", "it asks for approval, not for an answer", "approve or reject it")
     keys = [offered.key for offered in shown.choices]
@@ -320,17 +312,15 @@ EXTEND_EXAMPLE = "workbench approvals extend 3f2a"
 
 
 def configure_extend(parser: ArgumentParser) -> None:
-    """Add the ids."""
     parser.add_argument("ids", nargs="+", metavar="ID", help=ACTION_ID_HELP)
 
 
 def execute_extend(options: Namespace, console: Console) -> int:
-    """Extend the named actions."""
     with open_journal() as (home, journal):
         require_person(home, journal, "extend")
 
-        def one(given: str) -> int:
-            console.say(extend_action(journal, find_action(journal, given)))
+        def one(key: str) -> int:
+            console.say(extend_action(journal, find_action(journal, key)))
             return EXIT_OK
 
         return for_each_id(options.ids, console, one)
@@ -353,12 +343,10 @@ REFRESH_EXAMPLE = "workbench approvals refresh 3f2a"
 
 
 def configure_refresh(parser: ArgumentParser) -> None:
-    """Add the ids."""
     parser.add_argument("ids", nargs="+", metavar="ID", help=ACTION_ID_HELP)
 
 
 def execute_refresh(options: Namespace, console: Console) -> int:
-    """Ask for the named actions to be proposed anew."""
     sessions: list[str] = []
     with open_journal() as (home, journal):
         require_person(home, journal, "refresh")
@@ -397,12 +385,10 @@ UNDO_WAIT_SECONDS = 20.0
 
 
 def configure_undo(parser: ArgumentParser) -> None:
-    """Add the ids."""
     parser.add_argument("ids", nargs="+", metavar="ID", help=ACTION_ID_HELP)
 
 
 def execute_undo(options: Namespace, console: Console) -> int:
-    """Have the named changes taken back, one after another."""
     with open_journal() as (home, journal):
         require_person(home, journal, "undo")
 

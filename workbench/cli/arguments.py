@@ -30,7 +30,6 @@ def parse_options(
 
 
 def command_parser(path: Sequence[str], entry: CommandEntry, command: Command) -> argparse.ArgumentParser:
-    """Return the parser of one command."""
     parser = CommandParser(
         prog=" ".join(["workbench", *path]),
         description=entry.summary[0].upper() + entry.summary[1:] + ".",

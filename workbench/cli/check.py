@@ -31,13 +31,11 @@ LONGEST_LINE: Final = 16_777_216
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Add what is asked about."""
     parser.add_argument("kind", choices=tuple(CHECKS_BY_KIND), help="the kind of the cases")
     parser.add_argument("--json", action="store_true", help="accepted; the output is JSON in any case")
 
 
 def execute(options: Namespace, console: Console) -> int:
-    """Answer every line."""
     judge = CHECKS_BY_KIND[options.kind]
     for line in _input_lines():
         console.json_line(json.dumps(check_line(judge, line), ensure_ascii=False))
@@ -82,15 +80,15 @@ def _input_lines() -> Iterator[bytes]:
 
 
 def _without_duplicates(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    members = dict(pairs)
+    if len(members) != len(pairs):
         raise InvalidCase("a key is there twice")
-    return found
+    return members
 
 
 def _finite_number(digits: str) -> float:
-    found = float(digits)
-    return found if math.isfinite(found) else cast("float", _refuse_number(digits[:40]))
+    number = float(digits)
+    return number if math.isfinite(number) else cast("float", _refuse_number(digits[:40]))
 
 
 def _refuse_number(name: str) -> object:
@@ -161,7 +159,7 @@ def check_path(case: JsonObject) -> JsonObject:
     from workbench.policy.gate import GateContext, resolve_targets
     from workbench.policy.paths import PathRefused, resolve_path
 
-    workspace, given = _text_field(case, "workspace"), _text_field(case, "path")
+    workspace, path = _text_field(case, "workspace"), _text_field(case, "path")
     if not workspace or "\0" in workspace:
         raise InvalidCase("workspace: names no folder")
     descriptor = _path_tool(_text_field(case, "op"))
@@ -171,14 +169,14 @@ def check_path(case: JsonObject) -> JsonObject:
     )  # fmt: skip
     if not Path(workspace).is_dir():
         raise InvalidCase(f"workspace: {one_line(workspace, 120)} is no folder")
-    found = resolve_targets({"path": given}, descriptor, context)
-    if not isinstance(found, GateVerdict):
-        return {"verdict": "allow", "resolved": found["path"].path, "reason": "inside the workspace"}
+    targets = resolve_targets({"path": path}, descriptor, context)
+    if not isinstance(targets, GateVerdict):
+        return {"verdict": "allow", "resolved": targets["path"].path, "reason": "inside the workspace"}
     try:
-        resolved = resolve_path(context.workspace, given).path
+        resolved = resolve_path(context.workspace, path).path
     except PathRefused as error:
         resolved = error.leads_to
-    return {"verdict": "deny", "resolved": resolved, "reason": found.reason}
+    return {"verdict": "deny", "resolved": resolved, "reason": targets.reason}
 
 
 _READING_TOOLS: Final = frozenset(
@@ -245,10 +243,10 @@ def check_text(case: JsonObject) -> JsonObject:
 
 def check_url(case: JsonObject) -> JsonObject:
     """Judge an address and its redirects; names come from the case, and no connection is made."""
-    given = _text_field(case, "url")
+    address = _text_field(case, "url")
     config = _object_field(case, "config")
     verdict = check_url_hops(
-        given,
+        address,
         _text_list_field(case, "redirects"),
         _name_server(_object_field(case, "dns")),
         _url_rules(config),
@@ -263,22 +261,21 @@ def _url_rules(config: JsonObject) -> UrlRules:
     return UrlRules(allow_loopback=allows, allowed_hosts=_text_list_field(config, "allowed_hosts"))
 
 
-def _name_server(given: JsonObject) -> Callable[[str], Sequence[str]]:
+def _name_server(answers_by_name: JsonObject) -> Callable[[str], Sequence[str]]:
     """Return a name server that gives every answer that a name has, the later ones too.
 
-    A connection is made to an address that was judged, so a later answer could change nothing; a name that
-    changes its answer to something that may not be reached is refused all the same.
+    A name that changes its answer to an address that may not be reached is refused.
     """
-    found: dict[str, list[str]] = {}
-    for name, answers in given.items():
+    addresses: dict[str, list[str]] = {}
+    for name, answers in answers_by_name.items():
         flat = [item for answer in _require_list(answers) for item in _as_list(answer)]
         if not all(isinstance(item, str) for item in flat):
             raise InvalidCase("dns: lists of addresses")
         try:
-            found.setdefault(normalized_host(name), []).extend(cast("list[str]", flat))
+            addresses.setdefault(normalized_host(name), []).extend(cast("list[str]", flat))
         except UrlRefused:
             continue
-    return lambda name: found.get(name, [])
+    return lambda name: addresses.get(name, [])
 
 
 def _as_list(answer: object) -> list[object]:

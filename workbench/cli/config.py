@@ -26,12 +26,10 @@ SHOW_EXAMPLE = "workbench config show --json"
 
 
 def configure_show(parser: ArgumentParser) -> None:
-    """Add how it prints."""
     parser.add_argument("--json", action="store_true", help="print a JSON object")
 
 
 def execute_show(options: Namespace, console: Console) -> int:
-    """Show the configuration."""
     from workbench.cli.context import workspace_path
     from workbench.host import driver_context
     from workbench.tools.registry import tool_registry
@@ -73,7 +71,6 @@ def config_json(loaded: LoadedConfig) -> "JsonFields":
 
 
 def problem_json(problem: ConfigProblem) -> "JsonFields":
-    """Return a problem as JSON."""
     return {
         "file": problem.file,
         "line": problem.line,
@@ -99,7 +96,6 @@ VALIDATE_EXAMPLE = "workbench config validate"
 
 
 def configure_validate(parser: ArgumentParser) -> None:
-    """Add how it prints."""
     parser.add_argument("--json", action="store_true", help="print a JSON object")
 
 
@@ -136,7 +132,6 @@ def configure_schema(parser: ArgumentParser) -> None:
 
 
 def execute_schema(options: Namespace, console: Console) -> int:
-    """Print the schema."""
     del options
     console.json(cast("Json", config_schema()))
     return EXIT_OK
@@ -148,14 +143,12 @@ _BACKUP_SUFFIX = ".before-migration"
 
 
 def configure_migrate(parser: ArgumentParser) -> None:
-    """Add which file and whether it is written."""
     parser.add_argument("--workspace", action="store_true", help=f"{WORKSPACE_CONFIG_FILE} of this workspace")
     parser.add_argument("--dry-run", action="store_true", help="only print what would change")
     parser.add_argument("--json", action="store_true", help="print a JSON object")
 
 
 def execute_migrate(options: Namespace, console: Console) -> int:
-    """Migrate the file."""
     from workbench.cli.context import open_journal, workspace_path
     from workbench.host.host_locks import refuse_inside_agents
 
@@ -168,13 +161,9 @@ def execute_migrate(options: Namespace, console: Console) -> int:
         )
     changes = _migrate_file(path, may_be_link=not options.workspace, is_dry=options.dry_run)
     is_written = bool(changes) and not options.dry_run
-    if options.json:
-        console.json({"file": str(path), "changes": list(changes), "written": is_written})
-        return EXIT_OK
-    for change in changes:
-        console.say(change)
-    console.say(_closing_line(path, changes, is_written))
-    return EXIT_OK
+    facts: JsonFields = {"file": str(path), "changes": list(changes), "written": is_written}
+    lines = [*changes, _closing_line(path, changes, is_written)]
+    return console.result(facts, lines, is_json=options.json)
 
 
 def _migrate_file(path: Path, *, may_be_link: bool, is_dry: bool) -> tuple[str, ...]:

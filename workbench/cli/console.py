@@ -6,7 +6,7 @@ Everything the program prints passes `Console`, which escapes hidden characters 
 import json
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, TextIO, cast
 
 from msgspec import Struct
@@ -56,6 +56,15 @@ class Console:
     def json(self, value: Json) -> None:
         """Print one JSON document on stdout."""
         self.json_line(json.dumps(value, ensure_ascii=False, indent=2, allow_nan=False))
+
+    def result(self, value: Json, lines: Iterable[str], *, is_json: bool) -> int:
+        """Print what a command found, as JSON or as lines, and return the exit code of success."""
+        if is_json:
+            self.json(value)
+        else:
+            for line in lines:
+                self.say(line)
+        return 0
 
     def json_line(self, text: str) -> None:
         """Print JSON text on stdout with hidden characters as escapes."""
@@ -134,13 +143,9 @@ def color_depth() -> "ColorDepth":
 def terminal_encoding(
     env: Mapping[str, str] = os.environ, *, is_utf8_mode: bool = bool(sys.flags.utf8_mode)
 ) -> str:
-    """Return which characters the terminal has, by the locale that its user named.
+    """Return which characters the terminal has, by the locale that its user named (LC_ALL, LC_CTYPE, LANG).
 
     Python takes UTF-8 where the locale is C, named or not. Where somebody named it, their terminal may not.
-
-    Args:
-        env: The environment; LC_ALL goes before LC_CTYPE, which goes before LANG.
-        is_utf8_mode: Whether Python takes UTF-8 whatever the locale says.
     """
     ctype = env.get("LC_CTYPE", "")
     is_coerced = is_utf8_mode and ctype in _COERCED_LOCALES

@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 
 def workspace_path(directory: str | None) -> str:
     """Return the real path of the named folder, else of the current one."""
-    given = directory if directory is not None else "."
+    folder = directory if directory is not None else "."
     try:
-        path = Path(given).expanduser().resolve(strict=True)
+        path = Path(folder).expanduser().resolve(strict=True)
     except (OSError, RuntimeError, ValueError) as error:
         why = getattr(error, "strerror", None) or "the path cannot be followed"
-        raise Refusal(f"“{given}” is no workspace", why, "name a folder that is there with -C DIR") from None
+        raise Refusal(f"“{folder}” is no workspace", why, "name a folder that is there with -C DIR") from None
     if not path.is_dir():
-        raise Refusal(f"“{given}” is no workspace", "it is a file", "name a folder with -C DIR")
+        raise Refusal(f"“{folder}” is no workspace", "it is a file", "name a folder with -C DIR")
     return str(path)
 
 
@@ -89,28 +89,28 @@ def short_id(journal: Journal, key: str, table: IdTable = "session") -> str:
 
 
 def _row_by_id(
-    journal: Journal, given: str, thing: IdTable, one: Callable[[str], _Row | None],
-    told: Callable[[_Row], str], least: int,
+    journal: Journal, word: str, thing: IdTable, one: Callable[[str], _Row | None],
+    describe: Callable[[_Row], str], least: int,
 ) -> _Row:  # fmt: skip
-    given = given.encode("utf-8", "replace").decode()
-    if given and (row := one(given)) is not None:
+    word = word.encode("utf-8", "replace").decode()
+    if word and (row := one(word)) is not None:
         return row
-    named, where = one_line(given, 80), f"{_LIST_COMMANDS[thing]} shows them"
+    named, where = one_line(word, 80), f"{_LIST_COMMANDS[thing]} shows them"
     nothing = f"there is no {thing} “{named}”"
-    if len(given) < least:
+    if len(word) < least:
         count = "a character" if least == 1 else f"{least} characters"
         raise Refusal(nothing, f"a short id has at least {count}", where)
     with journal.reader.snapshot() as database:
         ids = [
             key
-            for key in ids_with_prefix(database, thing, given, _MOST_MATCHES_SHOWN + 2)
+            for key in ids_with_prefix(database, thing, word, _MOST_MATCHES_SHOWN + 2)
             if key != SYSTEM_SESSION
         ]
         shown = [(unique_id_prefix(database, thing, key), one(key)) for key in ids[:_MOST_MATCHES_SHOWN]]
     if not ids:
         raise Refusal(nothing, "no id begins with that", where)
     if len(ids) > 1:
-        several = "; ".join(f"{key} {told(row)}".strip() for key, row in shown if row is not None)
+        several = "; ".join(f"{key} {describe(row)}".strip() for key, row in shown if row is not None)
         many, more = (
             (f"over {_MOST_MATCHES_SHOWN}", "; …") if len(ids) > _MOST_MATCHES_SHOWN else (str(len(ids)), "")
         )
@@ -123,18 +123,18 @@ def _row_by_id(
     return row
 
 
-def find_action(journal: Journal, given: str) -> Action:
+def find_action(journal: Journal, word: str) -> Action:
     """Return the action that an id or the beginning of one names."""
     return _row_by_id(
-        journal, given, "action", journal.action,
+        journal, word, "action", journal.action,
         lambda action: f"{action.verb} {one_line(action.target, 40)}", SHORTEST_ACTION_ID,
     )  # fmt: skip
 
 
-def find_session(journal: Journal, given: str) -> Session:
+def find_session(journal: Journal, word: str) -> Session:
     """Return the session that an id or any beginning names that only one id has."""
     return _row_by_id(
-        journal, given, "session", journal.session, lambda session: f"“{one_line(session.title, 40)}”", 1
+        journal, word, "session", journal.session, lambda session: f"“{one_line(session.title, 40)}”", 1
     )
 
 

@@ -67,13 +67,11 @@ class Demo(Struct, frozen=True, kw_only=True):
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Add where it is kept."""
     parser.add_argument("--at", metavar="DIR", help="the folder of the demo; one that is there is continued")
     parser.add_argument("--plain", action="store_true", help="line by line instead of on the screen")
 
 
 def execute(options: Namespace, console: Console) -> int:
-    """Run the demo."""
     place = copy_example(Path(options.at or tempfile.mkdtemp(prefix="workbench-demo-")))
     home = Home.open(place.home)
     with Journal.open(home) as journal:
@@ -113,18 +111,18 @@ def _demo_session(demo: Demo) -> Session | None:
     from workbench.config.keys import RECORDED
     from workbench.host import session_requests
 
-    found = next(iter(demo.journal.sessions(workspace=demo.workspace)), None)
-    if found is None:
+    session = next(iter(demo.journal.sessions(workspace=demo.workspace)), None)
+    if session is None:
         recording = load_recording(str(demo.place.recording))
         configuration = {"recording": {"path": str(recording.path), "sha256": recording.sha256}}
         plan = SessionPlan(provider=RECORDED.name, model=recording.model, configuration=configuration)
         key = begin_session(demo.journal, plan, demo.workspace, DEMO_PROMPT)
         return demo.journal.session(key)
-    if found.open_turn is None and found.reason == "run ended":
+    if session.open_turn is None and session.reason == "run ended":
         return None
-    if found.reason not in ("parked", None):
-        session_requests.continue_session(demo.journal, found.id, user_actor())
-    return found
+    if session.reason not in ("parked", None):
+        session_requests.continue_session(demo.journal, session.id, user_actor())
+    return session
 
 
 def _print_finished(demo: Demo) -> int:

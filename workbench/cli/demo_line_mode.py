@@ -186,9 +186,9 @@ async def ask_trust_question(
 
 async def _read_yes_no(console: Console, lines: TypedLines, *, is_typed: bool) -> bool:
     while (line := await lines.next()) is not None:
-        found = _YES_NO.get(line.strip().lower())
-        if found is not None:
-            return found
+        answer = _YES_NO.get(line.strip().lower())
+        if answer is not None:
+            return answer
         if not is_typed:
             lines.put_back(line)
             return True

@@ -166,8 +166,8 @@ def _help_invocation(path: tuple[str, ...], entry: CommandEntry, word: str) -> I
 
 
 def _subcommand(entry: CommandEntry, path: tuple[str, ...], word: str) -> CommandEntry:
-    found = entry.below.get(word)
-    if found is None:
+    command = entry.below.get(word)
+    if command is None:
         names = ", ".join(_visible_names(entry.below))
         kind = "option" if word.startswith("-") else "command"
         asked = " ".join(["workbench", *path])
@@ -177,7 +177,7 @@ def _subcommand(entry: CommandEntry, path: tuple[str, ...], word: str) -> Comman
             f"there is {names}",
             f"{_suggestion(word, entry)}see {asked} --help",
         )
-    return found
+    return command
 
 
 def _suggestion(word: str, entry: CommandEntry) -> str:
@@ -200,10 +200,10 @@ def _refuse_bare_group(request: Invocation) -> NoReturn:
 def group_help(path: Sequence[str], entry: CommandEntry) -> str:
     """Return the help of the program or of a group of commands."""
     asked = " ".join(["workbench", *path])
-    shown = {name: found for name, found in entry.below.items() if not found.is_hidden}
+    shown = {name: command for name, command in entry.below.items() if not command.is_hidden}
     width = max(len(name) for name in shown)
     lines = [f"usage: {asked} [-C DIR] COMMAND …", ""]
-    lines += [f"  {name.ljust(width)}  {found.summary}" for name, found in shown.items()]
+    lines += [f"  {name.ljust(width)}  {command.summary}" for name, command in shown.items()]
     lines += [
         "",
         "  -C DIR       work in DIR instead of the current folder",
@@ -304,10 +304,10 @@ _CONFIG = {
     "migrate": _command("config:migrate", "update a configuration file to the form of this version"),
 }
 _RULES = {
-    "list": _command("rules:list", "the rules, and how often each was used"),
-    "add": _command("rules:add", "add a rule that allows calls, asks about them or denies them"),
-    "remove": _command("rules:remove", "revoke rules"),
-    "backtest": _command("rules:backtest", "what a rule would have done in all past sessions"),
+    "list": _command("permissions:list", "the rules, and how often each was used"),
+    "add": _command("permissions:add", "add a rule that allows calls, asks about them or denies them"),
+    "remove": _command("permissions:remove", "revoke rules"),
+    "backtest": _command("permissions:backtest", "what a rule would have done in all past sessions"),
 }
 _TOOLS = {
     "list": _command("tools:list", "the tools that agents have"),
@@ -323,7 +323,7 @@ COMMANDS: Mapping[str, CommandEntry] = {
     "host": CommandEntry(
         summary="the host: the background process that runs agents of a workspace", below=_HOST
     ),
-    "trust": _command("trust", "trust a workspace, or revoke that"),
+    "trust": _command("permissions:trust", "trust a workspace, or revoke that"),
     "rules": CommandEntry(summary="what is allowed or denied without a question", below=_RULES),
     "check": _command("check", "ask the policy about cases, one a line; nothing is carried out"),
     "config": CommandEntry(summary="the configuration in effect", below=_CONFIG),

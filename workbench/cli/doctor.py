@@ -26,17 +26,10 @@ from workbench.host.model_selection import (
     server_provider,
     usable_providers,
 )
+from workbench.journal import maintenance
 from workbench.journal.database import SCHEMA_VERSION
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
-from workbench.journal.maintenance import (
-    compact_database,
-    database_problems,
-    expired_blobs,
-    finish_deletions,
-    index_table_differences,
-    rebuild_index_tables,
-)
 from workbench.providers.base import ListedModel, ModelsNotListed, ProbeResult, Provider
 from workbench.providers.errors import CONTINUE_HINT
 from workbench.text.json_nodes import node_of_value
@@ -60,7 +53,6 @@ class Check(Struct, frozen=True, kw_only=True):
 
 
 def configure(parser: ArgumentParser) -> None:
-    """Add what it may do and how it prints."""
     parser.add_argument("--rebuild", action="store_true", help="rebuild the index tables from the events")
     parser.add_argument("--provider", metavar="NAME", help="check only this provider")
     parser.add_argument("--base-url", metavar="URL", help="check the server at URL")
@@ -78,9 +70,9 @@ def execute(options: Namespace, console: Console) -> int:
     with open_journal() as (home, journal):
         if options.rebuild:
             refuse_inside_agents(journal, home, "rebuild the tables")
-            finish_deletions(journal)
-            rebuild_index_tables(journal)
-            compact_database(journal)
+            maintenance.finish_deletions(journal)
+            maintenance.rebuild_index_tables(journal)
+            maintenance.compact_database(journal)
         checks = [check(home, journal) for check in JOURNAL_CHECKS]
         checks.append(check_configuration(options, home, journal))
         checks += check_model_servers(options, home, journal)
@@ -147,21 +139,25 @@ def _permission_problem(path: Path) -> str | None:
 def _check_database(home: Home, journal: Journal) -> Check:
     del home
     return Check(
-        name="database", fact=f"{journal.last_position()} events", problems=tuple(database_problems(journal))
+        name="database",
+        fact=f"{journal.last_position()} events",
+        problems=tuple(maintenance.database_problems(journal)),
     )
 
 
 def _check_schema(home: Home, journal: Journal) -> Check:
     del home
     with journal.reader.snapshot() as database:
-        found = database.execute("PRAGMA user_version").fetchall()[0][0]
-    problems = () if found == SCHEMA_VERSION else (f"it is {found}, this program writes {SCHEMA_VERSION}",)
-    return Check(name="schema", fact=f"version {found}", problems=problems)
+        version = database.execute("PRAGMA user_version").fetchall()[0][0]
+    problems = (
+        () if version == SCHEMA_VERSION else (f"it is {version}, this program writes {SCHEMA_VERSION}",)
+    )
+    return Check(name="schema", fact=f"version {version}", problems=problems)
 
 
 def _check_tables(home: Home, journal: Journal) -> Check:
     del home
-    problems = tuple(index_table_differences(journal))
+    problems = tuple(maintenance.index_table_differences(journal))
     remedy = "; workbench doctor --rebuild rebuilds them" if problems else ""
     return Check(name="tables", fact=f"compared with the events{remedy}", problems=problems)
 
@@ -171,7 +167,7 @@ def _check_stored_bytes(home: Home, journal: Journal) -> Check:
     with journal.reader.snapshot() as database:
         rows = database.execute("SELECT DISTINCT ref FROM blob_ref").fetchall()
     states = {str(row[0]): journal.blobs.state(str(row[0])) for row in rows}
-    let_go = expired_blobs(journal, (ref for ref, state in states.items() if state == "missing"))
+    let_go = maintenance.expired_blobs(journal, (ref for ref, state in states.items() if state == "missing"))
     problems = tuple(
         f"{ref} is {state}" for ref, state in states.items() if state != "whole" and ref not in let_go
     )
@@ -263,22 +259,22 @@ async def _check_server(title: str, provider: Provider, config: Config, options:
     seconds = float(config.api_timeout_seconds)
     address = provider.endpoint.base_url if provider.endpoint else provider.name
     try:
-        found = await provider.list_models(seconds)
+        models = await provider.list_models(seconds)
     except ModelsNotListed as error:
         return Check(name=title, fact=address, problems=(failure_text(error.failure),))
     more: dict[str, object] = {
         "base_url": address,
-        "models": [{"id": model.id, "context": model.context} for model in found],
+        "models": [{"id": model.id, "context": model.context} for model in models],
     }
-    problems = list(_missing_model_problems(address, found, options.model))
-    facts = [f"{address}, {_model_names(found)}"]
+    problems = list(_missing_model_problems(address, models, options.model))
+    facts = [f"{address}, {_model_names(models)}"]
     if options.probe and not problems:
-        model = _model_to_probe(config, provider.name, found, options)
+        model = _model_to_probe(config, provider.name, models, options)
         if model is None:
             problems.append("No model is named, and there is not exactly one. Name one with --model.")
         else:
             probed = await provider.probe(model, seconds)
-            context = probed.context or _context_window(found, model)
+            context = probed.context or _context_window(models, model)
             facts.append(_probe_text(model, probed, context))
             problems += _missing_capabilities(model, probed)
             more["probe"] = _probe_json(model, probed, context)
@@ -290,35 +286,35 @@ def failure_text(failure: FailurePart) -> str:
     return f"{sentence(failure.message)} {failure.remedy.removesuffix(CONTINUE_HINT)}".strip()
 
 
-def _model_names(found: tuple[ListedModel, ...]) -> str:
-    if not found:
+def _model_names(models: tuple[ListedModel, ...]) -> str:
+    if not models:
         return "no models"
-    names = [f"{model.id} ({model.context:,} tokens)" if model.context else model.id for model in found]
+    names = [f"{model.id} ({model.context:,} tokens)" if model.context else model.id for model in models]
     rest = f" and {len(names) - _MOST_MODELS_SHOWN} more" if len(names) > _MOST_MODELS_SHOWN else ""
     count = "1 model" if len(names) == 1 else f"{len(names)} models"
     return f"{count}: {', '.join(names[:_MOST_MODELS_SHOWN])}{rest}"
 
 
 def _missing_model_problems(
-    address: str, found: tuple[ListedModel, ...], wanted: str | None
+    address: str, models: tuple[ListedModel, ...], wanted: str | None
 ) -> Iterator[str]:
-    if not found:
+    if not models:
         yield "It offers no model. Load one there."
-    elif wanted is not None and wanted not in {model.id for model in found}:
-        yield f"{address} lists no model “{one_line(wanted, 80)}”. It has {_model_names(found)}."
+    elif wanted is not None and wanted not in {model.id for model in models}:
+        yield f"{address} lists no model “{one_line(wanted, 80)}”. It has {_model_names(models)}."
 
 
 def _model_to_probe(
-    config: Config, name: str, found: tuple[ListedModel, ...], options: Namespace
+    config: Config, name: str, models: tuple[ListedModel, ...], options: Namespace
 ) -> str | None:
     provider = config.providers.get(name)
     default = config.default_model if config.default_provider in (None, name) else None
-    only = found[0].id if len(found) == 1 else None
+    only = models[0].id if len(models) == 1 else None
     return options.model or (provider.model if provider else None) or only or default
 
 
-def _context_window(found: tuple[ListedModel, ...], name: str) -> int | None:
-    return next((model.context for model in found if model.id == name), None)
+def _context_window(models: tuple[ListedModel, ...], name: str) -> int | None:
+    return next((model.context for model in models if model.id == name), None)
 
 
 def _probe_text(model: str, probed: ProbeResult, context: int | None) -> str:

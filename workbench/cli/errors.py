@@ -21,14 +21,7 @@ EXIT_INTERRUPTED: Final = 130
 
 
 class Refusal(Exception):
-    """Something that a command did not do.
-
-    Attributes:
-        what: What did not happen.
-        why: The reason.
-        remedy: What the reader can do.
-        code: The exit code.
-    """
+    """Something that a command did not do, why, and what the reader can do; with the exit code."""
 
     code = EXIT_FAILED
 

@@ -36,27 +36,21 @@ _MICROS = 1_000_000
 
 
 def configure_status(parser: ArgumentParser) -> None:
-    """Add which and how it prints."""
     parser.add_argument("--all", action="store_true", help="the hosts of every workspace")
     parser.add_argument("--json", action="store_true", help="print a JSON object; with --all an array")
 
 
 def execute_status(options: Namespace, console: Console) -> int:
-    """Say what the host of the workspace, or what every host is doing."""
     workspace = None if options.all else workspace_path(options.directory)
     with open_home() as (home, journal):
-        found = list(_host_statuses(home, journal, workspace))
+        statuses = list(_host_statuses(home, journal, workspace))
         now = journal.now() if journal else 0
     if journal is None:
         console.note("The journal is updated to this version when its hosts have ended.")
         console.note("workbench host stop --all ends them.")
-    if options.json:
-        facts = [host_json(one, now) for one in found]
-        console.json(list(facts) if options.all else facts[0])
-        return EXIT_OK
-    for line in _status_lines(found, now) if found else ["No host runs."]:
-        console.say(line)
-    return EXIT_OK
+    facts = [host_json(status, now) for status in statuses]
+    lines = _status_lines(statuses, now) if statuses else ["No host runs."]
+    return console.result(list(facts) if options.all else facts[0], lines, is_json=options.json)
 
 
 def _host_statuses(home: Home, journal: Journal | None, workspace: str | None) -> Iterable[HostStatus]:
@@ -75,25 +69,25 @@ def _status_by_lock(workspace: str, pid: int | None) -> HostStatus:
     return HostStatus(workspace=workspace, state="stopped" if is_suspended(pid) else "running", pid=pid)
 
 
-def host_json(found: HostStatus, now: int) -> JsonFields:
+def host_json(status: HostStatus, now: int) -> JsonFields:
     """Return how a host stands as JSON."""
-    host = found.host
+    host = status.host
     return {
-        "workspace": found.workspace,
-        "is_running": found.state == "running",
-        "state": found.state,
+        "workspace": status.workspace,
+        "is_running": status.state == "running",
+        "state": status.state,
         "id": host.id if host else None,
-        "pid": found.pid,
+        "pid": status.pid,
         "started_at": iso_time(host.started_at) if host else None,
         "uptime_seconds": _uptime_seconds(host, now),
         "version": host.version if host else None,
         "schema": host.schema if host else None,
         "variables": list(host.variables) if host else [],
-        "sessions": [session.id for session in found.sessions],
-        "waiting": found.waiting,
-        "log": str(found.log) if found.log else None,
-        "log_bytes": found.log_bytes,
-        "differences": list(found.differences),
+        "sessions": [session.id for session in status.sessions],
+        "waiting": status.waiting,
+        "log": str(status.log) if status.log else None,
+        "log_bytes": status.log_bytes,
+        "differences": list(status.differences),
     }
 
 
@@ -101,38 +95,39 @@ def _uptime_seconds(host: Host | None, now: int) -> int | None:
     return max(0, now - host.started_at) // _MICROS if host else None
 
 
-def _status_lines(found: Iterable[HostStatus], now: int) -> Iterable[str]:
-    for one in found:
+def _status_lines(statuses: Iterable[HostStatus], now: int) -> Iterable[str]:
+    for one in statuses:
         yield _first_line(one)
         if one.host is not None:
             yield from _detail_lines(one, one.host, now)
 
 
-def _first_line(found: HostStatus) -> str:
-    match found.state:
+def _first_line(status: HostStatus) -> str:
+    match status.state:
         case "absent":
-            return f"No host runs for {found.workspace}."
+            return f"No host runs for {status.workspace}."
         case "starting":
-            return f"The host of {found.workspace} is starting (pid {found.pid})."
+            return f"The host of {status.workspace} is starting (pid {status.pid})."
         case "running":
-            return f"The host of {found.workspace} runs (pid {found.pid})."
+            return f"The host of {status.workspace} runs (pid {status.pid})."
         case "stopped":
-            return f"{found.workspace}: {suspended_host_sentence(found.pid)}"
+            return f"{status.workspace}: {suspended_host_sentence(status.pid)}"
 
 
-def _detail_lines(found: HostStatus, host: Host, now: int) -> Iterable[str]:
+def _detail_lines(status: HostStatus, host: Host, now: int) -> Iterable[str]:
     started = f"{clock_time(host.started_at, now)} ({duration_text(_uptime_seconds(host, now) or 0)} ago)"
     yield f"  started    {started}, version {host.version}, schema {host.schema}"
     yield f"  variables  {', '.join(host.variables) or 'none of a provider'}"
-    if found.log is not None:
-        yield f"  log        {found.log} ({size_text(found.log_bytes)})"
-    waits = f", {found.waiting} waiting for an answer" if found.waiting else ""
-    yield f"  runs       {len(found.sessions)} {'session' if len(found.sessions) == 1 else 'sessions'}{waits}"
-    for session in found.sessions:
+    if status.log is not None:
+        yield f"  log        {status.log} ({size_text(status.log_bytes)})"
+    waits = f", {status.waiting} waiting for an answer" if status.waiting else ""
+    count = len(status.sessions)
+    yield f"  runs       {count} {'session' if count == 1 else 'sessions'}{waits}"
+    for session in status.sessions:
         yield f"    {session.id[:8]}  {session.status}  {session.title}"
-    for difference in found.differences:
+    for difference in status.differences:
         yield f"  differs    {difference}"
-    if found.differences:
+    if status.differences:
         yield "  workbench host restart starts one like this program."
 
 
@@ -141,7 +136,6 @@ workbench host stop --all --force"""
 
 
 def configure_stop(parser: ArgumentParser) -> None:
-    """Add which, and what is done about one that does not end."""
     parser.add_argument("--all", action="store_true", help="the hosts of every workspace")
     parser.add_argument(
         "--force", action="store_true", help=f"kill one that has not ended after {STOP_TIMEOUT_SECONDS:.0f} s"
@@ -160,20 +154,16 @@ def execute_stop(options: Namespace, console: Console) -> int:
             else list(living_host_locks(home, journal))
         )
         ended = [stop_lock_holder(lock, force=options.force) for lock in locks]
-    if options.json:
-        console.json([stopped_json(result) for result in ended if result.pid is not None])
-    else:
-        for line in [result.words for result in ended if result.is_gone] or (
-            [] if ended else ["No host runs."]
-        ):
-            console.say(line)
+    gone = [result.words for result in ended if result.is_gone]
+    facts = [stopped_json(result) for result in ended if result.pid is not None]
+    console.result(facts, gone if ended else ["No host runs."], is_json=options.json)
     require_ended(home, ended)
     return EXIT_OK
 
 
-def stopped_json(found: StopResult) -> JsonFields:
+def stopped_json(result: StopResult) -> JsonFields:
     """Return what came of it as JSON."""
-    return {"pid": found.pid, "is_gone": found.is_gone, "was_killed": found.was_killed}
+    return {"pid": result.pid, "is_gone": result.is_gone, "was_killed": result.was_killed}
 
 
 def require_ended(home: Home, ended: list[StopResult]) -> None:
@@ -189,7 +179,6 @@ workbench host restart --force --json"""
 
 
 def configure_restart(parser: ArgumentParser) -> None:
-    """Add what is done about one that does not end, and how it prints."""
     parser.add_argument(
         "--force", action="store_true", help=f"kill one that has not ended after {STOP_TIMEOUT_SECONDS:.0f} s"
     )
@@ -205,12 +194,10 @@ def execute_restart(options: Namespace, console: Console) -> int:
         if host is None:
             remedy = f"look into {home.logs}; workbench config validate"
             raise Refusal("no host was started", start_failure_reason(home), remedy)
-    if options.json:
-        console.json({"workspace": workspace, "ended": ended.pid, "pid": host.pid, "version": host.version})
-        return EXIT_OK
     before = f"The host (pid {ended.pid}) has ended. " if ended.pid else ""
-    console.say(f"{before}A host of {workspace} was started (pid {host.pid}, version {host.version}).")
-    return EXIT_OK
+    line = f"{before}A host of {workspace} was started (pid {host.pid}, version {host.version})."
+    facts = {"workspace": workspace, "ended": ended.pid, "pid": host.pid, "version": host.version}
+    return console.result(facts, [line], is_json=options.json)
 
 
 def _stop_running_host(workspace: str, *, force: bool) -> StopResult:
@@ -225,13 +212,11 @@ SERVE_EXAMPLE = "workbench host serve ~/src/shop"
 
 
 def configure_serve(parser: ArgumentParser) -> None:
-    """Add the workspace and the id that the log is named after."""
     parser.add_argument("workspace", metavar="DIR", help="the workspace")
     parser.add_argument("--id", metavar="ID", help="the id of this host; a new one if not given")
 
 
 def execute_serve(options: Namespace, console: Console) -> int:
-    """Be the host until nothing is left to do."""
     del console
     from workbench.host.supervisor import serve_workspace  # the engine: no other command of hosts loads it
 

@@ -14,17 +14,8 @@ from workbench.cli.context import open_journal, workspace_path
 from workbench.cli.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, Refusal
 from workbench.cli.pipeline_output import find_run, run_json, run_line
 from workbench.cli.rows import JsonFields
+from workbench.pipelines import load
 from workbench.pipelines.documents import PIPELINE_SUFFIXES, ProblemReport, find_manifest, project_folder
-from workbench.pipelines.load import (
-    LoadedPipeline,
-    PipelineEntry,
-    find_pipeline,
-    is_manifest,
-    list_pipelines,
-    load_manifest,
-    load_pipeline,
-    similar_pipeline_hint,
-)
 from workbench.pipelines.model import Manifest, PermissionPattern, Pipeline, Route, Step
 from workbench.pipelines.step_order import parallel_waves, step_timeout_seconds
 from workbench.text.safe import one_line
@@ -43,7 +34,6 @@ workbench pipeline list --runs --json"""
 
 
 def configure_list(parser: ArgumentParser) -> None:
-    """Add what is listed and how."""
     parser.add_argument("--runs", action="store_true", help="list runs instead, the newest first")
     parser.add_argument("--all", action="store_true", help="runs of every workspace")
     parser.add_argument("--limit", type=int, default=50, metavar="N", help="at most N runs (default: 50)")
@@ -51,7 +41,6 @@ def configure_list(parser: ArgumentParser) -> None:
 
 
 def execute_list(options: Namespace, console: Console) -> int:
-    """List pipelines or runs."""
     workspace = workspace_path(options.directory)
     return (
         _print_runs(workspace, options, console)
@@ -61,40 +50,32 @@ def execute_list(options: Namespace, console: Console) -> int:
 
 
 def _print_pipelines(workspace: str, options: Namespace, console: Console) -> int:
-    manifest = find_manifest(workspace)
-    root = project_folder(manifest) if manifest else workspace
-    pipelines = list_pipelines(root)
-    if options.json:
-        console.json([_pipeline_json(one) for one in pipelines])
-    elif not pipelines:
-        console.say("No pipeline yet. One is a file in .wave/pipelines or .workbench/pipelines.")
-    else:
-        width = max(len(one.name) for one in pipelines)
-        for one in pipelines:
-            what = "cannot be used; see workbench pipeline validate" if one.is_broken else one.description
-            console.say(f"{one.name.ljust(width)}  {one.steps:>3} steps  {what or one.file}")
-    return EXIT_OK
+    pipelines = load.list_pipelines(_project_root(workspace))
+    width = max((len(entry.name) for entry in pipelines), default=0)
+    lines = [_pipeline_line(entry, width) for entry in pipelines]
+    nothing = "No pipeline yet. One is a file in .wave/pipelines or .workbench/pipelines."
+    facts = [
+        {
+            "name": entry.name, "file": entry.file, "description": entry.description, "steps": entry.steps,
+            "ok": not entry.is_broken,
+        }
+        for entry in pipelines
+    ]  # fmt: skip
+    return console.result(facts, lines or [nothing], is_json=options.json)
 
 
-def _pipeline_json(one: PipelineEntry) -> JsonFields:
-    return {
-        "name": one.name, "file": one.file, "description": one.description, "steps": one.steps,
-        "ok": not one.is_broken,
-    }  # fmt: skip
+def _pipeline_line(entry: load.PipelineEntry, width: int) -> str:
+    what = "cannot be used; see workbench pipeline validate" if entry.is_broken else entry.description
+    return f"{entry.name.ljust(width)}  {entry.steps:>3} steps  {what or entry.file}"
 
 
 def _print_runs(workspace: str, options: Namespace, console: Console) -> int:
     with open_journal() as (_, journal):
         runs = journal.pipeline_states(None if options.all else workspace, max(0, options.limit))
         now = journal.now()
-    if options.json:
-        console.json([run_json(run) for run in runs])
-    elif not runs:
-        console.say("No run yet. workbench pipeline run NAME begins one.")
-    else:
-        for run in runs:
-            console.say(run_line(run, console.signs, now))
-    return EXIT_OK
+    lines = [run_line(run, console.signs, now) for run in runs]
+    nothing = "No run yet. workbench pipeline run NAME begins one."
+    return console.result([run_json(run) for run in runs], lines or [nothing], is_json=options.json)
 
 
 VALIDATE_EXAMPLE = """workbench pipeline validate .wave/pipelines/nightly.yaml
@@ -104,7 +85,6 @@ WATCHED_SUFFIXES: Final = (".yaml", ".yml", ".json", ".md")
 
 
 def configure_validate(parser: ArgumentParser) -> None:
-    """Add the files and how strictly they are read."""
     parser.add_argument(
         "files", nargs="*", metavar="FILE",
         help="pipelines or manifests, or names of pipelines (default: all of this project)",
@@ -161,10 +141,10 @@ def _files_to_validate(options: Namespace) -> list[str]:
 
 
 def _file_of_pipeline(root: str, word: str) -> str:
-    file = find_pipeline(root, word)
+    file = load.find_pipeline(root, word)
     if file is None and Path(word).suffix not in PIPELINE_SUFFIXES:
         why = f"there is no file and no pipeline {one_line(word, 80)}"
-        raise Refusal("nothing was validated", why, similar_pipeline_hint(root, word))
+        raise Refusal("nothing was validated", why, load.similar_pipeline_hint(root, word))
     return f"{root}/{file}" if file else word
 
 
@@ -175,20 +155,20 @@ def _project_root(workspace: str) -> str:
 
 def _all_files(workspace: str) -> list[str]:
     manifest, root = find_manifest(workspace), _project_root(workspace)
-    found = [f"{root}/{pipeline.file}" for pipeline in list_pipelines(root)]
+    files = [f"{root}/{pipeline.file}" for pipeline in load.list_pipelines(root)]
     if manifest:
-        found.insert(0, manifest)
-    if not found:
+        files.insert(0, manifest)
+    if not files:
         why = f"{workspace} has no manifest and no pipeline"
         raise Refusal("nothing was validated", why, "name a FILE")
-    return found
+    return files
 
 
 def _check_file(file: str, options: Namespace) -> ProblemReport:
-    if Path(file).is_file() and is_manifest(file):
-        report = load_manifest(file)[1]
+    if Path(file).is_file() and load.is_manifest(file):
+        report = load.load_manifest(file)[1]
     else:
-        report = load_pipeline(file, manifest=options.manifest, root=options.root).report
+        report = load.load_pipeline(file, manifest=options.manifest, root=options.root).report
     return report.strict() if options.strict else report
 
 
@@ -202,12 +182,12 @@ def _report_json(file: str, report: ProblemReport) -> JsonFields:
 
 
 def _print_reports(results: list[tuple[str, ProblemReport]], console: Console) -> None:
-    told: set[str] = set()
+    printed: set[str] = set()
     for file, report in results:
         for problem in report.ordered():
             # Several pipelines share one manifest: what is wrong with it is said once.
-            if str(problem) not in told:
-                told.add(str(problem))
+            if str(problem) not in printed:
+                printed.add(str(problem))
                 console.say(str(problem))
         signs = console.signs
         sign = signs.of("ok") if report.is_ok else signs.of("failed")
@@ -227,7 +207,6 @@ _LEAST_WIDTH, _MOST_WIDTH, _USUAL_WIDTH = 20, 10_000, 100
 
 
 def configure_graph(parser: ArgumentParser) -> None:
-    """Add what is drawn and how."""
     parser.add_argument(
         "name", metavar="NAME|FILE|RUN", help="a pipeline, a file, or a run: its id or NAME#NUMBER"
     )
@@ -308,7 +287,7 @@ def _graph_input(options: Namespace) -> "tuple[Sequence[GraphStep], Mapping[str,
 
 
 def _input_of_pipeline(
-    loaded: LoadedPipeline,
+    loaded: load.LoadedPipeline,
 ) -> "tuple[Sequence[GraphStep], Mapping[str, StepFacts], list[str]]":
     from workbench.graph.navigation import fold_steps
     from workbench.pipelines.step_order import step_plans
@@ -357,7 +336,7 @@ def _find_run_or_explain(journal: "Journal", workspace: str, word: str, remedy: 
         raise Refusal("nothing was drawn", why, remedy) from None
 
 
-def granted_patterns(loaded: LoadedPipeline) -> tuple[str, ...]:
+def granted_patterns(loaded: load.LoadedPipeline) -> tuple[str, ...]:
     """Return the patterns that the personas of the pipeline's steps may use, each once."""
     return _patterns_of_steps(loaded.pipeline.steps if loaded.pipeline else (), loaded.manifest)
 
@@ -389,20 +368,20 @@ def step_notes(step: Step, manifest: Manifest | None) -> list[str]:
         return [_route_text(step.route)]
     if step.gate and step.gate.type == "timer":
         return []
-    found: list[str] = []
+    notes: list[str] = []
     if step.aggregate is not None:
         return [f"{step.aggregate.strategy} into {step.aggregate.into}"]
     if step.branch is not None:
-        found.append(" / ".join(f"{case}: {name}" for case, name in step.branch.cases.items()))
+        notes.append(" / ".join(f"{case}: {name}" for case, name in step.branch.cases.items()))
     if step.matrix is not None:
-        found.append(f"×{len(step.matrix.items)}" if step.matrix.items is not None else "×?")
+        notes.append(f"×{len(step.matrix.items)}" if step.matrix.items is not None else "×?")
     if step.contracts:
-        found.append("contract " + ", ".join(contract.written_type for contract in step.contracts))
+        notes.append("contract " + ", ".join(contract.written_type for contract in step.contracts))
     if step.failing.attempts > 1:
-        found.append(f"{step.failing.attempts} attempts")
+        notes.append(f"{step.failing.attempts} attempts")
     if step.failing.then != "fail":
-        found.append(f"then {step.failing.then}")
-    return found if step.kind == "gate" else [*found, f"{step_timeout_seconds(step, manifest) // 60} min"]
+        notes.append(f"then {step.failing.then}")
+    return notes if step.kind == "gate" else [*notes, f"{step_timeout_seconds(step, manifest) // 60} min"]
 
 
 def _route_text(route: Route) -> str:
@@ -421,7 +400,7 @@ class DryRunResult(Struct, frozen=True, kw_only=True):
     """Steps that are taken from an earlier run."""
 
 
-def _try_run(loaded: LoadedPipeline, wish: "RunRequest") -> DryRunResult:
+def _try_run(loaded: load.LoadedPipeline, wish: "RunRequest") -> DryRunResult:
     from workbench.host.steps.run_requests import kept_steps
     from workbench.pipelines.contracts import InputRefused, check_input
 
@@ -438,7 +417,7 @@ def _try_run(loaded: LoadedPipeline, wish: "RunRequest") -> DryRunResult:
     return DryRunResult(is_able=is_able and not wrong, wrong_input=wrong, kept=frozenset(kept))
 
 
-def print_plan(loaded: LoadedPipeline, wish: "RunRequest", options: Namespace, console: Console) -> int:
+def print_plan(loaded: load.LoadedPipeline, wish: "RunRequest", options: Namespace, console: Console) -> int:
     """Tell the plan; 1 if a run could not begin."""
     tried, pipeline = _try_run(loaded, wish), loaded.pipeline
     if options.json or options.output_format in ("json", "stream-json"):
@@ -481,7 +460,7 @@ def _step_line(step: Step, manifest: Manifest | None) -> str:
     return "  ".join(facts)
 
 
-def _plan_json(loaded: LoadedPipeline, tried: DryRunResult) -> JsonFields:
+def _plan_json(loaded: load.LoadedPipeline, tried: DryRunResult) -> JsonFields:
     pipeline, report = loaded.pipeline, loaded.report.for_running()
     return {
         "pipeline": pipeline.name if pipeline else None, "file": loaded.file, "ok": tried.is_able,

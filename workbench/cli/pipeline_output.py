@@ -7,7 +7,7 @@ from typing import Final, Protocol
 
 from workbench.cli.console import Console, StatusIcons
 from workbench.cli.errors import Refusal
-from workbench.cli.rows import JsonFields
+from workbench.cli.rows import JsonFields, row_fields
 from workbench.domain.events import (
     ActionOpened,
     ArtifactStored,
@@ -19,7 +19,7 @@ from workbench.domain.events import (
 )
 from workbench.domain.rows import PipelineState, StepState, run_title
 from workbench.journal.journal import Journal
-from workbench.text.human import duration_text, iso_time, size_text, token_text
+from workbench.text.human import duration_text, size_text, token_text
 from workbench.text.safe import one_line
 from workbench.views.status_icons import RUN_STATUSES, STEP_STATUSES, step_status_name
 
@@ -63,11 +63,11 @@ def run_report_json(
     journal: Journal, row: PipelineState, waiting: tuple[str, ...], code: int | None = None
 ) -> JsonFields:
     """Return a run with its steps, artifacts and waiting actions as JSON."""
-    found = {
+    facts = {
         **run_json(row), "steps": [step_json(step) for step in journal.step_states(row.pipeline_id)],
         "artifacts": artifacts_json(journal, row.pipeline_id), "waiting": list(waiting),
     }  # fmt: skip
-    return found if code is None else {**found, "exit": code}
+    return facts if code is None else {**facts, "exit": code}
 
 
 def artifacts_json(journal: Journal, run_id: str) -> list[JsonFields]:
@@ -76,18 +76,18 @@ def artifacts_json(journal: Journal, run_id: str) -> list[JsonFields]:
     for event in journal.events(run_id):
         if isinstance(event.body, ArtifactStored):
             newest[event.step or "", event.body.name] = event
-    found: list[JsonFields] = []
+    artifacts: list[JsonFields] = []
     for (step, name), event in newest.items():
         body = event.body
         assert isinstance(body, ArtifactStored)
-        found.append(
+        artifacts.append(
             {
                 "step_id": step, "name": name, "kind": body.artifact_kind, "type": body.type,
                 "path": body.path, "size_bytes": body.size_bytes, "files": body.files,
                 "digest": body.digest, "attempt": body.attempt,
             }
         )  # fmt: skip
-    return found
+    return artifacts
 
 
 class _LinePrinter:
@@ -162,36 +162,31 @@ class _LinePrinter:
 
     def end(self, row: PipelineState, waiting: tuple[str, ...], code: int) -> None:
         del waiting, code
-        for found in artifacts_json(self._journal, self._run):
+        for artifact in artifacts_json(self._journal, self._run):
             self._console.say(
-                f"    {found['step_id']}/{found['name']}  {size_text(int(found['size_bytes']))}"
+                f"    {artifact['step_id']}/{artifact['name']}  {size_text(int(artifact['size_bytes']))}"
             )
         self._console.say(f"{run_title(row)}  {row.status}  {row.pipeline_id}")
 
 
 def run_json(run: PipelineState) -> JsonFields:
-    """Return a run as JSON."""
+    names = "created_at updated_at started_at finished_at duration_ms error_message"
     return {
         "run_id": run.pipeline_id, "pipeline_id": run.pipeline_id, "pipeline": run.pipeline_name,
-        "number": run.number, "status": run.status, "file": run.file, "input": run.input,
-        "round": run.round, "created_at": iso_time(run.created_at), "updated_at": iso_time(run.updated_at),
-        "started_at": _iso_time(run.started_at), "finished_at": _iso_time(run.finished_at),
-        "duration_ms": run.duration_ms, "error_message": run.error_message,
-        "input_tokens": run.usage.input_tokens, "output_tokens": run.usage.output_tokens,
+        **row_fields(run, f"number status file input round {names}"),
+        **row_fields(run.usage, "input_tokens output_tokens"),
     }  # fmt: skip
 
 
 def step_json(step: StepState) -> JsonFields:
-    """Return a step as JSON."""
+    times = "started_at completed_at duration_ms"
     return {
-        "step_id": step.step_id, "pipeline_id": step.pipeline_id, "state": step.state, "kind": step.kind,
-        "persona": step.persona, "matrix": step.matrix or None, "attempt": step.attempt,
-        "retry_count": step.retry_count, "warned": step.is_warned, "contract": step.contract,
-        "started_at": _iso_time(step.started_at), "completed_at": _iso_time(step.completed_at),
-        "duration_ms": step.duration_ms, "workspace_path": step.workspace_path,
-        "session_id": step.session_id, "action_id": step.action_id if step.state == "waiting" else None,
-        "exit_code": step.exit_code, "error_message": step.error_message,
-        "input_tokens": step.usage.input_tokens, "output_tokens": step.usage.output_tokens,
+        **row_fields(step, "step_id pipeline_id state kind persona"), "matrix": step.matrix or None,
+        **row_fields(step, "attempt retry_count"), "warned": step.is_warned,
+        **row_fields(step, f"contract {times} workspace_path session_id"),
+        "action_id": step.action_id if step.state == "waiting" else None,
+        **row_fields(step, "exit_code error_message"),
+        **row_fields(step.usage, "input_tokens output_tokens"),
     }  # fmt: skip
 
 
@@ -217,12 +212,7 @@ def step_line(step: StepState, signs: StatusIcons) -> str:
     return f"{indent}{sign} {step.step_id:<26} {word:<10} {took:>9}{tried}{contract}{why}"
 
 
-def _iso_time(at: int | None) -> str | None:
-    return None if at is None else iso_time(at)
-
-
 def find_run(journal: Journal, workspace: str, word: str | None) -> PipelineState:
-    """Return a run."""
     runs = journal.pipeline_states(workspace if word is None else None)
     if word is None:
         if not runs:
@@ -234,12 +224,14 @@ def find_run(journal: Journal, workspace: str, word: str | None) -> PipelineStat
     if exact is not None:
         return exact
     name, _, number = word.replace(" ", "").partition("#")
-    found = [r for r in runs if r.pipeline_id.startswith(word)] if len(word) >= 4 else []
-    found = found or [r for r in runs if r.pipeline_name == name and (not number or str(r.number) == number)]
-    if not found or (len(found) > 1 and found[0].pipeline_name != name):
-        why = "there is none of that id" if not found else f"{len(found)} runs begin like this"
+    matches = [r for r in runs if r.pipeline_id.startswith(word)] if len(word) >= 4 else []
+    matches = matches or [
+        r for r in runs if r.pipeline_name == name and (not number or str(r.number) == number)
+    ]
+    if not matches or (len(matches) > 1 and matches[0].pipeline_name != name):
+        why = "there is none of that id" if not matches else f"{len(matches)} runs begin like this"
         raise Refusal(f"run {one_line(word, 60)} was not found", why, "see workbench pipeline list --runs")
-    return found[0]
+    return matches[0]
 
 
 LARGEST_INPUT: Final = 1_048_576

@@ -34,7 +34,6 @@ LOG_TICK_SECONDS: Final = 1.0
 
 
 def configure_logs(parser: ArgumentParser) -> None:
-    """Add the run and what of it."""
     parser.add_argument(
         "run", metavar="RUN", nargs="?", help="id, its beginning, or NAME#NUMBER (default: the newest)"
     )
@@ -46,7 +45,6 @@ def configure_logs(parser: ArgumentParser) -> None:
 
 
 def execute_logs(options: Namespace, console: Console) -> int:
-    """Show logs."""
     with open_journal() as (_, journal):
         run = find_run(journal, workspace_path(options.directory), options.run)
         known = {step.step_id for step in journal.step_states(run.pipeline_id)}
@@ -59,8 +57,8 @@ def execute_logs(options: Namespace, console: Console) -> int:
                 "no log was shown", "a JSON array has an end, and what is followed has none", remedy
             )
         events = journal.events(run.pipeline_id)
-        found = [event for event in events if _is_wanted(event, options)]
-        entries = [_log_entry(journal, event, options.tail) for event in found]
+        wanted = [event for event in events if _is_wanted(event, options)]
+        entries = [_log_entry(journal, event, options.tail) for event in wanted]
         entries += [] if options.errors else _running_output(events, options)
         if options.json:
             console.json(entries)
@@ -171,7 +169,6 @@ workbench pipeline artifacts nightly#41 plan/outline --to out"""
 
 
 def configure_artifacts(parser: ArgumentParser) -> None:
-    """Add the run, the artifact and where to."""
     parser.add_argument(
         "run", metavar="RUN", nargs="?", help="id, its beginning, or NAME#NUMBER (default: the newest)"
     )
@@ -181,7 +178,6 @@ def configure_artifacts(parser: ArgumentParser) -> None:
 
 
 def execute_artifacts(options: Namespace, console: Console) -> int:
-    """List or write artifacts."""
     with open_journal() as (_, journal):
         run = find_run(journal, workspace_path(options.directory), options.run)
         artifacts = artifacts_json(journal, run.pipeline_id)
@@ -197,18 +193,14 @@ def execute_artifacts(options: Namespace, console: Console) -> int:
                 options.to,
                 console,
             )
-    if options.json:
-        console.json(chosen)
-    elif not options.to:
-        for one in chosen:
-            files = f"  {one['files']} files" if one["kind"] == "folder" else ""
-            path = one_line(str(one["path"]), 200)
-            console.say(
-                f"{one['step_id']}/{one['name']}  {size_text(int(one['size_bytes']))}  {path}{files}".rstrip()
-            )
-        if not chosen:
-            console.say("No artifact yet.")
-    return EXIT_OK
+    lines = [] if options.to else [_artifact_line(artifact) for artifact in chosen] or ["No artifact yet."]
+    return console.result(list(chosen), lines, is_json=options.json)
+
+
+def _artifact_line(artifact: JsonFields) -> str:
+    files = f"  {artifact['files']} files" if artifact["kind"] == "folder" else ""
+    size, path = size_text(int(artifact["size_bytes"])), one_line(str(artifact["path"]), 200)
+    return f"{artifact['step_id']}/{artifact['name']}  {size}  {path}{files}".rstrip()
 
 
 def _write_artifacts(
@@ -251,7 +243,6 @@ workbench pipeline clean nightly#41"""
 
 
 def configure_clean(parser: ArgumentParser) -> None:
-    """Add what is cleaned."""
     parser.add_argument(
         "run", metavar="RUN", nargs="?", help="one run (default: all of this workspace that are completed)"
     )
@@ -261,24 +252,18 @@ def configure_clean(parser: ArgumentParser) -> None:
 
 
 def execute_clean(options: Namespace, console: Console) -> int:
-    """Clean workspaces."""
     with open_journal() as (home, journal):
         workspace = workspace_path(options.directory)
         runs = (
             [find_run(journal, workspace, options.run)] if options.run else journal.pipeline_states(workspace)
         )
-        found = [_clean_run(home, journal, run, options) for run in runs]
-    cleaned = [one for one in found if one is not None]
-    if options.json:
-        console.json(cleaned)
-        return EXIT_OK
+        cleaned = [row for run in runs if (row := _clean_run(home, journal, run, options)) is not None]
     word = "would remove" if options.dry_run else "removed"
-    for row in cleaned:
-        size = size_text(int(row["bytes"]))
-        console.say(f"{word} {row['folder']}  {row['files']} files, {size}  {row['run']}")
-    if not cleaned:
-        console.say("Nothing to clean.")
-    return EXIT_OK
+    lines = [
+        f"{word} {row['folder']}  {row['files']} files, {size_text(int(row['bytes']))}  {row['run']}"
+        for row in cleaned
+    ]
+    return console.result(list(cleaned), lines or ["Nothing to clean."], is_json=options.json)
 
 
 def _clean_run(home: Home, journal: Journal, run: PipelineState, options: Namespace) -> JsonFields | None:

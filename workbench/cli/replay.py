@@ -57,7 +57,6 @@ _SPEEDS: Final = {("max" if math.isinf(speed) else f"{speed:g}"): speed for spee
 
 
 def configure(parser: "ArgumentParser") -> None:
-    """Add the session, where to begin, and whether there is a screen."""
     parser.add_argument(
         "id",
         nargs="?",
@@ -108,7 +107,6 @@ def _format_name(text: str) -> str:
 
 
 def execute(options: "Namespace", console: Console) -> int:
-    """Replay a session."""
     if options.json and not options.headless:
         raise UsageError("nothing was replayed", "--json prints, and a screen is drawn", "add --headless")
     if options.id == STDIN and not options.headless:
@@ -120,17 +118,17 @@ def execute(options: "Namespace", console: Console) -> int:
     if not options.headless:
         gc.disable()  # the app lets it go on after its first frame
         require_terminal()
-    with _open_session(options, console) as found:
+    with _open_session(options, console) as opened:
         if options.headless:
-            if found.remark:
-                console.note(found.remark)
-            source = ReplaySource(found.journal, found.session)
+            if opened.remark:
+                console.note(opened.remark)
+            source = ReplaySource(opened.journal, opened.session)
             at = _start_index(source, options.at)
 
-            print_replay(source, found.session, at, console, is_json=options.json)
+            print_replay(source, opened.session, at, console, is_json=options.json)
             return EXIT_OK
-        with _second_session(found, options, console) as other:
-            return _show_replay(found, other, options)
+        with _second_session(opened, options, console) as other:
+            return _show_replay(opened, other, options)
 
 
 class OpenedSession(Struct, frozen=True, kw_only=True):
@@ -145,16 +143,16 @@ class OpenedSession(Struct, frozen=True, kw_only=True):
     """Whether the journal is gone when the replay is over."""
 
 
-def _show_replay(found: OpenedSession, other: OpenedSession | None, options: "Namespace") -> int:
+def _show_replay(opened: OpenedSession, other: OpenedSession | None, options: "Namespace") -> int:
     from workbench.tui.replay.replay_app import ReplayApp
 
-    journal, session = found.journal, found.session
-    config = _replay_config(found)
+    journal, session = opened.journal, opened.session
+    config = _replay_config(opened)
     at = None if options.at is None else _start_index(ReplaySource(journal, session), options.at)
     app = ReplayApp(
         journal, session, ui=config.ui, home=str(Path.home()), at=at, speed=_SPEEDS[options.speed],
-        remark=found.remark, beside=None if other is None else (other.journal, other.session),
-        services=None if found.is_lent else _replay_services(found), depth=color_depth(),
+        remark=opened.remark, beside=None if other is None else (other.journal, other.session),
+        services=None if opened.is_lent else _replay_services(opened), depth=color_depth(),
         encoding=terminal_encoding(),
     )  # fmt: skip
     with exit_on_signals(app.end_soon):
@@ -166,30 +164,30 @@ def _show_replay(found: OpenedSession, other: OpenedSession | None, options: "Na
 
 @contextmanager
 def _second_session(
-    found: OpenedSession, options: "Namespace", console: Console
+    opened: OpenedSession, options: "Namespace", console: Console
 ) -> Generator[OpenedSession | None, None, None]:
-    given = options.beside
-    if given is None:
+    word = options.beside
+    if word is None:
         yield None
-    elif is_path(given):
-        with temporary_import(ReplayFile(file=given), console) as loan:
+    elif is_path(word):
+        with temporary_import(ReplayFile(file=word), console) as loan:
             yield loan
-    elif found.is_lent:
+    elif opened.is_lent:
         from argparse import Namespace
 
-        with _open_session(Namespace(**{**vars(options), "id": given, "keep": False}), console) as loan:
+        with _open_session(Namespace(**{**vars(options), "id": word, "keep": False}), console) as loan:
             yield loan
-    elif (session := _session_by_name(found.journal, given)) is not None:
-        yield OpenedSession(home=found.home, journal=found.journal, session=session, remark="")
+    elif (session := _session_by_name(opened.journal, word)) is not None:
+        yield OpenedSession(home=opened.home, journal=opened.journal, session=session, remark="")
     else:
-        with temporary_import(ReplayFile(file=given), console) as loan:
+        with temporary_import(ReplayFile(file=word), console) as loan:
             yield loan
 
 
-def _replay_services(found: OpenedSession) -> "Backend":
+def _replay_services(opened: OpenedSession) -> "Backend":
     from workbench.tui.backend import Backend, ExportRequest, ForkRequest
 
-    home, journal, here = found.home, found.journal, str(Path.cwd())
+    home, journal, here = opened.home, opened.journal, str(Path.cwd())
 
     # What each needs is loaded when it is wanted, not before the first frame.
     def fork(wanted: ForkRequest) -> str:
@@ -197,22 +195,22 @@ def _replay_services(found: OpenedSession) -> "Backend":
 
         return fork_at_moment(home, journal, wanted)
 
-    def film(wanted: ExportRequest, told: Callable[[str], None]) -> str:
+    def film(wanted: ExportRequest, log: Callable[[str], None]) -> str:
         from workbench.cli import local_backend_sessions
 
-        return local_backend_sessions.export_film(home, journal, here, wanted, told)
+        return local_backend_sessions.export_film(home, journal, here, wanted, log)
 
     return Backend(fork=fork, film=film)
 
 
-def _replay_config(found: OpenedSession) -> Config:
-    if found.is_lent:
+def _replay_config(opened: OpenedSession) -> Config:
+    if opened.is_lent:
         # The user's own settings; a path that a file names is no workspace of theirs.
         return load_config(default_home_path(os.environ), workspace_path(None), trusted=False)
     # Only where the session worked are there settings of its workspace.
-    place = found.session.workspace
+    place = opened.session.workspace
     folder = place if Path(place).is_dir() else workspace_path(None)
-    return screen_config(found.home, found.journal, folder)
+    return screen_config(opened.home, opened.journal, folder)
 
 
 # --- which session --------------------------------------------------------------------------------
@@ -244,35 +242,35 @@ def _session_from_options(journal: Journal, options: "Namespace") -> Session | N
     if options.id is not None:
         return _session_by_name(journal, options.id)
     workspace = workspace_path(options.directory)
-    found = next(iter(journal.sessions(workspace, limit=1)), None)
-    if found is None:
+    newest = next(iter(journal.sessions(workspace, limit=1)), None)
+    if newest is None:
         why = f"no session was recorded in {workspace}"
         raise Refusal("nothing was replayed", why, "workbench sessions list --all shows others")
-    return found
+    return newest
 
 
-def _session_by_name(journal: Journal, given: str) -> Session | None:
+def _session_by_name(journal: Journal, word: str) -> Session | None:
     try:
-        return find_session(journal, given)
+        return find_session(journal, word)
     except Refusal as refusal:
-        named = Path(given)
+        named = Path(word)
         if named.exists():
             return None
         if named.suffix:
-            what = f"there is no session “{one_line(given, 80)}”"
+            what = f"there is no session “{one_line(word, 80)}”"
             why = "there is no file of that name here either"
             raise Refusal(what, why, "workbench sessions list --all shows ids") from refusal
         raise
 
 
-def _start_index(source: ReplaySource, given: str | None) -> int | None:
-    if given is None:
+def _start_index(source: ReplaySource, moment: str | None) -> int | None:
+    if moment is None:
         return None
-    index = parse_replay_moment(given, source.reel)
+    index = parse_replay_moment(moment, source.reel)
     if index is None:
         count = len(source.reel)
         remedy = f"name one as 12:01:31, 35% or #1 to #{count}" if count else "it has no events"
-        raise UsageError("nothing was replayed", f"“{given}” is no moment of this recording", remedy)
+        raise UsageError("nothing was replayed", f"“{moment}” is no moment of this recording", remedy)
     return index
 
 
@@ -295,9 +293,9 @@ class ReplayFile(Struct, frozen=True, kw_only=True):
     """Which of its sessions, from 1; None takes the first."""
 
 
-def is_path(given: str) -> bool:
+def is_path(word: str) -> bool:
     """Return whether an argument can only mean a file."""
-    return given == STDIN or os.sep in given
+    return word == STDIN or os.sep in word
 
 
 @contextlib.contextmanager
@@ -332,13 +330,13 @@ def import_replay_file(home: Home, journal: Journal, wish: ReplayFile, console: 
         raise
     finally:
         progress.clear()
-    found = [summary for summary in summaries if journal.session(summary.session_id) is not None]
-    chosen = _chosen_session(wish, found)
+    stored = [summary for summary in summaries if journal.session(summary.session_id) is not None]
+    chosen = _chosen_session(wish, stored)
     session = journal.session(chosen.session_id)
     if session is None:
         raise _replay_refusal(wish, "its session is not there any more")
     return OpenedSession(
-        home=home, journal=journal, session=session, remark=_choice_remark(found, chosen, wish)
+        home=home, journal=journal, session=session, remark=_choice_remark(stored, chosen, wish)
     )
 
 
@@ -356,13 +354,13 @@ def _read_file(wish: ReplayFile, intake: "SessionImport", progress: "ProgressLin
 
 
 @contextlib.contextmanager
-def _open_stream(given: str) -> Generator[tuple[BinaryIO, int], None, None]:
-    if given == STDIN:
+def _open_stream(name: str) -> Generator[tuple[BinaryIO, int], None, None]:
+    if name == STDIN:
         yield sys.stdin.buffer, time.time_ns() // 1_000
         return
     from workbench.formats.detect import UnknownFormat
 
-    path = Path(given).expanduser()
+    path = Path(name).expanduser()
     status = path.stat()
     # Looked at before it is opened: a pipe that nobody writes to would be waited for.
     if not stat.S_ISREG(status.st_mode):
@@ -393,22 +391,24 @@ def _replay_refusal(wish: ReplayFile, why: str) -> Refusal:
     return Refusal(f"“{shown}” was not replayed", why, remedy)
 
 
-def _chosen_session(wish: ReplayFile, found: "list[ImportSummary]") -> "ImportSummary":
-    if not found:
+def _chosen_session(wish: ReplayFile, summaries: "list[ImportSummary]") -> "ImportSummary":
+    if not summaries:
         raise _replay_refusal(wish, "no session is in it")
     number = 1 if wish.number is None else wish.number
-    if not 1 <= number <= len(found):
-        what = "1 session is" if len(found) == 1 else f"{len(found)} sessions are"
-        raise UsageError("nothing was replayed", f"{what} in that file", f"name one from 1 to {len(found)}")
-    return found[number - 1]
+    if not 1 <= number <= len(summaries):
+        what = "1 session is" if len(summaries) == 1 else f"{len(summaries)} sessions are"
+        raise UsageError(
+            "nothing was replayed", f"{what} in that file", f"name one from 1 to {len(summaries)}"
+        )
+    return summaries[number - 1]
 
 
-def _choice_remark(found: "list[ImportSummary]", chosen: "ImportSummary", wish: ReplayFile) -> str:
+def _choice_remark(summaries: "list[ImportSummary]", chosen: "ImportSummary", wish: ReplayFile) -> str:
     parts: list[str] = []
-    if len(found) > 1 and wish.number is None:
-        names = ", ".join(one_line(one.title, 40) or one.key[:20] for one in found[:_MOST_NAMED])
-        more = ", …" if len(found) > _MOST_NAMED else ""
-        parts.append(f"{len(found)} sessions are in it ({names}{more}); --number 2 shows the next.")
+    if len(summaries) > 1 and wish.number is None:
+        names = ", ".join(one_line(one.title, 40) or one.key[:20] for one in summaries[:_MOST_NAMED])
+        more = ", …" if len(summaries) > _MOST_NAMED else ""
+        parts.append(f"{len(summaries)} sessions are in it ({names}{more}); --number 2 shows the next.")
     if count := len(chosen.problems):
         what = "1 place" if count == 1 else f"{count} places"
         parts.append(f"{what} of it could not be read as its format says; sessions import lists them.")

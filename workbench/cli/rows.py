@@ -1,6 +1,5 @@
 """Rows of actions, calls and sessions as one line of text each and as JSON objects."""
 
-from collections.abc import Sequence
 from datetime import datetime
 
 from msgspec import Struct
@@ -140,39 +139,27 @@ def session_line(session: Session, key: str, waiting: int, signs: StatusIcons, n
     return f"{sign} {key}  {status:<22} {clock_time(session.updated_at, now):<16}  {tail}"
 
 
-def joined_lines(rows: Sequence[str], empty: str) -> str:
-    """Return rows as lines, or the sentence for none."""
-    return "\n".join(rows) if rows else empty
-
-
 JsonFields = dict[str, Json]
 
 
 def iso_time(micros: int | None) -> str | None:
-    """Return a time as ISO 8601, None for none."""
     return None if micros is None else human_iso_time(micros)
+
+
+def row_fields(row: Struct, names: str) -> JsonFields:
+    """Return members of a row by their names; times as ISO 8601, everything else as JSON."""
+    values = ((name, getattr(row, name)) for name in names.split())
+    return {name: iso_time(value) if name.endswith("_at") else to_json_value(value) for name, value in values}
 
 
 def action_json(action: Action) -> JsonFields:
     """Return an action as lists show it; how much of it was seen only where that was noted."""
+    names = (
+        "session_id call_id kind tool target added removed digest created_at expires_at state supersedes"
+        " warnings"
+    )
     seen: JsonFields = {} if action.seen is None else {"seen": action.seen}
-    return {
-        "id": action.id,
-        "session_id": action.session_id,
-        "call_id": action.call_id,
-        "kind": action.kind,
-        "tool": action.tool,
-        "target": action.target,
-        "added": action.added,
-        "removed": action.removed,
-        "digest": action.digest,
-        "created_at": iso_time(action.created_at),
-        "expires_at": iso_time(action.expires_at),
-        "state": action.state,
-        "supersedes": action.supersedes,
-        "warnings": list(action.warnings),
-        **seen,
-    }
+    return {"id": action.id, **row_fields(action, names), **seen}
 
 
 def decision_json(action: Action) -> JsonFields | None:
@@ -183,69 +170,33 @@ def decision_json(action: Action) -> JsonFields | None:
         "state": action.state,
         "by": action.decided_by,
         "at": iso_time(action.decided_at),
-        "reason": action.reason,
-        "selection": to_json_value(action.selection),
+        **row_fields(action, "reason selection"),
         "edited": sorted(action.edited or ()) or None,
-        "choice": action.choice,
-        "text": action.text,
+        **row_fields(action, "choice text"),
         "approved_until": iso_time(action.approved_until),
-        "successor": action.successor,
-        "seen": action.seen,
+        **row_fields(action, "successor seen"),
     }
 
 
 def call_json(call: Call) -> JsonFields:
     """Return a call as telemetry: when, who allowed it, tool, parameters, outcome (S4)."""
-    return {
-        "id": call.id,
-        "tool": call.tool,
-        "target": call.target,
-        "state": call.state,
-        "approval_method": call.approval_method,
-        "verdict_by": call.verdict_by,
-        "rule": call.rule,
-        "action_id": call.action_id,
-        "parameters": to_json_value(call.parameters),
-        "requested_at": iso_time(call.requested_at),
-        "started_at": iso_time(call.started_at),
-        "finished_at": iso_time(call.finished_at),
-        "duration_ms": call.duration_ms,
-        "exit_code": call.exit_code,
-        "detail": call.detail,
-        "summary": call.summary,
-        "error": call.error,
-        "output_bytes": call.output_bytes,
-    }
+    return row_fields(
+        call,
+        "id tool target state approval_method verdict_by rule action_id parameters requested_at started_at"
+        " finished_at duration_ms exit_code detail summary error output_bytes",
+    )
 
 
 def session_json(session: Session, waiting: int = 0) -> JsonFields:
     """Return a session as lists show it."""
     return {
-        "id": session.id,
-        "kind": session.kind,
-        "title": session.title,
-        "status": session.status,
-        "reason": session.reason,
-        "workspace": session.workspace,
-        "provider": session.provider,
-        "model": session.model,
-        "created_at": iso_time(session.created_at),
-        "updated_at": iso_time(session.updated_at),
+        **row_fields(session, "id kind title status reason workspace provider model created_at updated_at"),
         "usage": usage_json(session),
         "waiting": waiting,
-        "tags": list(session.tags),
-        "archived": session.archived,
-        "origin": session.origin,
-        "origin_status": session.origin_status,
-        "parent_id": session.parent_id,
+        **row_fields(session, "tags archived origin origin_status parent_id"),
     }
 
 
 def usage_json(session: Session) -> JsonFields:
     """Return the tokens that a session used."""
-    usage = session.usage
-    return {
-        "input_tokens": usage.input_tokens,
-        "output_tokens": usage.output_tokens,
-        "total_tokens": usage.total_tokens,
-    }
+    return row_fields(session.usage, "input_tokens output_tokens total_tokens")

@@ -35,9 +35,7 @@ from workbench.text.safe import one_line
 class Printer(Protocol):
     """One way to tell a run."""
 
-    def see(self, events: Iterable[Event]) -> None:
-        """Tell events."""
-        ...
+    def see(self, events: Iterable[Event]) -> None: ...
 
     def end(self, facts: JsonFields, waiting: list[Action], /) -> None:
         """Tell how it ended."""
@@ -51,13 +49,11 @@ class JsonPrinter:
         self._console = console
 
     def see(self, events: Iterable[Event]) -> None:
-        """Tell errors only."""
         for event in events:
             if isinstance(event.body, e.ErrorRaised):
                 print_error(self._console, event.body)
 
     def end(self, facts: JsonFields, waiting: list[Action]) -> None:
-        """Print the object."""
         del waiting
         self._console.json(facts)
 
@@ -71,14 +67,12 @@ class HumanPrinter:
         self._told: set[str] = set()
 
     def see(self, events: Iterable[Event]) -> None:
-        """Tell events."""
         for event in events:
             tell = _PRINTERS_BY_EVENT.get(type(event.body))
             if tell is not None:
                 tell(self, event)
 
     def end(self, facts: JsonFields, waiting: list[Action]) -> None:
-        """Tell what is left to answer."""
         del facts
         self._text.close()
         for action in waiting:
@@ -86,25 +80,21 @@ class HumanPrinter:
                 self._waits(action)
 
     def streamed(self, event: Event) -> None:
-        """Print what is new of a piece of text."""
         body = event.body
         assert isinstance(body, e.TextStreamed)
         self._text.piece(body.block, body.offset, body.text)
 
     def replied(self, event: Event) -> None:
-        """Print what of a reply was not streamed."""
         body = event.body
         assert isinstance(body, e.ReplyCompleted)
         self._text.whole(body.text)
 
     def opened(self, event: Event) -> None:
-        """Print what waits, with the command that answers it."""
         action = self._journal.action(event.action_id or "")
         if action is not None and self._says_how:
             self._waits(action)
 
     def answered(self, event: Event) -> None:
-        """Print how an action was decided."""
         action = self._journal.action(event.action_id or "")
         if action is not None and self._says_how:
             self._text.close()
@@ -113,20 +103,17 @@ class HumanPrinter:
             )
 
     def proposed(self, event: Event) -> None:
-        """Print a call that the gate turned down."""
         body = event.body
         if isinstance(body, e.CallProposed) and body.verdict.outcome in ("denied", "refused"):
             self.ended(event)
 
     def ended(self, event: Event) -> None:
-        """Print how a call ended."""
         call = self._journal.call(event.call_id or "")
         if call is not None:
             self._text.close()
             self._console.say(call_line(call, self._console.signs))
 
     def failed(self, event: Event) -> None:
-        """Print an error on stderr."""
         assert isinstance(event.body, e.ErrorRaised)
         self._text.close()
         print_error(self._console, event.body)
@@ -215,7 +202,6 @@ class RunTally(Struct):
     files: list[JsonFields] = field(default_factory=list[JsonFields])
 
     def see(self, events: Iterable[Event]) -> None:
-        """Take events in."""
         for event in events:
             match event.body:
                 case ReplyCompleted() as body:
@@ -236,7 +222,6 @@ class RunTally(Struct):
 
 
 def run_exit_code(tally: RunTally, ending: RunEnding) -> int:
-    """Return the exit code of a run."""
     if ending == "interrupted":
         return EXIT_INTERRUPTED
     if ending == "parked":
@@ -249,15 +234,7 @@ def run_exit_code(tally: RunTally, ending: RunEnding) -> int:
 def result_json(
     session: Session, tally: RunTally, actions: Sequence[Action], denied: Sequence[Call], code: int
 ) -> JsonFields:
-    """Return what came of a run as JSON.
-
-    Args:
-        session: As it stands at the end.
-        tally: What was seen.
-        actions: Those of this run.
-        denied: Calls that were denied because nobody could be asked; they are listed without an action id.
-        code: The exit code.
-    """
+    """Return what came of a run as JSON; calls denied because nobody could be asked have no action id."""
     return {
         "session_id": session.id,
         "status": session.status,
@@ -272,14 +249,7 @@ def result_json(
 
 
 def actions_of_run(actions: Iterable[Action], calls: Iterable[Call], start: int, since: int) -> list[Action]:
-    """Return the actions that were opened, decided or carried out in a run, or that still wait.
-
-    Args:
-        actions: Of the session.
-        calls: Of the session.
-        start: Position at which the run began.
-        since: Time at which it began.
-    """
+    """Return the actions that were opened, decided or carried out since a run began, or that still wait."""
     ended = {call.action_id for call in calls if (call.finished_at or 0) >= since}
     return [
         action

@@ -47,9 +47,9 @@ def require_consistent_options(options: Namespace) -> None:
         raise UsageError("nothing was run", "there is no prompt", "say what to do with -p TEXT")
     if options.prompt is not None and not options.prompt.strip():
         raise UsageError("nothing was run", "the prompt is empty", "say what to do with -p TEXT")
-    given = [name for name in _SESSION_OPTIONS if getattr(options, name) is not None]
-    if goes_on and given:
-        option = f"--{given[0].replace('_', '-')}"
+    named = [name for name in _SESSION_OPTIONS if getattr(options, name) is not None]
+    if goes_on and named:
+        option = f"--{named[0].replace('_', '-')}"
         why = f"a session keeps what it was begun with, so {option} has no place here"
         raise UsageError("nothing was run", why, f"leave {option} out, or begin a new session")
     _require_valid_url(options)
@@ -112,8 +112,8 @@ def positive_number(kind: type[int] | type[float]) -> Callable[[str], float]:
 def with_limits(plan: SessionPlan, options: Namespace) -> SessionPlan:
     """Return a plan with the limits that were asked for (S2 configuration: max_turns, timeout)."""
     asked = {name: getattr(options, name) for name in ("max_turns", "timeout")}
-    given: dict[str, Json] = {name: value for name, value in asked.items() if value is not None}
-    return replace(plan, configuration={**plan.configuration, **given})
+    limits: dict[str, Json] = {name: value for name, value in asked.items() if value is not None}
+    return replace(plan, configuration={**plan.configuration, **limits})
 
 
 def plan_session(options: Namespace, config: Config) -> SessionPlan:

@@ -42,7 +42,6 @@ workbench --continue"""
 
 
 def configure(parser: "ArgumentParser") -> None:
-    """Add the folder."""
     parser.add_argument(
         "folder", nargs="?", metavar="DIR", help="the workspace; if not given the current folder"
     )
@@ -63,7 +62,6 @@ def simple(words: Sequence[str]) -> Mapping[str, object] | None:
 
 
 def execute(options: "Namespace", console: Console) -> int:
-    """Show the screen, or the queue by line where there is only room for lines."""
     if options.plain or is_dumb_terminal():
         if options.goes_on:
             why = "line by line the whole queue is followed, and no session is on show"

@@ -31,7 +31,6 @@ _Texts = Iterator[str]
 
 
 def configure_export(parser: ArgumentParser) -> None:
-    """Add the id and the format."""
     parser.add_argument("id", metavar="ID", help=SESSION_ID_HELP)
     parser.add_argument(
         "--format",
@@ -46,7 +45,6 @@ def configure_export(parser: ArgumentParser) -> None:
 
 
 def execute_export(options: Namespace, console: Console) -> int:
-    """Print a session."""
     with open_journal() as (_, journal):
         session = find_session(journal, options.id)
         if options.format in PICTURE_FORMATS:
@@ -204,14 +202,14 @@ def _render_picture(options: Namespace, journal: Journal, session: Session, cons
     return page.end()
 
 
-def _moment_index(shoot: "FilmOptions", given: str | None) -> int | None:
+def _moment_index(shoot: "FilmOptions", moment: str | None) -> int | None:
     reel = shoot.source.reel
     if not len(reel):
         raise UsageError("nothing was exported", "this session has no events", "name another one")
-    if given is None:
+    if moment is None:
         return None
-    index = parse_replay_moment(given, reel)
+    index = parse_replay_moment(moment, reel)
     if index is None:
-        why = f"“{given}” is no moment of this recording"
+        why = f"“{moment}” is no moment of this recording"
         raise UsageError("nothing was exported", why, f"name one as 12:01:31, 35% or #1 to #{len(reel)}")
     return max(1, index)

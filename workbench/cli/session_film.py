@@ -75,14 +75,7 @@ async def render_still(shoot: FilmOptions, index: int) -> tuple[Film, FilmFrame]
 async def render_film(
     shoot: FilmOptions, first: int, make: Callable[[Film], S], tell: Callable[[str], None]
 ) -> S:
-    """Film a session; a frame is given on as soon as it is made, and not kept.
-
-    Args:
-        shoot: What and how.
-        first: The moment it begins with.
-        make: Makes what takes the frames, from what is said of all of the film.
-        tell: Is told how far it is, and what was left out.
-    """
+    """Film a session from a moment on; a frame is given on as soon as it is made, and not kept."""
     reel = shoot.source.reel
     chosen = plan_frames(reel, first, shoot.most)
     if chosen.is_thinned:

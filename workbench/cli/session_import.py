@@ -53,7 +53,6 @@ class FileReport(Struct):
 
 
 def configure_import(parser: ArgumentParser) -> None:
-    """Add the files and how they are read."""
     parser.add_argument("files", nargs="+", metavar="FILE|DIR|-", help="files, folders, or - for stdin")
     parser.add_argument(
         "--format",
@@ -99,10 +98,9 @@ def _import_into_journal(
 def import_paths(
     journal: Journal, names: list[str], form: str | None, progress: "ImportProgress"
 ) -> tuple[list[FileReport], dict[str, int]]:
-    """Take files and folders in; whatever goes wrong takes all of it back.
+    """Import files and folders; whatever goes wrong takes all of it back.
 
-    Returns:
-        What came of each file, and how many events each session got, below 0 where it was there before.
+    Returns what came of each file, and how many events each session got, below 0 where it was there before.
     """
     intake = SessionImport(journal)
     try:
@@ -194,9 +192,7 @@ def _store_event(event: Event, intake: SessionImport | None) -> None:
 class ImportProgress(Protocol):
     """Who is told how much is read."""
 
-    def counted(self, stream: BinaryIO, name: str) -> BinaryIO:
-        """Return the stream, with what is read of it counted."""
-        ...
+    def counted(self, stream: BinaryIO, name: str) -> BinaryIO: ...
 
     def clear(self) -> None:
         """Say nothing more."""
@@ -214,7 +210,6 @@ class ProgressLine:
         self._width = 0
 
     def counted(self, stream: BinaryIO, name: str) -> BinaryIO:
-        """Return the stream, with what is read of it counted."""
         return cast("BinaryIO", detect.CountingStream(stream, lambda count: self._note(count, name)))
 
     def _note(self, count: int, name: str) -> None:
@@ -269,8 +264,8 @@ def _import_json(reports: list[FileReport], added: dict[str, int], *, is_dry: bo
     }  # fmt: skip
 
 
-def _problems_json(found: list[FileProblem]) -> list[JsonFields]:
-    return [{"line": one.line, "why": one.why} for one in found[:MOST_PROBLEMS]]
+def _problems_json(problems: list[FileProblem]) -> list[JsonFields]:
+    return [{"line": one.line, "why": one.why} for one in problems[:MOST_PROBLEMS]]
 
 
 def _print_reports(
@@ -299,13 +294,12 @@ def _counted(count: int, thing: str) -> str:
 
 def _print_left_out(console: Console, reports: list[FileReport]) -> None:
     left = [report for report in reports if report.why_not]
-    found = [report for report in left if not report.is_named]
-    for report in [*(one for one in left if one.is_named), *found[:_MOST_PROBLEMS_SHOWN]]:
+    unnamed = [report for report in left if not report.is_named]
+    for report in [*(one for one in left if one.is_named), *unnamed[:_MOST_PROBLEMS_SHOWN]]:
         console.note(f"Not imported: {one_line(report.name, 120)}: {one_line(report.why_not, 200)}.")
-    if len(found) > _MOST_PROBLEMS_SHOWN:
-        console.note(
-            f"Not imported: {len(found) - _MOST_PROBLEMS_SHOWN} more files of the folder; --json names them."
-        )
+    if len(unnamed) > _MOST_PROBLEMS_SHOWN:
+        more = len(unnamed) - _MOST_PROBLEMS_SHOWN
+        console.note(f"Not imported: {more} more files of the folder; --json names them.")
 
 
 def _display_name(name: str) -> str:
@@ -327,9 +321,9 @@ _EVENT_FILE: Final = re.compile(r"(?:event-)?(\d{1,9})(?:-[\w-]+)?\.json\Z")
 """Files of OpenHands: `7.json` in older versions, `event-00007-<id>.json` in newer ones."""
 
 
-def find_sources(given: list[str]) -> Iterator[ImportSource]:
+def find_sources(names: list[str]) -> Iterator[ImportSource]:
     """Yield what there is to read; `-` is left to the caller."""
-    for name in given:
+    for name in names:
         path = Path(name)
         if name != "-" and path.is_dir():
             yield from _sources_below(path)
@@ -425,8 +419,8 @@ def _piece_files(folder: Path) -> list[Path]:
 
 
 def _numbered_names(names: list[str]) -> list[str]:
-    found = [(int(match[1]), name) for name in names if (match := _EVENT_FILE.match(name))]
-    return [name for _, name in sorted(found)]
+    numbered = [(int(match[1]), name) for name in names if (match := _EVENT_FILE.match(name))]
+    return [name for _, name in sorted(numbered)]
 
 
 def _event_folder_source(place: Path, names: list[str]) -> ImportSource:

@@ -19,6 +19,7 @@ from workbench.cli.context import (
     workspace_path,
 )
 from workbench.cli.errors import EXIT_FAILED, EXIT_OK, Refusal, UsageError
+from workbench.cli.rows import JsonFields
 from workbench.domain.machines import TERMINAL_SESSION_STATES
 from workbench.domain.rows import Session
 from workbench.domain.values import SYSTEM_SESSION, Actor
@@ -33,13 +34,6 @@ from workbench.host.fork import (
 )
 from workbench.host.fork import fork_session as fork_fork_session
 from workbench.host.host_locks import refuse_inside_agents
-from workbench.host.session_requests import (
-    archive_session,
-    change_tags,
-    delete_with_steps,
-    end_session,
-    rename_session,
-)
 from workbench.journal.imports import is_imported_session
 from workbench.journal.journal import Journal
 from workbench.journal.maintenance import compact_database, finish_deletions
@@ -78,7 +72,6 @@ class ForkResult(Struct, frozen=True, kw_only=True):
 
 
 def configure_fork(parser: ArgumentParser) -> None:
-    """Add the id and what the fork has of its own."""
     parser.add_argument("id", metavar="ID", help=SESSION_ID_HELP)
     at = "the moment: 12:01:31, 35%% or #412, as in replay; the end if not given"
     parser.add_argument("--at", metavar="T", help=at)
@@ -93,7 +86,6 @@ def configure_fork(parser: ArgumentParser) -> None:
 
 
 def execute_fork(options: Namespace, console: Console) -> int:
-    """Fork it."""
     folder = options.copy or options.worktree or ""
     if folder and options.directory is not None:
         raise UsageError(
@@ -109,19 +101,18 @@ def execute_fork(options: Namespace, console: Console) -> int:
         )  # fmt: skip
         fork = fork_session(journal, session, wish, user_actor())
         source, key = session_label(journal, session), short_id(journal, fork.session_id)
-    if options.json:
-        console.json({
-            "id": fork.session_id, "forked_from": session.id, "workspace": fork.workspace,
-            "restored": list(fork.restored.files) if fork.restored else [],
-            "not_restored": list(fork.restored.lost) if fork.restored else [],
-        })  # fmt: skip
-        return EXIT_OK
-    console.say(f"Forked {source}: {fork.session_id}")
-    for line in restored_lines(fork.restored):
-        console.say(f"  {line}")
     place = f" -C {fork.workspace}" if fork.restored else ""
-    console.say(f"  workbench run{place} --session {key} -p TEXT goes on")
-    return EXIT_OK
+    lines = [
+        f"Forked {source}: {fork.session_id}",
+        *(f"  {line}" for line in restored_lines(fork.restored)),
+        f"  workbench run{place} --session {key} -p TEXT goes on",
+    ]
+    facts: JsonFields = {
+        "id": fork.session_id, "forked_from": session.id, "workspace": fork.workspace,
+        "restored": list(fork.restored.files) if fork.restored else [],
+        "not_restored": list(fork.restored.lost) if fork.restored else [],
+    }  # fmt: skip
+    return console.result(facts, lines, is_json=options.json)
 
 
 def restored_lines(restored: RestoredWorkspace | None) -> list[str]:
@@ -143,7 +134,6 @@ def restored_lines(restored: RestoredWorkspace | None) -> list[str]:
 
 
 def fork_session(journal: Journal, session: Session, wish: ForkOptions, actor: Actor) -> ForkResult:
-    """Make a fork."""
     until = None
     if wish.position is not None:
         until = ReplayReader(journal, session.id).number_at(session.id, wish.position)
@@ -161,16 +151,16 @@ def fork_session(journal: Journal, session: Session, wish: ForkOptions, actor: A
     return ForkResult(session_id=new, workspace=plan.workspace, restored=restored)
 
 
-def _fork_position(journal: Journal, session: Session, given: str | None) -> int | None:
-    if given is None:
+def _fork_position(journal: Journal, session: Session, moment: str | None) -> int | None:
+    if moment is None:
         return None
     from workbench.views.replay import parse_replay_moment
     from workbench.views.timeline import FIELD_OF_EVENT_KIND, Timeline
 
     reel = Timeline(columns=ReplayReader(journal, session.id).columns(FIELD_OF_EVENT_KIND))
-    index = parse_replay_moment(given, reel)
+    index = parse_replay_moment(moment, reel)
     if index is None:
-        why = f"“{one_line(given, 40)}” is no moment of it"
+        why = f"“{one_line(moment, 40)}” is no moment of it"
         raise UsageError(_NOT_FORKED, why, f"name one as 12:01:31, 35% or #1 to #{len(reel)}")
     return reel.position(index)
 
@@ -205,14 +195,12 @@ workbench --continue ~/src/shop"""
 
 
 def configure_resume(parser: ArgumentParser) -> None:
-    """Add the id."""
     parser.add_argument(
         "id", nargs="?", metavar="ID", help=f"{SESSION_ID_HELP}; if not given the newest of this workspace"
     )
 
 
 def execute_resume(options: Namespace, console: Console) -> int:
-    """Open the screen on it."""
     from workbench.cli.screen import open_screen
 
     if options.id is not None and options.directory is not None:
@@ -224,20 +212,20 @@ def execute_resume(options: Namespace, console: Console) -> int:
     return open_screen(console, workspace_path(session.workspace), session.id)
 
 
-def session_to_resume(journal: Journal, given: str | None, directory: str | None) -> Session:
+def session_to_resume(journal: Journal, word: str | None, directory: str | None) -> Session:
     """Return the session that a screen is to open on."""
-    if given is not None:
-        session = find_session(journal, given)
+    if word is not None:
+        session = find_session(journal, word)
         _require_resumable(journal, session)
         return session
     workspace = workspace_path(directory)
-    found = session_requests.newest_open_session(journal, workspace)
-    if found is None:
+    newest = session_requests.newest_open_session(journal, workspace)
+    if newest is None:
         others = sum(one.id != SYSTEM_SESSION for one in journal.sessions())
         where = f"; workbench sessions list --all shows all {others:,}" if others else ""
         why = f"no session of {workspace} can go on"
         raise Refusal("nothing was resumed", why, f"workbench {workspace} begins one{where}")
-    return found
+    return newest
 
 
 def _require_resumable(journal: Journal, session: Session) -> None:
@@ -257,24 +245,19 @@ RENAME_EXAMPLE = "workbench sessions rename 3f2a 'rename handler to router'"
 
 
 def configure_rename(parser: ArgumentParser) -> None:
-    """Add the id and the title."""
     parser.add_argument("id", metavar="ID", help=SESSION_ID_HELP)
     parser.add_argument("title", metavar="TITLE", help="what to call it")
     parser.add_argument("--json", action="store_true", help="print a JSON object")
 
 
 def execute_rename(options: Namespace, console: Console) -> int:
-    """Rename it."""
     with open_journal() as (home, journal):
         refuse_inside_agents(journal, home, "rename a session")
         session = find_session(journal, options.id)
-        title = rename_session(journal, session.id, options.title, user_actor())
+        title = session_requests.rename_session(journal, session.id, options.title, user_actor())
         key = short_id(journal, session.id)
-    if options.json:
-        console.json({"id": session.id, "title": title})
-    else:
-        console.say(f"Renamed {key}: {title}")
-    return EXIT_OK
+    facts = {"id": session.id, "title": title}
+    return console.result(facts, [f"Renamed {key}: {title}"], is_json=options.json)
 
 
 TAG_EXAMPLE = """workbench sessions tag 3f2a release refactor
@@ -282,7 +265,6 @@ workbench sessions tag 3f2a --remove draft"""
 
 
 def configure_tag(parser: ArgumentParser) -> None:
-    """Add the id and the tags."""
     parser.add_argument("id", metavar="ID", help=SESSION_ID_HELP)
     parser.add_argument("add", nargs="*", metavar="TAG", help="tags to add")
     parser.add_argument("--remove", action="append", default=[], metavar="TAG", help="a tag to take away")
@@ -290,18 +272,14 @@ def configure_tag(parser: ArgumentParser) -> None:
 
 
 def execute_tag(options: Namespace, console: Console) -> int:
-    """Change the tags, or only show them."""
     with open_journal() as (home, journal):
         session = find_session(journal, options.id)
         tags, name = session.tags, session_label(journal, session)
         if options.add or options.remove:
             refuse_inside_agents(journal, home, "tag a session")
-            tags = change_tags(journal, session, options.add, options.remove, user_actor())
-    if options.json:
-        console.json({"id": session.id, "tags": list(tags)})
-    else:
-        console.say(f"{name}: {', '.join(tags) or 'no tags'}")
-    return EXIT_OK
+            tags = session_requests.change_tags(journal, session, options.add, options.remove, user_actor())
+    line = f"{name}: {', '.join(tags) or 'no tags'}"
+    return console.result({"id": session.id, "tags": list(tags)}, [line], is_json=options.json)
 
 
 ARCHIVE_EXAMPLE = """workbench sessions archive 3f2a 91bc
@@ -309,7 +287,6 @@ workbench sessions archive --undo 3f2a"""
 
 
 def configure_archive(parser: ArgumentParser) -> None:
-    """Add the ids."""
     parser.add_argument("ids", nargs="+", metavar="ID", help=SESSION_ID_HELP)
     parser.add_argument("--undo", action="store_true", help="show them in the list again")
     parser.add_argument("--json", action="store_true", help="print a JSON array")
@@ -322,22 +299,17 @@ def execute_archive(options: Namespace, console: Console) -> int:
         refuse_inside_agents(journal, home, "archive a session")
         sessions = [find_session(journal, key) for key in options.ids]
         for session in sessions:
-            archive_session(journal, session, is_archived, user_actor())
+            session_requests.archive_session(journal, session, is_archived, user_actor())
         names = [session_label(journal, session) for session in sessions]
-    if options.json:
-        console.json([{"id": session.id, "archived": is_archived} for session in sessions])
-        return EXIT_OK
     word = "Archived" if is_archived else "In the list again"
-    for name in names:
-        console.say(f"{word}: {name}")
-    return EXIT_OK
+    facts = [{"id": session.id, "archived": is_archived} for session in sessions]
+    return console.result(facts, [f"{word}: {name}" for name in names], is_json=options.json)
 
 
 END_EXAMPLE = "workbench sessions end 3f2a"
 
 
 def configure_end(parser: ArgumentParser) -> None:
-    """Add the id."""
     parser.add_argument("id", metavar="ID", help=SESSION_ID_HELP)
     parser.add_argument("--json", action="store_true", help="print a JSON object")
 
@@ -347,12 +319,12 @@ def execute_end(options: Namespace, console: Console) -> int:
     with open_journal() as (home, journal):
         refuse_inside_agents(journal, home, "end a session")
         session = find_session(journal, options.id)
-        status, name = end_session(journal, session, user_actor()), session_label(journal, session)
-    if options.json:
-        console.json({"id": session.id, "status": status})
-    else:
-        console.say(f"Ended: {name} is {status}.")
-    return EXIT_OK
+        status, name = (
+            session_requests.end_session(journal, session, user_actor()),
+            session_label(journal, session),
+        )
+    facts = {"id": session.id, "status": status}
+    return console.result(facts, [f"Ended: {name} is {status}."], is_json=options.json)
 
 
 DELETE_EXAMPLE = """workbench sessions delete 3f2a
@@ -360,7 +332,6 @@ workbench sessions delete --yes 3f2a 91bc"""
 
 
 def configure_delete(parser: ArgumentParser) -> None:
-    """Add the ids."""
     parser.add_argument("ids", nargs="+", metavar="ID", help=SESSION_ID_HELP)
     parser.add_argument("--yes", action="store_true", help="do not ask; required where there is no terminal")
     parser.add_argument("--json", action="store_true", help="print a JSON object")
@@ -370,13 +341,15 @@ def execute_delete(options: Namespace, console: Console) -> int:
     """Delete them, after asking; all ids are looked up before anything is deleted."""
     with open_journal() as (home, journal):
         refuse_inside_agents(journal, home, "delete a session")
-        found = {session.id: session for session in (find_session(journal, key) for key in options.ids)}
-        sessions = list(found.values())
+        by_id = {session.id: session for session in (find_session(journal, key) for key in options.ids)}
+        sessions = list(by_id.values())
         names = [session_label(journal, session) for session in sessions]
         if not options.yes and not _is_confirmed(names, console):
             console.say("Nothing was deleted.")
             return EXIT_FAILED
-        count = sum(delete_with_steps(journal, session, user_actor()) for session in sessions)
+        count = sum(
+            session_requests.delete_with_steps(journal, session, user_actor()) for session in sessions
+        )
         finish_deletions(journal)
         is_compact = compact_database(journal)
     if options.json:

@@ -20,6 +20,7 @@ from workbench.cli.rows import (
     clock_time,
     decision_json,
     iso_time,
+    row_fields,
     session_json,
     session_line,
 )
@@ -35,26 +36,17 @@ from workbench.journal.journal import Journal
 from workbench.journal.session_queries import StatisticsScope, statistics_facts
 from workbench.text.human import duration_text, token_text
 from workbench.text.safe import one_line
-from workbench.views.statistics import (
-    DECISION_BUCKETS,
-    Price,
-    Statistics,
-    ToolCount,
-    session_statistics,
-    unfinished_text,
-)
+from workbench.views import statistics
 
 SHOW_EXAMPLE = "workbench sessions show 3f2a --json"
 
 
 def configure_show(parser: ArgumentParser) -> None:
-    """Add the id."""
     parser.add_argument("id", metavar="ID", help=SESSION_ID_HELP)
     parser.add_argument("--json", action="store_true", help="print a JSON object")
 
 
 def execute_show(options: Namespace, console: Console) -> int:
-    """Show a session."""
     with open_journal() as (_, journal):
         expire_due_actions(journal)
         session = find_session(journal, options.id)
@@ -96,10 +88,8 @@ def _message_json(event: Event) -> JsonFields | None:
 def _file_json(event: Event) -> JsonFields:
     body = event.body
     assert isinstance(body, e.FileChanged)
-    return {
-        "path": body.path, "change": body.change, "added": body.added, "removed": body.removed,
-        "at": iso_time(event.at), "call_id": event.call_id,
-    }  # fmt: skip
+    facts = row_fields(body, "path change added removed")
+    return {**facts, "at": iso_time(event.at), "call_id": event.call_id}
 
 
 class _SessionView(Struct, frozen=True):
@@ -189,10 +179,10 @@ workbench sessions stats 3f2a"""
 _DAY_MICROS = 86_400_000_000
 _MOST_FILES_SHOWN = 20
 _BAR_CELLS = 30
+_TOOL_MEMBERS = "tool calls ok failed unfinished not_run success p50_ms p95_ms run_ms waited_ms"
 
 
 def configure_stats(parser: ArgumentParser) -> None:
-    """Add what is counted."""
     parser.add_argument("id", nargs="?", metavar="ID", help=f"only {SESSION_ID_HELP}")
     parser.add_argument("--days", type=int, metavar="N", help="only what moved in the last N days (else all)")
     parser.add_argument("--here", action="store_true", help="only of this workspace")
@@ -200,7 +190,6 @@ def configure_stats(parser: ArgumentParser) -> None:
 
 
 def execute_stats(options: Namespace, console: Console) -> int:
-    """Count."""
     with open_journal() as (home, journal):
         session = find_session(journal, options.id) if options.id else None
         since = max(0, journal.now() - options.days * _DAY_MICROS) if options.days else 0
@@ -208,37 +197,33 @@ def execute_stats(options: Namespace, console: Console) -> int:
         scope = StatisticsScope(since=since, workspace=workspace, session_id=session.id if session else None)
         with journal.reader.snapshot() as database:
             facts = statistics_facts(database, scope)
-        counts = session_statistics(
+        counts = statistics.session_statistics(
             facts.calls, facts.answers, facts.sessions, facts.files, _token_price(home)
         )
-    if options.json:
-        console.json(statistics_json(counts, since))
-        return EXIT_OK
-    for line in _statistics_lines(counts, console):
-        console.say(line)
-    return EXIT_OK
+    lines = _statistics_lines(counts, console)
+    return console.result(statistics_json(counts, since), lines, is_json=options.json)
 
 
-def _token_price(home: Home) -> Price:
+def _token_price(home: Home) -> statistics.Price:
     config = load_config(Path(home.path), None, trusted=False, env=os.environ, options={}).config
     return lambda provider, sent, received: token_cost(
         config, provider, Usage(input_tokens=sent, output_tokens=received)
     )
 
 
-def statistics_json(counts: Statistics, since: int) -> JsonFields:
+def statistics_json(counts: statistics.Statistics, since: int) -> JsonFields:
     """Return statistics as JSON; times in milliseconds."""
     deciding = counts.deciding
     return {
         "since": iso_time(since) if since else None,
         "sessions": {"total": counts.sessions, **dict(counts.statuses)},
-        "tools": [_tool_json(tool) for tool in counts.tools],
+        "tools": [row_fields(tool, _TOOL_MEMBERS) for tool in counts.tools],
         "actions": dict(counts.outcomes),
         "deciding": {
             "answers": deciding.answers, "p50_ms": deciding.p50_ms, "p95_ms": deciding.p95_ms,
             "buckets": [
                 {"up_to_s": limit, "answers": count}
-                for limit, count in zip((*DECISION_BUCKETS, None), deciding.buckets, strict=True)
+                for limit, count in zip((*statistics.DECISION_BUCKETS, None), deciding.buckets, strict=True)
             ],
         },
         "usage": {
@@ -246,22 +231,12 @@ def statistics_json(counts: Statistics, since: int) -> JsonFields:
             "total_tokens": counts.input_tokens + counts.output_tokens, "cost": counts.cost,
         },
         "files": [
-            {"path": file.path, "times": file.times, "added": file.added, "removed": file.removed}
-            for file in counts.files
+            row_fields(file, "path times added removed") for file in counts.files
         ],
     }  # fmt: skip
 
 
-def _tool_json(one: ToolCount) -> JsonFields:
-    return {
-        "tool": one.tool, "calls": one.calls, "ok": one.ok, "failed": one.failed,
-        "unfinished": one.unfinished, "not_run": one.not_run,
-        "success": one.success, "p50_ms": one.p50_ms, "p95_ms": one.p95_ms, "run_ms": one.run_ms,
-        "waited_ms": one.waited_ms,
-    }  # fmt: skip
-
-
-def _statistics_lines(counts: Statistics, console: Console) -> Iterable[str]:
+def _statistics_lines(counts: statistics.Statistics, console: Console) -> Iterable[str]:
     if not counts.sessions:
         yield "Nothing to count yet."
         return
@@ -272,7 +247,7 @@ def _statistics_lines(counts: Statistics, console: Console) -> Iterable[str]:
     yield ""
     yield f"{'tool':<28} {'calls':>7} {'ok':>5} {'p50':>8} {'p95':>8} {'run':>10} {'waited':>10}"
     yield from (_tool_line(tool) for tool in counts.tools)
-    if words := unfinished_text(counts.tools):
+    if words := statistics.unfinished_text(counts.tools):
         yield words
     yield ""
     yield from _bar_lines("who decided", counts.outcomes)
@@ -282,13 +257,13 @@ def _statistics_lines(counts: Statistics, console: Console) -> Iterable[str]:
     yield from _file_lines(counts, console)
 
 
-def _tool_line(one: ToolCount) -> str:
-    share = "–" if one.success is None else f"{one.success:.0%}"
-    name = one_line(one.tool, 28)
+def _tool_line(tool: statistics.ToolCount) -> str:
+    share = "–" if tool.success is None else f"{tool.success:.0%}"
+    name = one_line(tool.tool, 28)
     return (
-        f"{name:<28} {one.calls:>7,} {share:>5} {_duration_cell(one.p50_ms):>8}"
-        f" {_duration_cell(one.p95_ms):>8}"
-        f" {_duration_cell(one.run_ms):>10} {_duration_cell(one.waited_ms or None):>10}"
+        f"{name:<28} {tool.calls:>7,} {share:>5} {_duration_cell(tool.p50_ms):>8}"
+        f" {_duration_cell(tool.p95_ms):>8}"
+        f" {_duration_cell(tool.run_ms):>10} {_duration_cell(tool.waited_ms or None):>10}"
     )
 
 
@@ -297,16 +272,16 @@ def _duration_cell(ms: int | None) -> str:
 
 
 def _bar_lines(title: str, rows: Iterable[tuple[str, int]]) -> Iterable[str]:
-    found = list(rows)
-    most, total = max((count for _, count in found), default=0), sum(count for _, count in found)
+    counts = list(rows)
+    most, total = max((count for _, count in counts), default=0), sum(count for _, count in counts)
     yield f"{title}: {total}"
-    for word, count in found:
+    for word, count in counts:
         if count:
             bar = "=" * max(1, round(_BAR_CELLS * count / most))
             yield f"  {word:<11} {count:>7,} {count / total:>5.0%}  {bar}"
 
 
-def _file_lines(counts: Statistics, console: Console) -> Iterable[str]:
+def _file_lines(counts: statistics.Statistics, console: Console) -> Iterable[str]:
     if counts.files:
         yield ""
         yield f"files changed: {len(counts.files)}"

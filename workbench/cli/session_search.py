@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from workbench.cli.console import Console
 from workbench.cli.context import open_journal, short_id, workspace_path
 from workbench.cli.errors import EXIT_OK, UsageError
-from workbench.cli.rows import JsonFields, clock_time, iso_time, joined_lines, session_json, session_line
+from workbench.cli.rows import JsonFields, clock_time, iso_time, session_json, session_line
 from workbench.domain.machines import SessionStatus
 from workbench.domain.rows import Session
 from workbench.domain.values import SYSTEM_SESSION, SessionKind
@@ -30,14 +30,12 @@ LIST_EXAMPLE = "workbench sessions list --status paused --json"
 
 
 def configure_list(parser: ArgumentParser) -> None:
-    """Add the filters."""
     parser.add_argument("--all", action="store_true", help="of every workspace")
     parser.add_argument("--json", action="store_true", help="print a JSON array")
     add_filter_options(parser)
 
 
 def execute_list(options: Namespace, console: Console) -> int:
-    """List sessions."""
     filters = parse_filters(options)
     workspace = None if options.all else workspace_path(options.directory)
     with open_journal() as (_, journal):
@@ -49,12 +47,10 @@ def execute_list(options: Namespace, console: Console) -> int:
             require_status(journal, filters)
         nothing, now = _empty_list_text(journal, workspace) if not page else "", journal.now()
         keys = {session.id: short_id(journal, session.id) for session in page}
-    if options.json:
-        console.json([session_json(session, asks[session.id]) for session in page])
-        return EXIT_OK
     rows = [session_line(session, keys[session.id], asks[session.id], console.signs, now) for session in page]
-    console.say(joined_lines(rows, nothing))
-    if has_more and page:
+    facts = [session_json(session, asks[session.id]) for session in page]
+    console.result(facts, rows or [nothing], is_json=options.json)
+    if has_more and page and not options.json:
         console.note("More match: --offset and --limit show them, --search and the filters narrow it.")
     return EXIT_OK
 
@@ -76,7 +72,6 @@ PLACES_SHOWN = 3
 
 
 def configure_search(parser: ArgumentParser) -> None:
-    """Add the words and how much is shown."""
     parser.add_argument(
         "words",
         nargs="+",
@@ -90,7 +85,6 @@ def configure_search(parser: ArgumentParser) -> None:
 
 
 def execute_search(options: Namespace, console: Console) -> int:
-    """Search."""
     asked = library.parse_query(" ".join(options.words), SystemClock().now())
     if asked.problems:
         raise UsageError(
@@ -104,14 +98,11 @@ def execute_search(options: Namespace, console: Console) -> int:
         page = _result_page(journal, asked, hits, workspace, options.limit)
         shown = [(item, hits.get(item.id), search_places(journal, item.id, asked)) for item in page]
         now, keys = journal.now(), [short_id(journal, item.id) for item in page]
-    if options.json:
-        console.json([_hit_json(one, found, places) for one, found, places in shown])
-        return EXIT_OK
-    for key, one in zip(keys, shown, strict=True):
-        _print_hit(console, key, one, now)
-    if not shown:
-        console.say("Nothing matches.")
-    return EXIT_OK
+    lines = [
+        line for key, hit in zip(keys, shown, strict=True) for line in _hit_lines(console, key, hit, now)
+    ]
+    facts = [_hit_json(session, matches, places) for session, matches, places in shown]
+    return console.result(facts, lines or ["Nothing matches."], is_json=options.json)
 
 
 def _search_hits(journal: Journal, asked: SearchQuery) -> list[SessionMatches]:
@@ -144,10 +135,10 @@ def search_places(
     return [search_hit(event, asked.terms) for event in events]
 
 
-def _hit_json(session: Session, found: SessionMatches | None, places: Sequence[SearchHit]) -> JsonFields:
+def _hit_json(session: Session, matches: SessionMatches | None, places: Sequence[SearchHit]) -> JsonFields:
     return {
         **session_json(session),
-        "places": found.places if found else 0,
+        "places": matches.places if matches else 0,
         "matches": [
             {
                 "sequence_number": place.sequence_number,
@@ -160,15 +151,15 @@ def _hit_json(session: Session, found: SessionMatches | None, places: Sequence[S
     }
 
 
-def _print_hit(
+def _hit_lines(
     console: Console, key: str, shown: tuple[Session, SessionMatches | None, Sequence[SearchHit]], now: int
-) -> None:
-    session, found, places = shown
-    console.say(session_line(session, key, 0, console.signs, now))
+) -> Iterable[str]:
+    session, matches, places = shown
+    yield session_line(session, key, 0, console.signs, now)
     for place in places:
-        console.say(f"    {place.who:<6} {clock_time(place.at, now)}  {place.text}")
-    if found is not None and found.places > len(places):
-        console.say(f"    and {found.places - len(places)} more places")
+        yield f"    {place.who:<6} {clock_time(place.at, now)}  {place.text}"
+    if matches is not None and matches.places > len(places):
+        yield f"    and {matches.places - len(places)} more places"
 
 
 DEFAULT_LIMIT = 100
@@ -204,7 +195,6 @@ class SessionFilters(Struct, frozen=True, kw_only=True):
 
 
 def add_filter_options(parser: ArgumentParser) -> None:
-    """Add the options."""
     parser.add_argument(
         "--status",
         metavar="STATUS",
@@ -242,22 +232,13 @@ def add_filter_options(parser: ArgumentParser) -> None:
 
 def parse_filters(options: Namespace) -> SessionFilters:
     """Return the filters that options ask for."""
+    same = ("status", "model", "provider", "origin", "kind", "tag", "sort", "limit", "offset")
     return SessionFilters(
-        status=options.status,
-        model=options.model,
-        provider=options.provider,
-        origin=options.origin,
-        kind=options.kind,
-        tag=options.tag,
-        archived=bool(options.archived),
-        query=library.parse_query(options.search or "", _now()),
-        since=_parse_time(options.since, is_end=False),
-        until=_parse_time(options.until, is_end=True),
-        sort=options.sort,
-        is_ascending=options.order == "asc",
-        limit=options.limit,
-        offset=options.offset,
-    )
+        **{name: getattr(options, name) for name in same},
+        archived=bool(options.archived), is_ascending=options.order == "asc",
+        query=library.parse_query(options.search or "", SystemClock().now()),
+        since=_parse_time(options.since, is_end=False), until=_parse_time(options.until, is_end=True),
+    )  # fmt: skip
 
 
 def find_sessions(journal: Journal, filters: SessionFilters, workspace: str | None) -> list[Session]:
@@ -292,23 +273,17 @@ def session_ids_holding(journal: Journal, asked: SearchQuery) -> frozenset[str]:
     """Return the ids of the sessions that hold the words of a query."""
     with journal.reader.snapshot() as database:
         expression = library.fts_expression(asked, search.word_finder(database))
-        found = search.matching_sessions(database, expression) if expression else []
-    return frozenset(one.session_id for one in found)
+        matches = search.matching_sessions(database, expression) if expression else []
+    return frozenset(one.session_id for one in matches)
 
 
 def page_of_sessions(
     sessions: Iterable[Session], filters: SessionFilters, holders: Collection[str] = frozenset()
 ) -> list[Session]:
-    """Return the page of sessions that filters let through; past the end it is empty.
-
-    Args:
-        sessions: Any.
-        filters: What to let through.
-        holders: Ids of the sessions that hold the words anywhere; title and tags are looked at here.
-    """
-    found = [session for session in sessions if _passes_filters(session, filters, holders)]
-    found.sort(key=_SORT_KEYS[filters.sort], reverse=not filters.is_ascending)
-    return found[filters.offset : filters.offset + filters.limit]
+    """Return the page that filters let through; `holders` hold the words outside title and tags."""
+    passed = [session for session in sessions if _passes_filters(session, filters, holders)]
+    passed.sort(key=_SORT_KEYS[filters.sort], reverse=not filters.is_ascending)
+    return passed[filters.offset : filters.offset + filters.limit]
 
 
 def _passes_filters(session: Session, filters: SessionFilters, holders: Collection[str]) -> bool:
@@ -333,11 +308,6 @@ def _is_tagged(session: Session, filters: SessionFilters) -> bool:
     if filters.origin not in (None, session.origin or "workbench"):
         return False
     return filters.tag is None or filters.tag in session.tags
-
-
-def _now() -> int:
-
-    return SystemClock().now()
 
 
 def _parse_time(text: str | None, *, is_end: bool) -> int | None:

@@ -4,8 +4,7 @@ from argparse import ArgumentParser, Namespace
 
 from workbench.cli.console import Console
 from workbench.cli.errors import EXIT_OK, Refusal
-from workbench.cli.rows import JsonFields
-from workbench.domain.codec import to_json_value
+from workbench.cli.rows import JsonFields, row_fields
 from workbench.domain.values import ToolDescriptor
 from workbench.text.safe import one_line
 from workbench.tools.registry import tool_descriptors
@@ -14,36 +13,27 @@ LIST_EXAMPLE = "workbench tools list --json"
 
 
 def configure_list(parser: ArgumentParser) -> None:
-    """Add how it prints."""
     parser.add_argument("--json", action="store_true", help="print a JSON array")
 
 
 def execute_list(options: Namespace, console: Console) -> int:
-    """List the tools."""
     descriptors = tool_descriptors()
-    if options.json:
-        console.json([tool_json(tool) for tool in descriptors])
-        return EXIT_OK
     width = max(len(tool.id) for tool in descriptors)
-    for tool in descriptors:
-        asks = "asks" if tool.requires_approval else "does not ask"
-        risk = tool.risk_level.replace("_", " ")
-        console.say(f"{tool.id.ljust(width)}  {risk:<10}  {asks}  {tool.description}")
-    return EXIT_OK
+    lines = (_tool_line(tool, width) for tool in descriptors)
+    return console.result([tool_json(tool) for tool in descriptors], lines, is_json=options.json)
+
+
+def _tool_line(tool: ToolDescriptor, width: int) -> str:
+    asks = "asks" if tool.requires_approval else "does not ask"
+    return f"{tool.id.ljust(width)}  {tool.risk_level.replace('_', ' '):<10}  {asks}  {tool.description}"
 
 
 def tool_json(tool: ToolDescriptor) -> JsonFields:
     """Return a tool as JSON, without its schemas."""
-    return {
-        "id": tool.id,
-        "wire_name": tool.wire_name,
-        "description": tool.description,
-        "capability": tool.capability,
-        "risk_level": tool.risk_level,
-        "requires_approval": tool.requires_approval,
-        "allowed_providers": list(tool.allowed_providers),
-        "examples": to_json_value(tool.examples),
-    }
+    return row_fields(
+        tool,
+        "id wire_name description capability risk_level requires_approval allowed_providers examples",
+    )
 
 
 SCHEMA_EXAMPLE = "workbench tools schema read_file"
@@ -56,7 +46,6 @@ def configure_schema(parser: ArgumentParser) -> None:
 
 
 def execute_schema(options: Namespace, console: Console) -> int:
-    """Print schemas."""
     descriptors = tool_descriptors()
     if options.tool is None:
         console.json([schema_json(tool) for tool in descriptors])
@@ -72,9 +61,4 @@ def execute_schema(options: Namespace, console: Console) -> int:
 
 
 def schema_json(tool: ToolDescriptor) -> JsonFields:
-    """Return a tool with its schemas as JSON."""
-    return {
-        **tool_json(tool),
-        "input_schema": to_json_value(tool.input_schema),
-        "output_schema": to_json_value(tool.output_schema),
-    }
+    return {**tool_json(tool), **row_fields(tool, "input_schema output_schema")}

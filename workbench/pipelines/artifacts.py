@@ -127,7 +127,6 @@ def _seal_folder(
 
 
 def seal_value(journal: RunJournal, output: ArtifactSpec, content: Json, attempt: int) -> ArtifactStored:
-    """Seal a JSON value as an artifact."""
     data = json.dumps(content, ensure_ascii=False, indent=2).encode("utf-8", "surrogatepass")
     return seal_artifact(journal, output, data, attempt)
 

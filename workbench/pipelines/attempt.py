@@ -4,33 +4,24 @@ The coordinator commits the beginning and the end.
 """
 
 import asyncio
+import itertools
 from collections.abc import Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from workbench.domain.events import ArtifactStored, ContractChecked
+from workbench.domain.events import ArtifactStored, ContractChecked, Event, StepChanged
 from workbench.domain.messages import StepId, StepOutcome, StepSpec
 from workbench.domain.rows import run_title
 from workbench.domain.values import Json
 from workbench.effects.child_processes import ProcessNotStarted, run_hook
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.runtime import fault_point
-from workbench.pipelines import artifacts, contracts, template_values, templates
+from workbench.pipelines import artifacts, contracts, model, step_order, template_values, templates
 from workbench.pipelines.documents import OutsideRoot
-from workbench.pipelines.executor import OnStepEvent
-from workbench.pipelines.model import (
-    SKIP_CASE,
-    Adapter,
-    ArtifactSpec,
-    Branch,
-    Contract,
-    Persona,
-    Step,
-    ValidationRule,
-)
+from workbench.pipelines.executor import OnStepEvent, RunJournal
 from workbench.pipelines.run_context import RunContext
-from workbench.pipelines.state import StepRun
+from workbench.pipelines.state import RunState, StepRun
 from workbench.pipelines.step_order import step_timeout_seconds
 from workbench.pipelines.template_values import TemplateValues
 from workbench.pipelines.workspaces import WorkspaceFailed
@@ -55,7 +46,7 @@ class AttemptResult(Struct, frozen=True, kw_only=True):
     failure: str = ""
     is_retryable: bool = True
     is_empty: bool = False
-    failed_contract: Contract | None = None
+    failed_contract: model.Contract | None = None
     details: tuple[str, ...] = ()
     """What is worth knowing although nothing failed."""
 
@@ -63,7 +54,7 @@ class AttemptResult(Struct, frozen=True, kw_only=True):
 class Attempt:
     """An attempt at a step or at an item of a matrix."""
 
-    def __init__(self, context: RunContext, step: Step, step_run: StepRun, number: int) -> None:
+    def __init__(self, context: RunContext, step: model.Step, step_run: StepRun, number: int) -> None:
         self.context, self.step, self.step_run, self.number = context, step, step_run, number
         self.id = StepId(run=context.journal.run_id, step=step_run.id, attempt=number)
         self.workspace = ""
@@ -111,7 +102,6 @@ class Attempt:
 
     @property
     def values(self) -> TemplateValues:
-        """Return the templates of this attempt."""
         return self._values(self.workspace)
 
     def _values(self, workspace: str) -> TemplateValues:
@@ -138,13 +128,13 @@ class Attempt:
             if why:
                 raise AttemptNotReady(f"validation: {rule.message}{': ' if rule.message else ''}{why}")
 
-    def _unmet(self, rule: ValidationRule, values: TemplateValues) -> str:
+    def _unmet(self, rule: model.ValidationRule, values: TemplateValues) -> str:
         if rule.type == "command":
             return self._unmet_command(rule.target, values)
         target = values.fill(rule.target)
         if rule.type in ("json_schema", "non_empty_file"):
             kind_of = "json_schema" if rule.type == "json_schema" else "non_empty_file"
-            contract = Contract(type=kind_of, written_type=rule.type, schema=rule.schema, source=target)
+            contract = model.Contract(type=kind_of, written_type=rule.type, schema=rule.schema, source=target)
             files = self.context.definition.files()
             check = contracts.check_contract(contract, self.workspace, target, files, self.number, {})
             return "; ".join(check.problems) if check.outcome == "failed" else ""
@@ -175,10 +165,10 @@ class Attempt:
                 return replace(spec, source=source, environment={**variables, **self._feedback()})
             case "pipeline":
                 written = step.source if step.branch is None else self._case(step.branch, values)
-                if written == SKIP_CASE and step.branch is not None:
+                if written == model.SKIP_CASE and step.branch is not None:
                     return replace(spec, kind="route")
-                given = values.fill(step.pipeline_input)
-                facts: dict[str, Json] = {"input": given, "is_computed": "{{" in written}
+                text = values.fill(step.pipeline_input)
+                facts: dict[str, Json] = {"input": text, "is_computed": "{{" in written}
                 return replace(spec, source=values.fill(written), environment=facts)
             case "route":
                 return spec
@@ -190,7 +180,7 @@ class Attempt:
                 prompt = step.gate.prompt if step.gate else ""
                 return replace(spec, source=values.fill(prompt) or f"{self.step_run.id}?")
 
-    def _case(self, branch: Branch, values: TemplateValues) -> str:
+    def _case(self, branch: model.Branch, values: TemplateValues) -> str:
         value = values.fill(branch.on).strip()
         for name in (value, "_default", "default"):
             if name in branch.cases:
@@ -225,9 +215,9 @@ class Attempt:
 
     def _prompt(self, values: TemplateValues) -> str:
         parts = [templates.fill_templates(self._source(), values.of)]
-        given = [artifacts.injected_path(one.name) for one in self.step.injections]
-        if given:
-            parts.append(f"In your folder, from earlier steps: {', '.join(given)}.")
+        paths = [artifacts.injected_path(one.name) for one in self.step.injections]
+        if paths:
+            parts.append(f"In your folder, from earlier steps: {', '.join(paths)}.")
         wanted = [one.path for one in self.step.outputs if one.kind != "stdout"]
         if wanted:
             parts.append(f"When you are done these have to be there: {', '.join(wanted)}.")
@@ -261,7 +251,7 @@ class Attempt:
         }  # fmt: skip
         return {"persona": facts, "adapter": how}
 
-    def _persona(self, name: str) -> tuple[Persona, Adapter]:
+    def _persona(self, name: str) -> tuple[model.Persona, model.Adapter]:
         manifest = self.context.manifest
         persona = manifest.personas.get(name) if manifest else None
         if manifest is None or persona is None:
@@ -272,7 +262,6 @@ class Attempt:
         return persona, adapter
 
     def persona_name(self) -> str:
-        """Return the persona of the step."""
         return self.values.fill(self.step.persona)
 
     def _project_files(self) -> tuple[str, ...]:
@@ -321,7 +310,7 @@ class Attempt:
         )  # fmt: skip
 
     async def _collected(
-        self, outputs: Sequence[ArtifactSpec], outcome: StepOutcome
+        self, outputs: Sequence[model.ArtifactSpec], outcome: StepOutcome
     ) -> artifacts.CollectedArtifacts:
         if self.step.kind == "pipeline":
             return artifacts.CollectedArtifacts(
@@ -345,10 +334,7 @@ class Attempt:
                 artifacts.write_artifact(self.context.journal, one, self.workspace, f"artifacts/{one.name}")
 
     def _named_source(self, values: TemplateValues, source: str) -> str:
-        """Return the file that a contract checks: an artifact's by its name, else by the path that it names.
-
-        Where it names nothing it is the first artifact of the step.
-        """
+        """Return the file that a contract checks: an artifact's, a path, else the step's first artifact."""
         for one in self.step.outputs:
             if one.kind != "folder" and source in ("", one.name):
                 return values.fill(one.path) if one.kind == "file" else f"artifacts/{one.name}"
@@ -360,7 +346,7 @@ class Attempt:
         return self.step_run.failures + 1
 
     async def _checked(
-        self, contract: Contract, values: TemplateValues, on_event: OnStepEvent
+        self, contract: model.Contract, values: TemplateValues, on_event: OnStepEvent
     ) -> ContractChecked:
         if contract.type == "test_suite":
             return await self._suite(contract, values, on_event)
@@ -373,7 +359,7 @@ class Attempt:
         )  # fmt: skip
 
     async def _suite(
-        self, contract: Contract, values: TemplateValues, on_event: OnStepEvent
+        self, contract: model.Contract, values: TemplateValues, on_event: OnStepEvent
     ) -> ContractChecked:
         source, variables = templates.shell_command(contract.command, values.of)
         folder = self.context.workspaces.project if contract.dir == "project_root" else self.workspace
@@ -391,3 +377,99 @@ def combine_item_results(results: Sequence[StepRun], values: dict[str, Json]) ->
     return [
         {"item": one.item, "step": one.id, "state": one.state, "value": values.get(one.id)} for one in results
     ]
+
+
+def attempt_step_id(run: str, step_run: StepRun) -> StepId:
+    return StepId(run=run, step=step_run.id, attempt=max(1, step_run.attempt))
+
+
+def retry_delay(step: model.Step, step_run: StepRun) -> float:
+    """Return the seconds to wait before the next attempt."""
+    policy = step.failing
+    if policy.delay_seconds <= 0 or not step_run.failures:
+        return 0.0
+    before = step_run.failures - 1
+    growth = before + 1 if policy.is_linear else policy.delay_factor**before
+    return min(policy.most_delay_seconds, policy.delay_seconds * growth)
+
+
+def allowed_failures(state: RunState, pipeline: model.Pipeline) -> list[str]:
+    """Return a sentence for each step that failed and with which the run goes on."""
+    policies = {step.id: step.failing.then for step in pipeline.steps}
+    failed = [
+        step_run
+        for step_run in state.steps.values()
+        if step_run.has_ended and (step_run.is_warned or step_run.has_failed)
+    ]
+    matrices = {step_run.matrix for step_run in failed if step_run.matrix}
+    return [
+        _allowed_failure(step_run, policies.get(step_run.matrix or step_run.id, "fail"))
+        for step_run in failed
+        if step_run.id not in matrices
+    ]
+
+
+def _allowed_failure(step_run: StepRun, policy: str) -> str:
+    reasons = {"warn": "on_failure: warn", "continue": "on_failure: continue", "skip": "on_failure: skip"}
+    reason = (
+        "a route that takes failures" if step_run.has_failed else reasons.get(policy, "a check that may fail")
+    )
+    code = (
+        f"exit {step_run.exit_code}"
+        if step_run.exit_code
+        else one_line(step_run.detail.split("\n", 1)[0], 160)
+    )
+    return f"{one_line(step_run.id, 80)} failed{f': {code}' if code else ''} (allowed by {reason})"
+
+
+def attempt_end_events(
+    journal: RunJournal, attempt: Attempt, result: AttemptResult, spent: int
+) -> list[Event]:
+    """Return P4: contracts, artifacts and the step's move, for one transaction."""
+    body = _end_change(attempt, result, spent, journal)
+    events = [journal.event(check, step=attempt.step_run.id) for check in result.contracts]
+    if body.state in ("completed", "completed_empty"):
+        events += [journal.event(stored, step=attempt.step_run.id) for stored in result.artifacts]
+    return [*events, journal.event(body, step=attempt.step_run.id)]
+
+
+def _end_change(attempt: Attempt, result: AttemptResult, spent: int, journal: RunJournal) -> StepChanged:
+    outcome = result.outcome
+    plain = StepChanged(
+        state="completed", attempt=attempt.number, duration_ms=spent, exit_code=outcome.exit_code,
+        usage=outcome.usage, output=outcome.output, output_ref=outcome.output_ref,
+        output_bytes=outcome.output_bytes,
+    )  # fmt: skip
+    if not result.failure:
+        is_warned = any(check.outcome == "warned" for check in result.contracts)
+        warned = (c for c in result.contracts if c.outcome == "warned")
+        said = [f"contract {c.contract}: {'; '.join(c.problems)}" for c in itertools.islice(warned, 1)]
+        detail = "; ".join((*said, *result.details))
+        state = "completed_empty" if result.is_empty else "completed"
+        return replace(plain, state=state, is_warned=is_warned, detail=journal.scrubbed(detail))
+    policy, why_text = attempt.step.failing, journal.scrubbed(result.failure)
+    if result.failed_contract is not None and result.failed_contract.then:
+        policy = replace(policy, then=result.failed_contract.then)
+    if result.is_retryable and attempt.tried < policy.attempts:
+        return replace(plain, state="retrying", detail=why_text)
+    if policy.then == "rework" and attempt.tried == policy.attempts:
+        return replace(plain, state="retrying", detail=why_text)
+    return _final_failure(
+        plain, result, policy, why_text, is_taken=is_failure_routed(attempt.step, attempt.context.pipeline)
+    )
+
+
+def is_failure_routed(step: model.Step, pipeline: model.Pipeline) -> bool:
+    return step.id in step_order.steps_with_routed_failure(pipeline.steps)
+
+
+def _final_failure(
+    plain: StepChanged, result: AttemptResult, policy: model.FailurePolicy, why: str, *, is_taken: bool
+) -> StepChanged:
+    must_pass = result.failed_contract is None or result.failed_contract.must_pass
+    if policy.then in ("warn", "continue") or not must_pass:
+        return replace(plain, state="completed", is_warned=True, detail=why)
+    if is_taken:
+        return replace(plain, state="completed", is_warned=True, has_failed=True, detail=why)
+    # `skip`: the run does not fail for it, and what needs it is skipped.
+    return replace(plain, state="failed", is_warned=policy.then == "skip", detail=why)

@@ -3,13 +3,19 @@
 Reports every problem and never stops at the first.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec import Struct
 
 from workbench.pipelines import templates
 from workbench.pipelines.contracts import check_contract_definitions
-from workbench.pipelines.documents import DocumentPlace, OutsideRoot, ProjectFiles, path_inside_root
+from workbench.pipelines.documents import (
+    DocumentPlace,
+    OutsideRoot,
+    ProjectFiles,
+    path_inside_root,
+    reporting_outside,
+)
 from workbench.pipelines.model import ArtifactSpec, Manifest, Pipeline, Step
 from workbench.pipelines.step_order import (
     END_TARGETS,
@@ -37,7 +43,6 @@ class CheckContext(Struct, frozen=True, kw_only=True):
     """Steps that a way back does again, one set for each."""
 
     def at(self, step: Step) -> DocumentPlace:
-        """Return the place of a step in its file."""
         return self.places.get(step.path, self.place)
 
     def before(self, step: Step) -> frozenset[str]:
@@ -45,12 +50,7 @@ class CheckContext(Struct, frozen=True, kw_only=True):
         return ancestors(step.id, self.needs)
 
     def within(self, step: Step, *path: str | int) -> DocumentPlace:
-        """Return the place of a member of a step, or of the nearest thing above it that is there.
-
-        Args:
-            step: the step.
-            path: names of members, and numbers of items that are mappings.
-        """
+        """Return the place of a member of a step, or the nearest above it; numbers count mappings only."""
         place = self.at(step)
         for name in path:
             if isinstance(name, str):
@@ -269,12 +269,8 @@ def template_texts(step: Step) -> Iterator[tuple[tuple[str | int, ...], str]]:
 def _check_templates(check: CheckContext, step: Step) -> None:
     if step.unrunnable:
         return  # named as a whole; what its templates mean is known elsewhere
-    known = known_template_names(step)
     for path, text in template_texts(step):
-        for name in dict.fromkeys(templates.template_names(text)):
-            why = unresolved_reason(check, step, name, known)
-            if why:
-                _text_place(check, step, path).error("unresolved_template", f"{{{{ {name} }}}}: {why}")
+        _check_template_names(check, step, _text_place(check, step, path), templates.template_names(text))
         for text_of_it in templates.unfilled_expressions(text):
             message = f"{{{{ {one_line(text_of_it, 80)} }}}} is no name, so it stays as it is"
             _text_place(check, step, path).warn("not_run", message)
@@ -372,23 +368,15 @@ def _check_paths(check: CheckContext, step: Step) -> None:
 
 
 def _check_mount_source(check: CheckContext, place: DocumentPlace, path: str) -> None:
-    try:
+    with reporting_outside(place, "; only what is in it is mounted"):
         if "{{" not in path and not check.files.is_folder(path) and check.files.text(path) is None:
             place.warn("missing_file", f"{one_line(path, 120)} is not there to be mounted", stops_run=True)
-    except OutsideRoot:
-        place.error(
-            "path_outside", f"{one_line(path, 120)} leads out of the project; only what is in it is mounted"
-        )
 
 
 def _check_prompt_file(check: CheckContext, place: DocumentPlace, path: str) -> None:
-    try:
-        text = check.files.text(path)
-    except OutsideRoot:
-        place.error("path_outside", f"{one_line(path, 120)} leads out of the project; keep it inside")
-        return
-    if text is None:
-        place.warn("missing_file", f"the prompt {one_line(path, 120)} is not there", stops_run=True)
+    with reporting_outside(place, "; keep it inside"):
+        if check.files.text(path) is None:
+            place.warn("missing_file", f"the prompt {one_line(path, 120)} is not there", stops_run=True)
 
 
 def _check_artifact_name(place: DocumentPlace, name: str) -> None:
@@ -398,12 +386,12 @@ def _check_artifact_name(place: DocumentPlace, name: str) -> None:
         _check_path_inside(place, f"artifacts/{name}", "the name of an artifact")
 
 
-def _check_path_inside(place: DocumentPlace, path: str, what: str) -> None:
-
+def _check_path_inside(place: DocumentPlace, path: str, what: str, of: str = "") -> None:
     try:
         path_inside_root(path)
     except OutsideRoot:
-        place.error("path_outside", f"{what} leads out: {one_line(path, 120)}")
+        where = f" of {of}" if of else ""
+        place.error("path_outside", f"{what} leads out{where}: {one_line(path, 120)}")
 
 
 def _check_targets(check: CheckContext, step: Step) -> None:
@@ -427,22 +415,19 @@ def check_composition(check: CheckContext, step: Step) -> None:
     if step.route is not None:
         _check_edges(check, step)
     if step.matrix is not None and step.matrix.over:
-        _check_template_names(check, step, check.within(step, "iterate", "over"), step.matrix.over)
+        names = templates.template_names(step.matrix.over)
+        _check_template_names(check, step, check.within(step, "iterate", "over"), names)
     if step.aggregate is not None and "{{" not in step.aggregate.into:
         place = check.within(step, "aggregate", "into")
-        try:
-            path_inside_root(step.aggregate.into)
-        except OutsideRoot:
-            place.error(
-                "path_outside", f"into leads out of the workspace: {one_line(step.aggregate.into, 120)}"
-            )
+        _check_path_inside(place, step.aggregate.into, "into", "the workspace")
     if step.branch is not None and not step.branch.cases:
         check.within(step, "branch").error("missing_field", "the branch has no cases")
 
 
-def _check_template_names(check: CheckContext, step: Step, place: DocumentPlace, text: str) -> None:
-
-    for name in dict.fromkeys(templates.template_names(text)):
+def _check_template_names(
+    check: CheckContext, step: Step, place: DocumentPlace, names: Iterable[str]
+) -> None:
+    for name in dict.fromkeys(names):
         why = unresolved_reason(check, step, name, known_template_names(step))
         if why:
             place.error("unresolved_template", f"{{{{ {name} }}}}: {why}")
@@ -469,15 +454,10 @@ def _check_edges(check: CheckContext, step: Step) -> None:
 
 
 def _check_condition(check: CheckContext, step: Step, place: DocumentPlace, text: str) -> None:
-
     try:
         condition = templates.parse_condition(text)
     except templates.BadCondition as error:
         place.error("bad_condition", str(error))
         return
-    for name in condition.names():
-        if name == "outcome" or name.startswith("context."):
-            continue
-        why = unresolved_reason(check, step, name, known_template_names(step))
-        if why:
-            place.error("unresolved_template", f"{{{{ {name} }}}}: {why}")
+    named = (name for name in condition.names() if name != "outcome" and not name.startswith("context."))
+    _check_template_names(check, step, place, named)

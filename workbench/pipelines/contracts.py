@@ -36,7 +36,6 @@ _CODE_FENCE: Final = re.compile(r"\s*```(?:json)?\s*\n(.*?)\n```\s*", re.DOTALL)
 def contract_event(
     contract: Contract, outcome: ContractOutcome, problems: list[str], source: str, attempt: int
 ) -> ContractChecked:
-    """Return the event of a check."""
     return ContractChecked(
         contract=contract.written_type, outcome=outcome, attempt=attempt, source=source,
         problems=tuple(scrub(one_line(problem, 600)).text for problem in problems[:MOST_PROBLEMS]),
@@ -115,11 +114,11 @@ def _check_schema(contract: Contract, workspace: str, source: str, files: Projec
     text = data.decode("utf-8", "replace")
     fenced = _CODE_FENCE.fullmatch(text)
     try:
-        found: Json = json.loads(fenced[1] if fenced else text)
+        value: Json = json.loads(fenced[1] if fenced else text)
     except (ValueError, RecursionError) as error:
         yield f"{source} is no JSON: {error}"
         return
-    yield from schema_violations(schema, found)
+    yield from schema_violations(schema, value)
 
 
 def schema_violations(schema: Json, value: Json) -> Iterator[str]:
@@ -232,10 +231,7 @@ class UnreadableSchema(ValueError):
 
 
 def contract_schema(files: ProjectFiles, contract: Contract) -> Json:
-    """Return the schema of a contract, inline or from a file; None if its file is not there.
-
-    Raises UnreadableSchema or OutsideRoot.
-    """
+    """Return the schema of a contract, None without its file. Raises UnreadableSchema or OutsideRoot."""
     inline, path = contract.schema, contract.schema_path
     if isinstance(inline, dict):
         return cast("Json", inline)
@@ -289,21 +285,20 @@ def _outside_references(node: Json, depth: int) -> "list[str]":
     members = cast("dict[str, Json]", node)
     own = members.get("$ref")
     outside = isinstance(own, str) and not own.startswith("#")
-    found = [f"$ref {one_line(str(own), 100)} leads out of the schema; nothing is fetched"] if outside else []
-    return found + [text for item in members.values() for text in _outside_references(item, depth + 1)]
+    references = (
+        [f"$ref {one_line(str(own), 100)} leads out of the schema; nothing is fetched"] if outside else []
+    )
+    return references + [text for item in members.values() for text in _outside_references(item, depth + 1)]
 
 
 class InputRefused(ValueError):
     """The input does not satisfy the pipeline's schema; names every failing path."""
 
 
-def check_input(config: InputConfig, given: str) -> None:
-    """Refuse an input that fails the schema; a text where the schema asks for one is taken as it is.
-
-    Raises InputRefused.
-    """
+def check_input(config: InputConfig, text: str) -> None:
+    """Refuse an input that fails the schema; a text is taken as it is. Raises InputRefused."""
     found: Json = config.schema
-    if config.is_required and not given.strip():
+    if config.is_required and not text.strip():
         example = f", for example {config.example}" if config.example else ""
         raise InputRefused(f"the pipeline needs an input{example}")
     if not isinstance(found, Mapping):
@@ -313,7 +308,7 @@ def check_input(config: InputConfig, given: str) -> None:
     if kind == "json":
         schema.pop("type")
     value: Json = (
-        given if kind in ("string", None) and "properties" not in schema else parse_content(given.encode())
+        text if kind in ("string", None) and "properties" not in schema else parse_content(text.encode())
     )
     problems = list(schema_violations(schema, value))
     if problems:

@@ -14,12 +14,18 @@ from workbench.changes.digest import action_digest
 from workbench.domain.events import ActionCancelled, ActionOpened, Event, StepChanged
 from workbench.domain.rows import Action, run_title
 from workbench.domain.values import Json, JsonObject
-from workbench.pipelines import artifacts, attempt_end, schedule, templates
+from workbench.pipelines import artifacts, templates
 from workbench.pipelines.artifacts import ArtifactMissing
-from workbench.pipelines.attempt import Attempt, AttemptNotReady, combine_item_results
+from workbench.pipelines.attempt import (
+    Attempt,
+    AttemptNotReady,
+    allowed_failures,
+    combine_item_results,
+    is_failure_routed,
+)
 from workbench.pipelines.model import ArtifactSpec, GateSpec, Matrix, Route, RouteEdge, Step
 from workbench.pipelines.run_context import RunContext
-from workbench.pipelines.state import StepRun
+from workbench.pipelines.state import StepRun, finished_matrices, ready_steps
 from workbench.pipelines.step_order import COMPLETE_TARGET, END_TARGETS, FAIL_TARGET, ancestors, descendants
 from workbench.pipelines.template_values import TemplateValues, step_outcome
 from workbench.text.safe import one_line
@@ -30,7 +36,7 @@ async def settle_gates(run: RunContext) -> None:
     steps = [step for step in run.open_steps.open() if step.kind == "gate"]
     if not steps and not run.state.waiting:
         return
-    for step_run in list(schedule.ready_steps(run.state, steps)):
+    for step_run in list(ready_steps(run.state, steps)):
         await _open_gate(run, run.step_of(step_run), step_run)
     for step_run in list(run.state.waiting.values()):
         if step_run.action_id is None:
@@ -66,7 +72,7 @@ async def _open_gate(run: RunContext, step: Step, step_run: StepRun) -> None:
             raise AttemptNotReady("nobody can answer it here")
     except AttemptNotReady as error:
         failed = StepChanged(state="failed", attempt=attempt.number, detail=run.journal.scrubbed(str(error)))
-        await run.journal.append(running, run.journal.event(failed, step=step_run.id))
+        await run.journal.append(running, *run.step_events(step_run.id, failed))
         return
     action_id = run.journal.new_id()
     waiting = StepChanged(state="waiting", attempt=attempt.number)
@@ -90,7 +96,7 @@ def _start_timer(run: RunContext, step_id: str, seconds: float, attempt: int) ->
 
 def _gate_opened_event(run: RunContext, step_run: StepRun, gate: GateSpec, prompt: str) -> ActionOpened:
     journal, words = run.journal, run.journal.scrubbed(prompt)
-    failed = attempt_end.allowed_failures(run.state, run.pipeline)
+    failed = allowed_failures(run.state, run.pipeline)
     subject: JsonObject = {"run": journal.run_id, "pipeline": run_title(run.row), "step": step_run.id}
     if failed:
         subject = {**subject, "failed": journal.scrubbed("; ".join(failed))}
@@ -122,10 +128,11 @@ async def _settle_decided_gate(run: RunContext, step: Step, step_run: StepRun, a
         await _return_from_gate(run, step_run, target)
         return
     if action.state == "approved" and target != FAIL_TARGET:
-        bodies = [running, StepChanged(state="completed", attempt=step_run.attempt)]
+        events = run.step_events(
+            step_run.id, running, StepChanged(state="completed", attempt=step_run.attempt)
+        )
         rest = gate.targets.values() if target else ()
         others = {one for one in rest if one not in (target, *END_TARGETS)}
-        events = [journal.event(body, step=step_run.id) for body in bodies]
         await journal.append(*events, *skip_events(run, others, f"not chosen ({action.choice})"))
         return
     why = {
@@ -144,13 +151,12 @@ async def _return_from_gate(run: RunContext, step_run: StepRun, target: str) -> 
     if any(run.state.steps[name].state in ("running", "retrying") for name in reset):
         return  # what is done again has to have ended; its end rings
     moved = [StepChanged(state=state, attempt=step_run.attempt) for state in ("running", "completed")]
-    events = [run.journal.event(body, step=step_run.id) for body in moved]
+    events = run.step_events(step_run.id, *moved)
     await run.journal.append(*events, *return_events(run, step_run.id, reset))
     run.catch_up()
 
 
 async def withdraw_gate(run: RunContext, step_run: StepRun) -> None:
-    """Withdraw the row of a gate that waits."""
     action = _latest_action(run, step_run.action_id) if step_run.action_id else None
     if action is not None and action.state == "pending":
         body = ActionCancelled(why="the run was cancelled")
@@ -169,7 +175,7 @@ class NoRoute(ValueError):
 async def settle_routes(run: RunContext) -> None:
     """Take the routes that are due."""
     steps = [step for step in run.open_steps.open() if step.kind == "route"]
-    for step_run in list(schedule.ready_steps(run.state, steps)):
+    for step_run in list(ready_steps(run.state, steps)):
         await _take_route(run, run.pipeline.step(step_run.id), step_run)
         run.catch_up()
 
@@ -182,28 +188,28 @@ async def _take_route(run: RunContext, step: Step, step_run: StepRun) -> None:
         is_back = leads_back(run, step.id, target)
         reset = _repeat_within_limits(run, step, target) if is_back else ()
     except (NoRoute, templates.UnresolvedTemplate, ArtifactMissing, templates.BadCondition) as error:
-        await _record_route(run, step, number, StepChanged(state="failed", attempt=number, detail=str(error)))
+        await _record_end(run, step, number, StepChanged(state="failed", attempt=number, detail=str(error)))
         return
     if is_back and any(run.state.steps[name].state in _ACTIVE_STATES for name in reset):
         return  # what is done again has to have ended; its end rings
     done = StepChanged(state="completed", attempt=number, detail=f"→ {target}")
     if is_back:
-        await _record_route(run, step, number, done, *return_events(run, step.id, reset))
+        await _record_end(run, step, number, done, *return_events(run, step.id, reset))
         return
     if target == FAIL_TARGET:
         why = "; ".join(_needs_failures(run, step)) or "its condition holds"
         failed = StepChanged(state="failed", attempt=number, detail=f"leads to {FAIL_TARGET}: {why}")
-        await _record_route(run, step, number, failed)
+        await _record_end(run, step, number, failed)
         return
     others = {e.target for e in route.edges if e.target not in (*END_TARGETS, target)}
     others = {one for one in others if not leads_back(run, step.id, one)}
-    await _record_route(run, step, number, done, *skip_events(run, others, f"{step.id} leads to {target}"))
+    await _record_end(run, step, number, done, *skip_events(run, others, f"{step.id} leads to {target}"))
 
 
-async def _record_route(run: RunContext, step: Step, number: int, end: StepChanged, *more: Event) -> None:
-    journal = run.journal
-    bodies = (StepChanged(state="running", attempt=number), replace(end, detail=journal.scrubbed(end.detail)))
-    await journal.append(*(journal.event(body, step=step.id) for body in bodies), *more)
+async def _record_end(run: RunContext, step: Step, number: int, end: StepChanged, *more: Event) -> None:
+    running = StepChanged(state="running", attempt=number)
+    end = replace(end, detail=run.journal.scrubbed(end.detail))
+    await run.journal.append(*run.step_events(step.id, running, end), *more)
 
 
 def _chosen_target(run: RunContext, step: Step, route: Route, step_run: StepRun) -> str:
@@ -314,13 +320,13 @@ async def settle_matrices(run: RunContext) -> None:
     steps = [step for step in run.open_steps.open() if step.matrix is not None]
     if not steps:
         return
-    for step_run in list(schedule.ready_steps(run.state, steps)):
+    for step_run in list(ready_steps(run.state, steps)):
         if not step_run.matrix:
             await _open_matrix(run, run.pipeline.step(step_run.id), step_run)
     run.catch_up()
     for step in steps:
         await _restore_items(run, step)
-    for step in schedule.finished_matrices(run.state, steps):
+    for step in finished_matrices(run.state, steps):
         await _end_matrix(run, step)
     run.catch_up()
 
@@ -330,11 +336,8 @@ async def _open_matrix(run: RunContext, step: Step, step_run: StepRun) -> None:
     try:
         items = await asyncio.to_thread(_matrix_items, run, step, step_run)
     except (NoMatrixItems, artifacts.ArtifactMissing) as error:
-        bodies = [
-            StepChanged(state="running", attempt=number),
-            StepChanged(state="failed", attempt=number, detail=run.journal.scrubbed(str(error))),
-        ]
-        await run.journal.append(*(run.journal.event(body, step=step.id) for body in bodies))
+        failed = StepChanged(state="failed", attempt=number, detail=str(error))
+        await _record_end(run, step, number, failed)
         return
     assert step.matrix is not None
     names = _item_ids(step.id, step.matrix, items)
@@ -411,25 +414,21 @@ async def _end_matrix(run: RunContext, step: Step) -> None:
     number = max(1, step_run.attempt)
     why = _failed_items_text(items)
     is_gone_on = step.failing.then in ("warn", "continue")
-    if why and not is_gone_on:
-        is_taken = attempt_end.is_failure_routed(step, run.pipeline)
+    is_taken = bool(why) and not is_gone_on and is_failure_routed(step, run.pipeline)
+    if why:
+        is_done = is_gone_on or is_taken
         body = StepChanged(
-            state="completed" if is_taken else "failed", attempt=number, detail=why, is_warned=is_taken,
+            state="completed" if is_done else "failed", attempt=number, detail=why, is_warned=is_done,
             has_failed=is_taken,
         )  # fmt: skip
-    elif why:
-        body = StepChanged(state="completed", attempt=number, detail=why, is_warned=True)
     else:
-        is_warned = any(item.is_warned for item in items)
         state = "completed" if items else "completed_empty"
-        body = StepChanged(state=state, attempt=number, is_warned=is_warned)
+        body = StepChanged(state=state, attempt=number, is_warned=any(item.is_warned for item in items))
+    skipped = StepChanged(state="skipped", detail="an item before it failed", matrix=step.id)
     left = [
-        run.journal.event(
-            StepChanged(state="skipped", detail="an item before it failed", matrix=step.id, item=one.item),
-            step=one.id,
-        )
-        for one in items
-        if one.state == "pending"
+        run.journal.event(replace(skipped, item=item.item), step=item.id)
+        for item in items
+        if item.state == "pending"
     ]
     is_whole = not why or (is_gone_on and step.matrix is not None and step.matrix.is_iteration)
     stored = await asyncio.to_thread(_matrix_artifacts, run, step, items, number) if is_whole else []

@@ -15,12 +15,26 @@ from workbench.domain.events import (
 from workbench.domain.machines import ENDED_STEP_STATES, RunStatus, StepStateName
 from workbench.domain.messages import StepEvent, StepOutcome, StepSpec
 from workbench.effects.runtime import fault_point
-from workbench.pipelines import attempt_end, compaction, control_steps, schedule, template_values
-from workbench.pipelines.attempt import Attempt, AttemptNotReady, AttemptResult
+from workbench.pipelines import compaction, control_steps, template_values
+from workbench.pipelines.attempt import (
+    Attempt,
+    AttemptNotReady,
+    AttemptResult,
+    attempt_end_events,
+    attempt_step_id,
+    retry_delay,
+)
 from workbench.pipelines.executor import RunJournal
 from workbench.pipelines.model import Step
 from workbench.pipelines.run_context import RunContext
-from workbench.pipelines.state import StepRun
+from workbench.pipelines.state import (
+    StepRun,
+    StepSkip,
+    ready_steps,
+    run_verdict,
+    unreachable_steps,
+    unused_rework_steps,
+)
 
 
 class StepSlots:
@@ -37,7 +51,6 @@ class StepSlots:
         return True
 
     def give(self) -> None:
-        """Give a slot back."""
         self.taken -= 1
 
 
@@ -74,7 +87,6 @@ class Coordinator:
 
     @property
     def is_ended(self) -> bool:
-        """Return whether the run is over."""
         return self.state.status in ("completed", "failed", "cancelled") and not self._tasks
 
     @property
@@ -97,18 +109,15 @@ class Coordinator:
             await self._note_waiting()
 
     async def _skip(self) -> None:
-        while (
-            skips := schedule.unreachable_steps(self.state, self.context.open_steps.doomed())
-            or self._unused()
-        ):
+        while skips := unreachable_steps(self.state, self.context.open_steps.doomed()) or self._unused():
             bodies = [(skip.step, StepChanged(state="skipped", detail=skip.why)) for skip in skips]
             await self._journal.append(*(self._journal.event(body, step=step) for step, body in bodies))
             self.context.catch_up()
 
-    def _unused(self) -> list[schedule.StepSkip]:
+    def _unused(self) -> list[StepSkip]:
         if not self._has_rework_steps:
             return []
-        skips = schedule.unused_rework_steps(self.state, self.context.open_steps.open())
+        skips = unused_rework_steps(self.state, self.context.open_steps.open())
         return skips if self.context.open_steps.left <= {skip.step for skip in skips} else []
 
     async def _note_waiting(self) -> None:
@@ -132,7 +141,7 @@ class Coordinator:
 
     async def _end(self) -> None:
         fault_point("run.before_end")
-        status, detail = schedule.run_verdict(self.state, self.context.pipeline)
+        status, detail = run_verdict(self.state, self.context.pipeline)
         if self.state.status == "waiting":
             await self._move("running")
         body = RunChanged(
@@ -149,7 +158,7 @@ class Coordinator:
     # --- starting -----------------------------------------------------------------------------------
 
     def _start(self) -> None:
-        due = schedule.ready_steps(self.state, self.context.open_steps.open())
+        due = ready_steps(self.state, self.context.open_steps.open())
         for step_run in [*self._awake(), *due]:
             if step_run.id in self._tasks or step_run.id in self.context.timers:
                 continue
@@ -182,7 +191,7 @@ class Coordinator:
         return answered
 
     def _is_delayed(self, step: Step, step_run: StepRun) -> bool:
-        seconds = attempt_end.retry_delay(step, step_run)
+        seconds = retry_delay(step, step_run)
         if seconds <= 0:
             return False
         self.context.timers.start(step_run.id, seconds, lambda: self._begin_late(step, step_run))
@@ -310,7 +319,7 @@ class Coordinator:
         await recorder.flush()
         spent = before_ms + round((self._journal.monotonic() - begun) * 1000)
         fault_point("step.before_completed")
-        await self._journal.append(*attempt_end.attempt_end_events(self._journal, attempt, result, spent))
+        await self._journal.append(*attempt_end_events(self._journal, attempt, result, spent))
         fault_point("step.completed")
 
     # --- ending -------------------------------------------------------------------------------------
@@ -319,7 +328,7 @@ class Coordinator:
         tasks = list(self._tasks.items())
         for name, _ in tasks:
             step_run = self.state.steps[name]
-            await self.context.executor.cancel(attempt_end.attempt_step_id(self._journal.run_id, step_run))
+            await self.context.executor.cancel(attempt_step_id(self._journal.run_id, step_run))
         self.context.timers.cancel()
         if tasks:
             await asyncio.wait([task for _, task in tasks], timeout=30.0)
@@ -332,7 +341,7 @@ class Coordinator:
     async def _cancelled(self, step_run: StepRun) -> None:
         if step_run.state == "waiting":
             await control_steps.withdraw_gate(self.context, step_run)
-            await self.context.executor.cancel(attempt_end.attempt_step_id(self._journal.run_id, step_run))
+            await self.context.executor.cancel(attempt_step_id(self._journal.run_id, step_run))
         why = self.state.cancel_reason or "the run was cancelled"
         # An item that never began has no row yet: what it is an item of makes one.
         body = StepChanged(
@@ -356,7 +365,6 @@ class _StepRecorder:
         self._journal, self._step, self._first = journal, step, first
 
     async def take(self, event: StepEvent) -> None:
-        """Record an event of the step."""
         if event.kind == "process":
             body = ProcessStarted(
                 pid=event.pid, group=event.group, start_time=event.start_time, mark=event.mark
@@ -368,7 +376,6 @@ class _StepRecorder:
             self._journal.stream(self._journal.event(body, step=self._step))
 
     async def flush(self, *more: Event) -> None:
-        """Write what has waited."""
         events, self._first = [*self._first, *more], []
         if events:
             await self._journal.append(*events)

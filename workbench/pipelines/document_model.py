@@ -5,10 +5,12 @@ everything. This imports pydantic: import it only where a document is read.
 """
 
 from collections.abc import Mapping
+from functools import cache
 from typing import Annotated, Any, ClassVar, TypeVar, cast
 
 from msgspec import Struct
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -22,7 +24,7 @@ from pydantic import (
     field_validator,
     model_validator,
 )
-from pydantic_core import ErrorDetails, PydanticUseDefault
+from pydantic_core import ErrorDetails, PydanticCustomError, PydanticUseDefault
 
 from workbench.pipelines.documents import (
     FLAG_WORDS,
@@ -30,11 +32,15 @@ from workbench.pipelines.documents import (
     is_text_item,
     place_name,
     report_unknown_members,
+    text_at,
     type_name,
     value_text,
 )
 
 Self = TypeVar("Self", bound="DocumentModel")
+_StructT = TypeVar("_StructT", bound=Struct)
+_OTHER_VALUE = "other_value"
+"""The error of our own validators; its message is what the value has to be."""
 _EXPECTED_TYPES = {
     "string_type": "a text", "bool_type": "true or false", "int_type": "a whole number",
     "float_type": "a number", "tuple_type": "a list", "dict_type": "a mapping",
@@ -65,6 +71,17 @@ def _text(place: object) -> object:
     return str(value) if isinstance(value, int | float) else value
 
 
+def read_text(place: DocumentPlace, name: str) -> str:
+    """Return a member as a text, empty if it is absent or null; report any other type."""
+    member = place.present(name)
+    text = _text(member) if member else ""
+    if isinstance(text, str):
+        return text
+    if member:
+        member.error("wrong_type", f"{name} has to be a text, not {type_name(text)}")
+    return ""
+
+
 def _flag(place: object) -> object:
     value = _plain(place)
     return FLAG_WORDS.get(value.lower(), value) if isinstance(value, str) else value
@@ -92,6 +109,12 @@ def _named(place: object) -> object:
     return _plain(place)
 
 
+def _named_texts(place: object) -> object:
+    if not isinstance(place, DocumentPlace) or place.node.members is None:
+        return _plain(place)
+    return {name: read_text(place, name) for name in place.node.members}
+
+
 def _object(place: object) -> object:
     value = _plain(place)
     return cast("object", value) if isinstance(value, Mapping) else {}
@@ -109,7 +132,35 @@ Texts = Annotated[tuple[InstanceOf[DocumentPlace], ...], BeforeValidator(_texts)
 Items = Annotated[tuple[_ModelT, ...], BeforeValidator(_items)]
 Named = Annotated[dict[str, _ModelT], BeforeValidator(_named)]
 """An object whose member names are free."""
+NamedTexts = Annotated[dict[str, str], BeforeValidator(_named_texts)]
+Place = InstanceOf[DocumentPlace]
+"""For what is read further only where it counts."""
+JsonValue = Annotated[Any, BeforeValidator(_plain)]
 JsonObjectValue = Annotated[dict[str, Any], BeforeValidator(_object)]
+
+
+def between(least: int, most: int) -> AfterValidator:
+    """Accept whole numbers within bounds, both included."""
+
+    def check(value: int) -> int:
+        if not least <= value <= most:
+            raise PydanticCustomError(_OTHER_VALUE, f"between {least} and {most}")  # type: ignore[arg-type]
+        return value
+
+    return AfterValidator(check)
+
+
+def one_of(words: Mapping[str, object]) -> BeforeValidator:
+    """Accept words of a list, and read each as what it means."""
+
+    def read(place: object) -> object:
+        value = _plain(place)
+        if not isinstance(value, str) or value not in words:
+            expected = f"one of {', '.join(word for word in words if word)}"
+            raise PydanticCustomError(_OTHER_VALUE, expected)  # type: ignore[arg-type]
+        return words[value]
+
+    return BeforeValidator(read)
 
 
 class DocumentModel(BaseModel):
@@ -118,16 +169,41 @@ class DocumentModel(BaseModel):
     model_config = ConfigDict(frozen=True, protected_namespaces=())
     not_acted_on: ClassVar[Mapping[str, str]] = {}
     """Members that real files have and that are not acted on here: name to what they are."""
+    reports_unknown: ClassVar[bool] = True
     _place: DocumentPlace | None = PrivateAttr(default=None)
+
+    @property
+    def is_mapping(self) -> bool:
+        """Return whether it was read from an object; if not, that was reported and all is default."""
+        return self._place is not None
+
+    @property
+    def place(self) -> DocumentPlace:
+        """Return the place of the object that it was read from."""
+        assert self._place is not None
+        return self._place
 
     def place_of(self, name: str) -> DocumentPlace | None:
         """Return the place of a member; None if it is absent or null."""
-        found = self._place.member(name) if self._place else None
-        return found if found is not None and found.node.value is not None else None
+        place = self._place
+        return place.present(name) if place else None
+
+    def require(self, name: str) -> None:
+        """Report a text that has to be there under conditions that only the caller knows."""
+        member = self.place_of(name)
+        if member is None and self._place:
+            self._place.error("missing_field", f"{place_name(self._place)} needs {name}")
+        elif member is not None and not text_at(member).strip():
+            member.error("missing_field", f"{name} is empty")
+
+    def to(self, struct: type[_StructT], **others: object) -> _StructT:
+        """Return a value of a type with the members that both have, and others."""
+        fields = type(self).model_fields
+        same = {name: getattr(self, name) for name in struct.__struct_fields__ if name in fields}
+        return struct(**{**same, **others})
 
     @property
     def origin(self) -> str:
-        """Return file and line of the object."""
         return f"{self._place.file}:{self._place.node.line}" if self._place else ""
 
     @model_validator(mode="wrap")
@@ -143,12 +219,12 @@ class DocumentModel(BaseModel):
             return handler({})
         model = handler({name: value.member(name) for name, node in nodes.items() if node.value is not None})
         model._place = value
-        fields = {field.alias or name: field for name, field in cls.model_fields.items()}
-        for name, field in fields.items():
-            required = next((one for one in field.metadata if isinstance(one, Required)), None)
-            if required and model.place_of(name) is None:
-                value.error("missing_field", f"{place_name(value)} needs {required.name or name}")
-        report_unknown_members(value, list(fields), cls.not_acted_on)
+        names, required = _member_names(cls)
+        for name, called in required.items():
+            if value.present(name) is None:
+                value.error("missing_field", f"{place_name(value)} needs {called}")
+        if cls.reports_unknown:
+            report_unknown_members(value, names, cls.not_acted_on)
         return model
 
     @field_validator("*", mode="wrap")
@@ -171,6 +247,19 @@ class DocumentModel(BaseModel):
         return read
 
 
+@cache
+def _member_names(model: type[DocumentModel]) -> tuple[list[str], dict[str, str]]:
+    """Return the members of a model as documents name them, and what messages call the required ones."""
+    fields = {field.alias or name: field for name, field in model.model_fields.items()}
+    required = {
+        name: mark.name or name
+        for name, field in fields.items()
+        for mark in field.metadata
+        if isinstance(mark, Required)
+    }
+    return list(fields), required
+
+
 def _member_name(place: DocumentPlace) -> str:
     return place.path.rpartition(".")[2]
 
@@ -178,10 +267,13 @@ def _member_name(place: DocumentPlace) -> str:
 def _report_error(place: DocumentPlace, error: ErrorDetails) -> None:
     name, value, kind = _member_name(place), place.node.value, error["type"]
     if kind in _EXPECTED_TYPES:
+        name = place_name(place) if kind == "dict_type" else name
         message = f"{name} has to be {_EXPECTED_TYPES[kind]}, not {type_name(value)}"
         place.error("wrong_type", message)
         return
-    if kind == "literal_error":
+    if kind == _OTHER_VALUE:
+        expected = error["msg"]
+    elif kind == "literal_error":
         words = str(error.get("ctx", {}).get("expected", "")).replace(" or ", ", ").replace("'", "")
         expected = f"one of {words}" if "," in words else words
     else:

@@ -1,20 +1,21 @@
-"""Documents of a project: where manifests and pipelines lie, their files, typed reading of members, problems.
+"""Documents of a project: where manifests and pipelines lie, their files, places within them, problems.
 
-`DocumentPlace` is a value with its line, `FieldReader` reads the members of a mapping, `ProblemReport`
-collects everything that is wrong instead of stopping at the first. Paths never leave the project.
+`DocumentPlace` is a value with its line, `ProblemReport` collects everything that is wrong instead of
+stopping at the first. Paths never leave the project.
 """
 
 import difflib
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import Final, Literal, Protocol, TypeVar
+from typing import Final, Literal, Protocol
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from workbench.domain.values import Json
+from workbench.domain.values import Json, StepKind
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import read_bounded
 from workbench.policy.trust import RUN_OUTPUT_FOLDERS
@@ -60,17 +61,14 @@ class ProblemReport(Struct):
 
     @property
     def errors(self) -> list[Problem]:
-        """Return what makes a validation fail."""
         return [problem for problem in self.ordered() if problem.severity == "error"]
 
     @property
     def warnings(self) -> list[Problem]:
-        """Return what does not."""
         return [problem for problem in self.ordered() if problem.severity == "warning"]
 
     @property
     def is_ok(self) -> bool:
-        """Return whether there is no error."""
         return not self.errors
 
     def ordered(self) -> list[Problem]:
@@ -100,7 +98,6 @@ class DocumentPlace(Struct, frozen=True, kw_only=True):
     path: str = ""
 
     def error(self, code: str, message: str) -> None:
-        """Report that the document cannot be used as it is."""
         self._add(code, message, "error", stops_run=True)
 
     def warn(self, code: str, message: str, *, stops_run: bool = False) -> None:
@@ -112,13 +109,16 @@ class DocumentPlace(Struct, frozen=True, kw_only=True):
         node = (self.node.members or {}).get(name)
         return None if node is None else self.at(node, _joined_path(self.path, name))
 
+    def present(self, name: str) -> "DocumentPlace | None":
+        """Return the place of a member; None if it is absent or null."""
+        member = self.member(name)
+        return None if member is None or member.node.value is None else member
+
     def items(self) -> Iterable["DocumentPlace"]:
-        """Return the places of an array's items."""
         for number, node in enumerate(self.node.items or ()):
             yield self.at(node, f"{self.path}[{number}]")
 
     def at(self, node: LocatedNode, path: str) -> "DocumentPlace":
-        """Return another place of the same document."""
         return DocumentPlace(report=self.report, file=self.file, node=node, path=path)
 
     def key(self, name: str) -> "DocumentPlace":
@@ -142,141 +142,6 @@ class DocumentPlace(Struct, frozen=True, kw_only=True):
 def _joined_path(path: str, name: str) -> str:
     name = one_line(name, 80)
     return f"{path}.{name}" if path else name
-
-
-T = TypeVar("T")
-
-
-class FieldReader:
-    """The members of one object; which of them were asked for is remembered."""
-
-    def __init__(self, place: DocumentPlace) -> None:
-        self.place = place
-        self._known: set[str] = set()
-        self._is_object = place.node.members is not None
-        if not self._is_object:
-            place.error(
-                "wrong_type", f"{place_name(place)} has to be a mapping, not {type_name(place.node.value)}"
-            )
-
-    def has(self, name: str) -> bool:
-        """Return whether a member is there and not null."""
-        self._known.add(name)
-        member = self.place.member(name)
-        return member is not None and member.node.value is not None
-
-    def get(self, name: str) -> DocumentPlace | None:
-        """Return the place of a member; None if it is absent or null."""
-        return self.place.member(name) if self.has(name) else None
-
-    def required(self, name: str) -> DocumentPlace | None:
-        """Return the place of a member, reporting it as missing if it is not there."""
-        member = self.get(name)
-        if member is None and self._is_object:
-            self.place.error("missing_field", f"{place_name(self.place)} needs {name}")
-        return member
-
-    def text(self, name: str, default: str = "", *, required: bool = False) -> str:
-        """Return a text; a number or a truth value is taken as its text."""
-        member = self.required(name) if required else self.get(name)
-        if member is None:
-            return default
-        value = member.node.value
-        if member.node.members is not None or member.node.items is not None:
-            member.error("wrong_type", f"{name} has to be a text, not {type_name(value)}")
-            return default
-        if isinstance(value, bool):
-            return "true" if value else "false"
-        text = str(value)
-        if required and not text.strip():
-            member.error("missing_field", f"{name} is empty")
-        return text
-
-    def flag(self, name: str, default: bool) -> bool:
-        """Return a truth value."""
-        member = self.get(name)
-        if member is None:
-            return default
-        value = member.node.value
-        if isinstance(value, str) and value.lower() in FLAG_WORDS:
-            return FLAG_WORDS[value.lower()]
-        if not isinstance(value, bool):
-            member.error("wrong_type", f"{name} has to be true or false, not {type_name(value)}")
-            return default
-        return value
-
-    def whole(self, name: str, default: int, least: int = 0, most: int = 1_000_000_000) -> int:
-        """Return a whole number within bounds."""
-        member = self.get(name)
-        if member is None:
-            return default
-        value = member.node.value
-        if isinstance(value, bool) or not isinstance(value, int):
-            member.error("wrong_type", f"{name} has to be a whole number, not {type_name(value)}")
-            return default
-        if not least <= value <= most:
-            member.error("wrong_value", f"{name} has to be between {least} and {most}, not {value}")
-            return default
-        return value
-
-    def word(self, name: str, allowed: Mapping[str, T], default: T) -> T:
-        """Return what a word out of a list means."""
-        member = self.get(name)
-        if member is None:
-            return default
-        value = member.node.value
-        if not isinstance(value, str) or value not in allowed:
-            words = ", ".join(word for word in allowed if word)
-            member.error("wrong_value", f"{name} has to be one of {words}, not {value_text(value)}")
-            return default
-        return allowed[value]
-
-    def texts(self, name: str) -> tuple[DocumentPlace, ...]:
-        """Return the places of a list of texts; a single text counts as a list of one."""
-        member = self.get(name)
-        if member is None:
-            return ()
-        if isinstance(member.node.value, str):
-            return (member,)
-        if member.node.items is None:
-            member.error("wrong_type", f"{name} has to be a list, not {type_name(member.node.value)}")
-            return ()
-        return tuple(item for item in member.items() if is_text_item(item, name))
-
-    def objects(self, name: str) -> tuple[DocumentPlace, ...]:
-        """Return the places of a list's items."""
-        member = self.get(name)
-        if member is None:
-            return ()
-        if member.node.items is None:
-            member.error("wrong_type", f"{name} has to be a list, not {type_name(member.node.value)}")
-            return ()
-        return tuple(member.items())
-
-    def below(self, name: str) -> "FieldReader | None":
-        """Return the members of an object; None if it is absent or none."""
-        member = self.get(name)
-        if member is None:
-            return None
-        fields = FieldReader(member)
-        return fields if member.node.members is not None else None
-
-    def named(self, name: str) -> Iterator[tuple[str, DocumentPlace]]:
-        """Yield name and place of every member of an object."""
-        below = self.below(name)
-        for key in (below.place.node.members or {}) if below else ():
-            place = below.place.member(key) if below else None
-            if place is not None:
-                yield key, place
-
-    def json(self, name: str) -> Json:
-        """Return a value as it is."""
-        member = self.get(name)
-        return None if member is None else member.node.value
-
-    def unknown(self, not_acted_on: Mapping[str, str] | None = None) -> None:
-        """Report the members that nobody asked for; real files have those of `not_acted_on`."""
-        report_unknown_members(self.place, self._known, not_acted_on or {})
 
 
 def report_unknown_members(
@@ -308,7 +173,6 @@ def is_text_item(place: DocumentPlace, name: str) -> bool:
 
 
 def place_name(place: DocumentPlace) -> str:
-    """Return what messages call the object at a place."""
     return place.path or "the document"
 
 
@@ -318,7 +182,6 @@ def value_text(value: object) -> str:
 
 
 def type_name(value: object) -> str:
-    """Return what messages call the type of a value."""
     names: tuple[tuple[type, str], ...] = (
         (bool, "true or false"), (int, "a number"), (float, "a number"), (str, "a text"), (list, "a list"),
         (dict, "a mapping"),
@@ -327,8 +190,51 @@ def type_name(value: object) -> str:
 
 
 def text_at(place: DocumentPlace) -> str:
-    """Return the value of a place as a text."""
     return str(place.node.value)
+
+
+def is_pipeline(place: DocumentPlace) -> bool:
+    """Return whether a document is a pipeline, reporting why it is none."""
+    kind, members = place.present("kind"), place.node.members or {}
+    if kind is None and "steps" in members and "metadata" not in members:
+        place.error(
+            "old_shape",
+            "this is the older shape of a pipeline, with name and steps at the top and no kind; "
+            "write kind: WavePipeline, metadata.name, and steps with id, persona, exec",
+        )
+        return False
+    if kind is not None and kind.node.value != PIPELINE_KIND:
+        kind.error("wrong_kind", f"kind has to be {PIPELINE_KIND}, not {one_line(text_at(kind), 60)}")
+        return False
+    return True
+
+
+def step_kind(place: DocumentPlace) -> StepKind:
+    """Return what a step does, as its members say; where a matrix names a pipeline, it runs that instead."""
+    written = scalar_text(place, "type")
+    if written == "conditional":
+        return "route"
+    if place.present("gate") or written == "gate":
+        return "gate"
+    if place.present("aggregate"):
+        return "aggregate"
+    if place.present("pipeline") or place.present("branch") or written == "pipeline":
+        return "pipeline"
+    execution = place.present("exec")
+    if written == "command" or place.present("script"):
+        return "command"
+    if execution is not None and scalar_text(execution, "type") == "command":
+        return "command"
+    loop = place.present("loop")
+    is_loop = loop is not None and loop.node.members is not None
+    return "route" if is_loop and execution is None and place.present("persona") is None else "prompt"
+
+
+def scalar_text(place: DocumentPlace | None, name: str) -> str:
+    """Return a member that is a text or a number as a text, without reporting any other."""
+    member = place.present(name) if place else None
+    is_scalar = member is not None and member.node.members is None and member.node.items is None
+    return text_at(member) if member and is_scalar else ""
 
 
 MOST_MATCHES: Final = 200
@@ -354,9 +260,7 @@ class ProjectFiles(Protocol):
         """Return whether a path, or a pattern of paths, names anything. Raises OutsideRoot."""
         ...
 
-    def seen(self) -> dict[str, str]:
-        """Return every text that was read, by its path."""
-        ...
+    def seen(self) -> dict[str, str]: ...
 
 
 def path_inside_root(path: str) -> str:
@@ -367,28 +271,30 @@ def path_inside_root(path: str) -> str:
     return normal
 
 
+@contextmanager
+def reporting_outside(place: DocumentPlace, hint: str = "") -> Generator[None]:
+    """Report a path that leads out of the project, with what to do about it."""
+    try:
+        yield
+    except OutsideRoot as error:
+        place.error("path_outside", f"{one_line(str(error), 120)} leads out of the project{hint}")
+
+
 def require_folder(place: DocumentPlace, files: ProjectFiles, what: str) -> None:
     """Report a folder that is not there or leads out of the project."""
     path = text_at(place)
-    try:
+    with reporting_outside(place):
         if not files.is_folder(path):
             place.warn("missing_file", f"the folder {one_line(path, 120)} of {what} is not there")
-    except OutsideRoot:
-        place.error("path_outside", f"{one_line(path, 120)} leads out of the project")
 
 
 def require_file(place: DocumentPlace, files: ProjectFiles, what: str) -> None:
     """Report a file that is not there or leads out of the project."""
     path = text_at(place)
-    try:
+    with reporting_outside(place, "; keep it inside"):
         if files.text(path) is None:
-            place.warn(
-                "missing_file",
-                f"{what} is not there: {one_line(path, 160)}; make the file or name another",
-                stops_run=True,
-            )
-    except OutsideRoot:
-        place.error("path_outside", f"{one_line(path, 160)} leads out of the project; keep it inside")
+            message = f"{what} is not there: {one_line(path, 160)}; make the file or name another"
+            place.warn("missing_file", message, stops_run=True)
 
 
 def check_script_exists(command: DocumentPlace, files: ProjectFiles) -> None:
@@ -408,14 +314,9 @@ def check_script_exists(command: DocumentPlace, files: ProjectFiles) -> None:
 
 
 def matching_paths(root: str, pattern: str) -> Iterator[str]:
-    """Yield what a path or a file name pattern names below a root, sorted, at most `MOST_MATCHES`.
+    """Yield what a path or a pattern such as `docs/*.md` names below a root, sorted, at most `MOST_MATCHES`.
 
-    Args:
-        root: real path of a folder.
-        pattern: `docs/*.md`, or a plain path.
-
-    Raises:
-        OutsideRoot: it leads out of the root; what it matches through a link that does is left out.
+    Raises OutsideRoot; what a pattern matches through a link that leads out is left out.
     """
     base, pattern = Path(root), path_inside_root(pattern)
     is_plain = not any(sign in pattern for sign in "*?[")
@@ -452,15 +353,12 @@ class DiskFiles(Struct, frozen=True):
         return self._seen[path_inside_root(path)]
 
     def is_folder(self, path: str) -> bool:
-        """Return whether there is such a folder."""
         return Path(self._real(path)).is_dir()
 
     def named(self, pattern: str) -> bool:
-        """Return whether a path, or a pattern of paths, names anything."""
         return next(matching_paths(self.root, pattern), None) is not None
 
     def seen(self) -> dict[str, str]:
-        """Return every text that was read."""
         return dict(self._seen)
 
     def _real(self, path: str) -> str:
@@ -476,7 +374,6 @@ class FrozenFiles(Struct, frozen=True):
     texts: dict[str, str]
 
     def text(self, path: str) -> str | None:
-        """Return a text."""
         return self.texts.get(path_inside_root(path))
 
     def is_folder(self, path: str) -> bool:
@@ -485,15 +382,14 @@ class FrozenFiles(Struct, frozen=True):
         return True
 
     def named(self, pattern: str) -> bool:
-        """Return True, as `is_folder` does."""
         path_inside_root(pattern)
         return True
 
     def seen(self) -> dict[str, str]:
-        """Return all of it."""
         return dict(self.texts)
 
 
+PIPELINE_KIND: Final = "WavePipeline"
 MANIFEST_KIND: Final = "WaveManifest"
 MANIFEST_NAMES: Final = ("workbench.yaml", "wave.yaml", ".wave/wave.yaml")
 PIPELINE_FOLDERS: Final = (".workbench/pipelines", ".wave/pipelines", ".agents/pipelines", "pipelines")

@@ -12,7 +12,7 @@ from workbench.domain.rows import Action
 from workbench.domain.values import BlobRef, Body, Decision
 
 EVENT_PAGE_SIZE: Final = 2_000
-"""Events that a ledger returns at once; fewer are the last there are."""
+"""Events that a journal returns at once; fewer are the last there are."""
 OnStepEvent = Callable[[StepEvent], Awaitable[None]]
 
 
@@ -40,45 +40,33 @@ class RunJournal(Protocol):
     """The run's session in the journal, under its lease."""
 
     @property
-    def run_id(self) -> str:
-        """Return the id of the run."""
-        ...
+    def run_id(self) -> str: ...
 
     def event(self, body: Body, *, step: str | None = None, action_id: str | None = None) -> Event:
         """Make an event of the run, stamped now."""
         ...
 
-    async def append(self, *events: Event) -> None:
-        """Append events in one transaction and wait until they are there."""
-        ...
+    async def append(self, *events: Event) -> None: ...
 
-    def stream(self, *events: Event) -> object:
-        """Append fast events without waiting."""
-        ...
+    def stream(self, *events: Event) -> object: ...
 
     def events(self, after: int) -> list[Event]:
-        """Return the next events of the run after a position, at most `PAGE`."""
+        """Return the next events of the run after a position, at most `EVENT_PAGE_SIZE`."""
         ...
 
-    def action(self, action_id: str) -> Action | None:
-        """Return an action by id."""
-        ...
+    def action(self, action_id: str) -> Action | None: ...
 
     def pending(self, session_id: str) -> tuple[str, ...]:
         """Return the ids of the actions of a session that wait for a human."""
         ...
 
-    def now(self) -> int:
-        """Return the journal's time in microseconds."""
-        ...
+    def now(self) -> int: ...
 
     def monotonic(self) -> float:
         """Return steady seconds."""
         ...
 
-    def new_id(self) -> str:
-        """Return a new identifier."""
-        ...
+    def new_id(self) -> str: ...
 
     def seal(self, data: bytes) -> BlobRef:
         """Store exact bytes."""
@@ -88,9 +76,7 @@ class RunJournal(Protocol):
         """Return exact bytes; None when they are gone."""
         ...
 
-    def keyed(self, data: bytes) -> str:
-        """Return the keyed digest of bytes."""
-        ...
+    def keyed(self, data: bytes) -> str: ...
 
     def scrubbed(self, text: str, longest: int = 4_000) -> str:
         """Return a text as it may be recorded."""

@@ -9,7 +9,7 @@ import itertools
 import json
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import cast
 
@@ -24,6 +24,7 @@ from workbench.pipelines.documents import (
     MANIFEST_NAMES,
     MOST_PIPELINES,
     PIPELINE_FOLDERS,
+    PIPELINE_KIND,
     DiskFiles,
     DocumentPlace,
     FrozenFiles,
@@ -31,11 +32,13 @@ from workbench.pipelines.documents import (
     ProblemReport,
     ProjectFiles,
     find_manifest,
+    is_pipeline,
     pipeline_files,
     project_folder,
+    scalar_text,
+    step_kind,
 )
 from workbench.pipelines.model import SKIP_CASE, Manifest, Pipeline, Step
-from workbench.pipelines.parse_pipeline import PIPELINE_KIND, read_pipeline
 from workbench.text.safe import one_line
 from workbench.text.yaml_nodes import MOST_YAML_BYTES, YamlError, parse_yaml
 
@@ -60,13 +63,9 @@ class LoadedPipeline(Struct, frozen=True, kw_only=True):
 def load_pipeline(
     file: str, *, manifest: str | None = None, root: str | None = None, missing_adapters: bool = True
 ) -> LoadedPipeline:
-    """Load a pipeline file.
+    """Load a pipeline file; without a manifest the nearest one upwards counts, without a root its project.
 
-    Args:
-        file: its path.
-        manifest: path of the manifest; None looks for the nearest one upwards.
-        root: what the paths in both are relative to; None takes the manifest's project.
-        missing_adapters: whether to look on PATH for the binaries of adapters and required tools.
+    `missing_adapters`: whether to look on PATH for the binaries of adapters and required tools.
     """
     report = ProblemReport()
     manifest_file = manifest if manifest is not None else find_manifest(file)
@@ -88,9 +87,8 @@ def load_pipeline(
         read = _read_manifest(document, files)
         if read is not None and missing_adapters and document is not None:
             _check_binaries(document, read)
-    pipeline = read_pipeline(place) if place is not None else None
+    pipeline = _read_pipeline(place, read, files)
     if pipeline is not None and place is not None:
-        check_pipeline(pipeline, place, read, files)
         _check_child_pipelines(pipeline, place, files.root)
         if missing_adapters:
             _check_tools(place)
@@ -101,7 +99,6 @@ def load_pipeline(
 
 
 def load_manifest(file: str) -> tuple[Manifest | None, ProblemReport]:
-    """Load a manifest alone."""
     report = ProblemReport()
     files = DiskFiles(os.path.realpath(project_folder(file)))
     document = _load_document(file, report)
@@ -119,10 +116,7 @@ def load_from_texts(
     place = _parse_document(pipeline_text, names[0], report)
     document = _parse_document(manifest_text, names[1], report) if manifest_text is not None else None
     manifest = _read_manifest(document, files)
-    pipeline = read_pipeline(place) if place else None
-    if pipeline is not None and place is not None:
-        check_pipeline(pipeline, place, manifest, files)
-    return pipeline, manifest, report
+    return _read_pipeline(place, manifest, files), manifest, report
 
 
 def _read_manifest(document: DocumentPlace | None, files: ProjectFiles) -> Manifest | None:
@@ -132,6 +126,19 @@ def _read_manifest(document: DocumentPlace | None, files: ProjectFiles) -> Manif
     from workbench.pipelines.parse_manifest import read_manifest
 
     return read_manifest(document, files)
+
+
+def _read_pipeline(
+    document: DocumentPlace | None, manifest: Manifest | None, files: ProjectFiles
+) -> Pipeline | None:
+    if document is None:
+        return None
+    from workbench.pipelines.parse_pipeline import read_pipeline
+
+    pipeline = read_pipeline(document)
+    if pipeline is not None:
+        check_pipeline(pipeline, document, manifest, files)
+    return pipeline
 
 
 def is_manifest(file: str) -> bool:
@@ -180,19 +187,36 @@ def _is_file(root: str, name: str) -> bool:
 
 
 def _pipeline_entry(root: str, file: str) -> PipelineEntry:
-    report = ProblemReport()
-    place = _load_document(f"{root}/{file}", report)
+    """Return what a list shows of a file; only its outline is looked at, not every member."""
+    place = _load_document(f"{root}/{file}", ProblemReport())
     stem = Path(file).stem
-    if place is None or place.node.members is None:
+    if place is None or not is_pipeline(place):
         return PipelineEntry(file=file, name=stem, is_broken=True)
-    pipeline = read_pipeline(place)
-    if pipeline is None:
-        return PipelineEntry(file=file, name=stem, is_broken=True)
+    metadata, steps = place.present("metadata"), place.present("steps")
+    name = scalar_text(metadata, "name")
+    listed = list(steps.items()) if steps else []
+    named = [name, *(scalar_text(step, "id") for step in listed)]
     return PipelineEntry(
-        file=file, name=one_line(pipeline.name or stem, 120),
-        description=one_line(pipeline.description, 300), steps=len(pipeline.steps),
-        is_broken=not report.is_ok,
+        file=file, name=one_line(name or stem, 120),
+        description=one_line(scalar_text(metadata, "description"), 300), steps=_count_steps(listed),
+        is_broken=not (place.present("kind") and listed and all(text.strip() for text in named)),
     )  # fmt: skip
+
+
+def _count_steps(places: Iterable[DocumentPlace]) -> int:
+    """Return how many steps come of those written: a loop and the edges of a step add one each."""
+    count = 0
+    for place in places:
+        if place.node.members is None:
+            continue
+        is_route = step_kind(place) == "route"
+        loop, edges = place.present("loop"), place.present("edges")
+        if loop and loop.node.members is not None:
+            body = loop.present("steps")
+            count += 1 + _count_steps(body.items() if body else ())
+        count += not (is_route and loop)
+        count += bool(edges and edges.node.items and not is_route)
+    return count
 
 
 def find_pipeline(root: str, name: str) -> str | None:
@@ -318,18 +342,15 @@ class RunDefinition(Struct, frozen=True, kw_only=True):
     texts: dict[str, str] = field(default_factory=dict[str, str])
 
     def to_bytes(self) -> bytes:
-        """Return it as it is sealed."""
         return json.dumps(asdict(self), ensure_ascii=False, sort_keys=True).encode("utf-8", "surrogatepass")
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "RunDefinition":
-        """Read what `to_bytes` wrote."""
         members = cast("dict[str, object]", json.loads(data))
         members["grants"] = tuple(cast("list[str]", members["grants"]))
         return cls(**members)  # type: ignore[arg-type]
 
     def files(self) -> FrozenFiles:
-        """Return the files that it names."""
         return FrozenFiles(self.texts)
 
     def read(self) -> tuple[Pipeline, Manifest | None]:
@@ -344,7 +365,6 @@ class RunDefinition(Struct, frozen=True, kw_only=True):
 
 
 def define_run(loaded: LoadedPipeline, **facts: object) -> RunDefinition:
-    """Return the definition of a run of a pipeline that was loaded."""
     return RunDefinition(
         pipeline_text=loaded.sources.get(loaded.file, ""),
         manifest_text=loaded.sources.get(loaded.manifest_file or ""),

@@ -11,6 +11,7 @@ FailureAction = Literal["fail", "skip", "continue", "warn", "rework"]
 """What a failure means once no attempt is left."""
 ContractType = Literal["json_schema", "typescript_interface", "test_suite", "non_empty_file", "unchecked"]
 """`unchecked`: a type that others check; here it fails."""
+AggregateStrategy = Literal["merge_arrays", "concat", "reduce"]
 SKIP_CASE = "skip"
 """The case of a branch that runs nothing."""
 BUILT_IN_ADAPTER = "workbench"
@@ -109,7 +110,6 @@ class Runtime(Struct, frozen=True, kw_only=True):
 
     @property
     def is_traced(self) -> bool:
-        """Return whether an audit trace is kept."""
         return self.log_calls or self.log_files
 
 
@@ -305,7 +305,7 @@ class Aggregate(Struct, frozen=True, kw_only=True):
 
     source: str
     into: str
-    strategy: Literal["merge_arrays", "concat", "reduce"] = "merge_arrays"
+    strategy: AggregateStrategy = "merge_arrays"
     key: str = ""
     """Of each object, the member that holds its list."""
 

@@ -4,7 +4,7 @@ Imports pydantic, so import it only where a manifest is read.
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, ClassVar, Final, Literal, cast
+from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import Field, InstanceOf
 
@@ -26,9 +26,9 @@ from workbench.pipelines.document_model import (
 from workbench.pipelines.documents import (
     MANIFEST_KIND,
     DocumentPlace,
-    OutsideRoot,
     ProjectFiles,
     check_script_exists,
+    reporting_outside,
     require_file,
     require_folder,
     text_at,
@@ -178,11 +178,10 @@ def read_manifest(place: DocumentPlace, files: ProjectFiles) -> Manifest | None:
         kind.error("wrong_kind", f"kind has to be {MANIFEST_KIND}, not {one_line(text_at(kind), 60)}")
     adapters = {name: _adapter(name, one, files) for name, one in document.adapters.items()}
     personas = {name: _persona(name, one, adapters, files) for name, one in document.personas.items()}
-    manifest = Manifest(
-        name=document.metadata.name, description=document.metadata.description,
+    manifest = document.to(
+        Manifest, name=document.metadata.name, description=document.metadata.description,
         repo=document.metadata.repo or document.repo, adapters=adapters, personas=personas,
         runtime=_runtime(document.runtime), skill_mounts=tuple(_skill_mounts(document, place, files)),
-        project=document.project, ontology=document.ontology,
     )  # fmt: skip
     if document.place_of("ontology"):
         message = "ontology (domain terms) is read for templates only; agents are not told of it"
@@ -204,12 +203,10 @@ def _adapter(name: str, document: _AdapterDocument, files: ProjectFiles) -> Adap
         )
     for path in document.project_files:
         _check_project_file(path, files)
-    return Adapter(
-        name=name, binary=document.binary, output_format=document.output_format,
-        project_files=_plain_texts(document.project_files),
+    return document.to(
+        Adapter, name=name, project_files=_plain_texts(document.project_files),
         permissions=_permissions(document.default_permissions) or Permissions(),
-        hooks_template=document.hooks_template, model=document.default_model or document.model,
-        args=_plain_texts(document.args),
+        model=document.default_model or document.model, args=_plain_texts(document.args),
     )  # fmt: skip
 
 
@@ -218,12 +215,11 @@ def _plain_texts(places: tuple[DocumentPlace, ...]) -> tuple[str, ...]:
 
 
 def _check_project_file(place: DocumentPlace, files: ProjectFiles) -> None:
-    path = one_line(text_at(place), 120)
-    try:
-        if not files.named(text_at(place)):
-            place.warn("missing_file", f"the project file {path} is not there", stops_run=True)
-    except OutsideRoot:
-        place.error("path_outside", f"{path} leads out of the project")
+    path = text_at(place)
+    with reporting_outside(place):
+        if not files.named(path):
+            message = f"the project file {one_line(path, 120)} is not there"
+            place.warn("missing_file", message, stops_run=True)
 
 
 def _permissions(document: _PermissionsDocument | None) -> Permissions | None:
@@ -247,11 +243,9 @@ def _persona(
         )
     if prompt is not None:
         require_file(prompt, files, f"the prompt of persona {one_line(name, 60)}")
-    return Persona(
-        name=name, adapter=document.adapter, prompt_file=document.system_prompt_file,
-        description=document.description, temperature=document.temperature, provider=document.provider,
-        model=document.model, permissions=_permissions(document.permissions),
-        hooks=tuple(_hooks(document.hooks, files)),
+    return document.to(
+        Persona, name=name, prompt_file=document.system_prompt_file,
+        permissions=_permissions(document.permissions), hooks=tuple(_hooks(document.hooks, files)),
     )  # fmt: skip
 
 
@@ -262,21 +256,16 @@ def _hooks(document: _HooksDocument, files: ProjectFiles) -> Iterator[HookRule]:
         command = rule.place_of("command")
         if command is not None:
             check_script_exists(command, files)
-        yield HookRule(
-            event=cast("Literal['PreToolUse', 'PostToolUse']", event), matcher=rule.matcher,
-            command=rule.command, origin=rule.origin,
-        )  # fmt: skip
+        yield rule.to(HookRule, event=event, origin=rule.origin)
 
 
 def _runtime(document: _RuntimeDocument) -> Runtime:
-    relay, audit, limits = document.relay, document.audit, document.meta_pipeline
-    return Runtime(
-        workspace_root=document.workspace_root, max_concurrent_workers=document.max_concurrent_workers,
-        default_timeout_minutes=document.default_timeout_minutes,
-        relay_percent=relay.token_threshold_percent, relay_strategy=relay.strategy,
+    relay, audit = document.relay, document.audit
+    return document.to(
+        Runtime, relay_percent=relay.token_threshold_percent, relay_strategy=relay.strategy,
         context_window=relay.context_window, summarizer=relay.summarizer_persona, audit_dir=audit.log_dir,
         log_calls=audit.log_all_tool_calls, log_files=audit.log_all_file_operations,
-        meta=MetaLimits(**limits.model_dump()),
+        meta=document.meta_pipeline.to(MetaLimits),
     )  # fmt: skip
 
 

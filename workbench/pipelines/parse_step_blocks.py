@@ -1,142 +1,49 @@
-"""Parse the nested blocks of a step, such as gate, matrix, iterate, branch, loop and retries."""
+"""The nested blocks of a step as pydantic models: gate, matrix, iterate, branch, loop, contracts, retries.
+
+Imports pydantic, so import it only where a pipeline is read.
+"""
 
 import json
 import re
-from collections.abc import Callable
-from typing import Final, Literal, cast
+from collections.abc import Mapping, Sequence
+from typing import Annotated, ClassVar, Final, cast
 
-from msgspec import Struct
+from msgspec.structs import replace
+from pydantic import Field
 
 from workbench.domain.values import Choice, Json
 from workbench.pipelines import templates
-from workbench.pipelines.documents import DocumentPlace, FieldReader, text_at
+from workbench.pipelines.document_model import (
+    PRESENT,
+    REQUIRED,
+    DocumentModel,
+    Flag,
+    Items,
+    JsonValue,
+    NamedTexts,
+    Place,
+    Text,
+    Whole,
+    between,
+    one_of,
+    read_text,
+)
+from workbench.pipelines.documents import DocumentPlace, text_at
 from workbench.pipelines.model import (
-    Aggregate,
-    Branch,
+    AggregateStrategy,
+    Compaction,
     Contract,
     ContractType,
     FailureAction,
     FailurePolicy,
     GateSpec,
-    Loop,
     Matrix,
-    Route,
-    RouteEdge,
-    Step,
 )
 from workbench.text.safe import one_line
 
-DEFAULT_PARALLEL: Final = 5
-"""Pipelines that run at once where an iteration names no number."""
-_MOST_ROUNDS: Final = 100
-_ITERATION_MODES: Final = {"sequential": False, "parallel": True}
-_Strategy = Literal["merge_arrays", "concat", "reduce"]
-_STRATEGIES: Final[dict[str, _Strategy]] = {
-    "merge_arrays": "merge_arrays", "concat": "concat", "reduce": "reduce",
-}  # fmt: skip
-
-
-def read_iterate(step: FieldReader) -> Matrix | None:
-    """Return the items of `iterate` as a matrix; None without one."""
-    fields = step.below("iterate")
-    if fields is None:
-        return None
-    fields.required("over")
-    items, over = _iterated_items(fields)
-    is_parallel = fields.word("mode", _ITERATION_MODES, False)
-    limit = fields.whole("max_concurrent", DEFAULT_PARALLEL, 1, 1000)
-    fields.unknown()
-    return Matrix(
-        items=items, over=over, limit=limit if is_parallel else 1, is_iteration=True,
-        is_stopping=not is_parallel,
-    )  # fmt: skip
-
-
-def _iterated_items(fields: FieldReader) -> tuple[tuple[Json, ...] | None, str]:
-    over = fields.get("over")
-    if over is None:
-        return (), ""
-    if over.node.items is not None:
-        return tuple(node.value for node in over.node.items), ""
-    text = text_at(over)
-    if next(templates.template_names(text), None) is not None:
-        return None, text
-    try:
-        listed: object = json.loads(text)
-    except ValueError:
-        listed = None
-    if not isinstance(listed, list):
-        over.error("wrong_value", "over has to be a list, a JSON list, or a template that comes to one")
-        return (), ""
-    return tuple(cast("list[Json]", listed)), ""
-
-
-def read_branch(step: FieldReader) -> Branch | None:
-    """Return which pipeline a step runs for which value; None without `branch`."""
-    fields = step.below("branch")
-    if fields is None:
-        return None
-    cases = fields.below("cases")
-    if cases is None:
-        fields.required("cases")
-    named_cases = {name: cases.text(name) for name in (cases.place.node.members or {})} if cases else {}
-    branch = Branch(on=fields.text("on", required=True), cases=named_cases)
-    fields.unknown()
-    return branch
-
-
-def read_aggregate(step: FieldReader) -> Aggregate | None:
-    """Return what a step puts together; None without `aggregate`."""
-    fields = step.below("aggregate")
-    if fields is None:
-        return None
-    fields.required("strategy")
-    aggregate = Aggregate(
-        source=fields.text("from", required=True), into=fields.text("into", required=True),
-        strategy=fields.word("strategy", _STRATEGIES, "merge_arrays"), key=fields.text("key"),
-    )  # fmt: skip
-    fields.unknown()
-    return aggregate
-
-
-def read_loop(step: FieldReader, read: Callable[[DocumentPlace], Step | None]) -> Loop | None:
-    """Return the steps that are done again; None without `loop`."""
-    fields = step.below("loop")
-    if fields is None:
-        return None
-    fields.required("max_iterations")
-    steps = tuple(one for place in fields.objects("steps") if (one := read(place)) is not None)
-    loop = Loop(
-        most=fields.whole("max_iterations", 1, 1, _MOST_ROUNDS), until=fields.text("until"), steps=steps
-    )
-    fields.unknown()
-    return loop
-
-
-def read_edges(step: FieldReader) -> tuple[RouteEdge, ...]:
-    """Return where a step leads; the first edge whose condition holds is taken."""
-    edges: list[RouteEdge] = []
-    for place in step.objects("edges"):
-        fields = FieldReader(place)
-        if place.node.members is None:
-            continue
-        edges.append(
-            RouteEdge(target=fields.text("target", required=True), condition=fields.text("condition"))
-        )
-        fields.unknown({"label": "a label", "description": "a description"})
-    return tuple(edges)
-
-
-def read_route(step: FieldReader, edges: tuple[RouteEdge, ...]) -> Route:
-    """Return the route of a conditional step."""
-    if not edges:
-        step.required("edges")
-    return Route(edges=edges)
-
-
 _DURATION_PART: Final = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 _UNIT_SECONDS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-_MOST_MINUTES: Final = 366 * 24 * 60.0
+_MOST_WINDOW_SECONDS: Final = 366 * 86400.0
 
 
 def duration_seconds(text: str) -> float | None:
@@ -148,72 +55,226 @@ def duration_seconds(text: str) -> float | None:
     return sum(float(number) * _UNIT_SECONDS[unit] for number, unit in parts)
 
 
-def read_gate(step: FieldReader) -> GateSpec:
+_MODES: Final = {"sequential": False, "parallel": True}
+
+
+class IterateDocument(DocumentModel):
+    """The items that a step is done for, one after the other or at once."""
+
+    over: Annotated[Place | None, PRESENT] = None
+    is_parallel: Annotated[bool, one_of(_MODES)] = Field(default=False, alias="mode")
+    max_concurrent: Annotated[Whole, between(1, 1000)] = 5
+
+    def matrix(self) -> Matrix:
+        items, over = self._items()
+        return Matrix(
+            items=items, over=over, limit=self.max_concurrent if self.is_parallel else 1, is_iteration=True,
+            is_stopping=not self.is_parallel,
+        )  # fmt: skip
+
+    def _items(self) -> tuple[tuple[Json, ...] | None, str]:
+        over = self.place_of("over")
+        if over is None:
+            return (), ""
+        if over.node.items is not None:
+            return tuple(node.value for node in over.node.items), ""
+        text = text_at(over)
+        if next(templates.template_names(text), None) is not None:
+            return None, text
+        try:
+            listed: object = json.loads(text)
+        except ValueError:
+            listed = None
+        if not isinstance(listed, list):
+            over.error("wrong_value", "over has to be a list, a JSON list, or a template that comes to one")
+            return (), ""
+        return tuple(cast("list[Json]", listed)), ""
+
+
+_ITEM_MEMBER: Final = re.compile(r"\{\{\s*\.([A-Za-z0-9_.]{0,100})\s*\}\}")
+"""How other programs name a member of the item: `{{ .repo }}`."""
+_UNSUPPORTED_MEMBERS: Final = {"dependency_key": "order of items", "stacked": "order of items"}
+
+
+class MatrixDocument(DocumentModel):
+    """`strategy`: the items that a step is done for, and the pipeline that each of them runs."""
+
+    type: Annotated[str, one_of({"matrix": "matrix"})] = "matrix"
+    items: Place | None = None
+    items_source: Text = ""
+    item_key: Text = ""
+    id_key: Text = Field(default="", alias="item_id_key")
+    limit: Annotated[Whole, between(1, 1000)] = Field(default=0, alias="max_concurrency")
+    child_pipeline: Text = ""
+    input_template: Text = ""
+    dependency_key: Place | None = None
+    stacked: Place | None = None
+
+    @property
+    def child_input(self) -> str:
+        """Return the input of the pipeline that each item runs, in our template syntax."""
+        return _ITEM_MEMBER.sub(
+            lambda match: f"{{{{ item{'.' if match[1] else ''}{match[1]} }}}}", self.input_template
+        )
+
+    def matrix(self, step: DocumentPlace) -> Matrix:
+        if not self.child_pipeline and self.input_template:
+            message = "input_template is not used: it is the input of child_pipeline, which is not named"
+            self.place.key("input_template").warn("not_run", message)
+        if self.child_pipeline and step.present("exec"):
+            message = "exec is not used: every item runs the pipeline that child_pipeline names"
+            step.key("exec").warn("not_run", message)
+        items = self.place_of("items")
+        if items is not None and items.node.items is None:
+            items.error("wrong_type", "items has to be a list")
+            items = None
+        if items is None and not self.items_source:
+            self.place.error("missing_field", f"{self.place.path} needs items or items_source")
+        for name, what in _UNSUPPORTED_MEMBERS.items():
+            if self.place_of(name):
+                # Without it something else would be run, or in another order: that is worse than nothing.
+                self.place.key(name).warn("not_run", f"{name} ({what}) is not run here", stops_run=True)
+        step_id, artifact = self._source()
+        key = self.item_key or self.items_source.partition("#")[2]
+        return self.to(
+            Matrix, items=tuple(node.value for node in items.node.items or ()) if items else None,
+            step=step_id, artifact=artifact, keys=tuple(filter(None, key.split("."))),
+        )  # fmt: skip
+
+    def _source(self) -> tuple[str, str]:
+        """Return step and artifact of `step/artifact`, `step.artifact` or `step/artifact.json`."""
+        separator = "/" if "/" in self.items_source else "."
+        step, is_separated, rest = self.items_source.partition(separator)
+        if is_separated:
+            return step, rest.partition("#")[0]
+        source = self.place_of("items_source")
+        if source and self.items_source:
+            source.error("wrong_value", "items_source has to be STEP/ARTIFACT")
+        return "", ""
+
+
+class BranchDocument(DocumentModel):
+    """Which pipeline a step runs for which value."""
+
+    on: Annotated[Text, REQUIRED] = ""
+    cases: Annotated[NamedTexts, PRESENT] = Field(default_factory=dict)
+
+
+_STRATEGIES: Final = {word: word for word in ("merge_arrays", "concat", "reduce")}
+
+
+class AggregateDocument(DocumentModel):
+    """What several steps or items left, put together."""
+
+    source: Annotated[Text, REQUIRED] = Field(default="", alias="from")
+    into: Annotated[Text, REQUIRED] = ""
+    strategy: Annotated[AggregateStrategy, one_of(_STRATEGIES), PRESENT] = "merge_arrays"
+    key: Text = ""
+
+
+class LoopDocument(DocumentModel):
+    """Steps that are done again until something holds."""
+
+    most: Annotated[Whole, between(1, 100), PRESENT] = Field(default=1, alias="max_iterations")
+    until: Text = ""
+    steps: Items[Place] = ()
+
+
+class EdgeDocument(DocumentModel):
+    """Where a step leads; the first edge whose condition holds is taken."""
+
+    target: Annotated[Text, REQUIRED] = ""
+    condition: Text = ""
+    not_acted_on: ClassVar[Mapping[str, str]] = {"label": "a label", "description": "a description"}
+
+
+class _ChoiceDocument(DocumentModel):
+    key: Annotated[Text, REQUIRED] = ""
+    label: Text | None = None
+    target: Text = ""
+
+
+class _TimerDocument(DocumentModel):
+    type: Text = ""
+    timeout: Place | None = None
+    auto: Place | None = None
+    message: Place | None = None
+    prompt: Place | None = None
+    not_acted_on: ClassVar[Mapping[str, str]] = {"tui_action": "an action of another screen"}
+
+
+class _GateDocument(DocumentModel):
+    type: Place | None = None
+    prompt: Text = ""
+    message: Place | None = None
+    choices: Items[_ChoiceDocument] = ()
+    is_freeform: Flag = Field(default=False, alias="freeform")
+    timeout: Place | None = None
+    auto: Flag = False
+    default: Place | None = None
+    not_acted_on: ClassVar[Mapping[str, str]] = {
+        "tui_action": "an action of another screen", "pr_number": "a number", "repo": "a repository",
+        "branch": "a branch", "interval": "an interval",
+    }  # fmt: skip
+
+
+def read_gate(place: DocumentPlace | None) -> GateSpec:
     """Return what a gate asks; without `gate` the step's own words are used."""
-    fields = step.below("gate")
-    if fields is None:
+    if place is None:
         return GateSpec()
-    kind = fields.get("type")
+    kind = place.present("type")
     word = text_at(kind) if kind else "approval"
     if word == "timer":
-        return _read_timer(fields)
+        return _read_timer(_TimerDocument.model_validate(place))
+    gate = _GateDocument.model_validate(place)
+    if not gate.is_mapping:
+        return GateSpec()
     if kind is not None and word != "approval":
         kind.warn("not_run", f"gates of type {word} are not run here", stops_run=True)
-    if fields.has("auto") and fields.flag("auto", False):
-        fields.place.key("auto").warn("not_run", "auto is not followed: only a human answers a gate")
-    if fields.has("default"):
-        fields.place.key("default").warn("not_run", "default is not followed: a gate never answers itself")
-    choices, targets = _read_choices(fields)
-    gate = GateSpec(
-        type=word, prompt=fields.text("prompt") or fields.text("message"), choices=choices, targets=targets,
-        is_freeform=fields.flag("freeform", False), window_minutes=_window_minutes(fields),
-    )  # fmt: skip
-    if fields.has("freeform") and gate.is_freeform and gate.choices:
+    if gate.auto:
+        place.key("auto").warn("not_run", "auto is not followed: only a human answers a gate")
+    if gate.place_of("default"):
+        place.key("default").warn("not_run", "default is not followed: a gate never answers itself")
+    choices, targets = _read_choices(gate.choices, list((place.member("choices") or place).items()))
+    if gate.is_freeform and choices:
         message = "freeform is not offered beside choices here; a reason may be given with any answer"
-        fields.place.key("freeform").warn("not_run", message)
-    fields.has("message")
-    fields.unknown(
-        {
-            "tui_action": "an action of another screen", "pr_number": "a number", "repo": "a repository",
-            "branch": "a branch", "interval": "an interval",
-        }
+        place.key("freeform").warn("not_run", message)
+    prompt = gate.prompt or read_text(place, "message")
+    return gate.to(
+        GateSpec, type=word, prompt=prompt, choices=choices, targets=targets,
+        window_minutes=_window_minutes(gate),
     )  # fmt: skip
-    return gate
 
 
-def _read_timer(fields: FieldReader) -> GateSpec:
-    minutes = _window_minutes(fields)
-    if minutes is None and not fields.has("timeout"):
-        fields.place.error("missing_field", f"{fields.place.path} needs timeout, how long the timer waits")
-    for name in ("auto", "message", "prompt"):
-        fields.has(name)
-    fields.unknown({"tui_action": "an action of another screen"})
+def _read_timer(timer: _TimerDocument) -> GateSpec:
+    minutes = _window_minutes(timer)
+    if minutes is None and not timer.place_of("timeout"):
+        timer.place.error("missing_field", f"{timer.place.path} needs timeout, how long the timer waits")
     return GateSpec(type="timer", wait_seconds=(minutes or 0) * 60)
 
 
-def _read_choices(fields: FieldReader) -> tuple[tuple[Choice, ...], dict[str, str]]:
-    choices: list[Choice] = []
+def _read_choices(
+    documents: Sequence[_ChoiceDocument], places: Sequence[DocumentPlace]
+) -> tuple[tuple[Choice, ...], dict[str, str]]:
+    choices: dict[str, Choice] = {}
     targets: dict[str, str] = {}
-    for place in fields.objects("choices"):
-        item = FieldReader(place)
-        key = item.text("key", required=True)
-        if any(choice.key == key for choice in choices):
+    for document, place in zip(documents, places, strict=False):
+        key = document.key
+        if key in choices:
             place.error("wrong_value", f"the choice {key} is there twice")
             continue
-        choices.append(Choice(key=key, label=item.text("label", key)))
-        target = item.text("target")
-        if target:
-            targets[key] = target
-        item.unknown()
-    return tuple(choices), targets
+        choices[key] = Choice(key=key, label=key if document.label is None else document.label)
+        if document.target:
+            targets[key] = document.target
+    return tuple(choices.values()), targets
 
 
-def _window_minutes(fields: FieldReader) -> float | None:
-    timeout = fields.get("timeout")
+def _window_minutes(gate: DocumentModel) -> float | None:
+    timeout = gate.place_of("timeout")
     if timeout is None:
         return None
     seconds = duration_seconds(text_at(timeout))
-    if seconds is None or not 0 < seconds <= _MOST_MINUTES * 60:
+    if seconds is None or not 0 < seconds <= _MOST_WINDOW_SECONDS:
         timeout.error("wrong_value", "timeout has to be a duration such as 30m or 1h")
         return None
     return seconds / 60
@@ -226,7 +287,7 @@ _CONTRACT_TYPES: Final[dict[str, ContractType]] = {
 }  # fmt: skip
 """With the short names that older documents of the same program use."""
 _CHECKED_TYPES: Final = "json_schema, typescript_interface, test_suite, non_empty_file"
-UNCHECKED_CONTRACT_TYPES: Final = (
+_UNCHECKED_TYPES: Final = (
     "markdown_spec", "markdownspec", "format", "llm_judge", "source_diff", "agent_review",
     "spec_derived_test", "test_diff", "test_count_baseline", "template", "event_contains",
 )  # fmt: skip
@@ -235,87 +296,63 @@ _FAILURE_ACTIONS: Final[dict[str, FailureAction]] = {
     "retry": "fail", "fail": "fail", "halt": "fail", "skip": "skip", "continue": "continue", "warn": "warn",
     "rework": "rework", "rejected": "fail",
 }  # fmt: skip
-_RETRY_POLICIES: Final = {
-    "none": (1, 0.0, 1.0), "standard": (3, 1.0, 2.0), "aggressive": (5, 0.2, 2.0), "patient": (3, 5.0, 3.0),
-}  # fmt: skip
-_BACKOFF_FACTORS: Final = {"fixed": 1.0, "linear": 1.0, "exponential": 2.0}
-_LINEAR_BACKOFF: Final = "linear"
+_FAILURE_WORDS: Final = {word: word for word in _FAILURE_ACTIONS}
+_Retries = Annotated[Whole, between(0, 100)]
 _DEFAULT_RETRIES: Final = 2
 
 
-class StepHandover(Struct, frozen=True, kw_only=True):
-    """What was read."""
+class ContractDocument(DocumentModel):
+    """What is checked once a step has ended, and what its failure means."""
 
-    contracts: tuple[Contract, ...]
-    failing: FailurePolicy
-    compaction: FieldReader | None
+    type: Annotated[Place | None, PRESENT] = None
+    json_schema: JsonValue = Field(default=None, alias="schema")
+    schema_path: Text = ""
+    source: Text = ""
+    is_compiled: Flag = Field(default=True, alias="validate")
+    command: Text = ""
+    dir: Text = ""
+    must_pass: Flag = True
+    rework_step: Text = ""
+    on_failure: Annotated[str, one_of(_FAILURE_WORDS)] = ""
+    max_retries: _Retries | None = None
+    not_acted_on: ClassVar[Mapping[str, str]] = {
+        "allow_recovery": "recovery", "recovery_level": "recovery", "progressive_validation": "recovery",
+        "model": "a judge", "criteria": "a judge", "threshold": "a judge", "persona": "a reviewer",
+        "criteria_path": "a review", "context": "a review", "token_budget": "a review",
+        "timeout": "a review", "glob": "a pattern", "exclude": "a pattern", "min_files": "a number",
+        "required": "names", "baseline": "a baseline",
+    }  # fmt: skip
 
-
-def read_handover(step: FieldReader) -> StepHandover:
-    """Return contracts, the policy of failures and the compaction of a step."""
-    fields = step.below("handover")
-    places = _contract_places(fields) if fields else []
-    read = [_read_contract(place) for place in places]
-    contracts = tuple(contract for contract, _ in read)
-    policies = [policy for _, policy in read]
-    retries = fields.whole("max_retries", 0, 0, 100) if fields and fields.has("max_retries") else None
-    compaction = fields.below("compaction") if fields else None
-    if fields:
-        fields.unknown({"on_review_fail": "a review", "target_step": "a review", "reviews": "a review"})
-    failing = _read_failure_policy(step, policies, retries)
-    return StepHandover(contracts=contracts, failing=failing, compaction=compaction)
-
-
-def _contract_places(fields: FieldReader) -> list[DocumentPlace]:
-    many = list(fields.objects("contracts"))
-    single = fields.get("contract")
-    return many or ([single] if single is not None else [])
-
-
-class _RetryPolicy(Struct, frozen=True, kw_only=True):
-    word: str = ""
-    retries: int | None = None
-    rework_step: str = ""
-
-
-def _read_contract(place: DocumentPlace) -> tuple[Contract, _RetryPolicy]:
-    fields = FieldReader(place)
-    kind = fields.required("type")
-    word = text_at(kind) if kind else ""
-    contract_type = _CONTRACT_TYPES.get(word, "unchecked")
-    policy = _RetryPolicy(
-        word=fields.word("on_failure", {word: word for word in _FAILURE_ACTIONS}, ""),
-        retries=fields.whole("max_retries", 0, 0, 100) if fields.has("max_retries") else None,
-        rework_step=fields.text("rework_step"),
-    )
-    must_pass = fields.flag("must_pass", True)
-    is_blocking = must_pass and policy.word not in ("warn", "continue")
-    if kind is not None and contract_type == "unchecked":
-        _unchecked_contract(kind, word, is_blocking=is_blocking)
-    contract = Contract(
-        type=contract_type, written_type=word, schema=fields.json("schema"),
-        schema_path=fields.text("schema_path"), source=fields.text("source"),
-        is_compiled=fields.flag("validate", True), command=fields.text("command"), dir=fields.text("dir"),
-        must_pass=must_pass, rework_step=policy.rework_step,
-        then=_FAILURE_ACTIONS[policy.word] if policy.word else None,
-    )  # fmt: skip
-    _required_members(contract, fields)
-    if contract_type == "unchecked":
-        return contract, policy  # named as a whole
-    fields.unknown(
-        {
-            "allow_recovery": "recovery", "recovery_level": "recovery", "progressive_validation": "recovery",
-            "model": "a judge", "criteria": "a judge", "threshold": "a judge", "persona": "a reviewer",
-            "criteria_path": "a review", "context": "a review", "token_budget": "a review",
-            "timeout": "a review", "glob": "a pattern", "exclude": "a pattern", "min_files": "a number",
-            "required": "names", "baseline": "a baseline",
+    def contract(self) -> Contract:
+        kind = self.place_of("type")
+        word = text_at(kind) if kind else ""
+        contract = self.to(
+            Contract, type=_CONTRACT_TYPES.get(word, "unchecked"), written_type=word, schema=self.json_schema,
+            then=_FAILURE_ACTIONS[self.on_failure] if self.on_failure else None,
+        )  # fmt: skip
+        if contract.type == "unchecked":
+            if kind is not None:
+                _report_unchecked(kind, word, is_blocking=contract.is_blocking)
+            return contract
+        needs = {
+            "json_schema": (self.json_schema is not None or self.schema_path, "schema or schema_path"),
+            "test_suite": (self.command, "command"),
+            "typescript_interface": (self.source, "source, the file to check"),
         }
-    )  # fmt: skip
-    return contract, policy
+        is_there, what = needs.get(contract.type, (True, ""))
+        if not is_there:
+            self.place.error("missing_field", f"{self.place.path} needs {what}")
+        return contract
 
 
-def _unchecked_contract(kind: DocumentPlace, word: str, *, is_blocking: bool) -> None:
-    if word not in UNCHECKED_CONTRACT_TYPES:
+class _UncheckedDocument(ContractDocument):
+    """Named as a whole, so its members are not."""
+
+    reports_unknown: ClassVar[bool] = False
+
+
+def _report_unchecked(kind: DocumentPlace, word: str, *, is_blocking: bool) -> None:
+    if word not in _UNCHECKED_TYPES:
         kind.error(
             "unknown_contract", f"there is no contract type {one_line(word, 60)}; known: {_CHECKED_TYPES}"
         )
@@ -327,150 +364,103 @@ def _unchecked_contract(kind: DocumentPlace, word: str, *, is_blocking: bool) ->
     )  # fmt: skip
 
 
-def _required_members(contract: Contract, fields: FieldReader) -> None:
-    place = fields.place
-    if contract.type == "json_schema" and contract.schema is None and not contract.schema_path:
-        place.error("missing_field", f"{place.path} needs schema or schema_path")
-    if contract.type == "test_suite" and not contract.command:
-        place.error("missing_field", f"{place.path} needs command")
-    if contract.type == "typescript_interface" and not contract.source:
-        place.error("missing_field", f"{place.path} needs source, the file to check")
+_TOKEN_LIMIT: Final = re.compile(r"token_limit_(\d{1,3})%")
 
 
-def _read_failure_policy(
-    step: FieldReader, policies: list[_RetryPolicy], handover_retries: int | None
-) -> FailurePolicy:
-    retry = step.below("retry")
-    is_optional = step.flag("optional", False)
-    base = _read_retry(retry) if retry else FailurePolicy()
-    attempts, then, rework = base.attempts, base.then, base.rework_step
-    counts = [p.retries for p in policies if p.retries is not None]
-    if handover_retries is not None:
-        counts.append(handover_retries)
-    if any(policy.word == "retry" for policy in policies) and not counts:
+class CompactionDocument(DocumentModel):
+    """When a step's conversation is summarised, and by whom."""
+
+    trigger: Place | None = None
+    persona: Text = ""
+
+    def compaction(self) -> Compaction:
+        """Return it as a percentage of the context window."""
+        trigger = self.place_of("trigger")
+        match = _TOKEN_LIMIT.fullmatch(text_at(trigger)) if trigger else None
+        if trigger is not None and (match is None or not 1 <= int(match[1]) <= 100):
+            trigger.error("wrong_value", "trigger has to be token_limit_80% or the like")
+        return Compaction(percent=int(match[1]) if match else 80, persona=self.persona)
+
+
+class HandoverDocument(DocumentModel):
+    """What is checked when a step ends, and what a failure of it means."""
+
+    contracts: Items[Place] = ()
+    contract: Place | None = None
+    max_retries: _Retries | None = None
+    compaction: CompactionDocument | None = None
+    not_acted_on: ClassVar[Mapping[str, str]] = {
+        "on_review_fail": "a review", "target_step": "a review", "reviews": "a review",
+    }  # fmt: skip
+
+    def contract_documents(self) -> list[ContractDocument]:
+        """Return the contracts; a single one counts only without a list."""
+        single = self.place_of("contract")
+        places = self.contracts or ((single,) if single else ())
+        return [_contract_model(place).model_validate(place) for place in places]
+
+
+def _contract_model(place: DocumentPlace) -> type[ContractDocument]:
+    kind = place.present("type")
+    is_checked = kind is not None and text_at(kind) in _CONTRACT_TYPES
+    return ContractDocument if is_checked else _UncheckedDocument
+
+
+_RETRY_POLICIES: Final = {
+    "none": (1, 0.0, 1.0), "standard": (3, 1.0, 2.0), "aggressive": (5, 0.2, 2.0), "patient": (3, 5.0, 3.0),
+}  # fmt: skip
+"""Attempts, seconds of the first delay, and its growth."""
+_BACKOFF_FACTORS: Final = {"fixed": 1.0, "linear": 1.0, "exponential": 2.0}
+
+
+class RetryDocument(DocumentModel):
+    """How often and when a step is tried again."""
+
+    policy: Annotated[tuple[int, float, float], one_of(_RETRY_POLICIES)] = (1, 0.0, 1.0)
+    max_attempts: Annotated[Whole, between(1, 100)] | None = None
+    backoff: Annotated[str, one_of({word: word for word in _BACKOFF_FACTORS})] = ""
+    then: Annotated[FailureAction, one_of(_FAILURE_ACTIONS)] = Field(default="fail", alias="on_failure")
+    rework_step: Text = ""
+    base_delay: Place | None = None
+    max_delay: Place | None = None
+    adapt_prompt: Flag = True
+
+    def failure_policy(self) -> FailurePolicy:
+        """Return what `retry` alone says of failures."""
+        attempts, delay, factor = self.policy
+        return self.to(
+            FailurePolicy, attempts=self.max_attempts or attempts,
+            delay_seconds=self._seconds("base_delay", delay),
+            delay_factor=_BACKOFF_FACTORS.get(self.backoff, factor),
+            most_delay_seconds=self._seconds("max_delay", 60.0), is_linear=self.backoff == "linear",
+        )  # fmt: skip
+
+    def _seconds(self, name: str, default: float) -> float:
+        delay = self.place_of(name)
+        seconds = duration_seconds(text_at(delay)) if delay else default
+        if seconds is None and delay:
+            delay.error("wrong_value", f"{name} has to be a duration such as 500ms or 2s")
+        return default if seconds is None else seconds
+
+
+def failure_policy(
+    retry: RetryDocument | None, handover: HandoverDocument | None,
+    contracts: Sequence[ContractDocument], *, is_optional: bool,
+) -> FailurePolicy:  # fmt: skip
+    """Return what a failure of a step means, of all that its retry, handover and contracts say."""
+    base = retry.failure_policy() if retry else FailurePolicy()
+    counts = [contract.max_retries for contract in contracts if contract.max_retries is not None]
+    if handover and handover.max_retries is not None:
+        counts.append(handover.max_retries)
+    if not counts and any(contract.on_failure == "retry" for contract in contracts):
         counts.append(_DEFAULT_RETRIES)
-    attempts = max([attempts, *(count + 1 for count in counts)])
-    for policy in policies:
+    then, rework = base.then, base.rework_step
+    for contract in contracts:
+        action = _FAILURE_ACTIONS.get(contract.on_failure)
         # What one contract only warns of says nothing of the others, nor of the step itself.
-        if policy.word and _FAILURE_ACTIONS[policy.word] in ("skip", "rework"):
-            then, rework = _FAILURE_ACTIONS[policy.word], policy.rework_step or rework
+        if action in ("skip", "rework"):
+            then, rework = action, contract.rework_step or rework
     if is_optional and then == "fail":
         then = "skip"
-    return FailurePolicy(
-        attempts=attempts, then=then, rework_step=rework, delay_seconds=base.delay_seconds,
-        delay_factor=base.delay_factor, most_delay_seconds=base.most_delay_seconds,
-        is_linear=base.is_linear,
-    )  # fmt: skip
-
-
-def _read_retry(fields: FieldReader) -> FailurePolicy:
-    attempts, delay, factor = fields.word("policy", _RETRY_POLICIES, (1, 0.0, 1.0))
-    attempts = fields.whole("max_attempts", attempts, 1, 100)
-    factor = fields.word("backoff", _BACKOFF_FACTORS, factor)
-    backoff = fields.get("backoff")
-    policy = FailurePolicy(
-        attempts=attempts, then=fields.word("on_failure", _FAILURE_ACTIONS, "fail"),
-        rework_step=fields.text("rework_step"), delay_seconds=_read_delay(fields, "base_delay", delay),
-        delay_factor=factor, most_delay_seconds=_read_delay(fields, "max_delay", 60.0),
-        is_linear=backoff is not None and text_at(backoff) == _LINEAR_BACKOFF,
-    )  # fmt: skip
-    fields.flag("adapt_prompt", True)
-    fields.unknown()
-    return policy
-
-
-def _read_delay(fields: FieldReader, name: str, default: float) -> float:
-    delay = fields.get(name)
-    if delay is None:
-        return default
-    seconds = duration_seconds(text_at(delay))
-    if seconds is None:
-        delay.error("wrong_value", f"{name} has to be a duration such as 500ms or 2s")
-        return default
-    return seconds
-
-
-_UNSUPPORTED_MEMBERS: Final = {"dependency_key": "order of items", "stacked": "order of items"}
-_ITEM_MEMBER: Final = re.compile(r"\{\{\s*\.([A-Za-z0-9_.]{0,100})\s*\}\}")
-"""How other programs name a member of the item: `{{ .repo }}`."""
-
-
-class ChildPipeline(Struct, frozen=True):
-    """The pipeline that each item of a matrix runs."""
-
-    name: str
-    input: str
-
-
-def read_matrix(step: FieldReader) -> tuple[Matrix | None, ChildPipeline | None]:
-    """Return the matrix of a step and the pipeline that its items run, where it names one."""
-    fields = step.below("strategy")
-    if step.has("iterate"):
-        if fields is not None:
-            step.place.key("strategy").error(
-                "wrong_value", "strategy and iterate cannot both say what the items are"
-            )
-        return read_iterate(step), None
-    if fields is None:
-        return None, None
-    child = _read_child_pipeline(step, fields)
-    return _read_matrix(fields), child
-
-
-def _read_child_pipeline(step: FieldReader, fields: FieldReader) -> ChildPipeline | None:
-    name, given = fields.text("child_pipeline"), fields.text("input_template")
-    if not name:
-        if given:
-            message = "input_template is not used: it is the input of child_pipeline, which is not named"
-            fields.place.key("input_template").warn("not_run", message)
-        return None
-    if step.has("exec"):
-        message = "exec is not used: every item runs the pipeline that child_pipeline names"
-        step.place.key("exec").warn("not_run", message)
-    return ChildPipeline(
-        name, _ITEM_MEMBER.sub(lambda one: f"{{{{ item{'.' if one[1] else ''}{one[1]} }}}}", given)
-    )
-
-
-def _read_matrix(fields: FieldReader) -> Matrix:
-    fields.word("type", {"matrix": "matrix"}, "matrix")
-    items, source = fields.get("items"), fields.text("items_source")
-    if items is not None and items.node.items is None:
-        items.error("wrong_type", "items has to be a list")
-        items = None
-    if items is None and not source:
-        fields.place.error("missing_field", f"{fields.place.path} needs items or items_source")
-    step_id, artifact = _matrix_source(fields, source)
-    matrix = Matrix(
-        items=tuple(node.value for node in items.node.items or ()) if items else None, step=step_id,
-        artifact=artifact, keys=tuple(filter(None, _matrix_list_key(fields, source).split("."))),
-        id_key=fields.text("item_id_key"),
-        limit=fields.whole("max_concurrency", 0, 1, 1000),
-    )  # fmt: skip
-    for name, what in _UNSUPPORTED_MEMBERS.items():
-        if fields.has(name):
-            # Without it something else would be run, or in another order: that is worse than nothing.
-            fields.place.key(name).warn("not_run", f"{name} ({what}) is not run here", stops_run=True)
-    fields.unknown()
-    return matrix
-
-
-def _matrix_source(fields: FieldReader, source: str) -> tuple[str, str]:
-    """Return step and artifact of `step/artifact`, `step.artifact` or `step/artifact.json`."""
-    if not source:
-        return "", ""
-    step, slash, rest = source.partition("/")
-    if not slash:
-        step, dot, rest = source.partition(".")
-        if not dot:
-            place = fields.get("items_source")
-            if place:
-                place.error("wrong_value", "items_source has to be STEP/ARTIFACT")
-            return "", ""
-    artifact, _, _ = rest.partition("#")
-    return step, artifact
-
-
-def _matrix_list_key(fields: FieldReader, source: str) -> str:
-    """Return the way to the list within the artifact: `item_key`, or what follows `#`."""
-    return fields.text("item_key") or source.partition("#")[2]
+    attempts = max([base.attempts, *(count + 1 for count in counts)])
+    return replace(base, attempts=attempts, then=then, rework_step=rework)

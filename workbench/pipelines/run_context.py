@@ -9,11 +9,11 @@ from msgspec.structs import replace
 from workbench.domain.events import Event
 from workbench.domain.messages import StepOutcome, StepSpec
 from workbench.domain.rows import PipelineState
+from workbench.domain.values import Body
 from workbench.pipelines.executor import EVENT_PAGE_SIZE, OnStepEvent, RunJournal, StepExecutor
 from workbench.pipelines.load import RunDefinition
 from workbench.pipelines.model import Manifest, Pipeline, Step
-from workbench.pipelines.schedule import OpenSteps, base_step_id
-from workbench.pipelines.state import RunState, StepRun
+from workbench.pipelines.state import OpenSteps, RunState, StepRun, base_step_id
 from workbench.pipelines.workspaces import Workspaces
 
 
@@ -84,6 +84,9 @@ class RunContext(Struct, frozen=True, kw_only=True):
             if len(events) < EVENT_PAGE_SIZE:
                 break
         return count
+
+    def step_events(self, step_id: str, *bodies: Body) -> list[Event]:
+        return [self.journal.event(body, step=step_id) for body in bodies]
 
     def step_of(self, step_run: StepRun) -> Step:
         """Return the step of the pipeline that a step of the run, or an item of a matrix, carries out."""

@@ -61,24 +61,23 @@ def descendants(step: str, needs: StepNeeds) -> frozenset[str]:
 
 
 def dependents_of(needs: StepNeeds) -> dict[str, tuple[str, ...]]:
-    """Return, for each step, those that need it."""
-    found: dict[str, list[str]] = {name: [] for name in needs}
+    dependents: dict[str, list[str]] = {name: [] for name in needs}
     for name, before in needs.items():
         for need in before:
-            if need in found:
-                found[need].append(name)
-    return {name: tuple(names) for name, names in found.items()}
+            if need in dependents:
+                dependents[need].append(name)
+    return {name: tuple(names) for name, names in dependents.items()}
 
 
 def _reachable(start: str, edges: StepNeeds) -> frozenset[str]:
-    found: set[str] = set()
+    reached: set[str] = set()
     waiting = list(edges.get(start, ()))
     while waiting:
         step = waiting.pop()
-        if step not in found and step in edges:
-            found.add(step)
+        if step not in reached and step in edges:
+            reached.add(step)
             waiting += edges[step]
-    return frozenset(found)
+    return frozenset(reached)
 
 
 def topological_order(needs: StepNeeds) -> list[str]:
@@ -189,19 +188,19 @@ def _with_route_needs(steps: Sequence[Step]) -> tuple[Step, ...]:
     first: dict[str, Step] = {}
     for step in steps:
         first.setdefault(step.id, step)
-    found, order = dict(first), {name: step.needs for name, step in first.items()}
+    changed, order = dict(first), {name: step.needs for name, step in first.items()}
     for step in first.values():
         if step.route is None:
             continue
         before = ancestors(step.id, order)
         for edge in step.route.edges:
-            target = found.get(edge.target)
+            target = changed.get(edge.target)
             if target is None or edge.target == step.id or edge.target in before:
                 continue
             needs = target.needs if step.id in target.needs else (*target.needs, step.id)
             taken = tuple(dict.fromkeys((*target.tolerates, *step.tolerates)))
-            found[target.id], order[target.id] = replace(target, needs=needs, tolerates=taken), needs
-    return tuple(found[step.id] if first[step.id] is step else step for step in steps)
+            changed[target.id], order[target.id] = replace(target, needs=needs, tolerates=taken), needs
+    return tuple(changed[step.id] if first[step.id] is step else step for step in steps)
 
 
 def steps_with_routed_failure(steps: Iterable[Step]) -> frozenset[str]:
@@ -213,13 +212,13 @@ def repeated_step_sets(steps: Sequence[Step]) -> tuple[frozenset[str], ...]:
     """Return, for each way back, the steps that are done again by it."""
     needs: StepNeeds = {step.id: step.needs for step in steps}
     feeds = dependents_of(needs) if any(route_targets(step) for step in steps) else {}
-    found: list[frozenset[str]] = []
+    repeated: list[frozenset[str]] = []
     for step in steps:
         leads = [one for one in route_targets(step) if one in needs]
         before = ancestors(step.id, needs) | {step.id} if leads else frozenset[str]()
         # What is needed and what needs are walked alike: `ancestors` of the edges turned round.
-        found += [before & (ancestors(one, feeds) | {one}) for one in leads if one in before]
-    return tuple(found)
+        repeated += [before & (ancestors(one, feeds) | {one}) for one in leads if one in before]
+    return tuple(repeated)
 
 
 def route_targets(step: Step) -> tuple[str, ...]:
@@ -234,7 +233,6 @@ def route_targets(step: Step) -> tuple[str, ...]:
 
 
 def step_plans(pipeline: Pipeline, manifest: Manifest | None) -> tuple[StepPlan, ...]:
-    """Return the plan of every step in file order."""
     needs = {step.id: step.needs for step in pipeline.steps}
     return tuple(_step_plan(step, manifest, needs) for step in pipeline.steps)
 

@@ -53,10 +53,7 @@ class TemplateValues(Struct, frozen=True, kw_only=True):
         raise templates.UnresolvedTemplate(name)
 
     def asked(self, name: str) -> str:
-        """Return what a condition compares: as `of`, but a field that is not there is empty.
-
-        Raises UnresolvedTemplate.
-        """
+        """Return what a condition compares; a field that is not there is empty. Raises UnresolvedTemplate."""
         name = templates.canonical_name(name)
         try:
             return self.of(name)
@@ -73,7 +70,6 @@ class TemplateValues(Struct, frozen=True, kw_only=True):
 
     @property
     def fill(self) -> Callable[[str], str]:
-        """Return what fills the templates of a text."""
         return lambda text: templates.fill_templates(text, self.of)
 
     def artifact(self, name: str) -> ArtifactStored | None:
@@ -129,8 +125,10 @@ class TemplateValues(Struct, frozen=True, kw_only=True):
         return artifacts.injected_path(injected) if name not in names and injected in names else None
 
     def _answer(self, step: str, what: str) -> str | None:
-        found = self.state.steps.get(step)
-        action = self.journal.action(found.last_question_id) if found and found.last_question_id else None
+        step_run = self.state.steps.get(step)
+        action = (
+            self.journal.action(step_run.last_question_id) if step_run and step_run.last_question_id else None
+        )
         while action is not None and action.successor:
             action = self.journal.action(action.successor)
         if action is None:
@@ -159,10 +157,10 @@ class TemplateValues(Struct, frozen=True, kw_only=True):
         return artifacts.artifact_text(self.journal, artifact, self.longest)
 
     def _field(self, artifact: ArtifactStored, path: str) -> str | None:
-        found = templates.member_value(
+        value = templates.member_value(
             artifacts.parse_content(artifacts.read_artifact(self.journal, artifact)), path
         )
-        return None if found is None else templates.value_text(found)
+        return None if value is None else templates.value_text(value)
 
     def _facts(self) -> dict[str, str]:
         return {
@@ -182,15 +180,15 @@ def step_outcome(step: StepRun) -> str:
 
 def _ontology_text(ontology: Json, name: str) -> str | None:
     kind, _, rest = name.partition(".")
-    found = templates.member_value(ontology, name)
+    value = templates.member_value(ontology, name)
     if kind == "convention":
-        found = templates.member_value(templates.member_value(ontology, "conventions"), rest)
+        value = templates.member_value(templates.member_value(ontology, "conventions"), rest)
     if kind == "context":
         listed = templates.member_value(ontology, "contexts")
         many = cast("list[Json]", listed) if isinstance(listed, list) else []
         mine = [one for one in many if templates.member_value(one, "name") == rest]
-        found = templates.member_value(mine[0], "description") if mine else None
-    return found if isinstance(found, str) else None
+        value = templates.member_value(mine[0], "description") if mine else None
+    return value if isinstance(value, str) else None
 
 
 MOST_AGGREGATE_CHARACTERS: Final = 64 * 1024 * 1024
@@ -202,10 +200,7 @@ class AggregateError(ValueError):
 
 
 def aggregate_text(aggregate: Aggregate | None, values: TemplateValues) -> str:
-    """Return what an aggregating step writes.
-
-    Raises AggregateError or UnresolvedTemplate or ArtifactMissing.
-    """
+    """Return what an aggregate comes to. Raises AggregateError, UnresolvedTemplate or ArtifactMissing."""
     assert aggregate is not None
     text = replace(values, longest=artifacts.NO_LIMIT).fill(aggregate.source)
     if len(text) > MOST_AGGREGATE_CHARACTERS:
@@ -224,25 +219,25 @@ def aggregate_text(aggregate: Aggregate | None, values: TemplateValues) -> str:
 
 
 def _parse_list(text: str, aggregate: Aggregate) -> list[Json]:
-    found: Json = artifacts.parse_content(text.encode("utf-8", "surrogatepass"))
-    if not isinstance(found, list):
+    listed: Json = artifacts.parse_content(text.encode("utf-8", "surrogatepass"))
+    if not isinstance(listed, list):
         raise AggregateError(
             f"{one_line(aggregate.source, 80)} comes to no JSON list, so nothing can be merged"
         )
-    return cast("list[Json]", found)
+    return cast("list[Json]", listed)
 
 
 def _joined_lists(parts: list[Json], key: str) -> list[Json]:
     joined: list[Json] = []
     for number, part in enumerate(parts, 1):
-        found = _list_in_part(part, key)
-        if isinstance(found, list):
-            joined += found
-        elif found is not None:
+        items = _list_in_part(part, key)
+        if isinstance(items, list):
+            joined += items
+        elif items is not None:
             where = f"its {key}" if key else "it"
             hint = "" if key else "; key says which member of an object holds the list"
             raise AggregateError(
-                f"part {number} is no list: {where} is {one_line(json.dumps(found), 60)}{hint}"
+                f"part {number} is no list: {where} is {one_line(json.dumps(items), 60)}{hint}"
             )
     return joined
 
@@ -252,11 +247,11 @@ def _list_in_part(part: Json, key: str) -> Json:
 
 
 def _concatenated_texts(text: str) -> str:
-    found = artifacts.parse_content(text.encode("utf-8", "surrogatepass"))
-    if not isinstance(found, list):
+    content = artifacts.parse_content(text.encode("utf-8", "surrogatepass"))
+    if not isinstance(content, list):
         return text
     return "\n".join(
-        templates.value_text(one).rstrip("\n") for one in cast("list[Json]", found) if one is not None
+        templates.value_text(one).rstrip("\n") for one in cast("list[Json]", content) if one is not None
     )
 
 

@@ -56,18 +56,12 @@ def canonical_name(name: str) -> str:
 
 
 def fill_templates(text: str, value: Callable[[str], str]) -> str:
-    """Return a text with the value of each template in its place; values are not looked into again.
-
-    Raises UnresolvedTemplate.
-    """
+    """Return a text with its templates filled, values are not read again. Raises UnresolvedTemplate."""
     return _TEMPLATE.sub(lambda match: value(match[1]), text)
 
 
 def shell_command(text: str, value: Callable[[str], str]) -> tuple[str, dict[str, str]]:
-    """Return a shell command that expands variables where templates stood, and those variables.
-
-    Raises UnresolvedTemplate.
-    """
+    """Return a shell command with variables for templates, and those variables. Raises UnresolvedTemplate."""
     variables: dict[str, str] = {}
     pieces: list[str] = []
     state, at = "", 0
@@ -163,7 +157,6 @@ class Condition(Struct, frozen=True, kw_only=True):
     any_of: tuple[tuple[ConditionTerm, ...], ...] = ()
 
     def names(self) -> Iterator[str]:
-        """Yield what it looks up."""
         for term in (term for terms in self.any_of for term in terms):
             yield from (one.text for one in (term.left, term.right) if one is not None and one.is_name)
 
@@ -178,8 +171,8 @@ def _term_holds(term: ConditionTerm, value: Callable[[str], str]) -> bool:
     def of(one: ConditionOperand) -> str:
         return value(one.text).strip() if one.is_name else one.text
 
-    found = of(term.left) == of(term.right) if term.right else of(term.left).lower() in TRUE_WORDS
-    return found != term.is_negated
+    holds = of(term.left) == of(term.right) if term.right else of(term.left).lower() in TRUE_WORDS
+    return holds != term.is_negated
 
 
 def parse_condition(text: str) -> Condition:
@@ -279,6 +272,5 @@ def code_host_facts(address: str) -> dict[str, str]:
 
 
 def facts_of_host_kind(kind: str) -> dict[str, str]:
-    """Return the facts that every host of a kind has."""
     tool, term, command = CODE_HOSTS[kind]
     return {"type": kind, "cli_tool": tool, "pr_term": term, "pr_command": command}

@@ -26,7 +26,6 @@ class WorkspaceFailed(Exception):
 
 
 def folder_slug(text: str) -> str:
-    """Return a text as a name of a folder."""
     return _SLUG.sub("-", text).strip("-.")[:80] or "step"
 
 
@@ -40,17 +39,7 @@ class Workspaces(Struct, frozen=True, kw_only=True):
     environment: Mapping[str, str]
 
     def path_of(self, step: Step, pipeline: Pipeline, name: str, fill: Callable[[str], str]) -> str:
-        """Return the folder that a step works in.
-
-        Args:
-            step: the step.
-            pipeline: its pipeline, for a workspace that is shared.
-            name: id of the step or of the item.
-            fill: fills templates.
-
-        Raises:
-            WorkspaceFailed: it would lie outside the project.
-        """
+        """Return the folder that a step or item works in. Raises WorkspaceFailed outside the project."""
         spec = step.workspace
         if spec.ref:
             other = pipeline.step(spec.ref)
@@ -143,15 +132,14 @@ class Workspaces(Struct, frozen=True, kw_only=True):
     def _note_base(self, path: str, number: int, source: str, skip: frozenset[str]) -> None:
         note = self._note(path, number)
         private_folder(note.parent)
-        found = {name: _file_digest(f"{source}/{name}") for name in _names_to_copy(source, skip)}
-        write_atomic(note, json.dumps(found).encode())
+        digests = {name: _file_digest(f"{source}/{name}") for name in _names_to_copy(source, skip)}
+        write_atomic(note, json.dumps(digests).encode())
 
     def give_back(self, step: Step, path: str, fill: Callable[[str], str]) -> list[str]:
         """Write what a step changed in its readwrite mounts into the project; return the paths.
 
-        Raises:
-            WorkspaceFailed: a file was changed in the project meanwhile; nothing of that mount is written.
-            FileRefused: something cannot be written.
+        Raises WorkspaceFailed if a file was changed in the project meanwhile, before anything of that
+        mount is written; or FileRefused.
         """
         written: list[str] = []
         for number, mount in enumerate(step.workspace.mounts):
@@ -181,9 +169,9 @@ class Workspaces(Struct, frozen=True, kw_only=True):
 
 
 def _names_to_copy(folder: str, skip: frozenset[str] = frozenset()) -> list[str]:
-    found = files_below(folder)
+    names = files_below(folder)
     hidden = tuple(f"{os.path.relpath(place, folder)}/" for place in skip)
-    return [name for name in found if not name.startswith(hidden)]
+    return [name for name in names if not name.startswith(hidden)]
 
 
 def _file_digest(path: str) -> str | None:

@@ -1,7 +1,7 @@
 """Statistics of sessions that were driven: what was decided by whom, and that a fork adds nothing to it."""
 
 from tests.support.stage import USER, call, exchange, recording, text
-from workbench.cli.rules import backtest_calls
+from workbench.cli.permissions import backtest_calls
 from workbench.domain.rows import Rule
 from workbench.effects.runtime import ManualClock
 from workbench.host.fork import default_fork_plan, fork_session

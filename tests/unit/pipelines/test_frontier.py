@@ -7,10 +7,8 @@ from workbench.domain.events import RunStarted, StepChanged
 from workbench.domain.machines import ENDED_STEP_STATES
 from workbench.domain.values import Actor, StepPlan
 from workbench.effects.runtime import ManualClock
-from workbench.pipelines import schedule
 from workbench.pipelines.model import FailurePolicy, Pipeline, Step
-from workbench.pipelines.schedule import OpenSteps
-from workbench.pipelines.state import RunState
+from workbench.pipelines.state import OpenSteps, RunState, ready_steps, unreachable_steps, unused_rework_steps
 
 HOST = Actor(kind="host", pid=1)
 STATES = ("running", "waiting", "retrying", "completed", "completed_empty", "failed", "skipped", "cancelled")
@@ -67,12 +65,10 @@ def test_after_any_events_it_finds_what_looking_everywhere_finds(pipeline, data)
         state.take(made)
         frontier.take(made)
         every = list(pipeline.steps)
-        assert list(schedule.ready_steps(state, frontier.open())) == list(schedule.ready_steps(state, every))
-        assert {one.step for one in schedule.unreachable_steps(state, frontier.doomed())} == plain_skips(
+        assert list(ready_steps(state, frontier.open())) == list(ready_steps(state, every))
+        assert {one.step for one in unreachable_steps(state, frontier.doomed())} == plain_skips(
             state, pipeline
         )
-        assert schedule.unused_rework_steps(state, frontier.open()) == schedule.unused_rework_steps(
-            state, every
-        )
+        assert unused_rework_steps(state, frontier.open()) == unused_rework_steps(state, every)
         assert frontier.is_over == all(state.steps[s.id].state in ENDED_STEP_STATES for s in every)
         assert state.waiting == {k: v for k, v in state.steps.items() if v.state == "waiting"}

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.unit.pipelines.projects import MANIFEST, command, project, write
-from workbench.pipelines.attempt_end import retry_delay
+from workbench.pipelines.attempt import retry_delay
 from workbench.pipelines.documents import find_manifest
 from workbench.pipelines.load import find_pipeline, list_pipelines, load_manifest, load_pipeline
 from workbench.pipelines.state import StepRun

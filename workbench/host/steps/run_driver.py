@@ -60,8 +60,7 @@ from workbench.pipelines.coordinator import Coordinator, StepSlots
 from workbench.pipelines.load import RunDefinition
 from workbench.pipelines.model import Manifest, MetaLimits
 from workbench.pipelines.run_context import RunContext, StepTimers
-from workbench.pipelines.schedule import OpenSteps
-from workbench.pipelines.state import fold_run
+from workbench.pipelines.state import OpenSteps, fold_run
 from workbench.pipelines.step_order import repeated_step_sets
 from workbench.pipelines.workspaces import Workspaces
 from workbench.text.safe import escape_json

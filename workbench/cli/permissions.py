@@ -1,4 +1,4 @@
-"""`workbench rules list, add, remove, backtest`: rules that allow calls, ask about them or deny them."""
+"""What agents may do without a question: `workbench rules` and `workbench trust`."""
 
 import math
 from argparse import ArgumentParser, Namespace
@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 from workbench.cli.console import Console
 from workbench.cli.context import open_journal, user_actor, workspace_path
 from workbench.cli.errors import EXIT_OK, Refusal, UsageError
-from workbench.cli.rows import JsonFields, iso_time, joined_lines
+from workbench.cli.rows import JsonFields, iso_time, row_fields
 from workbench.domain.events import RuleAdded
-from workbench.domain.rows import Call, Rule
+from workbench.domain.rows import Call, Rule, Trust
+from workbench.host import workspace_trust
 from workbench.host.host_locks import refuse_inside_agents
 from workbench.journal.decisions import add_rule, revoke_rule
 from workbench.journal.journal import Journal
@@ -17,6 +18,7 @@ from workbench.policy import rule_validation, rules
 from workbench.policy.rule_suggestions import as_own_call, is_copied_by_fork, rule_concerns_tool
 from workbench.policy.rule_validation import rule_notes, warnings_by_rule
 from workbench.policy.rules import call_subject
+from workbench.policy.trust import TrustRefused, governing_files
 from workbench.text.human import spoken_duration
 from workbench.text.safe import one_line
 from workbench.tools.registry import tool_descriptors
@@ -26,22 +28,17 @@ workbench rules list --all --json"""
 
 
 def configure_list(parser: ArgumentParser) -> None:
-    """Add what is listed."""
     parser.add_argument("--all", action="store_true", help="revoked and expired rules too")
     parser.add_argument("--json", action="store_true", help="print a JSON array")
 
 
 def execute_list(options: Namespace, console: Console) -> int:
-    """List rules."""
     with open_journal() as (_, journal):
-        found, now = journal.rules(active=not options.all), journal.now()
-    wrong = warnings_by_rule(found, {tool.id: tool for tool in tool_descriptors()})
-    if options.json:
-        console.json([rule_json(rule, wrong.get(rule.id, ())) for rule in found])
-    else:
-        lines = [rule_line(rule, now, wrong.get(rule.id, ())) for rule in found]
-        console.say(joined_lines(lines, "No rule: every call is asked about."))
-    return EXIT_OK
+        listed, now = journal.rules(active=not options.all), journal.now()
+    wrong = warnings_by_rule(listed, {tool.id: tool for tool in tool_descriptors()})
+    facts = [rule_json(rule, wrong.get(rule.id, ())) for rule in listed]
+    lines = [rule_line(rule, now, wrong.get(rule.id, ())) for rule in listed]
+    return console.result(facts, lines or ["No rule: every call is asked about."], is_json=options.json)
 
 
 ADD_EXAMPLE = r"""workbench rules add Bash 'Bash(git diff *)' --glob -d 'look at changes'
@@ -52,7 +49,6 @@ _MOST_HOURS = 87_600.0
 
 
 def configure_add(parser: ArgumentParser) -> None:
-    """Add the rule."""
     add_pattern_options(parser)
     parser.add_argument("-d", "--description", required=True, metavar="TEXT", help="what the rule is for")
     parser.add_argument(
@@ -63,7 +59,6 @@ def configure_add(parser: ArgumentParser) -> None:
 
 
 def execute_add(options: Namespace, console: Console) -> int:
-    """Add the rule."""
     hours = options.hours
     if hours is not None and not (math.isfinite(hours) and 0 < hours <= _MOST_HOURS):
         raise UsageError(
@@ -83,23 +78,18 @@ def execute_add(options: Namespace, console: Console) -> int:
         for note in said:
             console.note(note)
         rule = add_rule(journal, body, user_actor())
-    if options.json:
-        console.json(rule_json(rule, said))
-    else:
-        console.say(f"Added: {rule.id} {rule.effect}s {rule.tool} {rule.pattern}")
-    return EXIT_OK
+    line = f"Added: {rule.id} {rule.effect}s {rule.tool} {rule.pattern}"
+    return console.result(rule_json(rule, said), [line], is_json=options.json)
 
 
 REMOVE_EXAMPLE = "workbench rules remove R3 R4"
 
 
 def configure_remove(parser: ArgumentParser) -> None:
-    """Add the numbers."""
     parser.add_argument("rules", nargs="+", metavar="RULE", help="its number, such as R3")
 
 
 def execute_remove(options: Namespace, console: Console) -> int:
-    """Revoke the named rules."""
     with open_journal() as (home, journal):
         refuse_inside_agents(journal, home, "take a rule back")
         known = {rule.id: rule for rule in journal.rules(active=False)}
@@ -118,13 +108,11 @@ _MOST_CALLS_SHOWN = 40
 
 
 def configure_backtest(parser: ArgumentParser) -> None:
-    """Add the rule."""
     add_pattern_options(parser)
     parser.add_argument("--json", action="store_true", help="print a JSON object")
 
 
 def execute_backtest(options: Namespace, console: Console) -> int:
-    """Try the rule on every call there was."""
     body = rule_draft(options, "tried on the past", None, None)
     rule = Rule(
         id="new", effect=body.effect, origin="user", scope="always", tool=body.tool, pattern=body.pattern,
@@ -136,7 +124,7 @@ def execute_backtest(options: Namespace, console: Console) -> int:
             of_tool += 1
             matched += [call] if is_matched else []
     if options.json:
-        console.json({"calls": of_tool, "matched": [_call_json(call) for call in matched]})
+        console.json({"calls": of_tool, "matched": [row_fields(call, _MATCHED_CALL) for call in matched]})
         return EXIT_OK
     verb = {"allow": "allowed", "ask": "asked about", "deny": "denied"}[body.effect]
     console.say(f"It would have {verb} {len(matched)} of {of_tool} calls of {one_line(body.tool, 40)}.")
@@ -163,17 +151,7 @@ def backtest_calls(journal: Journal, rule: Rule) -> Iterator[tuple[Call, bool]]:
                 yield call, rules.rule_covers(rule, call_subject(descriptor, parameters, session.workspace))
 
 
-def _call_json(call: Call) -> JsonFields:
-    return {
-        "id": call.id,
-        "session_id": call.session_id,
-        "tool": call.tool,
-        "target": call.target,
-        "state": call.state,
-        "requested_at": iso_time(call.requested_at),
-    }
-
-
+_MATCHED_CALL = "id session_id tool target state requested_at"
 RULE_SCOPES = ("always", "workspace")
 RULE_EFFECTS = ("allow", "ask", "deny")
 
@@ -193,7 +171,6 @@ def add_pattern_options(parser: ArgumentParser) -> None:
 def rule_draft(
     options: Namespace, description: str, scope_id: str | None, expires_at: int | None
 ) -> RuleAdded:
-    """Return the rule that the options describe."""
     kind = "glob" if options.glob else "regex"
     scope = "always" if scope_id is None else "workspace"
     problems = rule_validation.rule_problems(
@@ -214,21 +191,13 @@ _PATTERN_CELLS = 60
 def rule_json(rule: Rule, warnings: Sequence[str] = ()) -> JsonFields:
     """Return a rule as JSON; the fields of S0 ApprovalRule are among them."""
     return {
-        "id": rule.id,
-        "effect": rule.effect,
-        "origin": rule.origin,
-        "scope": rule.scope,
-        "scope_id": rule.scope_id,
+        **row_fields(rule, "id effect origin scope scope_id"),
         "tool_name": rule.tool,
         "pattern_kind": rule.pattern_kind,
         "param_pattern": rule.pattern,
-        "description": rule.description,
-        "created_at": iso_time(rule.created_at),
-        "created_from": rule.created_from,
-        "expires_at": iso_time(rule.expires_at),
-        "revoked_at": iso_time(rule.revoked_at),
-        "last_used_at": iso_time(rule.last_used_at),
-        "use_count": rule.use_count,
+        **row_fields(
+            rule, "description created_at created_from expires_at revoked_at last_used_at use_count"
+        ),
         "warnings": list(warnings),
     }
 
@@ -245,3 +214,106 @@ def rule_line(rule: Rule, now: int, warnings: Sequence[str] = ()) -> str:
     about = f"{rule.origin}, {rule.scope}, {used}: {one_line(rule.description, 60)}"
     wrong = "".join(f"\n     ! {one_line(text, 240)}" for text in warnings)
     return f"{rule.id:<4} {state:<8} {what}\n     {about}{wrong}"
+
+
+TRUST_EXAMPLE = """workbench trust
+workbench trust ~/src/shop --read
+workbench trust --show --json"""
+
+
+def configure_trust(parser: ArgumentParser) -> None:
+    parser.add_argument("workspace", nargs="?", metavar="DIR", help="the workspace; else this folder")
+    parser.add_argument("--read", action="store_true", help="agents may read files here without asking")
+    parser.add_argument("--show", action="store_true", help="only print the state")
+    parser.add_argument("--revoke", action="store_true", help="revoke the trust")
+    parser.add_argument("--json", action="store_true", help="with --show: print a JSON object")
+
+
+def execute_trust(options: Namespace, console: Console) -> int:
+    _require_consistent_options(options)
+    workspace = workspace_path(options.workspace or options.directory)
+    with open_journal() as (home, journal):
+        if options.show:
+            _print_trust(journal, workspace, console, as_json=options.json)
+            return EXIT_OK
+        refuse_inside_agents(journal, home, "change the trust in a workspace")
+        console.say(
+            _revoke_trust(journal, workspace)
+            if options.revoke
+            else _grant_trust(journal, workspace, options.read)
+        )
+    return EXIT_OK
+
+
+def _require_consistent_options(options: Namespace) -> None:
+    if options.workspace and options.directory:
+        raise UsageError("nothing was trusted", "DIR and -C both name a folder", "name it once")
+    if options.revoke and (options.read or options.show):
+        raise UsageError(
+            "nothing was trusted", "--revoke goes with neither --read nor --show", "use one of them"
+        )
+    if options.json and not options.show:
+        raise UsageError("nothing was trusted", "--json goes with --show", "add --show")
+
+
+def _grant_trust(journal: Journal, workspace: str, read: bool) -> str:
+    workspace_trust.grant_trust(journal, workspace, read, user_actor())
+    files = _governing_files_line(governing_files(workspace))
+    reads = "Agents read here without asking." if read else "Agents ask before they read."
+    return f"Trusted: {workspace}\n{files}\n{reads}"
+
+
+def _revoke_trust(journal: Journal, workspace: str) -> str:
+    if not workspace_trust.revoke_trust(journal, workspace, user_actor()):
+        return f"Nothing to take back: {workspace} is not trusted."
+    return f"Not trusted any more: {workspace}. What governs it only narrows from now on."
+
+
+def _print_trust(journal: Journal, workspace: str, console: Console, *, as_json: bool) -> None:
+    row, holds = journal.trust(workspace), workspace_trust.trust_state(journal, workspace)
+    try:
+        content = workspace_trust.read_governing_content(journal, workspace)
+        files, summary, problem = content.files, content.summary, ""
+    except TrustRefused as error:
+        files, summary, problem = (), workspace_trust.TrustSummary(), str(error)
+    facts = trust_json(workspace, row, holds.is_trusted, files)
+    facts |= {**summary.facts(), "grants_closed": holds.ended, "problem": problem}
+    if as_json:
+        console.json(facts)
+        return
+    console.say(_trust_line(facts))
+    if problem:
+        console.say(f"It cannot be trusted as it is: {problem}.")
+        return
+    console.say(_governing_files_line(files))
+    for sentence in summary.sentences():
+        console.say(sentence)
+
+
+def trust_json(workspace: str, row: Trust | None, is_current: bool, files: tuple[str, ...]) -> JsonFields:
+    return {
+        "workspace": workspace,
+        "trusted": is_current,
+        "read_grant": bool(row and row.read_grant and is_current),
+        "decided_at": iso_time(row.decided_at) if row else None,
+        "by": row.decided_by if row else None,
+        "revoked_at": iso_time(row.revoked_at) if row else None,
+        "content_hash": row.content_hash if row else None,
+        "governing_files": list(files),
+    }
+
+
+def _trust_line(facts: JsonFields) -> str:
+    workspace = facts["workspace"]
+    if facts["trusted"]:
+        reads = "read without asking" if facts["read_grant"] else "ask before they read"
+        return f"Trusted: {workspace}, by {facts['by']}. Agents {reads}."
+    if facts["decided_at"] and not facts["revoked_at"]:
+        closed = facts["grants_closed"]
+        why = f" Grants do not count: {closed}." if closed else ""
+        return f"Not trusted: {workspace}. Its governing files changed since it was trusted.{why}"
+    return f"Not trusted: {workspace}. What governs it only narrows."
+
+
+def _governing_files_line(files: tuple[str, ...]) -> str:
+    return "Governing files: " + (", ".join(files) if files else "none")
