@@ -1,23 +1,23 @@
 """The table of configuration keys: kind, default, meaning, and what an untrusted workspace may set."""
 
 from collections.abc import Callable
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from workbench.config.types import (
-    ChoiceKind,
-    FlagKind,
-    IntegerKind,
-    ListKind,
-    NumberKind,
-    RecordField,
-    RecordKind,
-    TextKind,
-    TextMapKind,
-    TimeKind,
-    UrlKind,
-    ValueKind,
+    LARGEST_INTEGER,
+    URL,
+    AutoApprovalRule,
+    PatternText,
+    ShellCommand,
+    Text,
+    TokenPrices,
+    ToolHook,
+    list_kind,
+    text_kind,
+    text_map_kind,
 )
 from workbench.domain.values import DEFAULT_APPROVAL_MINUTES
 
@@ -55,7 +55,8 @@ class ConfigKey(Struct, frozen=True, kw_only=True):
 
     path: str
     """Dotted."""
-    kind: ValueKind
+    kind: Any
+    """The type of the value, with its bounds."""
     default: object
     meaning: str
     """One sentence."""
@@ -84,113 +85,83 @@ def _always_allows_less(new: object, present: object) -> bool:
     return True
 
 
-_PATTERN_KIND = TextKind('a pattern such as "Bash(git push*)"')
-_LARGEST_INTEGER = 1 << 40
-_RULE_KIND = RecordKind(
-    "a rule {id, tool_name, param_pattern, description}",
-    {
-        "id": RecordField(TextKind(), True, "Name of the rule; any text that no other rule has."),
-        "tool_name": RecordField(TextKind(), True, "The tool whose calls it may allow."),
-        "param_pattern": RecordField(
-            TextKind("a regular expression"),
-            True,
-            "Regular expression searched in the canonical JSON of the parameters.",
-        ),
-        "description": RecordField(TextKind(), True, "What the rule allows, in words."),
-        "created_at": RecordField(TimeKind(), False, "When it was made."),
-        "last_used_at": RecordField(TimeKind(), False, "When it was last used before this file was read."),
-        "use_count": RecordField(
-            IntegerKind(0, _LARGEST_INTEGER), False, "How often it was used before this file was read."
-        ),
-    },
-)
-_HOOK_KIND = RecordKind(
-    "a hook {matcher, command}",
-    {
-        "matcher": RecordField(_PATTERN_KIND, True, "Pattern of the calls that it is run for."),
-        "command": RecordField(
-            TextKind("a shell command"), True, "Shell command; a failing PreToolUse command denies."
-        ),
-    },
-)
-_PRICES_KIND = RecordKind(
-    "prices {input_per_million, output_per_million}",
-    {
-        "input_per_million": RecordField(
-            NumberKind(0, 1e6, includes_low=True), True, "Price of a million tokens sent."
-        ),
-        "output_per_million": RecordField(
-            NumberKind(0, 1e6, includes_low=True), True, "Price of a million tokens received."
-        ),
-    },
-)
+def _whole(low: int, high: int = LARGEST_INTEGER) -> Any:
+    return Annotated[int, Meta(ge=low, le=high)]
+
+
+_HOOKS = list_kind(Annotated[ToolHook, Meta(extra={"words": "a hook {matcher, command}"})], "hooks")
+_RULE = Annotated[
+    AutoApprovalRule, Meta(extra={"words": "a rule {id, tool_name, param_pattern, description}"})
+]
+_PRICES = Annotated[TokenPrices, Meta(extra={"words": "prices {input_per_million, output_per_million}"})]
+_SHORT_TEXT = "a text that is not empty"
 CONFIG_KEYS: tuple[ConfigKey, ...] = (
     ConfigKey(
         path="config_version",
-        kind=IntegerKind(1, CONFIG_VERSION),
+        kind=_whole(1, CONFIG_VERSION),
         default=CONFIG_VERSION,
         meaning="Version of this form.",
     ),
     ConfigKey(
         path="default_model",
-        kind=TextKind(),
+        kind=Text,
         default=None,
         meaning="Model of a new session; unset, the provider's own.",
     ),
     ConfigKey(
         path="default_provider",
-        kind=TextKind(),
+        kind=Text,
         default=None,
         meaning="Provider of a new session; unset, the only one there is.",
     ),
     ConfigKey(
         path="api_timeout_seconds",
-        kind=IntegerKind(5, 300),
+        kind=_whole(5, 300),
         default=30,
         meaning="How long a provider may take to connect or to list its models, in seconds; replies have "
         "first_token_seconds and silence_seconds.",
     ),
     ConfigKey(
         path="max_session_messages",
-        kind=IntegerKind(10, 1000),
+        kind=_whole(10, 1000),
         default=100,
         meaning="How many messages of a session a model is shown; none is deleted.",
     ),
     ConfigKey(
         path="output_format",
-        kind=ChoiceKind(("human", "json")),
+        kind=Literal["human", "json"],
         default="human",
         meaning="Form of what commands print.",
     ),
     ConfigKey(
         path="auto_approval_rules",
-        kind=ListKind(_RULE_KIND, "rules"),
+        kind=list_kind(_RULE, "rules"),
         default=(),
         meaning="Rules that approve calls.",
     ),
     ConfigKey(
         path="approvals.window_minutes",
-        kind=NumberKind(0, 1440, "a number of minutes"),
+        kind=Annotated[float, Meta(gt=0, le=1440, extra={"what": "a number of minutes"})],
         default=DEFAULT_APPROVAL_MINUTES,
         meaning="How long a question waits before it expires, in minutes.",
         narrows=_is_smaller,
     ),
     ConfigKey(
         path="approvals.read_only",
-        kind=ChoiceKind(("ask", "auto")),
+        kind=Literal["ask", "auto"],
         default="ask",
         meaning="Whether reading inside the workspace asks.",
         narrows=_equals("ask"),
     ),
     ConfigKey(
         path="approvals.allow",
-        kind=ListKind(_PATTERN_KIND, "patterns"),
+        kind=list_kind(PatternText, "patterns"),
         default=(),
         meaning="Calls that are allowed without asking; only in your own configuration.",
     ),
     ConfigKey(
         path="approvals.deny",
-        kind=ListKind(_PATTERN_KIND, "patterns"),
+        kind=list_kind(PatternText, "patterns"),
         default=(),
         meaning="Calls that are never made; every layer adds to them.",
         narrows=_always_allows_less,
@@ -199,103 +170,106 @@ CONFIG_KEYS: tuple[ConfigKey, ...] = (
     ),
     ConfigKey(
         path="approvals.on_expiry",
-        kind=ChoiceKind(("pause", "continue")),
+        kind=Literal["pause", "continue"],
         default="pause",
         meaning="What a session does when nobody answered.",
         narrows=_equals("pause"),
     ),
     ConfigKey(
         path="approvals.require_seen",
-        kind=FlagKind(),
+        kind=bool,
         default=True,
         meaning="Whether all that is taken is shown before a approves it; if not, the record says so.",
         narrows=_equals(True),
     ),
     ConfigKey(
         path="limits.tool_output_bytes",
-        kind=IntegerKind(256, _LARGEST_INTEGER),
+        kind=_whole(256),
         default=10_240,
         meaning="How much of a tool's output a model is shown, in bytes.",
         narrows=_is_smaller,
     ),
     ConfigKey(
         path="limits.context_file_bytes",
-        kind=IntegerKind(256, _LARGEST_INTEGER),
+        kind=_whole(256),
         default=102_400,
         meaning="How much of a file a model is shown, in bytes.",
         narrows=_is_smaller,
     ),
     ConfigKey(
         path="limits.command_seconds",
-        kind=IntegerKind(1, 86_400),
+        kind=_whole(1, 86_400),
         default=60,
         meaning="How long a command may run, in seconds.",
         narrows=_is_smaller,
     ),
     ConfigKey(
         path="limits.output_blob_bytes",
-        kind=IntegerKind(1_024, _LARGEST_INTEGER),
+        kind=_whole(1_024),
         default=104_857_600,
         meaning="How much output of a call is kept, in bytes.",
         narrows=_is_smaller,
     ),
     ConfigKey(
         path="limits.max_turns",
-        kind=IntegerKind(1, 10_000),
+        kind=_whole(1, 10_000),
         default=50,
         meaning="How many model calls one prompt may lead to.",
         narrows=_is_smaller,
     ),
     ConfigKey(
-        path="ui.theme", kind=TextKind(limit=64), default="workbench-dark", meaning="Colours of the screen."
+        path="ui.theme",
+        kind=text_kind(_SHORT_TEXT, limit=64),
+        default="workbench-dark",
+        meaning="Colours of the screen.",
     ),
     ConfigKey(
         path="ui.density",
-        kind=ChoiceKind(("normal", "compact")),
+        kind=Literal["normal", "compact"],
         default="normal",
         meaning="Whether blank rows and single tool rows are folded.",
     ),
     ConfigKey(
         path="ui.glyphs",
-        kind=ChoiceKind(("auto", "unicode", "ascii")),
+        kind=Literal["auto", "unicode", "ascii"],
         default="auto",
         meaning="Signs to draw with.",
     ),
     ConfigKey(
         path="ui.motion",
-        kind=ChoiceKind(("normal", "none")),
+        kind=Literal["normal", "none"],
         default="normal",
         meaning="Whether changed rows flash and countdowns show seconds.",
     ),
     ConfigKey(
         path="ui.keymap",
-        kind=TextMapKind(
-            "an object of action ids and keys", TextKind("an action id"), TextKind('keys such as "ctrl+a"')
+        kind=text_map_kind(
+            "an object of action ids and keys", text_kind("an action id"), text_kind('keys such as "ctrl+a"')
         ),
         default={},
         meaning="Keys of your own, by action id.",
     ),
     ConfigKey(
         path="ui.notify.bell",
-        kind=FlagKind(),
+        kind=bool,
         default=True,
         meaning="Whether the terminal bell rings when something waits.",
     ),
     ConfigKey(
         path="ui.notify.title",
-        kind=FlagKind(),
+        kind=bool,
         default=True,
         meaning="Whether the window title says how much waits.",
     ),
     ConfigKey(
         path="ui.notify.desktop",
-        kind=ChoiceKind(("off", "away", "always")),
+        kind=Literal["off", "away", "always"],
         default="off",
         meaning="When a desktop notification is sent.",
     ),
     ConfigKey(
         path="hooks.PreToolUse",
-        kind=ListKind(_HOOK_KIND, "hooks"),
+        kind=_HOOKS,
         default=(),
         meaning="Commands that run before a call and can deny it. A relative program or script is looked for "
         "in the folder of the file that names it.",
@@ -304,7 +278,7 @@ CONFIG_KEYS: tuple[ConfigKey, ...] = (
     ),
     ConfigKey(
         path="hooks.PostToolUse",
-        kind=ListKind(_HOOK_KIND, "hooks"),
+        kind=_HOOKS,
         default=(),
         meaning="Commands that run after a call. A relative program or script is looked for in the folder of "
         "the file that names it.",
@@ -313,26 +287,26 @@ CONFIG_KEYS: tuple[ConfigKey, ...] = (
     ),
     ConfigKey(
         path="fetch.allow_loopback",
-        kind=FlagKind(),
+        kind=bool,
         default=False,
         meaning="Whether fetch_webpage may reach this machine.",
         narrows=_equals(False),
     ),
     ConfigKey(
         path="fetch.allowed_hosts",
-        kind=ListKind(TextKind("a host name", r"[A-Za-z0-9_.:\[\]-]+", 255), "host names"),
+        kind=list_kind(text_kind("a host name", r"[A-Za-z0-9_.:\[\]-]+", 255), "host names"),
         default=(),
         meaning="Hosts that fetch_webpage may reach, names in whole; empty: any public one.",
     ),
     ConfigKey(
         path="retention.sealed_days",
-        kind=IntegerKind(0, 36_500),
+        kind=_whole(0, 36_500),
         default=30,
         meaning="How long exact bytes are kept after a session ended, in days.",
     ),
     ConfigKey(
         path="pipelines.max_concurrent_workers",
-        kind=IntegerKind(1, 64),
+        kind=_whole(1, 64),
         default=5,
         meaning="How many steps of a pipeline run at once.",
         narrows=_is_smaller,
@@ -342,96 +316,94 @@ CONFIG_KEYS: tuple[ConfigKey, ...] = (
 PROVIDER_KEYS: tuple[ConfigKey, ...] = (
     ConfigKey(
         path="kind",
-        kind=ChoiceKind(tuple(PROVIDER_KINDS)),
+        kind=Literal[tuple(PROVIDER_KINDS)],
         default=None,
         meaning="How the provider is spoken to.",
     ),
     ConfigKey(
         path="base_url",
-        kind=UrlKind(),
+        kind=URL,
         default=None,
         meaning="Where it answers; ollama has a default.",
     ),
-    ConfigKey(path="model", kind=TextKind(), default=None, meaning="Model that is used when none is named."),
+    ConfigKey(path="model", kind=Text, default=None, meaning="Model that is used when none is named."),
     ConfigKey(
         path="key_env",
-        kind=TextKind("the name of an environment variable", "[A-Za-z_][A-Za-z0-9_]*", 256),
+        kind=text_kind("the name of an environment variable", "[A-Za-z_][A-Za-z0-9_]*", 256),
         default=None,
         meaning="Environment variable that holds the key.",
     ),
     ConfigKey(
         path="key_command",
-        kind=TextKind("a shell command"),
+        kind=ShellCommand,
         default=None,
         meaning="Shell command that prints the key; it runs in the folder of the file that names it.",
     ),
     ConfigKey(
         path="headers",
-        kind=TextMapKind(
+        kind=text_map_kind(
             "an object of header names and values",
-            TextKind("a header name", "[A-Za-z0-9-]+", 128),
-            TextKind("a header value"),
+            text_kind("a header name", "[A-Za-z0-9-]+", 128),
+            text_kind("a header value"),
         ),
         default={},
         meaning="Headers sent with each request.",
     ),
     ConfigKey(
         path="num_ctx",
-        kind=IntegerKind(256, 100_000_000),
+        kind=_whole(256, 100_000_000),
         default=None,
         meaning="Size of the model's context window, in tokens: how full a step of a pipeline may make it.",
     ),
     ConfigKey(
         path="max_tokens",
-        kind=IntegerKind(1, 10_000_000),
+        kind=_whole(1, 10_000_000),
         default=None,
         meaning="How many tokens one reply may have; unset, as many as the server gives.",
     ),
     ConfigKey(
         path="temperature",
-        kind=NumberKind(0, 2, includes_low=True),
+        kind=Annotated[float, Meta(ge=0, le=2)],
         default=None,
         meaning="How freely the model chooses its words; unset, the server's own.",
     ),
     ConfigKey(
         path="seed",
-        kind=IntegerKind(0, (1 << 53) - 1),
+        kind=_whole(0, (1 << 53) - 1),
         default=None,
         meaning="Start of the model's random numbers, where the server takes one.",
     ),
     ConfigKey(
         path="stop",
-        kind=ListKind(TextKind(limit=256), "texts"),
+        kind=list_kind(text_kind(_SHORT_TEXT, limit=256), "texts"),
         default=(),
         meaning="Texts at which the model stops.",
     ),
     ConfigKey(
         path="tool_choice",
-        kind=ChoiceKind(("auto", "required", "none")),
+        kind=Literal["auto", "required", "none"],
         default=None,
         meaning="Whether the model may, must or must not call tools; unset, the server's own (auto).",
     ),
     ConfigKey(
         path="first_token_seconds",
-        kind=IntegerKind(1, 86_400),
+        kind=_whole(1, 86_400),
         default=None,
         meaning="How long a reply may take to begin, in seconds; unset, 600: a server may load its model.",
     ),
     ConfigKey(
         path="silence_seconds",
-        kind=IntegerKind(1, 86_400),
+        kind=_whole(1, 86_400),
         default=None,
         meaning="How long a reply that has begun may pause, in seconds; unset, 180.",
     ),
     ConfigKey(
         path="reply_seconds",
-        kind=IntegerKind(1, 86_400),
+        kind=_whole(1, 86_400),
         default=None,
         meaning="How long a whole reply may take, in seconds; unset, 3600. What came until then is kept.",
     ),
-    ConfigKey(
-        path="prices", kind=_PRICES_KIND, default=None, meaning="Prices; without them no money is shown."
-    ),
+    ConfigKey(path="prices", kind=_PRICES, default=None, meaning="Prices; without them no money is shown."),
 )
 """Keys of one provider, below `providers.NAME`."""
 KEYS_BY_PATH = {key.path: key for key in CONFIG_KEYS}

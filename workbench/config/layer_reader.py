@@ -9,7 +9,7 @@ import re
 import stat
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast, get_args, get_origin
 
 from msgspec import Struct, field
 
@@ -29,18 +29,15 @@ from workbench.config.keys import (
 from workbench.config.types import (
     ApprovalPattern,
     AutoApprovalRule,
-    ChoiceKind,
     ConfigProblem,
-    FlagKind,
     InvalidValue,
     LayerName,
-    ListKind,
     Origin,
-    TextKind,
-    TimeKind,
     TokenPrices,
     ToolHook,
-    UrlKind,
+    convert_node,
+    joined_key,
+    kind_parts,
 )
 from workbench.domain.values import Json, JsonObject
 from workbench.text.json_nodes import JsonError, LocatedNode, node_of_value, parse_json_nodes
@@ -173,14 +170,15 @@ def _provider_key_of_field(field: str) -> ConfigKey | None:
 
 def _variable_node(key: ConfigKey, text: str) -> LocatedNode:
     """Read the text of a variable as the key has it: words as they are, the rest as JSON."""
-    if isinstance(key.kind, TextKind | UrlKind | ChoiceKind | TimeKind):
+    base, _ = kind_parts(key.kind)
+    if base is str or get_origin(base) is Literal:
         return node_of_value(text)
-    if isinstance(key.kind, FlagKind):
+    if base is bool:
         return node_of_value(_FLAG_WORDS.get(text.lower(), text))
     try:
         return node_of_value(parse_json_nodes(text).value)
     except JsonError:
-        is_list = isinstance(key.kind, ListKind) and isinstance(key.kind.item, TextKind)
+        is_list = get_origin(base) is list and kind_parts(get_args(base)[0])[0] is str
         return node_of_value([line for line in text.splitlines() if line.strip()] if is_list else text)
 
 
@@ -346,36 +344,32 @@ def _read_value(read: LayerRead, key: ConfigKey, path: str, node: LocatedNode) -
     if node.value is None and key.default is None:
         return
     try:
-        checked = key.kind.check(node)
+        checked = convert_node(node, key.kind)
     except InvalidValue as unfit:
-        name = path + (unfit.key if unfit.key.startswith("[") or not unfit.key else f".{unfit.key}")
+        name = joined_key(path, unfit.key)
         message = f'"{one_line(name, 120)}" must be {unfit.expected}, is {_shown_value(name, unfit.node)}.'
         position = (unfit.node.line, unfit.node.column)
         read.report(path, position, message, unfit.remedy, fatal=key.is_strict)
         return
     origin = read.origin(node.key_line or node.line)
-    read.found[path] = LayerValue(value=_config_value(read, path, checked), origin=origin)
+    read.found[path] = LayerValue(value=_config_value(read, path, checked, node), origin=origin)
 
 
-def _config_value(read: LayerRead, path: str, value: Any) -> object:
+def _config_value(read: LayerRead, path: str, value: Any, node: LocatedNode) -> object:
+    origins = [read.origin(item.line) for item in node.items or ()]
     match path.rsplit(".", 1)[-1]:
         case "allow" | "deny":
-            return tuple(ApprovalPattern(text=text, origin=read.origin(line)) for text, line in value)
+            return tuple(map(lambda text, origin: ApprovalPattern(text=text, origin=origin), value, origins))
         case "PreToolUse" | "PostToolUse":
-            return tuple(ToolHook(**hook, origin=read.origin(line)) for hook, line in value)
+            return tuple(map(lambda hook, origin: ToolHook(**hook, origin=origin), value, origins))
         case "auto_approval_rules":
-            return tuple(_config_rule(rule, read.origin(line)) for rule, line in value)
+            return tuple(map(lambda rule, origin: AutoApprovalRule(**rule, origin=origin), value, origins))
         case "allowed_hosts" | "stop":
-            return tuple(text for text, _ in value)
+            return tuple(value)
         case "prices":
             return TokenPrices(**value)
         case _:
             return cast("object", value)
-
-
-def _config_rule(rule: dict[str, Any], origin: Origin) -> AutoApprovalRule:
-    counts: dict[str, Any] = {"created_at": None, "last_used_at": None, "use_count": 0}
-    return AutoApprovalRule(**{**counts, **rule}, origin=origin)
 
 
 def _report_unknown_key(read: LayerRead, path: str, node: LocatedNode) -> None:

@@ -1,12 +1,12 @@
-"""Types of the configuration: the kinds of values that keys accept, and the frozen sections of a Config."""
+"""Types of the configuration: what each kind of value may be, and the frozen sections of a Config."""
 
-import math
 import re
-from collections.abc import Callable, Iterator, Mapping
-from typing import Literal, Protocol
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 from urllib.parse import urlsplit
 
-from msgspec import Struct
+from msgspec import Meta, Struct, ValidationError, convert
+from msgspec.structs import fields
 
 from workbench.domain.values import Usage
 from workbench.text.human import parse_iso_time
@@ -25,227 +25,168 @@ class InvalidValue(Exception):
         self.remedy = remedy
 
 
-class ValueKind(Protocol):
-    """What a key accepts."""
-
-    @property
-    def words(self) -> str:
-        """Say it after "must be"."""
-        ...
-
-    def check(self, node: LocatedNode) -> object:
-        """Return the value; raise InvalidValue."""
-        ...
+Text = Annotated[str, Meta(max_length=4096, pattern=r"\S", extra={"words": "a text that is not empty"})]
+"""A text of one line that is not empty."""
+PatternText = Annotated[Text, Meta(extra={"words": 'a pattern such as "Bash(git push*)"'})]
+ShellCommand = Annotated[Text, Meta(extra={"words": "a shell command"})]
 
 
-class IntegerKind(Struct, frozen=True):
-    """A whole number within bounds."""
-
-    low: int
-    high: int
-
-    @property
-    def words(self) -> str:
-        return f"a whole number from {self.low} to {self.high}" if self.low < self.high else str(self.low)
-
-    def check(self, node: LocatedNode) -> int:
-        value = node.value
-        if isinstance(value, int) and not isinstance(value, bool) and self.low <= value <= self.high:
-            return value
-        raise InvalidValue(self.words, node)
+def text_kind(words: str, form: str = "", limit: int = 4096) -> Any:
+    """Return the kind of a text of one line that is not empty; optionally of one form."""
+    pattern = f"^(?:{form})$" if form else r"\S"
+    return Annotated[str, Meta(max_length=limit, pattern=pattern, extra={"words": words})]
 
 
-class NumberKind(Struct, frozen=True):
-    """A number above or from a lower bound, up to a higher one; fractions allowed."""
-
-    low: float
-    high: float
-    what: str = "a number"
-    includes_low: bool = False
-
-    @property
-    def words(self) -> str:
-        lower = f"from {self.low:.10g}" if self.includes_low else f"greater than {self.low:g}"
-        return f"{self.what} {lower}, at most {self.high:.10g}"
-
-    def check(self, node: LocatedNode) -> float:
-        value = node.value
-        if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
-            is_above = value >= self.low if self.includes_low else value > self.low
-            if is_above and value <= self.high:
-                return value
-        raise InvalidValue(self.words, node)
+def list_kind(item: Any, what: str) -> Any:
+    """Return the kind of an array of one kind; `what` are its items."""
+    return Annotated[list[item], Meta(extra={"words": f"a list of {what}"})]
 
 
-class FlagKind(Struct, frozen=True):
-    """True or false."""
-
-    words: str = "true or false"
-
-    def check(self, node: LocatedNode) -> bool:
-        if isinstance(node.value, bool):
-            return node.value
-        raise InvalidValue(self.words, node)
+def text_map_kind(words: str, key: Any, value: Any) -> Any:
+    """Return the kind of an object of texts."""
+    return Annotated[dict[key, value], Meta(extra={"words": words})]
 
 
-class ChoiceKind(Struct, frozen=True):
-    """One of a few words."""
-
-    options: tuple[str, ...]
-
-    @property
-    def words(self) -> str:
-        quoted = [f'"{option}"' for option in self.options]
-        return " or ".join([", ".join(quoted[:-1]), quoted[-1]]) if len(quoted) > 1 else quoted[0]
-
-    def check(self, node: LocatedNode) -> str:
-        if isinstance(node.value, str) and node.value in self.options:
-            return node.value
-        raise InvalidValue(self.words, node)
+def _checked_url(node: LocatedNode) -> str:
+    value = str(node.value)
+    parts = urlsplit(value)
+    if "@" in parts.netloc:
+        remedy = "Name the variable that holds the key in key_env."
+        raise InvalidValue("a URL without user and password", node, remedy=remedy)
+    is_web_address = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    if not is_web_address or re.search(r"\s", value) or parts.query or parts.fragment:
+        raise ValueError(value)
+    return value
 
 
-class TextKind(Struct, frozen=True):
-    """A text of one line that is not empty; optionally of one form."""
-
-    words: str = "a text that is not empty"
-    form: str = ".*"
-    limit: int = 4096
-
-    def check(self, node: LocatedNode) -> str:
-        """Check it; hidden characters are refused as well."""
-        value = node.value
-        if not isinstance(value, str) or not value.strip() or len(value) > self.limit:
-            raise InvalidValue(self.words, node)
-        if has_hidden_characters(value) or "\n" in value:
-            raise InvalidValue(f"{self.words}, on one line and without hidden characters", node)
-        if not re.fullmatch(self.form, value):
-            raise InvalidValue(self.words, node)
-        return value
-
-
-class UrlKind(Struct, frozen=True):
-    """An address with scheme and host, without a password."""
-
-    words: str = 'a URL with scheme and host, such as "http://localhost:11434"'
-
-    def check(self, node: LocatedNode) -> str:
-        value = TextKind(self.words).check(node)
-        try:
-            parts = urlsplit(value)
-            is_fit = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-        except ValueError:
-            raise InvalidValue(self.words, node) from None
-        if "@" in parts.netloc:
-            raise InvalidValue(
-                "a URL without user and password",
-                node,
-                remedy="Name the variable that holds the key in key_env.",
-            )
-        if not is_fit or re.search(r"\s", value) or parts.query or parts.fragment:
-            raise InvalidValue(self.words, node)
-        return value
-
-
-class TimeKind(Struct, frozen=True):
-    """An ISO 8601 time, kept as microseconds."""
-
-    words: str = 'a time such as "2026-11-21T12:00:00Z"'
-
-    def check(self, node: LocatedNode) -> int:
-        try:
-            return parse_iso_time(TextKind(self.words).check(node))
-        except ValueError:
-            raise InvalidValue(self.words, node) from None
-
-
-class ListKind(Struct, frozen=True):
-    """An array of one kind; the value is a list of pairs of item and line."""
-
-    item: ValueKind
-    what: str
-
-    @property
-    def words(self) -> str:
-        return f"a list of {self.what}"
-
-    def check(self, node: LocatedNode) -> list[tuple[object, int]]:
-        if node.items is None:
-            raise InvalidValue(self.words, node)
-        return [(checked, item.line) for item, checked in self._checked(node.items)]
-
-    def _checked(self, items: tuple[LocatedNode, ...]) -> Iterator[tuple[LocatedNode, object]]:
-        for number, item in enumerate(items):
-            try:
-                yield item, self.item.check(item)
-            except InvalidValue as unfit:
-                raise InvalidValue(
-                    unfit.expected, unfit.node, _joined_key(f"[{number}]", unfit.key), unfit.remedy
-                ) from None
-
-
-class RecordField(Struct, frozen=True):
-    """A member of a record."""
-
-    kind: ValueKind
-    is_required: bool
-    meaning: str
-
-
-class RecordKind(Struct, frozen=True):
-    """An object with known members; the value is a dict of what is there."""
-
-    what: str
-    fields: Mapping[str, RecordField]
-
-    @property
-    def words(self) -> str:
-        return self.what
-
-    def check(self, node: LocatedNode) -> dict[str, object]:
-        """Check each member; missing and unknown ones do not fit, null is absent."""
-        if node.members is None:
-            raise InvalidValue(self.what, node)
-        for name in node.members:
-            if name not in self.fields:
-                raise InvalidValue(f"named {' or '.join(self.fields)}", node.members[name], name[:40])
-        for name, field in self.fields.items():
-            if field.is_required and name not in node.members:
-                raise InvalidValue(f'{self.what} with "{name}"', node)
-        return {
-            name: _check_member(name, self.fields[name].kind.check, member)
-            for name, member in node.members.items()
-            if member.value is not None or self.fields[name].is_required
+URL: Any = Annotated[
+    str,
+    Meta(
+        max_length=4096,
+        extra={
+            "words": 'a URL with scheme and host, such as "http://localhost:11434"',
+            "parse": _checked_url,
+            "schema": {"type": "string", "format": "uri", "pattern": "^https?://[^@?#\\s]+$"},
+        },
+    ),
+]
+"""An address with scheme and host, without a password."""
+Timestamp = Annotated[
+    int,
+    Meta(
+        extra={
+            "words": 'a time such as "2026-11-21T12:00:00Z"',
+            "parse": lambda node: parse_iso_time(node.value),
+            "schema": {"type": "string", "format": "date-time"},
         }
+    ),
+]
+"""An ISO 8601 time, kept as microseconds since the epoch."""
 
 
-class TextMapKind(Struct, frozen=True):
-    """An object of texts."""
-
-    words: str
-    key: TextKind
-    value: TextKind
-
-    def check(self, node: LocatedNode) -> dict[str, str]:
-        if node.members is None:
-            raise InvalidValue(self.words, node)
-        for name, member in node.members.items():
-            _check_member(
-                name[:40],
-                self.key.check,
-                LocatedNode(value=name, line=member.key_line, column=member.key_column),
-            )
-            _check_member(name[:40], self.value.check, member)
-        return {name: str(member.value) for name, member in node.members.items()}
+def kind_parts(kind: Any) -> tuple[Any, dict[str, Any]]:
+    """Return the plain type of a kind, and what is said of it: bounds, words, description."""
+    base, *metas = get_args(kind) if get_origin(kind) is Annotated else (kind,)
+    facts: dict[str, Any] = {}
+    for meta in metas:
+        bounds = {name: getattr(meta, name) for name in ("ge", "gt", "le", "description")}
+        facts |= {name: value for name, value in bounds.items() if value is not None} | (meta.extra or {})
+    return base, facts
 
 
-def _check_member(name: str, check: Callable[[LocatedNode], object], node: LocatedNode) -> object:
+def kind_words(kind: Any) -> str:
+    """Say what a value must be."""
+    base, facts = kind_parts(kind)
+    if "words" in facts:
+        return facts["words"]
+    if get_origin(base) is Literal:
+        quoted = [f'"{option}"' for option in get_args(base)]
+        return " or ".join([", ".join(quoted[:-1]), quoted[-1]]) if len(quoted) > 1 else quoted[0]
+    if base is bool:
+        return "true or false"
+    if base is int:
+        low, high = facts["ge"], facts["le"]
+        return f"a whole number from {low} to {high}" if low < high else str(low)
+    lower = f"from {facts['ge']:.10g}" if "ge" in facts else f"greater than {facts['gt']:g}"
+    return f"{facts.get('what', 'a number')} {lower}, at most {facts['le']:.10g}"
+
+
+def record_fields(record: type[Struct]) -> dict[str, tuple[Any, bool]]:
+    """Return the members that a record may have in a file: their kind, and whether they must be there."""
+    hints = get_type_hints(record, include_extras=True)
+    return {
+        field.name: (hints[field.name] if field.required else get_args(hints[field.name])[0], field.required)
+        for field in fields(record)
+        if field.name != "origin"
+    }
+
+
+def convert_node(node: LocatedNode, kind: Any) -> Any:
+    """Convert a value, each of its members by itself; a record becomes a dict of what is there.
+
+    Raises:
+        InvalidValue: It does not fit; says which member, and where it stands.
+    """
+    base, facts = kind_parts(kind)
+    if get_origin(base) is list:
+        if node.items is None:
+            raise InvalidValue(kind_words(kind), node)
+        return [
+            _convert_member(f"[{number}]", item, get_args(base)[0]) for number, item in enumerate(node.items)
+        ]
+    if get_origin(base) is dict:
+        return _convert_text_map(node, kind)
+    if isinstance(base, type) and issubclass(base, Struct):
+        return _convert_record(node, kind, record_fields(base))
+    is_free_text = isinstance(node.value, str) and node.value.strip() and get_origin(base) is not Literal
+    if is_free_text and (has_hidden_characters(str(node.value)) or "\n" in str(node.value)):
+        raise InvalidValue(f"{kind_words(kind)}, on one line and without hidden characters", node)
     try:
-        return check(node)
+        convert(node.value, str if "parse" in facts else kind)
+        return facts["parse"](node) if "parse" in facts else node.value
+    except (ValidationError, ValueError):
+        raise InvalidValue(kind_words(kind), node) from None
+
+
+def _convert_text_map(node: LocatedNode, kind: Any) -> dict[str, str]:
+    if node.members is None:
+        raise InvalidValue(kind_words(kind), node)
+    key_kind, value_kind = get_args(kind_parts(kind)[0])
+    for name, member in node.members.items():
+        key = LocatedNode(value=name, line=member.key_line, column=member.key_column)
+        _convert_member(name[:40], key, key_kind)
+        _convert_member(name[:40], member, value_kind)
+    return {name: str(member.value) for name, member in node.members.items()}
+
+
+def _convert_record(
+    node: LocatedNode, kind: Any, members: Mapping[str, tuple[Any, bool]]
+) -> dict[str, object]:
+    words = kind_words(kind)
+    if node.members is None:
+        raise InvalidValue(words, node)
+    for name in node.members:
+        if name not in members:
+            raise InvalidValue(f"named {' or '.join(members)}", node.members[name], name[:40])
+    for name, (_, is_required) in members.items():
+        if is_required and name not in node.members:
+            raise InvalidValue(f'{words} with "{name}"', node)
+    return {
+        name: _convert_member(name, member, members[name][0])
+        for name, member in node.members.items()
+        if member.value is not None or members[name][1]
+    }
+
+
+def _convert_member(name: str, node: LocatedNode, kind: Any) -> object:
+    try:
+        return convert_node(node, kind)
     except InvalidValue as unfit:
-        raise InvalidValue(unfit.expected, unfit.node, _joined_key(name, unfit.key), unfit.remedy) from None
+        raise InvalidValue(unfit.expected, unfit.node, joined_key(name, unfit.key), unfit.remedy) from None
 
 
-def _joined_key(name: str, rest: str) -> str:
+def joined_key(name: str, rest: str) -> str:
+    """Return a dotted key with what stands below it: `hooks` and `[0].matcher`."""
     return f"{name}{rest}" if rest.startswith("[") or not rest else f"{name}.{rest}"
 
 
@@ -279,34 +220,50 @@ class ApprovalPattern(Struct, frozen=True, kw_only=True):
     origin: Origin
 
 
+_Price = Annotated[float, Meta(ge=0, le=1e6)]
+LARGEST_INTEGER = 1 << 40
+
+
 class ToolHook(Struct, frozen=True, kw_only=True):
     """A command that runs before or after a tool call."""
 
-    matcher: str
-    command: str
+    matcher: Annotated[PatternText, Meta(description="Pattern of the calls that it is run for.")]
+    command: Annotated[ShellCommand, Meta(description="Shell command; a failing PreToolUse command denies.")]
     origin: Origin
 
 
 class AutoApprovalRule(Struct, frozen=True, kw_only=True):
     """A rule of a config file (seed S0, ApprovalRule). The counts are where the journal starts from."""
 
-    id: str
-    tool_name: str
-    param_pattern: str
-    description: str
-    created_at: int | None
-    """Microseconds since the epoch."""
-    last_used_at: int | None
-    """Microseconds since the epoch."""
-    use_count: int
+    id: Annotated[Text, Meta(description="Name of the rule; any text that no other rule has.")]
+    tool_name: Annotated[Text, Meta(description="The tool whose calls it may allow.")]
+    param_pattern: Annotated[
+        Text,
+        Meta(
+            description="Regular expression searched in the canonical JSON of the parameters.",
+            extra={"words": "a regular expression"},
+        ),
+    ]
+    description: Annotated[Text, Meta(description="What the rule allows, in words.")]
+    created_at: Annotated[Timestamp, Meta(description="When it was made.")] | None = None
+    last_used_at: (
+        Annotated[Timestamp, Meta(description="When it was last used before this file was read.")] | None
+    ) = None
+    use_count: (
+        Annotated[
+            int,
+            Meta(ge=0, le=LARGEST_INTEGER, description="How often it was used before this file was read."),
+        ]
+        | None
+    ) = 0
     origin: Origin
 
 
 class TokenPrices(Struct, frozen=True, kw_only=True):
     """What a provider asks, in the user's currency."""
 
-    input_per_million: float
-    output_per_million: float
+    input_per_million: Annotated[_Price, Meta(description="Price of a million tokens sent.")]
+    output_per_million: Annotated[_Price, Meta(description="Price of a million tokens received.")]
 
 
 class ProviderSettings(Struct, frozen=True, kw_only=True):

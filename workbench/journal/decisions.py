@@ -121,7 +121,7 @@ def expire_due_actions(journal: Journal) -> list[str]:
 
     Any process may call it at any time; it writes nothing when nothing is due.
     """
-    if not journal.reader.due(journal.now()):
+    if not journal.due(journal.now()):
         return []
 
     def work(live: TransactionTables, now: int) -> list[Event]:
@@ -327,7 +327,7 @@ def revoke_rule(journal: Journal, number: str, actor: Actor) -> Rule:
 
 
 def _required_rule(journal: Journal, number: str) -> Rule:
-    rule = journal.reader.rule(number)
+    rule = journal.rule(number)
     if rule is None:
         raise GuardFailed(f"rule {number} was not read", "there is none", "look at workbench rules list")
     return rule

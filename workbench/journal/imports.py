@@ -14,13 +14,16 @@ from typing import Final
 from msgspec.structs import replace
 
 from workbench.domain.events import Event, ReplyCompleted
-from workbench.domain.rows import Action, Call, Lease, PipelineState, Session, StepState
 from workbench.domain.values import SYSTEM_SESSION, BlobRef
 from workbench.effects.runtime import FileLock, is_lock_held
-from workbench.journal import search, storage
 from workbench.journal.errors import GuardFailed
 from workbench.journal.journal import Journal
-from workbench.journal.maintenance import MOST_EVENTS_REMOVED, MOST_SEARCHED_REMOVED, remove_unused_blobs
+from workbench.journal.maintenance import (
+    remove_session_events,
+    remove_session_remains,
+    remove_session_rows,
+    remove_unused_blobs,
+)
 from workbench.journal.replay import delete_replay_checkpoints
 from workbench.journal.transaction import TransactionTables
 from workbench.journal.write_queue import GROUP_BYTES, PreparedEvent, prepare_event, store_event, store_events
@@ -62,7 +65,7 @@ class SessionImport:
     def current_id(self, session_id: str) -> str:
         """Return the id to use for a session: the next one if sessions of this id were deleted here."""
         found = session_id
-        with self._journal.reader.snapshot() as database:
+        with self._journal.snapshot() as database:
             for number in range(1, 1000):
                 stone = "SELECT 1 FROM event WHERE kind = 'session.deleted'"
                 where = "json_extract(body, '$.deleted_id') = ?"
@@ -73,7 +76,7 @@ class SessionImport:
 
     def is_elsewhere(self, event_id: str, session_id: str) -> bool:
         """Return whether an event of this id is stored and belongs to another session."""
-        with self._journal.reader.snapshot() as database:
+        with self._journal.snapshot() as database:
             found = database.execute("SELECT session_id FROM event WHERE id = ?", (event_id,)).fetchone()
         return found is not None and found[0] != session_id
 
@@ -249,7 +252,7 @@ class SessionImport:
         if session_id in self._first:
             self.flush()
         there = "SELECT id, kind, body FROM event WHERE session_id = ? ORDER BY sequence_number"
-        with self._journal.reader.snapshot() as database:
+        with self._journal.snapshot() as database:
             found = database.execute(there, (session_id,))
             self._known[session_id] = {row[0]: _content_hash(row[1], row[2]) for row in found}
         if not self._known[session_id] and session_id not in self._first:
@@ -282,9 +285,8 @@ def _content_hash(kind: str, body: str) -> int:
 def _store_session_anew(journal: Journal, session_id: str, events: Iterable[Event]) -> None:
     """Store a session anew with these events, its rows made from them."""
     kept = [prepare_event(event) for event in events]
-    journal.change(lambda live: _remove_rows(live, session_id))
-    while journal.change(lambda live: _remove_events(live, session_id)):
-        pass
+    journal.change(lambda live: remove_session_rows(live, session_id))
+    remove_session_events(journal, session_id)
     for at in range(0, len(kept), MOST_CHUNK_EVENTS):
         some = kept[at : at + MOST_CHUNK_EVENTS]
         journal.change(lambda live, some=some: store_events(some, live, strict=False))
@@ -303,7 +305,7 @@ def undo_unfinished_imports(journal: Journal) -> int:
         stored = (
             "SELECT session_id, min(sequence_number) FROM event WHERE recorded_at = ? GROUP BY session_id"
         )
-        with journal.reader.snapshot() as database:
+        with journal.snapshot() as database:
             found = database.execute(stored, (int(moment),)).fetchall()
         for session_id, first in found:
             _undo_import(journal, session_id, int(moment), is_new=first == 1)
@@ -334,13 +336,8 @@ def is_imported_session(journal: Journal, session_id: str) -> bool:
 def discard_import(journal: Journal, session_id: str) -> None:
     """Remove an imported session without a tombstone, so that it can be imported again."""
     delete_replay_checkpoints(journal.home)
-    journal.change(lambda live: _remove_rows(live, session_id))
-    while journal.change(lambda live: _remove_events(live, session_id)):
-        pass
-    refs = journal.change(
-        lambda live: live.all("DELETE FROM blob_ref WHERE session_id = ? RETURNING ref", session_id)
-    )
-    remove_unused_blobs(journal, [row[0] for row in refs])
+    journal.change(lambda live: remove_session_rows(live, session_id))
+    remove_session_remains(journal, session_id)
 
 
 def _require_own_session(event: Event, live: TransactionTables) -> None:
@@ -357,24 +354,3 @@ def _require_own_session(event: Event, live: TransactionTables) -> None:
 def _belongs_elsewhere(event: Event, what: str) -> GuardFailed:
     why = f"its event {event.id} names {what}, which belongs to another session"
     return GuardFailed("the session was not imported", why, "import the file that it was exported to")
-
-
-def _remove_rows(live: TransactionTables, session_id: str) -> None:
-    live.has_written = True
-    storage.delete_rows(live.database, Session, "id = ?", session_id)
-    for row in (Call, Action, Lease):
-        storage.delete_rows(live.database, row, "session_id = ?", session_id)
-    for row in (PipelineState, StepState):
-        storage.delete_rows(live.database, row, "pipeline_id = ?", session_id)
-    live.forget()
-
-
-def _remove_events(live: TransactionTables, session_id: str) -> int:
-    live.has_written = True
-    live.forget()  # it remembers words that may go now
-    if removed := search.remove_searched_events(live.database, session_id, MOST_SEARCHED_REMOVED):
-        return removed
-    search.forget_search_session(live.database, session_id)
-    some = "SELECT position FROM event WHERE session_id = ? LIMIT ?"
-    statement = f"DELETE FROM event WHERE position IN ({some}) RETURNING 1"  # noqa: S608 no values in it
-    return len(live.all(statement, session_id, MOST_EVENTS_REMOVED))

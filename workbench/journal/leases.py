@@ -205,6 +205,6 @@ def unfinished_sessions(journal: Journal, workspace: str) -> list[Session]:
     """
     return [
         session
-        for session in journal.reader.awaiting(workspace)
+        for session in journal.awaiting(workspace)
         if not is_lease_live(journal.home, journal.lease(session.id))
     ]

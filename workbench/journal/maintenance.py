@@ -19,7 +19,7 @@ from workbench.domain.rows import Action, Call, Lease, PipelineState, Session, S
 from workbench.domain.values import SYSTEM_SESSION, Actor, BlobRef
 from workbench.journal import database as journal_database
 from workbench.journal import search, storage
-from workbench.journal.database import Database, hold_lock, live_drivers
+from workbench.journal.database import Database, SqlValue, hold_lock, live_drivers
 from workbench.journal.errors import GuardFailed, SessionDriven, SessionUnknown
 from workbench.journal.journal import Journal
 from workbench.journal.leases import is_lease_live
@@ -29,7 +29,7 @@ from workbench.journal.transaction import TransactionTables, lease_after_event
 from workbench.journal.write_queue import prepare_event, store_event
 
 MOST_EVENTS_REMOVED: Final = 1000
-"""Events, or a fifth of it in files, that one transaction removes."""
+"""Events that one transaction removes."""
 MOST_SEARCHED_REMOVED: Final = 10
 """Searched events that one transaction removes; forgetting a text costs milliseconds in a large index."""
 LARGEST_COMPACTED: Final = 256_000_000
@@ -62,16 +62,11 @@ def delete_session(journal: Journal, session_id: str, actor: Actor) -> None:
             raise SessionDriven(session_id, lease.pid, lease.driver, lease.host_id, undone="deleted")
         stone = journal.event(SessionDeleted(deleted_id=session_id), SYSTEM_SESSION, actor, at=live.now)
         store_event(prepare_event(stone), live, strict=True)
-        storage.delete_rows(live.database, Session, "id = ?", session_id)
-        for row in (Call, Action, Lease):
-            storage.delete_rows(live.database, row, "session_id = ?", session_id)
-        for row in (PipelineState, StepState):
-            storage.delete_rows(live.database, row, "pipeline_id = ?", session_id)
-        live.forget()
+        remove_session_rows(live, session_id)
 
     journal.change(bury)
     delete_replay_checkpoints(journal.home)
-    _remove_remains(journal, session_id)
+    remove_session_remains(journal, session_id)
 
 
 def finish_deletions(journal: Journal) -> list[str]:
@@ -79,13 +74,13 @@ def finish_deletions(journal: Journal) -> list[str]:
     stones = "SELECT json_extract(body, '$.deleted_id') AS id FROM event WHERE kind = 'session.deleted'"
     left = "EXISTS (SELECT 1 FROM event WHERE session_id = stone.id)"
     blobs = "EXISTS (SELECT 1 FROM blob_ref WHERE session_id = stone.id)"
-    with journal.reader.snapshot() as database:
+    with journal.snapshot() as database:
         found = database.execute(f"SELECT id FROM ({stones}) AS stone WHERE {left} OR {blobs}")  # noqa: S608
         sessions = [row[0] for row in found]
     if sessions:
         delete_replay_checkpoints(journal.home)
     for session_id in sessions:
-        _remove_remains(journal, session_id)
+        remove_session_remains(journal, session_id)
     return sessions
 
 
@@ -126,16 +121,33 @@ def sweep_unused_blobs(journal: Journal, older_than: float = SWEEP_AFTER_SECONDS
         How many files were removed.
     """
     removed = journal.blobs.sweep_temporary(older_than)
-    with journal.reader.snapshot() as database:
+    with journal.snapshot() as database:
         # Asked again inside the transaction; here it keeps the writer from walking over all that is in use.
         used = {row[0] for row in database.execute("SELECT DISTINCT ref FROM blob_ref")}
     stale = [ref for ref in journal.blobs.stale(older_than) if ref not in used]
     return removed + remove_unused_blobs(journal, stale)
 
 
-def _remove_remains(journal: Journal, session_id: str) -> None:
+def remove_session_rows(live: TransactionTables, session_id: str) -> None:
+    """Remove a session from every index table."""
+    live.has_written = True
+    storage.delete_rows(live.database, Session, "id = ?", session_id)
+    for row in (Call, Action, Lease):
+        storage.delete_rows(live.database, row, "session_id = ?", session_id)
+    for row in (PipelineState, StepState):
+        storage.delete_rows(live.database, row, "pipeline_id = ?", session_id)
+    live.forget()
+
+
+def remove_session_events(journal: Journal, session_id: str) -> None:
+    """Remove the events of a session, in short transactions."""
     while journal.change(lambda live: _remove_events(live, session_id)):
         pass
+
+
+def remove_session_remains(journal: Journal, session_id: str) -> None:
+    """Remove the events of a session and the blobs that only it refers to."""
+    remove_session_events(journal, session_id)
     refs = journal.change(lambda live: _release_blob_refs(live, session_id))
     remove_unused_blobs(journal, refs)
 
@@ -156,25 +168,31 @@ def _release_blob_refs(live: TransactionTables, session_id: str) -> list[BlobRef
     return [row[0] for row in live.all("DELETE FROM blob_ref WHERE session_id = ? RETURNING ref", session_id)]
 
 
-def remove_unused_blobs(journal: Journal, refs: Iterable[BlobRef]) -> int:
-    """Remove blobs without a `blob_ref`, inside transactions: who appends one now finds it missing."""
-    waiting = list(refs)
-    removed = 0
-    while waiting:
-        some, waiting = waiting[: MOST_EVENTS_REMOVED // 5], waiting[MOST_EVENTS_REMOVED // 5 :]
-        removed += journal.change(lambda live, some=some: _remove_unreferenced(journal, live, some))
-    return removed
-
-
-def _remove_unreferenced(journal: Journal, live: TransactionTables, refs: list[BlobRef]) -> int:
-    used = "SELECT 1 FROM blob_ref WHERE ref = ? LIMIT 1"
-    return sum(journal.blobs.remove(ref) for ref in refs if live.value(used, ref) is None)
-
-
 BLOBS_PER_TRANSACTION: Final = 200
 """Files that one transaction removes."""
+_SELECT_USED: Final = "SELECT 1 FROM blob_ref WHERE ref = ? LIMIT 1"
+
+
+def remove_unused_blobs(
+    journal: Journal, refs: Iterable[BlobRef], needed: str = _SELECT_USED, *values: SqlValue
+) -> int:
+    """Remove blobs that a statement does not find, inside transactions: who appends one now misses it.
+
+    Returns:
+        How many files were removed.
+    """
+
+    def remove(live: TransactionTables, some: list[BlobRef]) -> int:
+        return sum(journal.blobs.remove(ref) for ref in some if live.value(needed, ref, *values) is None)
+
+    waiting = list(refs)
+    return sum(
+        journal.change(lambda live, start=start: remove(live, waiting[start : start + BLOBS_PER_TRANSACTION]))
+        for start in range(0, len(waiting), BLOBS_PER_TRANSACTION)
+    )
+
+
 DAY_MICROS: Final = 86_400_000_000
-"""Microseconds."""
 _ENDED_STATUSES: Final = ", ".join(repr(status) for status in sorted(TERMINAL_SESSION_STATES))
 _SELECT_EXPIRED: Final = (  # nothing but our own words in it, and so below
     "SELECT DISTINCT ref FROM blob_ref JOIN session ON session.id = blob_ref.session_id"  # noqa: S608
@@ -198,25 +216,15 @@ def remove_expired_blobs(journal: Journal, days: int, older_than: float = SWEEP_
         How many files were removed.
     """
     before = journal.now() - days * DAY_MICROS
-    with journal.reader.snapshot() as database:
+    with journal.snapshot() as database:
         over = {row[0] for row in database.execute(_SELECT_EXPIRED, (before,))}
-    waiting = [ref for ref in journal.blobs.stale(older_than) if ref in over] if over else []
-    removed = 0
-    while waiting:
-        some, waiting = waiting[:BLOBS_PER_TRANSACTION], waiting[BLOBS_PER_TRANSACTION:]
-        removed += journal.change(lambda live, some=some: _remove_unneeded(journal, live, some, before))
-    return removed
-
-
-def _remove_unneeded(journal: Journal, live: TransactionTables, refs: list[BlobRef], before: int) -> int:
-    return sum(
-        journal.blobs.remove(ref) for ref in refs if live.value(_SELECT_STILL_NEEDED, ref, before) is None
-    )
+    stale = [ref for ref in journal.blobs.stale(older_than) if ref in over] if over else []
+    return remove_unused_blobs(journal, stale, _SELECT_STILL_NEEDED, before)
 
 
 def expired_blobs(journal: Journal, refs: Iterable[BlobRef]) -> set[BlobRef]:
     """Return those of some sealed bytes that no session needs any more, so that missing they are no loss."""
-    with journal.reader.snapshot() as database:
+    with journal.snapshot() as database:
         return {
             ref
             for ref in refs
@@ -291,7 +299,7 @@ def rebuild_index_tables(journal: Journal) -> None:
 
 def index_table_differences(journal: Journal) -> list[str]:
     """Compare the tables with what the events say; an empty list is the proof that they agree."""
-    with journal.reader.snapshot() as database:
+    with journal.snapshot() as database:
         database.execute("BEGIN")
         try:
             found = fold_journal(database)
@@ -303,7 +311,7 @@ def index_table_differences(journal: Journal) -> list[str]:
 
 def database_problems(journal: Journal) -> list[str]:
     """Let SQLite check the structure of the database; an empty list is the proof that it is whole."""
-    with journal.reader.snapshot() as database:
+    with journal.snapshot() as database:
         lines = database.execute(f"PRAGMA integrity_check({_MOST_PROBLEMS})").fetchall()
     return [row[0] for row in lines if row[0] != "ok"]
 

@@ -49,7 +49,7 @@ class ReplayReader:
     """Reads the recording of one session."""
 
     def __init__(self, journal: Journal, session_id: str) -> None:
-        self._reader, self.session_id = journal.reader, session_id
+        self._reader, self.session_id = journal, session_id
         session = journal.session(session_id)
         self._workspace = session.workspace if session else ""
         # What was imported has the positions of its import: what was beside it then, only times say.
@@ -174,7 +174,7 @@ def workspace_file_changes(journal: Journal, workspace: str) -> Iterator[tuple[i
         "kind = 'file.changed' AND recorded_at IS NULL"
         " AND session_id IN (SELECT id FROM session WHERE workspace = ?) ORDER BY position"
     )
-    with journal.reader.snapshot() as database:
+    with journal.snapshot() as database:
         for values in database.execute(f"{SELECT_EVENTS} WHERE {where}", (workspace,)):
             event = decode_event(values)
             if isinstance(event.body, FileChanged):
@@ -280,14 +280,14 @@ class ReplayCheckpoints:
                 return []
             edge, name = int(parts[1]), parts[2].decode("ascii", "replace")
             found.append((edge, _row_loader(parts[4])))
-        event = self._journal.reader.event_at(edge) if found and not lines[-1] else None
+        event = self._journal.event_at(edge) if found and not lines[-1] else None
         # A database that was put back from a backup gives the same positions to other events.
         return found if event is not None and event_fingerprint(event.id) == name else []
 
     def keep(self, before: int, edge: int, rows: MemoryTables) -> None:
         """Store what a stretch between two positions changed; a disk that takes no more is no trouble."""
         with contextlib.suppress(OSError, FileRefused):
-            file, event = self._file, self._journal.reader.event_at(edge)
+            file, event = self._file, self._journal.event_at(edge)
             if file is None or event is None:
                 return
             payload = base64.b64encode(zlib.compress(_encoded_rows(rows), 1))

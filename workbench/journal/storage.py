@@ -284,12 +284,6 @@ class JournalReader:
         where = "WHERE state = 'pending' AND expires_at <= ? ORDER BY expires_at, opened_at"
         return self._rows(Action, where, now)
 
-    def rules(self, now: int | None = None) -> list[Rule]:
-        """Return rules in order of their numbers; with `now` only those in force then."""
-        active = "WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?) " if now else ""
-        given = () if now is None else (now,)
-        return self._rows(Rule, f"{active}ORDER BY created_at, rowid", *given)
-
     def rule(self, number: str) -> Rule | None:
         """Return a rule by its number, revoked or not."""
         return self._row(Rule, number)

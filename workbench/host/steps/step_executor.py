@@ -104,7 +104,7 @@ class EmbeddedExecutor(Struct, kw_only=True):
             stop.set()
             self.kit.journal.doorbell.announce()
             return
-        row = self.kit.journal.reader.step_state(step.run, step.step)
+        row = self.kit.journal.step_state(step.run, step.step)
         found = session_id or (row.session_id if row else None)
         if found is None:
             return
