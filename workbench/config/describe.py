@@ -46,7 +46,6 @@ ATTRIBUTE_BY_KEY = {"PreToolUse": "pre_tool_use", "PostToolUse": "post_tool_use"
 
 
 def config_value_at(config: Config, path: str) -> object:
-    """Return the value of a dotted key."""
     value: object = config
     for name in path.split("."):
         value = cast("object", getattr(value, ATTRIBUTE_BY_KEY.get(name, name)))

@@ -121,7 +121,6 @@ def settings_from_options(options: Mapping[str, object]) -> list[SingleSetting]:
 
 
 def variable_name(path: str) -> str:
-    """Return the environment variable of a dotted key."""
     return _VARIABLE_PREFIX + path.replace(".", "_").replace("-", "_").upper()
 
 
@@ -169,7 +168,6 @@ def _provider_key_of_field(field: str) -> ConfigKey | None:
 
 
 def _variable_node(key: ConfigKey, text: str) -> LocatedNode:
-    """Read the text of a variable as the key has it: words as they are, the rest as JSON."""
     base, _ = kind_parts(key.kind)
     if base is str or get_origin(base) is Literal:
         return node_of_value(text)
@@ -205,11 +203,9 @@ class LayerRead(Struct, kw_only=True):
     notes: list[str] = field(default_factory=list[str])
 
     def origin(self, line: int) -> Origin:
-        """Return the origin of a value in this line of the layer."""
         return Origin(layer=self.layer, file=self.file, line=line or None)
 
     def report(self, key: str, position: tuple[int, int], message: str, remedy: str, *, fatal: bool) -> None:
-        """Note a problem."""
         line, column = position
         problem = ConfigProblem(
             file=self.file,
@@ -224,13 +220,11 @@ class LayerRead(Struct, kw_only=True):
 
 
 def read_layer_object(read: LayerRead, root: LocatedNode) -> None:
-    """Read a configuration file into the layer."""
     if _is_readable_version(read, root):
         _read_members(read, "", root)
 
 
 def read_layer_setting(read: LayerRead, setting: SingleSetting) -> None:
-    """Read one variable or option into the layer."""
     key = config_key_at(setting.path)
     if key is not None:
         _read_value(read, key, setting.path, setting.node)
@@ -272,7 +266,6 @@ def _is_readable_version(read: LayerRead, root: LocatedNode) -> bool:
 
 
 def _major_version(version: object) -> int | None:
-    """Return the whole part of a version: 1 is ours, "1.0" that of the form before it."""
     if isinstance(version, int) and not isinstance(version, bool) and version > 0:
         return version
     if isinstance(version, str) and re.fullmatch(r"[0-9]{1,4}(\.[0-9]{1,4}){0,2}", version):
@@ -385,7 +378,6 @@ def _report_unknown_key(read: LayerRead, path: str, node: LocatedNode) -> None:
 
 
 def _nearest_key_path(path: str) -> str:
-    """Look for the key by its whole name first, then for one of the same last name in another section."""
     known = [*KEYS_BY_PATH, *SECTION_PATHS, *KEY_ALIASES, "providers"]
     names = {known_path: known_path for known_path in known} | {
         known_path.rsplit(".", 1)[-1]: known_path for known_path in known if "." in known_path
@@ -415,7 +407,6 @@ def _shown_value(path: str, node: LocatedNode) -> str:
 
 
 def collected_problems(reads: Iterable[LayerRead]) -> list[ConfigProblem]:
-    """Collect the problems of several layers in their order."""
     return [problem for read in reads for problem in read.problems]
 
 

@@ -48,10 +48,10 @@ from workbench.config.types import (
     ToolHooks,
     UiSettings,
 )
+from workbench.domain.values import WORKSPACE_CONFIG_FILE
 
 
 def build_config(values: Mapping[str, Any], providers: Mapping[str, ProviderSettings]) -> Config:
-    """Build the configuration from the values by dotted key."""
     ui: dict[str, Any] = {**_section_values(values, "ui"), "keymap": MappingProxyType(values["ui.keymap"])}
     return Config(
         config_version=CONFIG_VERSION,
@@ -116,7 +116,6 @@ def _section_values(values: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 
 USER_CONFIG_FILE = "config.json"
-WORKSPACE_CONFIG_FILE = ".workbench.json"
 
 
 def load_config(
@@ -219,7 +218,6 @@ class _LayerFold:
         self.providers.setdefault(name, {})[field] = layer_value
 
     def _known_name(self, name: str) -> str:
-        """Find the provider that a variable means: variables have no small letters and no dash."""
         folded = name.replace("-", "_").lower()
         known = [*self.providers, *PROVIDER_KINDS]
         return next((provider for provider in known if provider.replace("-", "_").lower() == folded), name)

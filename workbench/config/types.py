@@ -38,12 +38,10 @@ def text_kind(words: str, form: str = "", limit: int = 4096) -> Any:
 
 
 def list_kind(item: Any, what: str) -> Any:
-    """Return the kind of an array of one kind; `what` are its items."""
     return Annotated[list[item], Meta(extra={"words": f"a list of {what}"})]
 
 
 def text_map_kind(words: str, key: Any, value: Any) -> Any:
-    """Return the kind of an object of texts."""
     return Annotated[dict[key, value], Meta(extra={"words": words})]
 
 
@@ -95,7 +93,6 @@ def kind_parts(kind: Any) -> tuple[Any, dict[str, Any]]:
 
 
 def kind_words(kind: Any) -> str:
-    """Say what a value must be."""
     base, facts = kind_parts(kind)
     if "words" in facts:
         return facts["words"]
@@ -124,8 +121,7 @@ def record_fields(record: type[Struct]) -> dict[str, tuple[Any, bool]]:
 def convert_node(node: LocatedNode, kind: Any) -> Any:
     """Convert a value, each of its members by itself; a record becomes a dict of what is there.
 
-    Raises:
-        InvalidValue: It does not fit; says which member, and where it stands.
+    Raises InvalidValue: it does not fit; says which member, and where it stands.
     """
     base, facts = kind_parts(kind)
     if get_origin(base) is list:

@@ -240,7 +240,6 @@ class Command:
             os.close(file)
 
     async def _end(self, ended: asyncio.Task[None], grace: float) -> float:
-        """End the group and return what is left of the grace for others."""
         deadline = time.monotonic() + grace
         # Noticed before their parent is gone: without it and without a mark nobody could tell whose they are.
         await asyncio.to_thread(self._hunt.notice)

@@ -161,7 +161,6 @@ class WalkedFolder(Struct, kw_only=True):
     """Its descriptor."""
 
     def below(self, name: str) -> str:
-        """Return the path of a name in it."""
         return f"{self.path}/{name}" if self.path else name
 
     def open(self, name: str) -> BinaryIO:

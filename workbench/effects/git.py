@@ -91,7 +91,6 @@ def add_worktree(folder: str, target: str, *words: str, environment: Mapping[str
 
 
 def _git_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment without what steers git, and without folders that depend on where one stands."""
     scrubbed = scrubbed_environment(environment)
     kept = {name: value for name, value in scrubbed.items() if not name.startswith("GIT_")}
     folders = [folder for folder in kept.get("PATH", os.defpath).split(os.pathsep) if folder.startswith("/")]

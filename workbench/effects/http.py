@@ -123,8 +123,6 @@ async def _response_head(client: "httpx.AsyncClient", request: HttpRequest) -> "
 
 
 class _translated_errors:  # noqa: N801 -- read as a word of a `with` statement
-    """Turn every error of the client into HttpFailed, without its text."""
-
     def __enter__(self) -> None:
         pass
 

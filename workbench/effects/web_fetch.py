@@ -195,7 +195,6 @@ def _inflated(chunks: Iterable[bytes], *, is_gzip: bool) -> Iterator[bytes]:
 
 
 def _zlib_window(beginning: bytes, *, is_gzip: bool) -> int:
-    """Return what zlib has to expect; `deflate` comes with and without a zlib header."""
     if is_gzip:
         return 16 + zlib.MAX_WBITS
     has_header = len(beginning) > 1 and beginning[0] & 0x0F == 8 and int.from_bytes(beginning[:2]) % 31 == 0

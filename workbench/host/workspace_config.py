@@ -13,8 +13,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from workbench.config.layers import USER_CONFIG_FILE, WORKSPACE_CONFIG_FILE, load_config
+from workbench.config.layers import USER_CONFIG_FILE, load_config
 from workbench.config.types import LoadedConfig
+from workbench.domain.values import WORKSPACE_CONFIG_FILE
 from workbench.host.file_poller import FileStates, file_states, poll_changes
 from workbench.journal.errors import JournalError
 from workbench.journal.home import Home

@@ -69,15 +69,8 @@ class DecisionResult(Struct, frozen=True, kw_only=True):
 def decide_action(journal: Journal, decision: Decision, shown_digest: str, actor: Actor) -> DecisionResult:
     """Answer an action; of all processes that try, exactly one succeeds.
 
-    Args:
-        journal: Where.
-        decision: The answer.
-        shown_digest: The digest of what the human saw.
-        actor: Who answers; only a user can approve.
-
-    Raises:
-        GuardFailed: Something other than a user approves.
-        JournalError: Nothing was decided; says why.
+    `shown_digest`: the digest of what the human saw. `actor`: who answers; only a user can approve. Raises
+    GuardFailed: something other than a user approves; JournalError: nothing was decided; says why.
     """
     if decision.verdict == "approve" and actor.kind != "user":
         why = f"a decision by {actor.kind} cannot approve"
@@ -96,9 +89,7 @@ def decide_action(journal: Journal, decision: Decision, shown_digest: str, actor
 def extend_action(journal: Journal, action_id: str, actor: Actor) -> DecisionResult:
     """Give a pending action a new id and a new window of the same length, at most four times.
 
-    Raises:
-        GuardFailed: Something other than a user extends.
-        JournalError: Nothing was changed; says why.
+    Raises GuardFailed: something other than a user extends; JournalError: nothing was changed; says why.
     """
     if actor.kind != "user":
         why = f"{actor.kind} cannot extend"
@@ -192,7 +183,6 @@ _REASON_BY_STATE: Final[dict[str, RefusalReason]] = {
 
 
 def _closed_reason(action: Action, live: TransactionTables, now: int) -> RefusalReason | None:
-    """Say why an action takes no answer any more, whoever gives it."""
     if action.state != "pending":
         return _REASON_BY_STATE[action.state]
     if action.expires_at is not None and now >= action.expires_at:
@@ -213,7 +203,6 @@ def _refusal_reason(
 
 
 def _is_offered(action: Action, decision: Decision) -> bool:
-    """Return whether the choice is one of those offered and agrees with the verdict."""
     choice, is_approval = decision.choice, decision.verdict == "approve"
     if not action.choices:
         # A gate without choices of its own offers the two verdicts; anything else offers none.
@@ -297,8 +286,7 @@ def _refusal_body(result: DecisionResult, verdict: str) -> AnswerRefused:
 def add_rule(journal: Journal, rule: RuleAdded, actor: Actor) -> Rule:
     """Add a rule under the next number, whatever number it names.
 
-    Raises:
-        JournalError: It was not added; says why.
+    Raises JournalError: it was not added; says why.
     """
 
     def work(live: TransactionTables, now: int) -> Sequence[Event]:
@@ -312,8 +300,7 @@ def add_rule(journal: Journal, rule: RuleAdded, actor: Actor) -> Rule:
 def revoke_rule(journal: Journal, number: str, actor: Actor) -> Rule:
     """Take a rule back; one that was taken back before stays as it is.
 
-    Raises:
-        GuardFailed: There is no such rule.
+    Raises GuardFailed: there is no such rule.
     """
 
     def work(live: TransactionTables, now: int) -> Sequence[Event]:

@@ -42,13 +42,8 @@ class Home(Struct, frozen=True, kw_only=True):
     def open(cls, path: Path | None = None, env: Mapping[str, str] = os.environ) -> Self:
         """Open the data folder, making what is missing.
 
-        Args:
-            path: The folder; if not given `WORKBENCH_HOME`, else the platform's data folder.
-            env: The environment.
-
-        Raises:
-            HomeRefused: It cannot be used; says why and what to do.
-            JournalCorrupt: Its key file is damaged.
+        `path`: the folder; if not given `WORKBENCH_HOME`, else the platform's data folder. Raises
+        HomeRefused: it cannot be used; says why and what to do; JournalCorrupt: its key file is damaged.
         """
         wanted = (path or default_home_path(env)).expanduser().absolute()
         _refuse_network(wanted)
@@ -66,22 +61,18 @@ class Home(Struct, frozen=True, kw_only=True):
 
     @property
     def database(self) -> Path:
-        """The journal's database file."""
         return self.path / DATABASE_NAME
 
     @property
     def run(self) -> Path:
-        """The folder of locks."""
         return self.path / "run"
 
     @property
     def blobs(self) -> Path:
-        """The folder of stored bytes."""
         return self.path / "blobs"
 
     @property
     def logs(self) -> Path:
-        """The folder of logs."""
         return self.path / "logs"
 
     @property
@@ -90,7 +81,6 @@ class Home(Struct, frozen=True, kw_only=True):
         return self.run / "reserve"
 
     def driver_lock(self, host_id: str) -> Path:
-        """Return the lock that a driver holds for its life."""
         return self.run / f"driver-{host_id}.lock"
 
     def restore_reserve(self) -> bool:
@@ -105,7 +95,6 @@ class Home(Struct, frozen=True, kw_only=True):
         return True
 
     def free_reserve(self) -> bool:
-        """Give the reserve up; True if there was one."""
         try:
             self.reserve.unlink()
         except OSError:
@@ -116,8 +105,7 @@ class Home(Struct, frozen=True, kw_only=True):
 def create_file_once(path: Path, make: Callable[[], bytes]) -> None:
     """Create a private file unless it is there; of several processes exactly one content wins.
 
-    Raises:
-        FileRefused: It was not created.
+    Raises FileRefused: it was not created.
     """
     if path.exists():
         return
@@ -130,7 +118,6 @@ def create_file_once(path: Path, make: Callable[[], bytes]) -> None:
 
 
 def default_home_path(env: Mapping[str, str]) -> Path:
-    """Return where the data folder is, without touching it."""
     if named := env.get("WORKBENCH_HOME"):
         return Path(named)
     import platformdirs
@@ -208,18 +195,14 @@ class BlobStore:
     def seal(self, data: bytes) -> BlobRef:
         """Store exact bytes; the same bytes twice are one file.
 
-        Raises:
-            JournalFull: The disk is full.
-            JournalFailed: They were not stored.
+        Raises JournalFull: the disk is full; JournalFailed: they were not stored.
         """
         return self._store("sealed", data)
 
     def record(self, data: bytes) -> BlobRef:
         """Store scrubbed bytes; the same bytes twice are one file.
 
-        Raises:
-            JournalFull: The disk is full.
-            JournalFailed: They were not stored.
+        Raises JournalFull: the disk is full; JournalFailed: they were not stored.
         """
         return self._store("recorded", data)
 
@@ -228,7 +211,6 @@ class BlobStore:
         return self._look(ref)[0]
 
     def state(self, ref: BlobRef) -> BlobState:
-        """Say whether a blob is whole, by reading all of it."""
         return self._look(ref)[1]
 
     def has(self, ref: BlobRef) -> bool:

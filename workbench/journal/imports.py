@@ -89,9 +89,8 @@ class SessionImport:
     def add(self, event: Event) -> None:
         """Take an event; it is committed with others.
 
-        Raises:
-            GuardFailed: It belongs to a session that was made here, or touches another one.
-            JournalError: It was not stored.
+        Raises GuardFailed: it belongs to a session that was made here, or touches another one; JournalError:
+        it was not stored.
         """
         if event.recorded_at is None:
             event = replace(event, recorded_at=self.now)
@@ -116,8 +115,7 @@ class SessionImport:
     def end_file(self) -> tuple[str, ...]:
         """Settle what the file that was just read says of its sessions; another file may hold them as well.
 
-        Returns:
-            The sessions that stay as they were, because this file contradicts them and ends earlier.
+        Returns the sessions that stay as they were, because this file contradicts them and ends earlier.
         """
         replaced, latest = self._replaced, self._latest
         self._replaced, self._latest = {}, {}
@@ -149,16 +147,11 @@ class SessionImport:
         del self.begun[begun:]
 
     def flush(self) -> None:
-        """Store what was taken so far, and say what was refused of it.
-
-        Raises:
-            GuardFailed: See `add`.
-        """
+        """Store what was taken so far, and say what was refused of it. Raises GuardFailed: see `add`."""
         self._commit()
         self._settle()
 
     def _is_there(self, one: PreparedEvent) -> bool:
-        """Tell whether an event is stored as it is; what stands in its way is taken out."""
         event, known = one.event, self._known[one.event.session_id]
         if not known:
             return False
@@ -259,7 +252,6 @@ class SessionImport:
             self.begun.append(session_id)
 
     def _take_back(self, session_id: str) -> None:
-        """Bring a session that grew back to what it was."""
         before = self._before.get(session_id)
         known = self._first.get(session_id)
         if before is None:
@@ -283,7 +275,6 @@ def _content_hash(kind: str, body: str) -> int:
 
 
 def _store_session_anew(journal: Journal, session_id: str, events: Iterable[Event]) -> None:
-    """Store a session anew with these events, its rows made from them."""
     kept = [prepare_event(event) for event in events]
     journal.change(lambda live: remove_session_rows(live, session_id))
     remove_session_events(journal, session_id)
@@ -341,7 +332,6 @@ def discard_import(journal: Journal, session_id: str) -> None:
 
 
 def _require_own_session(event: Event, live: TransactionTables) -> None:
-    """Refuse an event that names a call or a question of another session."""
     body = event.body
     calls: Iterable[str] = (call.call_id for call in body.calls) if isinstance(body, ReplyCompleted) else ()
     for key in (*calls, event.call_id):

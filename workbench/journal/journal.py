@@ -48,8 +48,7 @@ class Journal(JournalReader):
     def open(cls, home: Home, clock: Clock | None = None) -> Self:
         """Open the journal of a home, creating or migrating its database.
 
-        Raises:
-            JournalError: See `store.prepare`.
+        Raises JournalError: see `prepare_database`.
         """
         prepare_database(home)
         return cls(home, clock or SystemClock())
@@ -100,7 +99,7 @@ class Journal(JournalReader):
 
         Raises:
             GuardFailed: The guard, a session or a row does not allow it; nothing was written.
-            IllegalMoveError: A state machine does not allow it; nothing was written.
+            IllegalMoveError: a state machine does not allow it; nothing was written.
             MalformedEventError: An event cannot be stored; nothing was written.
             JournalError: Nothing was written; says why.
         """
@@ -138,9 +137,7 @@ class Journal(JournalReader):
     def change_later(self, work: "Callable[[TransactionTables], T]", size: int) -> "Future[T]":
         """Run a function in a transaction that a power loss may take back, without waiting: for imports.
 
-        Args:
-            work: What to do.
-            size: Bytes that it will store, roughly.
+        `size`: bytes that it will store, roughly.
         """
         return self._open_queue().change(work, is_durable=False, size=size)
 
@@ -175,12 +172,7 @@ class Journal(JournalReader):
     # --- the doorbell --------------------------------------------------------------------------
 
     def wait(self, cursor: int, timeout: float) -> bool:
-        """Wait until there is something after a position; False when the time is over first.
-
-        Args:
-            cursor: The last position that was read.
-            timeout: Seconds.
-        """
+        """Wait until there is something after a position; False when the time is over first."""
         until = time.monotonic() + timeout
         while True:
             rings = self.doorbell.rings
@@ -249,9 +241,7 @@ class ChangeNotifier:
     def wait(self, rings: int, timeout: float) -> bool:
         """Wait until it has rung more often than `rings`; False when the time is over first.
 
-        Args:
-            rings: From the property, read before looking at the journal.
-            timeout: Seconds.
+        `rings`: from the property, read before looking at the journal.
         """
         with self._changed:
             self._start()
@@ -311,7 +301,6 @@ def _data_version(database: journal_database.Database, seen: int | None) -> int 
 
 
 def _watch_database(home: Home, ring: Callable[[], None]) -> Callable[[], None]:
-    """Watch the home folder for writes to the WAL; returns how to stop."""
     from workbench.effects import folders
 
     try:

@@ -45,10 +45,8 @@ SWEEP_ALONE_SECONDS: Final = 60.0
 def delete_session(journal: Journal, session_id: str, actor: Actor) -> None:
     """Delete a session with its events and the blobs that only it refers to. Children stay.
 
-    Raises:
-        SessionUnknown: There is none.
-        Driven: A living process drives it.
-        GuardFailed: It is the session of the journal itself.
+    Raises SessionUnknown: there is none; SessionDriven: a living process drives it; GuardFailed: it is the
+    session of the journal itself.
     """
     what = f"session {session_id} was not deleted"
     if session_id == SYSTEM_SESSION:
@@ -88,15 +86,10 @@ def compact_database(journal: Journal, largest: int = LARGEST_COMPACTED) -> bool
     """Leave no copy of what was deleted in any file: to be called once after the last delete.
 
     Bytes that no event refers to go, whoever left them. So do backups of older schemas; the database is
-    written anew, and the log of changes is emptied. SQLite
-    overwrites what it deletes, but copies of a row that once was elsewhere in a page stay there.
-
-    Args:
-        journal: Where.
-        largest: Bytes of a database that is written anew while sessions are driven, whose writers wait.
-
-    Returns:
-        False if the database was too large for that, or a reader kept the log; nothing is lost by it.
+    written anew, and the log of changes is emptied. SQLite overwrites what it deletes, but copies of a row
+    that once was elsewhere in a page stay there. `largest`: bytes of a database that is written anew while
+    sessions are driven, whose writers wait. Returns False if the database was too large for that, or a reader
+    kept the log; nothing is lost by it.
     """
     sweep_unused_blobs(journal, SWEEP_AFTER_SECONDS if live_drivers(journal.home) else SWEEP_ALONE_SECONDS)
     for backup in journal.home.path.glob("journal.db.schema-*.backup"):
@@ -117,8 +110,7 @@ def compact_database(journal: Journal, largest: int = LARGEST_COMPACTED) -> bool
 def sweep_unused_blobs(journal: Journal, older_than: float = SWEEP_AFTER_SECONDS) -> int:
     """Remove blobs that no event refers to and temporary files, both older than some seconds.
 
-    Returns:
-        How many files were removed.
+    Returns how many files were removed.
     """
     removed = journal.blobs.sweep_temporary(older_than)
     with journal.snapshot() as database:
@@ -140,7 +132,6 @@ def remove_session_rows(live: TransactionTables, session_id: str) -> None:
 
 
 def remove_session_events(journal: Journal, session_id: str) -> None:
-    """Remove the events of a session, in short transactions."""
     while journal.change(lambda live: _remove_events(live, session_id)):
         pass
 
@@ -178,8 +169,7 @@ def remove_unused_blobs(
 ) -> int:
     """Remove blobs that a statement does not find, inside transactions: who appends one now misses it.
 
-    Returns:
-        How many files were removed.
+    Returns how many files were removed.
     """
 
     def remove(live: TransactionTables, some: list[BlobRef]) -> int:
@@ -207,13 +197,8 @@ _SELECT_STILL_NEEDED: Final = (
 def remove_expired_blobs(journal: Journal, days: int, older_than: float = SWEEP_AFTER_SECONDS) -> int:
     """Remove sealed bytes that only sessions need which ended so many days ago.
 
-    Args:
-        journal: Where.
-        days: Whole days since the end; 0 removes them at once.
-        older_than: Seconds since the bytes were stored last: somebody may be about to refer to newer ones.
-
-    Returns:
-        How many files were removed.
+    `days`: whole days since the end; 0 removes them at once. `older_than`: seconds since the bytes were
+    stored last: somebody may be about to refer to newer ones. Returns how many files were removed.
     """
     before = journal.now() - days * DAY_MICROS
     with journal.snapshot() as database:
@@ -249,7 +234,6 @@ class FoldedJournal(Struct):
     _last: dict[str, int] = field(default_factory=dict[str, int])
 
     def take(self, event: Event) -> None:
-        """Add an event."""
         if event.session_id in self.deleted:
             return
         expected = self._last.get(event.session_id, 0) + 1
@@ -263,7 +247,6 @@ class FoldedJournal(Struct):
         self.refs.update((ref, event.session_id) for ref in blob_refs(event.body))
 
     def rows(self) -> Iterator[storage.AnyRow]:
-        """Yield every row of every table that events make."""
         rows = self.known
         for found in (rows.sessions, rows.calls, rows.actions, rows.rules, rows.trusts, self.leases):
             yield from found.values()

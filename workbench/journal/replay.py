@@ -59,12 +59,9 @@ class ReplayReader:
         """Return positions and times of the recording's events, in order, and a fact of some of them.
 
         The database writes each column as one text: a row an event would take four times as long, and no
-        other thread could run meanwhile. The fact of `turn.ended` is its number and its session.
-
-        Args:
-            facts: The kinds of which a fact is wanted, and the field of the body that is it; None for none.
-            after: Only events behind this position.
-            limit: At most so many events; negative for all.
+        other thread could run meanwhile. The fact of `turn.ended` is its number and its session. `facts`: the
+        kinds of which a fact is wanted, and the field of the body that is it; None for none. `after`: only
+        events behind this position. `limit`: at most so many events; negative for all.
         """
         with self._reader.snapshot() as database:
             ids = [key for (key,) in database.execute(_FAMILY, (self.session_id,))]
@@ -146,7 +143,6 @@ class ReplayReader:
 
 
 def _fact_cases(facts: Mapping[str, str | None]) -> dict[str, str]:
-    """Return the SQL of which events are told, and of the fact of each; names are our own."""
     # Which turn ended is told by its number and session, whatever else there is to say.
     ended = "WHEN 'turn.ended' THEN sequence_number || ' ' || session_id"
     cases = (f"WHEN '{kind}' THEN json_extract(body, '$.{name}')" for kind, name in facts.items() if name)
@@ -155,7 +151,6 @@ def _fact_cases(facts: Mapping[str, str | None]) -> dict[str, str]:
 
 
 def _events_of(database: Database, ids: Sequence[str], after: int) -> tuple[str, str, tuple[SqlValue, ...]]:
-    """Return condition, order and values for the events of sessions behind a position."""
     marks = ", ".join("?" * len(ids))
     if len(ids) > 1:
         # Few are behind what was read; of all, the sessions' own indexes are read and sorted.
@@ -209,7 +204,6 @@ _SELECT_POSITION: Final = "SELECT position FROM event WHERE session_id = ? AND s
 
 
 def _session_edge(database: Database, session_id: str, column: str, order: str) -> int:
-    """Return position or time of a session's first (ASC) or last (DESC) event."""
     where = f"session_id = ? ORDER BY sequence_number {order} LIMIT 1"
     statement = f"SELECT {column} FROM event WHERE {where}"  # noqa: S608 our own names
     return _first_value(database, statement, session_id) or 0
@@ -241,11 +235,7 @@ class ReplayCheckpoints:
     def __init__(self, journal: Journal, session_id: str, begins: int, stretch: int) -> None:
         """Name the file; nothing is opened.
 
-        Args:
-            journal: Where the recording is.
-            session_id: Whose.
-            begins: The position before its first event.
-            stretch: Lasting events between two checkpoints.
+        `begins`: the position before its first event. `stretch`: lasting events between two checkpoints.
         """
         self._journal = journal
         name = journal.blobs.keyed(f"checkpoints {session_id}".encode())[:32]
@@ -340,7 +330,6 @@ def event_fingerprint(event_id: str) -> str:
 
 
 def _format_fingerprint() -> str:
-    """Return what changes when rows get other fields, or events do other things to them."""
     names = [[row.__name__, *storage.column_names(row)] for row in _CHECKPOINT_ROWS]
     found = hashlib.sha256(json.dumps([_CHECKPOINT_FORMAT, names]).encode())
     for module in (fold, machines, run_fold):
@@ -362,11 +351,7 @@ def _encoded_rows(rows: MemoryTables) -> bytes:
 
 def _row_loader(payload: bytes) -> Callable[[], MemoryTables]:
     def read() -> MemoryTables:
-        """Return the rows.
-
-        Raises:
-            Damaged: They are not what was written.
-        """
+        """Return the rows. Raises CheckpointDamaged: they are not what was written."""
         rows = MemoryTables()
         try:
             data = zlib.decompress(base64.b64decode(payload))

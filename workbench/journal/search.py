@@ -48,10 +48,7 @@ class SessionMatches(Struct, frozen=True, kw_only=True):
 def index_event(database: Database, event: Event, known: set[str]) -> None:
     """Add an event that was just stored; nothing for kinds that are not searched.
 
-    Args:
-        database: In the transaction of the event.
-        event: As it was stored.
-        known: Words that are in the index, see `words.learn`.
+    `known`: words that are in the index, see `add_search_words`.
     """
     if event.kind not in SEARCHED_KINDS:
         return
@@ -94,10 +91,8 @@ def _event_words(event: Event) -> str | None:
 def remove_searched_events(database: Database, session_id: str, most: int) -> int:
     """Delete at most so many searched events of a session, from the index and from the events.
 
-    Both go in one step: the index can only be told to forget a text while the text is there.
-
-    Returns:
-        How many were deleted.
+    Both go in one step: the index can only be told to forget a text while the text is there. Returns how many
+    were deleted.
     """
     some = "SELECT sequence_number FROM search_text WHERE session_id = ?1 ORDER BY sequence_number LIMIT ?2"
     numbers = [row[0] for row in database.execute(some, (session_id, most))]
@@ -137,7 +132,6 @@ def forget_search_session(database: Database, session_id: str) -> None:
 
 
 def rebuild_search_index(database: Database) -> None:
-    """Make the index anew from the events."""
     database.execute(
         "INSERT OR IGNORE INTO search_session (session_id)"
         " SELECT session_id FROM event GROUP BY session_id ORDER BY min(position)"
@@ -154,11 +148,9 @@ def word_finder(database: Database) -> Callable[[str, bool], Sequence[str]]:
 def matching_sessions(database: Database, match: str, most: int = -1) -> list[SessionMatches]:
     """Return the sessions that hold what an expression asks for, in no order.
 
-    Args:
-        database: A connection of a reader.
-        match: An FTS5 expression, as `views.query` makes it.
-        most: Only the newest so many places are counted, of the sessions that came last: a word that is
-            everywhere narrows nothing, and nobody waits for it while typing. -1 counts all.
+    `match`: an FTS5 expression, as `views.query` makes it. `most`: only the newest so many places are
+    counted, of the sessions that came last: a word that is everywhere narrows nothing, and nobody waits for
+    it while typing. -1 counts all.
     """
     hits = "SELECT rowid FROM search WHERE search MATCH ?1 ORDER BY rowid DESC LIMIT ?2"
     counted = (

@@ -39,11 +39,8 @@ _MOST_IDS: Final = 500
 def listed_sessions(database: Database, ids: Iterable[str] | None = None) -> list[Session]:
     """Return sessions, the last changed first, without prompts, settings and tools: those stay empty.
 
-    Steps of pipelines are left out: their run stands for them.
-
-    Args:
-        database: A connection of a reader.
-        ids: Only these; None is all but the journal's own.
+    Steps of pipelines are left out: their run stands for them. `ids`: only these; None is all but the
+    journal's own.
     """
     statement = f"SELECT {_LISTED_COLUMNS} FROM session WHERE kind != 'step' AND id != ?"  # noqa: S608 ours
     if ids is None:
@@ -145,10 +142,8 @@ def activity_spans(database: Database, session_id: str) -> ActivitySpans:
 def sessions_with_facets(database: Database, tools: Iterable[str], answers: Iterable[str]) -> frozenset[str]:
     """Return the sessions in which every one of some tools was called and every answer was given.
 
-    Args:
-        database: A connection of a reader.
-        tools: Beginnings of their names.
-        answers: Beginnings of the states of an action: `rejected`, `expired`.
+    `tools`: beginnings of their names. `answers`: beginnings of the states of an action: `rejected`,
+    `expired`.
     """
     asked = [
         *(("call", "tool", word) for word in tools),
@@ -201,7 +196,6 @@ class StatisticsScope(Struct, frozen=True, kw_only=True):
 
     @property
     def values(self) -> Sequence[SqlValue]:
-        """Return the values that every question is given."""
         return (SYSTEM_SESSION, self.since, self.workspace, self.session_id)
 
 
@@ -215,7 +209,6 @@ class StatisticsFacts(Struct, frozen=True, kw_only=True):
 
 
 def statistics_facts(database: Database, scope: StatisticsScope) -> StatisticsFacts:
-    """Read the facts of some sessions."""
     return StatisticsFacts(
         calls=tuple(_call_facts(database, scope)), answers=tuple(_action_facts(database, scope)),
         sessions=tuple(_session_facts(database, scope)), files=tuple(_file_facts(database, scope)),
@@ -308,7 +301,6 @@ def _own_tokens(database: Database, session_id: str, since: int) -> dict[str, in
 
 
 def _tokens_by_quarter(database: Database, session_id: str, since: int) -> tuple[tuple[int, int], ...]:
-    """Return what the replies of a session used, by quarters of an hour: no zone is off by less."""
     return tuple((row[0], row[1]) for row in database.execute(_TOKENS_BY_QUARTER, (session_id, since)))
 
 

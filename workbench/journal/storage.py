@@ -64,7 +64,6 @@ def decode_event(values: Sequence[Any]) -> Event:
 
 
 def event_with_position(event: Event, position: int, number: int) -> Event:
-    """Return an event as it is stored under a position and a number."""
     return replace(event, position=position, sequence_number=number)
 
 
@@ -83,7 +82,6 @@ def select_statement(row: type[AnyRow]) -> str:
 
 
 def row_from_values(row: type[Any], values: Sequence[Any]) -> Any:
-    """Build a row from the values of `select`."""
     content = dict(zip(column_names(row), values, strict=True))
     for column, read in _decoded_columns(row):
         value = content[column]
@@ -106,10 +104,7 @@ class JournalReader:
     def events(self, session_id: str | None = None, after: int = 0, limit: int | None = None) -> list[Event]:
         """Return events in order of position.
 
-        Args:
-            session_id: Only of this session.
-            after: Only those with a greater position.
-            limit: At most so many.
+        `session_id`: only of this session. `after`: only those with a greater position.
         """
         most = -1 if limit is None else limit
         if session_id is None:
@@ -136,11 +131,8 @@ class JournalReader:
     ) -> list[Event]:
         """Return events of a session that are no piece of anything streamed, in order.
 
-        Args:
-            session_id: Which.
-            before: Only those with a smaller number, and of these the last.
-            after: Without `before`: only those with a greater number, and of these the first.
-            limit: At most so many.
+        `before`: only those with a smaller number, and of these the last. `after`: without `before`: only
+        those with a greater number, and of these the first.
         """
         where = f"WHERE session_id = ? AND kind NOT IN ({', '.join('?' * len(STREAMED_KINDS))})"
         number, order = (after, "> ? ORDER BY sequence_number") if before is None else (before, _BACKWARDS)
@@ -163,11 +155,9 @@ class JournalReader:
         return (self._value(ended, session_id) or 0) - later
 
     def call_count(self, session_id: str) -> int:
-        """Return how many calls a session has."""
         return self._value("SELECT count(*) FROM call WHERE session_id = ?", session_id) or 0
 
     def call_events(self, call_id: str) -> list[Event]:
-        """Return the events of one call in order."""
         return [
             decode_event(values)
             for values in self._all(f"{SELECT_EVENTS} WHERE call_id = ? ORDER BY position", call_id)
@@ -179,12 +169,10 @@ class JournalReader:
         return [decode_event(values) for values in self._all(f"{SELECT_EVENTS} {where}", run, step)]
 
     def event_at(self, position: int) -> Event | None:
-        """Return the event at a position; None if it was deleted or never was."""
         found = self._all(f"{SELECT_EVENTS} WHERE position = ?", position)
         return decode_event(found[0]) if found else None
 
     def last_position(self) -> int:
-        """Return the newest position; 0 in an empty journal."""
         return self._value("SELECT max(position) FROM event") or 0
 
     def last_sequence(self, session_id: str) -> int:
@@ -192,13 +180,11 @@ class JournalReader:
         return self._value("SELECT max(sequence_number) FROM event WHERE session_id = ?", session_id) or 0
 
     def newest(self) -> int:
-        """Return when the newest event was stored; 0 in an empty journal."""
         return self._value(SELECT_NEWEST_TIME) or 0
 
     # --- rows ----------------------------------------------------------------------------------
 
     def session(self, key: str) -> Session | None:
-        """Return a session by id."""
         return self._row(Session, key)
 
     def sessions(
@@ -214,14 +200,9 @@ class JournalReader:
     ) -> list[Session]:
         """Return sessions, the last changed first.
 
-        Args:
-            workspace: Only of this workspace (its real path).
-            status: Only in one of these.
-            kinds: Only of one of these kinds.
-            parent_id: Only children of this session.
-            archived: Only archived ones, or only others.
-            limit: At most so many.
-            offset: After leaving out so many.
+        `workspace`: only of this workspace (its real path). `status`: only in one of these. `kinds`: only of
+        one of these kinds. `parent_id`: only children of this session. `archived`: only archived ones, or
+        only others. `offset`: after leaving out so many.
         """
         where = _Conditions()
         where.equal("workspace", workspace)
@@ -250,7 +231,6 @@ class JournalReader:
         return self._rows(Session, where, host_id, workspace)
 
     def call(self, key: str) -> Call | None:
-        """Return a call by id."""
         return self._row(Call, key)
 
     def last_calls(self, session_id: str, limit: int) -> list[Call]:
@@ -267,7 +247,6 @@ class JournalReader:
         return self._rows(Call, f"{where} ORDER BY requested_at, ordinal, rowid", *where.given)
 
     def action(self, key: str) -> Action | None:
-        """Return an action by id."""
         return self._row(Action, key)
 
     def actions(
@@ -285,7 +264,6 @@ class JournalReader:
         return self._rows(Action, where, now)
 
     def rule(self, number: str) -> Rule | None:
-        """Return a rule by its number, revoked or not."""
         return self._row(Rule, number)
 
     def trust(self, workspace: str) -> Trust | None:
@@ -293,18 +271,15 @@ class JournalReader:
         return self._row(Trust, workspace)
 
     def trusted(self, workspace: str) -> Event | None:
-        """Return the event that last trusted a workspace."""
         where = "WHERE session_id = ? AND kind = 'workspace.trusted'"
         newest = "AND json_extract(body, '$.workspace') = ? ORDER BY sequence_number DESC LIMIT 1"
         found = self._all(f"{SELECT_EVENTS} {where} {newest}", SYSTEM_SESSION, workspace)
         return decode_event(found[0]) if found else None
 
     def lease(self, session_id: str) -> Lease | None:
-        """Return who drives a session, or did last."""
         return self._row(Lease, session_id)
 
     def pipeline_state(self, run: str) -> PipelineState | None:
-        """Return a pipeline run by id."""
         return self._row(PipelineState, run)
 
     def pipeline_states(self, workspace: str | None = None, limit: int | None = None) -> list[PipelineState]:
@@ -317,7 +292,6 @@ class JournalReader:
         return self._rows(PipelineState, order, *given, -1 if limit is None else limit)
 
     def step_state(self, run: str, step: str) -> StepState | None:
-        """Return a step of a run."""
         return self._row(StepState, step_key(run, step))
 
     def step_states(self, run: str) -> list[StepState]:
@@ -341,7 +315,6 @@ class JournalReader:
     # --- connections ---------------------------------------------------------------------------
 
     def close(self) -> None:
-        """Close the connections."""
         with self._lock:
             self._is_closed = True
             idle, self._idle = self._idle, []
@@ -391,8 +364,6 @@ class JournalReader:
 
 
 class _Conditions:
-    """Conditions of a list, those that were given."""
-
     def __init__(self) -> None:
         self._parts: list[str] = []
         self.given: list[journal_database.SqlValue] = []
@@ -437,7 +408,6 @@ def column_names(row: type[AnyRow]) -> tuple[str, ...]:
 
 
 def row_to_values(row: AnyRow) -> list[SqlValue]:
-    """Return a row as the values that `load` takes."""
     return [_column_value(row, column) for column in column_names(type(row))]
 
 
@@ -445,7 +415,6 @@ _encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), all
 
 
 def insert_row(database: Database, row: AnyRow) -> None:
-    """Store a row that is not there yet."""
     cls = type(row)
     database.execute(_insert_statement(cls), [_column_value(row, column) for column in column_names(cls)])
 
@@ -487,7 +456,6 @@ def _column_value(row: AnyRow, column: str) -> SqlValue:
 
 @functools.cache
 def _decoded_columns(row: type[AnyRow]) -> tuple[tuple[str, Callable[[Any], Any]], ...]:
-    """Return the columns that do not hold the value of their field, and what reads each."""
     hints = typing.get_type_hints(row)
     readers = ((column, _column_decoder(hints[column])) for column in column_names(row))
     return tuple((column, read) for column, read in readers if read is not None)

@@ -122,11 +122,8 @@ class TransactionTables:
     ) -> None:
         """Look at the tables in a transaction that has begun.
 
-        Args:
-            database: The connection of the transaction.
-            now: The wall clock.
-            has_blob: Whether stored bytes are there.
-            kept: What an earlier transaction looked up; taken over if nothing was committed since elsewhere.
+        `has_blob`: whether stored bytes are there. `kept`: what an earlier transaction looked up; taken over
+        if nothing was committed since elsewhere.
         """
         self.database = database
         self.has_blob = has_blob
@@ -148,27 +145,21 @@ class TransactionTables:
         self._kept.put(CachedLookups(self.newest, self._rows, self._sequences, self._deleted, self._words))
 
     def session(self, key: str) -> Session | None:
-        """Return a session by id."""
         return self._get(Session, key)
 
     def call(self, key: str) -> Call | None:
-        """Return a call by id."""
         return self._get(Call, key)
 
     def action(self, key: str) -> Action | None:
-        """Return an action by id."""
         return self._get(Action, key)
 
     def rule(self, key: str) -> Rule | None:
-        """Return a rule by its number."""
         return self._get(Rule, key)
 
     def trust(self, key: str) -> Trust | None:
-        """Return the trust row of a workspace path."""
         return self._get(Trust, key)
 
     def pipeline_state(self, key: str) -> PipelineState | None:
-        """Return a pipeline run by id."""
         return self._get(PipelineState, key)
 
     def step_state(self, key: str) -> StepState | None:
@@ -176,15 +167,12 @@ class TransactionTables:
         return self._get(StepState, key)
 
     def next_run_number(self, pipeline: str, workspace: str) -> int:
-        """Return the next number of a pipeline's runs in a workspace, from 1."""
         return (self.value(_LAST_RUN_NUMBER, pipeline, workspace) or 0) + 1
 
     def lease(self, key: str) -> Lease | None:
-        """Return the lease of a session."""
         return self._get(Lease, key)
 
     def host(self, key: str) -> Host | None:
-        """Return a driver by id."""
         return self._get(Host, key)
 
     def due(self) -> list[Action]:
@@ -194,17 +182,14 @@ class TransactionTables:
         return [storage.row_from_values(Action, values) for values in found]
 
     def event_at(self, position: int) -> Event | None:
-        """Return the event at a position."""
         found = self.database.execute(f"{SELECT_EVENTS} WHERE position = ?", (position,)).fetchone()
         return decode_event(found) if found else None
 
     def stored(self, event_id: str) -> Event | None:
-        """Return the event with an id."""
         found = self.database.execute(f"{SELECT_EVENTS} WHERE id = ?", (event_id,)).fetchone()
         return decode_event(found) if found else None
 
     def is_deleted(self, session_id: str) -> bool:
-        """Return whether a session of this id was deleted."""
         if session_id not in self._deleted:
             found = self.value(_TOMBSTONE, session_id)
             self._deleted[session_id] = found is not None
@@ -215,7 +200,6 @@ class TransactionTables:
         return f"R{(self.value(_LAST_RULE_NUMBER) or 0) + 1}"
 
     def next_sequence(self, session_id: str) -> int:
-        """Take the next number of a session."""
         last = self._sequences.get(session_id)
         if last is None:
             last = self.value("SELECT max(sequence_number) FROM event WHERE session_id = ?", session_id) or 0
@@ -293,12 +277,10 @@ class TransactionTables:
         self.newest = self.value(SELECT_NEWEST_TIME) or 0
 
     def value(self, statement: str, *values: SqlValue) -> Any:
-        """Return the first value of the first row; None if there is none."""
         found = self.database.execute(statement, values).fetchone()
         return found[0] if found else None
 
     def all(self, statement: str, *values: SqlValue) -> list[SqlRow]:
-        """Return all rows of a question."""
         return self.database.execute(statement, values).fetchall()
 
     def _get(self, row: type[storage.AnyRow], key: str) -> Any:
@@ -349,8 +331,7 @@ LONGEST_WINDOW: Final = 1440 * 60 * 1_000_000
 def require_not_deleted(event: Event, live: TransactionTables) -> None:
     """Refuse an event for a session that was deleted: its id is never used again.
 
-    Raises:
-        SessionUnknown: It was deleted.
+    Raises SessionUnknown: it was deleted.
     """
     if event.session_id != SYSTEM_SESSION and live.is_deleted(event.session_id):
         raise SessionUnknown(
@@ -361,11 +342,9 @@ def require_not_deleted(event: Event, live: TransactionTables) -> None:
 def require_legal_event(event: Event, live: TransactionTables) -> None:
     """Refuse an event that its session, call or action does not allow as they stand.
 
-    Raises:
-        SessionUnknown: There is no such session.
-        SessionEnded: The session takes no more events.
-        IllegalMoveError: A state machine does not allow the move.
-        GuardFailed: What the event is about does not exist, or exists already.
+    Raises SessionUnknown: there is no such session; SessionEnded: the session takes no more events;
+    IllegalMoveError: a state machine does not allow the move; GuardFailed: what the event is about does not
+    exist, or exists already.
     """
     if event.session_id != SYSTEM_SESSION:
         _require_session(event, live)

@@ -252,9 +252,7 @@ class HookProcessEnd(Protocol):
         ...
 
     @property
-    def output(self) -> bytes:
-        """What it wrote."""
-        ...
+    def output(self) -> bytes: ...
 
     @property
     def timed_out(self) -> bool:
@@ -303,7 +301,6 @@ class HookPayload(Struct, frozen=True, kw_only=True):
 
 
 def hook_key(command: str, matcher: str) -> str:
-    """Return the name under which a hook that has run is remembered."""
     return f"{command}{matcher}"
 
 
@@ -313,7 +310,6 @@ def hooks_already_run(events: Iterable[HookRan]) -> dict[str, HookRan]:
 
 
 def matching_hooks(hooks: Iterable[HookRule], event: HookEvent, passed: ScreenedCall) -> tuple[HookRule, ...]:
-    """Return the hooks for an event whose matcher matches a call."""
     return tuple(hook for hook in hooks if hook.event == event and _matcher_matches(hook.matcher, passed))
 
 

@@ -70,11 +70,9 @@ class Endpoint:
     silence_seconds: float = DEFAULT_SILENCE_SECONDS
 
     def with_key(self, key: Callable[[], str | None], place: str) -> "Endpoint":
-        """Return the same endpoint with the way to its key."""
         return replace(self, key=key, key_place=place)
 
     def with_sampling(self, **changes: Any) -> "Endpoint":
-        """Return the same endpoint with some members of its sampling changed."""
         return replace(self, sampling=msgspec.structs.replace(self.sampling, **changes))
 
     @property

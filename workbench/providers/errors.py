@@ -73,14 +73,12 @@ def connection_failure(endpoint: Endpoint, error: HttpFailed, *, has_begun: bool
 
 
 def broken_off_failure(endpoint: Endpoint) -> FailurePart:
-    """Return the failure of a reply without an end."""
     host = urlsplit(endpoint.base_url).hostname
     why = f"the connection to {host} broke before the reply was complete"
     return mendable_failure("reply_broken_off", why, "Look at the server's log, then continue to ask again.")
 
 
 def not_a_completion_failure(endpoint: Endpoint, seen: str, kind: str = "") -> FailurePart:
-    """Return the failure of something that is no chat completion."""
     what = f"{kind}: " if kind else ""
     why = (
         f"{endpoint.base_url} answered something that is no chat completion: {what}{quote_server_text(seen)}"
@@ -90,7 +88,6 @@ def not_a_completion_failure(endpoint: Endpoint, seen: str, kind: str = "") -> F
 
 
 def too_large_failure(what: str, most: str) -> FailurePart:
-    """Return the failure of a reply beyond a limit."""
     remedy = "Continue to ask again, in smaller steps."
     return mendable_failure(
         "reply_too_large", f"{what} is larger than {most}; the connection was closed", remedy
@@ -98,7 +95,6 @@ def too_large_failure(what: str, most: str) -> FailurePart:
 
 
 def empty_reply_failure(stop: str | None) -> FailurePart:
-    """Return the failure of a reply that says nothing."""
     why = "the model answered with nothing"
     if stop == "length":
         why = "the model said nothing before its limit of tokens was reached"
@@ -109,7 +105,6 @@ def empty_reply_failure(stop: str | None) -> FailurePart:
 
 
 def key_missing_failure(error: KeyMissing) -> FailurePart:
-    """Return the failure of a key that is not there."""
     return mendable_failure("key_missing", error.why, error.remedy)
 
 
@@ -229,7 +224,6 @@ def _is_recoverable(status: int) -> bool:
 
 
 def error_in_body(body: bytes) -> Mapping[str, object]:
-    """Return the error object of a body; empty where there is none."""
     try:
         return error_in_json(json.loads(body))
     except (ValueError, RecursionError):
@@ -250,7 +244,6 @@ def error_in_json(document: object) -> Mapping[str, object]:
 
 
 def error_message(error: Mapping[str, object]) -> str:
-    """Return what an error object says."""
     for name in ("message", "detail", "code", "type"):
         value = error.get(name)
         if isinstance(value, str) and value.strip():

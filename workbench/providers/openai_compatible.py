@@ -249,7 +249,6 @@ def _reply_too_large() -> FailurePart:
 
 
 def request_body(request: ModelRequest, sampling: Sampling) -> RequestBody:
-    """Return the body of a streamed request."""
     body: RequestBody = {
         "model": request.model,
         "messages": [_wire_message(message) for message in request.messages],
@@ -411,7 +410,6 @@ class ReplyReader:
             call.add(call_id, name, _argument_text(arguments))
 
     def _place(self, index: object, call_id: str, name: str) -> _PartialCall | None:
-        """Return the call that a delta belongs to: by index; where there is none or it lies, by id."""
         number = index if isinstance(index, int) and not isinstance(index, bool) else None
         open_calls = [call for call in self._calls if number is None or call.index == number]
         last = open_calls[-1] if open_calls else None

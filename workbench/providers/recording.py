@@ -255,7 +255,6 @@ def _read_tool_call(value: _LocatedValue) -> ToolCallPart:
 
 
 def _read_arguments(value: _LocatedValue) -> str:
-    """Return arguments as a model writes them; a string is taken as it is, so it may be malformed."""
     if isinstance(value.node.value, str):
         return value.node.value
     if value.node.members is None:
@@ -437,7 +436,6 @@ class ReplyRecorder:
         self._exchanges: list[RecordedItem] = []
 
     def recorded_provider(self, provider: Provider) -> Provider:
-        """Return the same provider, recorded."""
         return _RecordingProvider(provider, self)
 
     async def replied(self, provider: Provider, request: ModelRequest) -> AsyncGenerator[ReplyPart, None]:

@@ -21,12 +21,10 @@ PLACEHOLDER_PATTERN = (
 
 @cache
 def compiled_pattern(source: str) -> re.Pattern[str]:
-    """Compile an expression, once."""
     return re.compile(source, re.ASCII)
 
 
 def secret_text(found: re.Match[str]) -> str:
-    """Return what would be replaced."""
     return found[found.lastgroup] if found.lastgroup else found.group()
 
 
@@ -159,12 +157,10 @@ def is_store_password(found: re.Match[str]) -> bool:
 
 
 def is_database_password(found: re.Match[str]) -> bool:
-    """Behind a client of a database that takes its password so."""
     return follows_program(found, "mysql", "mariadb")
 
 
 def is_login_password(found: re.Match[str]) -> bool:
-    """Behind a command that logs in."""
     return is_login(found) and follows_program(found, " login ")
 
 
@@ -221,9 +217,7 @@ _INTERFACE_WORDS = frozenset(
 def is_passphrase(text: str, fewest: int = 4) -> bool:
     """Some small words that make no sentence about passwords: `correct horse battery staple`.
 
-    Args:
-        text: What stands right of the name.
-        fewest: Words. Three may well be a sentence: none of them may be one of an interface, or inflected.
+    `fewest`: words. Three may well be a sentence: none of them may be one of an interface, or inflected.
     """
     words = compiled_pattern("[ -]").split(text)
     return (
@@ -289,7 +283,6 @@ def is_random_run(found: re.Match[str]) -> bool:
 
 
 def has_all_character_kinds(text: str) -> bool:
-    """Small letters, capitals and digits."""
     return all(compiled_pattern(kind).search(text) for kind in ("[0-9]", "[a-z]", "[A-Z]"))
 
 
@@ -346,7 +339,6 @@ def is_store_rule(found: re.Match[str]) -> bool:
 
 
 def is_announced_password(found: re.Match[str]) -> bool:
-    """Announced, with letters and digits in it."""
     text = secret_text(found)
     return (
         is_announced_value(found)
@@ -491,7 +483,6 @@ _MESSAGE_WORDS: Final = (
 
 
 def _is_below_environment(found: re.Match[str], above: str, line: str) -> bool:
-    """`PASSWORD: Word` as a whole line below `environment:`."""
     whole = compiled_pattern(_VARIABLE_LINE).fullmatch(line)
     return bool(whole) and line.endswith(secret_text(found)) and "environment:" in above
 
@@ -530,11 +521,9 @@ def _is_beside_login(found: re.Match[str], above: str, line: str, below: str) ->
 
 
 def _is_type_or_label(value: str) -> bool:
-    """`string`, `String!`, `Username`: beside it stands a type or a label as well."""
     return bool(compiled_pattern(rf"{PLACEHOLDER_PATTERN}|[A-Z].*").fullmatch(value))
 
 
 def _is_named_value(found: re.Match[str]) -> bool:
-    """`- name: DB_PASS` with `value: word` below it."""
     key = r"(?i:name|key)[^\w]{1,6}[A-Z][A-Z0-9_]*_PASS(?:W(?:OR)?D)?[^\w]"
     return bool(compiled_pattern(key).match(name_before_secret(found)))

@@ -56,10 +56,8 @@ def scrub_value(value: object) -> tuple[object, tuple[str, ...]]:
     """Replace the secrets in a JSON value, keys included.
 
     Strings, and strings in lists, under a key that is named token, key, secret, password or the like
-    (`apiKey`, `access_token`, `X-Api-Key`) are replaced whatever they hold.
-
-    Returns:
-        The value, and the kinds that were replaced, each once.
+    (`apiKey`, `access_token`, `X-Api-Key`) are replaced whatever they hold. Returns the value, and the kinds
+    that were replaced, each once.
     """
     found: dict[str, None] = {}
     return _scrub_value(value, found), tuple(found)
@@ -168,8 +166,7 @@ class TextScrubber:
     def take(self, block: list[SecretRule]) -> list[str]:
         """Put marks where the patterns of a block find secrets, all at once if they are apart.
 
-        Returns:
-            Their kinds, in the order of the block.
+        Returns their kinds, in the order of the block.
         """
         spans = [(pattern, span) for pattern in block for span in self._spans(pattern)]
         if not spans:
@@ -231,7 +228,6 @@ class TextScrubber:
 
 
 def _judge_match(found: re.Match[str], pattern: SecretRule, spans: list[_Span]) -> int:
-    """Add what is to be replaced; return where to look on."""
     start, end = found.span(found.lastgroup or 0)
     if pattern.is_secret is None or pattern.is_secret(found):
         spans.append((start, end))
@@ -241,7 +237,6 @@ def _judge_match(found: re.Match[str], pattern: SecretRule, spans: list[_Span]) 
 
 
 def _separate_spans(spans: list[tuple[SecretRule, _Span]]) -> list[tuple[SecretRule, _Span]]:
-    """Return the spans in order, without those that lie within others; none if any two overlap by a part."""
     spans = sorted(spans, key=lambda item: (item[1][0], -item[1][1]))
     apart: list[tuple[SecretRule, _Span]] = []
     last = 0
@@ -368,7 +363,6 @@ def _replace_in_document(text: str) -> str:
 
 
 def _replace_member(line: str, found: re.Match[str] | None) -> str:
-    """Return a line below `data:` without its value; a line of a block text is all value."""
     if not line.strip():
         return line
     if found is None:
@@ -452,7 +446,6 @@ def register_secret(secret: str) -> None:
 
 
 def replace_registered_secrets(text: str) -> str:
-    """Return a text with the mark in the place of every known secret."""
     for form in _registered_forms:
         if form in text:
             text = text.replace(form, REGISTERED_MARK)

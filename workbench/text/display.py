@@ -65,12 +65,10 @@ class DisplayedText(Struct, frozen=True, kw_only=True):
 
     @property
     def warn(self) -> bool:
-        """Say whether there is anything to be warned of."""
         return bool(self.oddities)
 
 
 def displayed_text(text: str, where: DisplayPlace) -> DisplayedText:
-    """Return a text as it is shown in a place."""
     place = _PLACE_LIMITS[where]
     if where == "tool_output" or (place.has_files and has_crlf(text)):
         text = text.replace("\r\n", "\n")
@@ -141,7 +139,6 @@ def _with_gap_marks(text: str, place: PlaceLimits) -> str:
 
 
 def _has_gap(text: str, place: PlaceLimits) -> bool:
-    """Say whether there are more empty lines in a row, with text behind them, than the place bears."""
     if place.is_line or text.count("\n") <= place.empty:
         return False
     count = 0

@@ -19,10 +19,7 @@ _SCALAR_STARTS = frozenset('"-0123456789tfnNI')
 class JsonError(ValueError):
     """Text that is not acceptable JSON.
 
-    Attributes:
-        reason: What is wrong, without the position.
-        line: From 1.
-        column: From 1, in characters.
+    `reason`: what is wrong, without the position. `line`: from 1. `column`: from 1, in characters.
     """
 
     def __init__(self, reason: str, line: int, column: int) -> None:
@@ -52,11 +49,7 @@ class LocatedNode(Struct, frozen=True, kw_only=True):
 
 
 def parse_json_nodes(text: str) -> LocatedNode:
-    """Read one JSON document.
-
-    Raises:
-        JsonError: With line, column and reason.
-    """
+    """Read one JSON document. Raises JsonError: with line, column and reason."""
     reader = _Reader(text)
     node, end = reader.value(reader.skip(0), 0)
     end = reader.skip(end)

@@ -64,14 +64,9 @@ def safe_text(text: str, *, keep_newlines: bool = True) -> str:
     """Replace every character that cannot be seen by a visible mark; escape sequences as a whole.
 
     A text or emoji presentation selector stays where it follows a symbol that it styles, once.
-
-    Args:
-        text: Anything, lone surrogates included.
-        keep_newlines: Leave line feeds and tabs as they are.
-
-    Returns:
-        Text without control, bidi, zero-width and other hidden characters, and without more than four
-        combining marks in a row. Applying it again changes nothing.
+    `keep_newlines`: leave line feeds and tabs as they are. Returns text without control, bidi, zero-width and
+    other hidden characters, and without more than four combining marks in a row. Applying it again changes
+    nothing.
     """
     if text.isascii() and text.isprintable():
         return text
@@ -100,9 +95,7 @@ def _escape(character: str) -> str:
 def one_line(text: str, limit: int) -> str:
     """Make a single safe line of at most `limit` cells; line ends become ⏎, a cut is shown by ….
 
-    Args:
-        text: Untrusted text of any length; only its beginning is looked at.
-        limit: Cells, 0 or more.
+    `text`: untrusted text of any length; only its beginning is looked at.
     """
     if len(text) <= limit and text.isascii() and text.isprintable():
         return text
@@ -114,7 +107,6 @@ def one_line(text: str, limit: int) -> str:
 
 
 def _sequence_mark(found: re.Match[str]) -> str:
-    """Name an escape sequence by what it says; its own controls at both ends are not repeated."""
     sequence = found.group()
     inner = sequence[1:] if sequence[0] == "\x1b" else chr(ord(sequence[0]) - 0x40) + sequence[1:]
     inner = inner.removesuffix("\x1b\\").rstrip("\x07\x9c")

@@ -55,7 +55,6 @@ def _fits(text: str, limit: int) -> bool:
 
 
 def _cell_steps(text: str) -> Iterator[int]:
-    """Yield the cells each character adds; a selector adds what its base was short of."""
     before = 0
     for character in text:
         step = 1 if character == _EMOJI_PRESENTATION and before == 1 else _cell(character)

@@ -31,11 +31,8 @@ _PLAIN_TAGS: Final = frozenset({"str", "int", "float", "bool", "null", "seq", "m
 class YamlError(ValueError):
     """Text that is not acceptable YAML.
 
-    Attributes:
-        code: `yaml_syntax`, `yaml_alias`, `yaml_tag`, `yaml_depth`, `yaml_size`, `duplicate_key`.
-        reason: What is wrong, without the position.
-        line: From 1.
-        column: From 1.
+    `code`: `yaml_syntax`, `yaml_alias`, `yaml_tag`, `yaml_depth`, `yaml_size`, `duplicate_key`. `reason`:
+    what is wrong, without the position. `line`: from 1. `column`: from 1.
     """
 
     def __init__(self, code: str, reason: str, line: int, column: int) -> None:
@@ -44,11 +41,7 @@ class YamlError(ValueError):
 
 
 def parse_yaml(text: str) -> LocatedNode:
-    """Read one YAML document.
-
-    Raises:
-        YamlError: It is none, or larger than it may be; says where.
-    """
+    """Read one YAML document. Raises YamlError: it is none, or larger than it may be; says where."""
     import yaml
 
     if len(text.encode("utf-8", "surrogatepass")) > MOST_YAML_BYTES:
@@ -73,8 +66,6 @@ def _syntax_error(error: Any) -> YamlError:
 
 
 class _OpenCollection(Struct):
-    """A sequence or mapping whose end has not come."""
-
     line: int
     column: int
     anchor: str | None

@@ -370,8 +370,6 @@ def _judge_tokens(
 
 
 class _OwnedWords(NamedTuple):
-    """The words that the tokenizer has for a command of the grammar."""
-
     words: list[ShellToken]
     behind: str
     is_repeated: bool

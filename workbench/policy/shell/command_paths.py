@@ -49,7 +49,6 @@ _LABEL_PROGRAMS: Final = frozenset({"bazel", "buck", "buck2"})
 
 
 def words_that_may_be_paths(simple: SimpleCommand) -> Iterator[str]:
-    """Yield the words of a command that may name a path."""
     yield from simple.values
     has_labels = program_name(simple.words[0]) in _LABEL_PROGRAMS
     for index, word in enumerate(simple.words[1:], 1):

@@ -58,8 +58,6 @@ class _TableRow(Struct, frozen=True, kw_only=True):
 
 
 class _CommandReading(Struct, kw_only=True):
-    """The state of reading a command."""
-
     key: str
     row: _TableRow
     options: set[str] = field(default_factory=set[str])
