@@ -90,7 +90,35 @@ def row_from_values(row: type[Any], values: Sequence[Any]) -> Any:
     return row(**content)
 
 
-class JournalReader:
+class RowLookup:
+    """Rows by their keys, read from the database or from a transaction."""
+
+    def _row(self, row: type[AnyRow], key: str) -> Any:
+        raise NotImplementedError
+
+    def session(self, key: str) -> Session | None:
+        return self._row(Session, key)
+
+    def call(self, key: str) -> Call | None:
+        return self._row(Call, key)
+
+    def action(self, key: str) -> Action | None:
+        return self._row(Action, key)
+
+    def rule(self, key: str) -> Rule | None:
+        return self._row(Rule, key)
+
+    def trust(self, key: str) -> Trust | None:
+        return self._row(Trust, key)
+
+    def lease(self, key: str) -> Lease | None:
+        return self._row(Lease, key)
+
+    def pipeline_state(self, key: str) -> PipelineState | None:
+        return self._row(PipelineState, key)
+
+
+class JournalReader(RowLookup):
     """Ask the journal; any thread may, each question with a connection of its own."""
 
     def __init__(self, database: Path) -> None:
@@ -184,9 +212,6 @@ class JournalReader:
 
     # --- rows ----------------------------------------------------------------------------------
 
-    def session(self, key: str) -> Session | None:
-        return self._row(Session, key)
-
     def sessions(
         self,
         workspace: str | None = None,
@@ -230,9 +255,6 @@ class JournalReader:
         where = f"WHERE {held} AND +workspace = ? ORDER BY updated_at DESC, id"
         return self._rows(Session, where, host_id, workspace)
 
-    def call(self, key: str) -> Call | None:
-        return self._row(Call, key)
-
     def last_calls(self, session_id: str, limit: int) -> list[Call]:
         """Return the calls of a session that were asked for last, in the order they were asked for."""
         found = self._rows(Call, "WHERE session_id = ? ORDER BY rowid DESC LIMIT ?", session_id, limit)
@@ -245,9 +267,6 @@ class JournalReader:
         where.equal("session_id", session_id)
         where.one_of("state", states)
         return self._rows(Call, f"{where} ORDER BY requested_at, ordinal, rowid", *where.given)
-
-    def action(self, key: str) -> Action | None:
-        return self._row(Action, key)
 
     def actions(
         self, session_id: str | None = None, states: Iterable[ActionState] | None = None
@@ -263,24 +282,11 @@ class JournalReader:
         where = "WHERE state = 'pending' AND expires_at <= ? ORDER BY expires_at, opened_at"
         return self._rows(Action, where, now)
 
-    def rule(self, number: str) -> Rule | None:
-        return self._row(Rule, number)
-
-    def trust(self, workspace: str) -> Trust | None:
-        """Return what was last said about a workspace."""
-        return self._row(Trust, workspace)
-
     def trusted(self, workspace: str) -> Event | None:
         where = "WHERE session_id = ? AND kind = 'workspace.trusted'"
         newest = "AND json_extract(body, '$.workspace') = ? ORDER BY sequence_number DESC LIMIT 1"
         found = self._all(f"{SELECT_EVENTS} {where} {newest}", SYSTEM_SESSION, workspace)
         return decode_event(found[0]) if found else None
-
-    def lease(self, session_id: str) -> Lease | None:
-        return self._row(Lease, session_id)
-
-    def pipeline_state(self, run: str) -> PipelineState | None:
-        return self._row(PipelineState, run)
 
     def pipeline_states(self, workspace: str | None = None, limit: int | None = None) -> list[PipelineState]:
         """Return the pipeline runs of a workspace, or of all, the newest first."""

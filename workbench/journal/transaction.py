@@ -56,11 +56,7 @@ from workbench.domain.rows import (
     Call,
     Host,
     Lease,
-    PipelineState,
-    Rule,
-    Session,
     StepState,
-    Trust,
     step_key,
 )
 from workbench.domain.values import SYSTEM_SESSION, Body
@@ -114,7 +110,7 @@ class LookupCache:
         )
 
 
-class TransactionTables:
+class TransactionTables(storage.RowLookup):
     """Rows as they stand at this point of the transaction; a `fold.Lookup`."""
 
     def __init__(
@@ -144,36 +140,15 @@ class TransactionTables:
         """Keep what was looked up for the next transaction; to be called once this one is committed."""
         self._kept.put(CachedLookups(self.newest, self._rows, self._sequences, self._deleted, self._words))
 
-    def session(self, key: str) -> Session | None:
-        return self._get(Session, key)
-
-    def call(self, key: str) -> Call | None:
-        return self._get(Call, key)
-
-    def action(self, key: str) -> Action | None:
-        return self._get(Action, key)
-
-    def rule(self, key: str) -> Rule | None:
-        return self._get(Rule, key)
-
-    def trust(self, key: str) -> Trust | None:
-        return self._get(Trust, key)
-
-    def pipeline_state(self, key: str) -> PipelineState | None:
-        return self._get(PipelineState, key)
-
     def step_state(self, key: str) -> StepState | None:
         """Return a step of a run by `RUN/STEP`."""
-        return self._get(StepState, key)
+        return self._row(StepState, key)
 
     def next_run_number(self, pipeline: str, workspace: str) -> int:
         return (self.value(_LAST_RUN_NUMBER, pipeline, workspace) or 0) + 1
 
-    def lease(self, key: str) -> Lease | None:
-        return self._get(Lease, key)
-
     def host(self, key: str) -> Host | None:
-        return self._get(Host, key)
+        return self._row(Host, key)
 
     def due(self) -> list[Action]:
         """Return the pending actions whose time has run out."""
@@ -243,7 +218,7 @@ class TransactionTables:
         """Store a row under its key."""
         cls = type(row)
         key = getattr(row, storage.ROW_KEYS[cls])
-        old = self._get(cls, key)
+        old = self._row(cls, key)
         if self._held is not None:
             self._held.setdefault((cls, key), old)
         else:
@@ -283,7 +258,7 @@ class TransactionTables:
     def all(self, statement: str, *values: SqlValue) -> list[SqlRow]:
         return self.database.execute(statement, values).fetchall()
 
-    def _get(self, row: type[storage.AnyRow], key: str) -> Any:
+    def _row(self, row: type[storage.AnyRow], key: str) -> Any:
         if (row, key) not in self._rows:
             statement = f"{storage.select_statement(row)} WHERE {storage.ROW_KEYS[row]} = ?"
             found = self.database.execute(statement, (key,)).fetchone()

@@ -31,7 +31,7 @@ def secret_text(found: re.Match[str]) -> str:
 def is_literal(found: re.Match[str]) -> bool:
     """Not a template, not a star row, no word for a password: something that stands for itself."""
     text = secret_text(found)
-    return not compiled_pattern(PLACEHOLDER_PATTERN).fullmatch(text) and not is_password_label(text)
+    return not _is(PLACEHOLDER_PATTERN, text) and not is_password_label(text)
 
 
 _PASSWORD_LABELS = tuple(
@@ -55,14 +55,22 @@ def is_key_body(found: re.Match[str]) -> bool:
     return len(set(body.lower()) - set("x*.0_-")) > 1 and "your" not in body.lower()
 
 
+def _has(pattern: str, text: str) -> bool:
+    return compiled_pattern(pattern).search(text) is not None
+
+
+def _is(pattern: str, text: str) -> bool:
+    return compiled_pattern(pattern).fullmatch(text) is not None
+
+
+def _has_digit_and_letter(text: str) -> bool:
+    return _has("[0-9]", text) and _has("[A-Za-z]", text)
+
+
 def is_phrase_with_signs(found: re.Match[str]) -> bool:
     """A quoted text with blanks is a sentence unless digits and signs stand in it."""
     text = secret_text(found)
-    return (
-        " " in text
-        and bool(compiled_pattern("[0-9]").search(text))
-        and bool(compiled_pattern("[@#$%^&*=+]").search(text))
-    )
+    return " " in text and _has("[0-9]", text) and _has("[@#$%^&*=+]", text)
 
 
 def is_login(found: re.Match[str]) -> bool:
@@ -73,23 +81,19 @@ def is_login(found: re.Match[str]) -> bool:
 def has_digit_or_inner_capital(found: re.Match[str]) -> bool:
     """Digits or capitals inside, as no word of a sentence has."""
     text = secret_text(found)
-    return len(text) >= 8 and bool(compiled_pattern(r"[0-9=]|[a-z][A-Z]").search(text))
+    return len(text) >= 8 and _has(r"[0-9=]|[a-z][A-Z]", text)
 
 
 def has_mixed_characters(found: re.Match[str]) -> bool:
     """Small letters, capitals and digits inside, in no form that names have."""
     text = secret_text(found)
-    return all(
-        compiled_pattern(kind).search(text) for kind in ("[0-9]", "[a-z]", "[A-Z]")
-    ) and not compiled_pattern(r".*[(){}\[\]<>:/=].*|[A-Z][a-z]+[0-9.]*").fullmatch(text)
+    return has_all_character_kinds(text) and not _is(r".*[(){}\[\]<>:/=].*|[A-Z][a-z]+[0-9.]*", text)
 
 
 def has_dense_run(found: re.Match[str]) -> bool:
     """A long run of letters and digits, as no name made of words has."""
     runs = compiled_pattern(r"[A-Za-z0-9]{16,}").findall(secret_text(found))
-    return any(
-        compiled_pattern("[0-9]").search(run) and compiled_pattern("[A-Za-z]").search(run) for run in runs
-    )
+    return any(map(_has_digit_and_letter, runs))
 
 
 def name_before_secret(found: re.Match[str]) -> str:
@@ -100,14 +104,12 @@ def name_before_secret(found: re.Match[str]) -> str:
 def is_plain_value(text: str) -> bool:
     """No type, no variable and no word of an interface: what a password of one word may be."""
     return (
-        bool(compiled_pattern(r"[a-z0-9].*").fullmatch(text))
-        and text.rstrip(".!?") not in _INTERFACE_WORDS
-        and not _is_dotted_name(text)
+        _is(r"[a-z0-9].*", text) and text.rstrip(".!?") not in _INTERFACE_WORDS and not _is_dotted_name(text)
     )
 
 
 def _is_dotted_name(text: str) -> bool:
-    return bool(compiled_pattern(rf"[a-z_]\w*(?:\.\w+)+|{_PATH_PATTERN}|\w+=\S*").fullmatch(text))
+    return _is(rf"[a-z_]\w*(?:\.\w+)+|{_PATH_PATTERN}|\w+=\S*", text)
 
 
 def is_assigned_token(found: re.Match[str]) -> bool:
@@ -135,7 +137,7 @@ def is_unquoted_secret(found: re.Match[str], shortest: int) -> bool:
     if is_environment_assignment(found):
         names = rf"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|{_PATH_PATTERN}|\d{{1,5}}"
         least = 2 if shortest <= SHORTEST_PASSWORD else 4
-        return len(text) >= least and not compiled_pattern(names).fullmatch(text) and is_literal(found)
+        return len(text) >= least and not _is(names, text) and is_literal(found)
     return len(text) >= shortest and not looks_like_name(text) and is_literal(found)
 
 
@@ -172,7 +174,7 @@ def is_flag_value(found: re.Match[str]) -> bool:
         rf"(?<![\w-])-{'{1,2}' if is_password else '-'}(?:(?!-)[a-z-]{{0,20}})?\Z"
     ).search(before):
         return False
-    if compiled_pattern(r"[a-z]+=[\w./-]+").fullmatch(secret_text(found)):
+    if _is(r"[a-z]+=[\w./-]+", secret_text(found)):
         return False
     if not is_password:
         return is_assigned_token(found)
@@ -188,16 +190,14 @@ _PATH_PATTERN = r"(?:~|\.\.?)?(?:/[\w.-]{1,24})+"
 
 def looks_like_name(text: str) -> bool:
     """Words, dotted names, paths, numbers and versions: things one writes instead of a secret."""
-    if not compiled_pattern("[0-9]").search(text) and not compiled_pattern(
-        "[a-z][A-Z].*[a-z][A-Z]|[^\\w.:/-]"
-    ).search(text):
+    if not _has("[0-9]", text) and not _has("[a-z][A-Z].*[a-z][A-Z]|[^\\w.:/-]", text):
         return True
     names = (
         r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|-?[\d.,:-]+|-?0x[0-9a-fA-F]{1,16}|/\^.*|_?(?:[A-Z]{1,8}[a-z]{2,}[0-9]?){2,}[A-Z]?"
         r"|[A-Z][A-Za-z]*\?|[A-Za-z_$][\w$]*(?:\.[\w$]+)*\?[\w$.]*(?::[\w$.]*)?"
         r"|(?:[a-z]+\d?|\d{1,2})(?:_(?:[a-z]+\d?|\d{1,2}))+|[a-z]+(?:[A-Z][a-z]+)+\d?"
     )
-    return bool(compiled_pattern(rf"{names}|{_PATH_PATTERN}").fullmatch(text))
+    return _is(rf"{names}|{_PATH_PATTERN}", text)
 
 
 # --- what a place tells of a text ------------------------------------------------------------------------
@@ -242,14 +242,12 @@ def is_quoted_secret(found: re.Match[str]) -> bool:
     text = secret_text(found)
     if " " in text or "\t" in text:
         return is_phrase_with_signs(found) or is_passphrase(text, 3) or _is_variable_with_blanks(found, text)
-    return "\\" in text and is_literal(found) and bool(compiled_pattern("[0-9]").search(text))
+    return "\\" in text and is_literal(found) and _has("[0-9]", text)
 
 
 def _is_variable_with_blanks(found: re.Match[str], text: str) -> bool:
     """A variable's value of some words with a digit, and none of them of an interface."""
-    is_value = compiled_pattern("[a-z]").search(text) and compiled_pattern(
-        r".*(?:[0-9][a-z]|[a-z][0-9]).*"
-    ).fullmatch(text)
+    is_value = compiled_pattern("[a-z]").search(text) and _is(r".*(?:[0-9][a-z]|[a-z][0-9]).*", text)
     return (
         is_environment_assignment(found)
         and bool(is_value)
@@ -270,20 +268,19 @@ _KEY_BODY_CHARACTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWYZabcdefghijklmnopqrstu
 
 def is_signature(found: re.Match[str]) -> bool:
     """Long, with digits and letters: what a request was signed with."""
-    text = secret_text(found)
-    return bool(compiled_pattern("[0-9]").search(text)) and bool(compiled_pattern("[A-Za-z]").search(text))
+    return _has_digit_and_letter(secret_text(found))
 
 
 def is_random_run(found: re.Match[str]) -> bool:
     """A long run, or 32 signs of all three sorts without a joint that names have."""
     text = secret_text(found)
     return has_dense_run(found) or (
-        len(text) >= 32 and not compiled_pattern("[-_.]").search(text) and has_all_character_kinds(text)
+        len(text) >= 32 and not _has("[-_.]", text) and has_all_character_kinds(text)
     )
 
 
 def has_all_character_kinds(text: str) -> bool:
-    return all(compiled_pattern(kind).search(text) for kind in ("[0-9]", "[a-z]", "[A-Z]"))
+    return all(_has(kind, text) for kind in ("[0-9]", "[a-z]", "[A-Z]"))
 
 
 def is_login_pair(found: re.Match[str]) -> bool:
@@ -339,12 +336,7 @@ def is_store_rule(found: re.Match[str]) -> bool:
 
 
 def is_announced_password(found: re.Match[str]) -> bool:
-    text = secret_text(found)
-    return (
-        is_announced_value(found)
-        and bool(compiled_pattern("[0-9]").search(text))
-        and bool(compiled_pattern("[A-Za-z]").search(text))
-    )
+    return is_announced_value(found) and _has_digit_and_letter(secret_text(found))
 
 
 def is_store_login(found: re.Match[str]) -> bool:
@@ -358,7 +350,7 @@ def is_store_login(found: re.Match[str]) -> bool:
     return (
         is_command
         and is_announced_password(found)
-        and not compiled_pattern(r"[A-Z0-9]+(?:-[A-Z0-9]+)*").fullmatch(secret_text(found))
+        and not _is(r"[A-Z0-9]+(?:-[A-Z0-9]+)*", secret_text(found))
     )
 
 
@@ -398,7 +390,7 @@ def is_announced_value(found: re.Match[str]) -> bool:
 
 def is_macro_value(found: re.Match[str]) -> bool:
     """The text of a macro: names of properties are written so, too, but hold no digit."""
-    return is_literal(found) and bool(compiled_pattern("[0-9]").search(secret_text(found)))
+    return is_literal(found) and _has("[0-9]", secret_text(found))
 
 
 _CONTEXT_CHARACTERS: Final = 200
@@ -419,7 +411,7 @@ def is_assigned_password(found: re.Match[str]) -> bool:
         return False
     if is_unquoted_secret(found, SHORTEST_PASSWORD) or _is_plain_word_password(found):
         return True
-    return is_passphrase(secret_text(found), 3 if "phrase" in name_before_secret(found).lower() else 4)
+    return is_announced_passphrase(found)
 
 
 def is_assigned_to_pass(found: re.Match[str]) -> bool:
@@ -435,7 +427,7 @@ def _is_secret_reference(found: re.Match[str]) -> bool:
     before = found.string[max(0, found.start() - 14) : found.start()]
     return (
         before.endswith("existing")
-        or bool(compiled_pattern(r":\d{12}:\Z").search(before))
+        or _has(r":\d{12}:\Z", before)
         or (secret_text(found)[0] == "?" and found.string[found.end() : found.end() + 1] == "}")
     )
 
@@ -490,11 +482,7 @@ def _is_below_environment(found: re.Match[str], above: str, line: str) -> bool:
 def _is_variable_line(line: str) -> bool:
     """`DB_PASSWORD: word` as a whole line; a name of one word, or of a message, says too little."""
     whole = compiled_pattern(_VARIABLE_LINE).fullmatch(line)
-    return bool(
-        whole
-        and "_" in whole[1]
-        and not compiled_pattern(rf"(?:.*_)?(?:{_MESSAGE_WORDS})_.*").fullmatch(whole[1])
-    )
+    return bool(whole and "_" in whole[1] and not _is(rf"(?:.*_)?(?:{_MESSAGE_WORDS})_.*", whole[1]))
 
 
 _SETTING_LINE: Final = r"[+-]?[ \t]*[\w.-]{1,40}[ \t]{0,4}([:=])[ \t]{0,4}[^\s,;({]+"
@@ -509,7 +497,7 @@ def _is_beside_login(found: re.Match[str], above: str, line: str, below: str) ->
     whole = compiled_pattern(_SETTING_LINE).fullmatch(line)
     if not whole or not line.endswith(secret_text(found)):
         return False
-    if whole[1] == "=" and not compiled_pattern(r"(?m)^\[[\w .:\"-]{1,60}\]\r?$").search(above):
+    if whole[1] == "=" and not _has(r"(?m)^\[[\w .:\"-]{1,60}\]\r?$", above):
         return False
     beside = (above.rsplit("\n", 1)[-1], below.split("\n", 1)[0])
     logins = [
@@ -521,7 +509,7 @@ def _is_beside_login(found: re.Match[str], above: str, line: str, below: str) ->
 
 
 def _is_type_or_label(value: str) -> bool:
-    return bool(compiled_pattern(rf"{PLACEHOLDER_PATTERN}|[A-Z].*").fullmatch(value))
+    return _is(rf"{PLACEHOLDER_PATTERN}|[A-Z].*", value)
 
 
 def _is_named_value(found: re.Match[str]) -> bool:

@@ -8,7 +8,7 @@ import re
 from typing import Final
 
 from workbench.secrets import false_positives
-from workbench.secrets.context_rules.command_lines import RuleRow
+from workbench.secrets.command_line_rules import RuleRow
 
 _GAP: Final = r"[ \t]{1,8}"
 _ANY_SPACE: Final = r"\s{1,40}"
