@@ -12,7 +12,8 @@ from msgspec import Struct, field
 from workbench.cli.console import Console
 from workbench.cli.context import load_workspace_config, open_journal, workspace_path
 from workbench.cli.errors import EXIT_FAILED, EXIT_OK, UsageError, sentence
-from workbench.config.types import URL, Config, InvalidValue, convert_node
+from workbench.config.keys import URL, InvalidValue, convert_node
+from workbench.config.types import Config
 from workbench.domain.messages import FailurePart
 from workbench.domain.values import Json
 from workbench.effects.runtime import is_lock_held

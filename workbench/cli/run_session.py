@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from workbench.agents.prompt import system_prompt
 from workbench.cli.context import find_session, short_id, user_actor, workspace_path
 from workbench.cli.errors import Refusal, UsageError
-from workbench.config.keys import RECORDED
-from workbench.config.types import URL, Config, InvalidValue, convert_node
+from workbench.config.keys import RECORDED, URL, InvalidValue, convert_node
+from workbench.config.types import Config
 from workbench.domain.machines import TERMINAL_SESSION_STATES
 from workbench.domain.rows import Session
 from workbench.domain.values import Json

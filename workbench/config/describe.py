@@ -1,29 +1,30 @@
 """Describes the configuration: its JSON Schema, and a Config as plain JSON."""
 
 from collections.abc import Mapping
+from operator import attrgetter
 from typing import Any, Final, Literal, cast, get_args, get_origin
 
 from msgspec import Struct
 from msgspec.json import schema as json_schema
 
 from workbench.config.keys import (
-    CONFIG_KEYS,
     CONFIG_VERSION,
-    KEY_ALIASES,
-    PROVIDER_KEYS,
     PROVIDER_NAME_PATTERN,
+    URL,
     ConfigKey,
+    kind_parts,
+    record_fields,
 )
 from workbench.config.types import (
-    URL,
+    CONFIG_KEYS,
+    KEY_ALIASES,
+    PROVIDER_KEYS,
     ApprovalPattern,
     AutoApprovalRule,
     Config,
     ProviderSettings,
     TokenPrices,
     ToolHook,
-    kind_parts,
-    record_fields,
 )
 from workbench.secrets.scrubber import scrub_value
 from workbench.text.human import iso_time
@@ -37,19 +38,9 @@ def config_as_json(config: Config) -> dict[str, object]:
         section_json = result
         for section in sections:
             section_json = cast("dict[str, object]", section_json.setdefault(section, {}))
-        section_json[name] = plain_json(config_value_at(config, key.path))
+        section_json[name] = plain_json(attrgetter(key.attribute)(config))
     result["providers"] = {name: plain_json(provider) for name, provider in config.providers.items()}
     return result
-
-
-ATTRIBUTE_BY_KEY = {"PreToolUse": "pre_tool_use", "PostToolUse": "post_tool_use"}
-
-
-def config_value_at(config: Config, path: str) -> object:
-    value: object = config
-    for name in path.split("."):
-        value = cast("object", getattr(value, ATTRIBUTE_BY_KEY.get(name, name)))
-    return value
 
 
 def plain_json(value: object) -> object:

@@ -14,30 +14,30 @@ from typing import Any, Literal, cast, get_args, get_origin
 from msgspec import Struct, field
 
 from workbench.config.keys import (
-    CONFIG_KEYS,
     CONFIG_VERSION,
+    PROVIDER_KINDS,
+    PROVIDER_NAME_PATTERN,
+    ConfigKey,
+    InvalidValue,
+    convert_node,
+    joined_key,
+    kind_parts,
+)
+from workbench.config.types import (
+    CONFIG_KEYS,
     KEY_ALIASES,
     KEYS_BY_PATH,
     PROVIDER_KEYS,
     PROVIDER_KEYS_BY_PATH,
-    PROVIDER_KINDS,
-    PROVIDER_NAME_PATTERN,
     SECTION_PATHS,
-    ConfigKey,
-    config_key_at,
-)
-from workbench.config.types import (
     ApprovalPattern,
     AutoApprovalRule,
     ConfigProblem,
-    InvalidValue,
     LayerName,
     Origin,
     TokenPrices,
     ToolHook,
-    convert_node,
-    joined_key,
-    kind_parts,
+    config_key_at,
 )
 from workbench.domain.values import Json, JsonObject
 from workbench.text.json_nodes import JsonError, LocatedNode, node_of_value, parse_json_nodes

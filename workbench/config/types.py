@@ -1,190 +1,31 @@
-"""Types of the configuration: what each kind of value may be, and the frozen sections of a Config."""
+"""The sections of a Config: each setting with its bounds, default and meaning; and what reading them says."""
 
-import re
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
-from urllib.parse import urlsplit
+from typing import Annotated, Literal
 
-from msgspec import Meta, Struct, ValidationError, convert
-from msgspec.structs import fields
+from msgspec import Meta, Struct, field
 
-from workbench.domain.values import Usage
-from workbench.text.human import parse_iso_time
-from workbench.text.json_nodes import LocatedNode
-from workbench.text.safe import has_hidden_characters
-
-
-class InvalidValue(Exception):
-    """A value that its key does not accept: what it must be, where, the key below it, a remedy."""
-
-    def __init__(self, expected: str, node: LocatedNode, key: str = "", remedy: str = "") -> None:
-        super().__init__(expected)
-        self.expected = expected
-        self.node = node
-        self.key = key
-        self.remedy = remedy
-
-
-Text = Annotated[str, Meta(max_length=4096, pattern=r"\S", extra={"words": "a text that is not empty"})]
-"""A text of one line that is not empty."""
-PatternText = Annotated[Text, Meta(extra={"words": 'a pattern such as "Bash(git push*)"'})]
-ShellCommand = Annotated[Text, Meta(extra={"words": "a shell command"})]
-
-
-def text_kind(words: str, form: str = "", limit: int = 4096) -> Any:
-    """Return the kind of a text of one line that is not empty; optionally of one form."""
-    pattern = f"^(?:{form})$" if form else r"\S"
-    return Annotated[str, Meta(max_length=limit, pattern=pattern, extra={"words": words})]
-
-
-def list_kind(item: Any, what: str) -> Any:
-    return Annotated[list[item], Meta(extra={"words": f"a list of {what}"})]
-
-
-def text_map_kind(words: str, key: Any, value: Any) -> Any:
-    return Annotated[dict[key, value], Meta(extra={"words": words})]
-
-
-def _checked_url(node: LocatedNode) -> str:
-    value = str(node.value)
-    parts = urlsplit(value)
-    if "@" in parts.netloc:
-        remedy = "Name the variable that holds the key in key_env."
-        raise InvalidValue("a URL without user and password", node, remedy=remedy)
-    is_web_address = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    if not is_web_address or re.search(r"\s", value) or parts.query or parts.fragment:
-        raise ValueError(value)
-    return value
-
-
-URL: Any = Annotated[
-    str,
-    Meta(
-        max_length=4096,
-        extra={
-            "words": 'a URL with scheme and host, such as "http://localhost:11434"',
-            "parse": _checked_url,
-            "schema": {"type": "string", "format": "uri", "pattern": "^https?://[^@?#\\s]+$"},
-        },
-    ),
-]
-"""An address with scheme and host, without a password."""
-Timestamp = Annotated[
-    int,
-    Meta(
-        extra={
-            "words": 'a time such as "2026-11-21T12:00:00Z"',
-            "parse": lambda node: parse_iso_time(node.value),
-            "schema": {"type": "string", "format": "date-time"},
-        }
-    ),
-]
-"""An ISO 8601 time, kept as microseconds since the epoch."""
-
-
-def kind_parts(kind: Any) -> tuple[Any, dict[str, Any]]:
-    """Return the plain type of a kind, and what is said of it: bounds, words, description."""
-    base, *metas = get_args(kind) if get_origin(kind) is Annotated else (kind,)
-    facts: dict[str, Any] = {}
-    for meta in metas:
-        bounds = {name: getattr(meta, name) for name in ("ge", "gt", "le", "description")}
-        facts |= {name: value for name, value in bounds.items() if value is not None} | (meta.extra or {})
-    return base, facts
-
-
-def kind_words(kind: Any) -> str:
-    base, facts = kind_parts(kind)
-    if "words" in facts:
-        return facts["words"]
-    if get_origin(base) is Literal:
-        quoted = [f'"{option}"' for option in get_args(base)]
-        return " or ".join([", ".join(quoted[:-1]), quoted[-1]]) if len(quoted) > 1 else quoted[0]
-    if base is bool:
-        return "true or false"
-    if base is int:
-        low, high = facts["ge"], facts["le"]
-        return f"a whole number from {low} to {high}" if low < high else str(low)
-    lower = f"from {facts['ge']:.10g}" if "ge" in facts else f"greater than {facts['gt']:g}"
-    return f"{facts.get('what', 'a number')} {lower}, at most {facts['le']:.10g}"
-
-
-def record_fields(record: type[Struct]) -> dict[str, tuple[Any, bool]]:
-    """Return the members that a record may have in a file: their kind, and whether they must be there."""
-    hints = get_type_hints(record, include_extras=True)
-    return {
-        field.name: (hints[field.name] if field.required else get_args(hints[field.name])[0], field.required)
-        for field in fields(record)
-        if field.name != "origin"
-    }
-
-
-def convert_node(node: LocatedNode, kind: Any) -> Any:
-    """Convert a value, each of its members by itself; a record becomes a dict of what is there.
-
-    Raises InvalidValue: it does not fit; says which member, and where it stands.
-    """
-    base, facts = kind_parts(kind)
-    if get_origin(base) is list:
-        if node.items is None:
-            raise InvalidValue(kind_words(kind), node)
-        return [
-            _convert_member(f"[{number}]", item, get_args(base)[0]) for number, item in enumerate(node.items)
-        ]
-    if get_origin(base) is dict:
-        return _convert_text_map(node, kind)
-    if isinstance(base, type) and issubclass(base, Struct):
-        return _convert_record(node, kind, record_fields(base))
-    is_free_text = isinstance(node.value, str) and node.value.strip() and get_origin(base) is not Literal
-    if is_free_text and (has_hidden_characters(str(node.value)) or "\n" in str(node.value)):
-        raise InvalidValue(f"{kind_words(kind)}, on one line and without hidden characters", node)
-    try:
-        convert(node.value, str if "parse" in facts else kind)
-        return facts["parse"](node) if "parse" in facts else node.value
-    except (ValidationError, ValueError):
-        raise InvalidValue(kind_words(kind), node) from None
-
-
-def _convert_text_map(node: LocatedNode, kind: Any) -> dict[str, str]:
-    if node.members is None:
-        raise InvalidValue(kind_words(kind), node)
-    key_kind, value_kind = get_args(kind_parts(kind)[0])
-    for name, member in node.members.items():
-        key = LocatedNode(value=name, line=member.key_line, column=member.key_column)
-        _convert_member(name[:40], key, key_kind)
-        _convert_member(name[:40], member, value_kind)
-    return {name: str(member.value) for name, member in node.members.items()}
-
-
-def _convert_record(
-    node: LocatedNode, kind: Any, members: Mapping[str, tuple[Any, bool]]
-) -> dict[str, object]:
-    words = kind_words(kind)
-    if node.members is None:
-        raise InvalidValue(words, node)
-    for name in node.members:
-        if name not in members:
-            raise InvalidValue(f"named {' or '.join(members)}", node.members[name], name[:40])
-    for name, (_, is_required) in members.items():
-        if is_required and name not in node.members:
-            raise InvalidValue(f'{words} with "{name}"', node)
-    return {
-        name: _convert_member(name, member, members[name][0])
-        for name, member in node.members.items()
-        if member.value is not None or members[name][1]
-    }
-
-
-def _convert_member(name: str, node: LocatedNode, kind: Any) -> object:
-    try:
-        return convert_node(node, kind)
-    except InvalidValue as unfit:
-        raise InvalidValue(unfit.expected, unfit.node, joined_key(name, unfit.key), unfit.remedy) from None
-
-
-def joined_key(name: str, rest: str) -> str:
-    """Return a dotted key with what stands below it: `hooks` and `[0].matcher`."""
-    return f"{name}{rest}" if rest.startswith("[") or not rest else f"{name}.{rest}"
-
+from workbench.config.keys import (
+    CONFIG_VERSION,
+    LARGEST_INTEGER,
+    PROVIDER_KINDS,
+    SHORT_TEXT,
+    URL,
+    ConfigKey,
+    PatternText,
+    ShellCommand,
+    Text,
+    Timestamp,
+    always_allows_less,
+    is_smaller,
+    is_value,
+    list_kind,
+    section_keys,
+    setting,
+    text_kind,
+    text_map_kind,
+)
+from workbench.domain.values import DEFAULT_APPROVAL_MINUTES, Usage
 
 LayerName = Literal["default", "user", "workspace", "environment", "option"]
 """Where a value can come from; a later layer takes precedence."""
@@ -217,7 +58,6 @@ class ApprovalPattern(Struct, frozen=True, kw_only=True):
 
 
 _Price = Annotated[float, Meta(ge=0, le=1e6)]
-LARGEST_INTEGER = 1 << 40
 
 
 class ToolHook(Struct, frozen=True, kw_only=True):
@@ -262,27 +102,112 @@ class TokenPrices(Struct, frozen=True, kw_only=True):
     output_per_million: Annotated[_Price, Meta(description="Price of a million tokens received.")]
 
 
+_HOSTS = list_kind(text_kind("a host name", r"[A-Za-z0-9_.:\[\]-]+", 255), "host names")
+_HOOKS = list_kind(Annotated[ToolHook, Meta(extra={"words": "a hook {matcher, command}"})], "hooks")
+_PATTERNS = list_kind(PatternText, "patterns")
+_RULE = Annotated[
+    AutoApprovalRule, Meta(extra={"words": "a rule {id, tool_name, param_pattern, description}"})
+]
+_PRICES = Annotated[TokenPrices, Meta(extra={"words": "prices {input_per_million, output_per_million}"})]
+_KEYMAP = text_map_kind(
+    "an object of action ids and keys", text_kind("an action id"), text_kind('keys such as "ctrl+a"')
+)
+_HEADERS = text_map_kind(
+    "an object of header names and values",
+    text_kind("a header name", "[A-Za-z0-9-]+", 128),
+    text_kind("a header value"),
+)
+_VARIABLE = text_kind("the name of an environment variable", "[A-Za-z_][A-Za-z0-9_]*", 256)
+_Bytes = Annotated[int, Meta(ge=256, le=LARGEST_INTEGER)]
+_Seconds = Annotated[int, Meta(ge=1, le=86_400)]
+
+
 class ProviderSettings(Struct, frozen=True, kw_only=True):
     """A place that models answer from. It names where its key is, and never holds it."""
 
     name: str
-    kind: str
-    base_url: str | None
-    model: str | None
-    key_env: str | None
-    key_command: str | None
-    headers: Mapping[str, str]
-    num_ctx: int | None
-    max_tokens: int | None
-    temperature: float | None
-    seed: int | None
-    stop: tuple[str, ...]
-    tool_choice: Literal["auto", "required", "none"] | None
-    first_token_seconds: int | None
-    silence_seconds: int | None
-    reply_seconds: int | None
-    prices: TokenPrices | None
-    """None: no price known, so no money is shown."""
+    kind: Annotated[str, setting("How the provider is spoken to.", kind=Literal[tuple(PROVIDER_KINDS)])]
+    base_url: Annotated[str, setting("Where it answers; ollama has a default.", kind=URL)] | None
+    model: Annotated[Text, setting("Model that is used when none is named.")] | None
+    key_env: Annotated[str, setting("Environment variable that holds the key.", kind=_VARIABLE)] | None
+    key_command: (
+        Annotated[
+            ShellCommand,
+            setting("Shell command that prints the key; it runs in the folder of the file that names it."),
+        ]
+        | None
+    )
+    headers: Annotated[Mapping[str, str], setting("Headers sent with each request.", kind=_HEADERS)] = field(
+        default_factory=dict[str, str]
+    )
+    num_ctx: (
+        Annotated[
+            int,
+            Meta(ge=256, le=100_000_000),
+            setting(
+                "Size of the model's context window, in tokens: how full a step of a pipeline may make it."
+            ),
+        ]
+        | None
+    )
+    max_tokens: (
+        Annotated[
+            int,
+            Meta(ge=1, le=10_000_000),
+            setting("How many tokens one reply may have; unset, as many as the server gives."),
+        ]
+        | None
+    )
+    temperature: (
+        Annotated[
+            float,
+            Meta(ge=0, le=2),
+            setting("How freely the model chooses its words; unset, the server's own."),
+        ]
+        | None
+    )
+    seed: (
+        Annotated[
+            int,
+            Meta(ge=0, le=(1 << 53) - 1),
+            setting("Start of the model's random numbers, where the server takes one."),
+        ]
+        | None
+    )
+    stop: Annotated[
+        tuple[str, ...],
+        setting("Texts at which the model stops.", kind=list_kind(text_kind(SHORT_TEXT, limit=256), "texts")),
+    ] = ()
+    tool_choice: (
+        Annotated[
+            Literal["auto", "required", "none"],
+            setting("Whether the model may, must or must not call tools; unset, the server's own (auto)."),
+        ]
+        | None
+    )
+    first_token_seconds: (
+        Annotated[
+            _Seconds,
+            setting(
+                "How long a reply may take to begin, in seconds; unset, 600: a server may load its model."
+            ),
+        ]
+        | None
+    )
+    silence_seconds: (
+        Annotated[_Seconds, setting("How long a reply that has begun may pause, in seconds; unset, 180.")]
+        | None
+    )
+    reply_seconds: (
+        Annotated[
+            _Seconds,
+            setting(
+                "How long a whole reply may take, in seconds; unset, 3600. What came until then is kept."
+            ),
+        ]
+        | None
+    )
+    prices: Annotated[TokenPrices, setting("Prices; without them no money is shown.", kind=_PRICES)] | None
     origin: Origin
     """Where its `kind` was said, or the first thing about it."""
 
@@ -290,88 +215,206 @@ class ProviderSettings(Struct, frozen=True, kw_only=True):
 class ApprovalSettings(Struct, frozen=True, kw_only=True):
     """How questions are asked and what is answered without asking."""
 
-    window_minutes: float
-    read_only: Literal["ask", "auto"]
-    allow: tuple[ApprovalPattern, ...]
-    deny: tuple[ApprovalPattern, ...]
-    """Of every layer."""
-    on_expiry: Literal["pause", "continue"]
-    require_seen: bool
+    window_minutes: Annotated[
+        float,
+        Meta(gt=0, le=1440, extra={"what": "a number of minutes"}),
+        setting("How long a question waits before it expires, in minutes.", narrows=is_smaller),
+    ] = DEFAULT_APPROVAL_MINUTES
+    read_only: Annotated[
+        Literal["ask", "auto"],
+        setting("Whether reading inside the workspace asks.", narrows=is_value("ask")),
+    ] = "ask"
+    allow: Annotated[
+        tuple[ApprovalPattern, ...],
+        setting("Calls that are allowed without asking; only in your own configuration.", kind=_PATTERNS),
+    ] = ()
+    deny: Annotated[
+        tuple[ApprovalPattern, ...],
+        setting(
+            "Calls that are never made; every layer adds to them.",
+            kind=_PATTERNS, narrows=always_allows_less, is_strict=True, is_united=True,
+        ),
+    ] = ()  # fmt: skip
+    on_expiry: Annotated[
+        Literal["pause", "continue"],
+        setting("What a session does when nobody answered.", narrows=is_value("pause")),
+    ] = "pause"
+    require_seen: Annotated[
+        bool,
+        setting(
+            "Whether all that is taken is shown before a approves it; if not, the record says so.",
+            narrows=is_value(True),
+        ),
+    ] = True
 
 
 class LimitSettings(Struct, frozen=True, kw_only=True):
     """How much a call may take and give."""
 
-    tool_output_bytes: int
-    context_file_bytes: int
-    command_seconds: int
-    output_blob_bytes: int
-    max_turns: int
+    tool_output_bytes: Annotated[
+        _Bytes,
+        setting("How much of a tool's output a model is shown, in bytes.", narrows=is_smaller),
+    ] = 10_240
+    context_file_bytes: Annotated[
+        _Bytes, setting("How much of a file a model is shown, in bytes.", narrows=is_smaller)
+    ] = 102_400
+    command_seconds: Annotated[
+        _Seconds, setting("How long a command may run, in seconds.", narrows=is_smaller)
+    ] = 60
+    output_blob_bytes: Annotated[
+        int,
+        Meta(ge=1_024, le=LARGEST_INTEGER),
+        setting("How much output of a call is kept, in bytes.", narrows=is_smaller),
+    ] = 104_857_600
+    max_turns: Annotated[
+        int,
+        Meta(ge=1, le=10_000),
+        setting("How many model calls one prompt may lead to.", narrows=is_smaller),
+    ] = 50
 
 
 class NotifySettings(Struct, frozen=True, kw_only=True):
     """What happens when something waits."""
 
-    bell: bool
-    title: bool
-    desktop: str
+    bell: Annotated[bool, setting("Whether the terminal bell rings when something waits.")] = True
+    title: Annotated[bool, setting("Whether the window title says how much waits.")] = True
+    desktop: Annotated[Literal["off", "away", "always"], setting("When a desktop notification is sent.")] = (
+        "off"
+    )
 
 
 class UiSettings(Struct, frozen=True, kw_only=True):
     """How the screen looks and which keys it takes."""
 
-    theme: str
-    density: str
-    glyphs: str
-    motion: str
-    keymap: Mapping[str, str]
-    notify: NotifySettings
+    theme: Annotated[str, setting("Colours of the screen.", kind=text_kind(SHORT_TEXT, limit=64))] = (
+        "workbench-dark"
+    )
+    density: Annotated[
+        Literal["normal", "compact"], setting("Whether blank rows and single tool rows are folded.")
+    ] = "normal"
+    glyphs: Annotated[Literal["auto", "unicode", "ascii"], setting("Signs to draw with.")] = "auto"
+    motion: Annotated[
+        Literal["normal", "none"], setting("Whether changed rows flash and countdowns show seconds.")
+    ] = "normal"
+    keymap: Annotated[Mapping[str, str], setting("Keys of your own, by action id.", kind=_KEYMAP)] = field(
+        default_factory=dict[str, str]
+    )
+    notify: NotifySettings = NotifySettings()
 
 
 class ToolHooks(Struct, frozen=True, kw_only=True):
     """Hooks of every layer, the user's own first."""
 
-    pre_tool_use: tuple[ToolHook, ...]
-    post_tool_use: tuple[ToolHook, ...]
+    pre_tool_use: Annotated[
+        tuple[ToolHook, ...],
+        setting(
+            "Commands that run before a call and can deny it. A relative program or script is looked for in "
+            "the folder of the file that names it.",
+            kind=_HOOKS, is_strict=True, is_united=True,
+        ),
+    ] = field(default=(), name="PreToolUse")  # fmt: skip
+    post_tool_use: Annotated[
+        tuple[ToolHook, ...],
+        setting(
+            "Commands that run after a call. A relative program or script is looked for in the folder of the "
+            "file that names it.",
+            kind=_HOOKS, is_strict=True, is_united=True,
+        ),
+    ] = field(default=(), name="PostToolUse")  # fmt: skip
 
 
 class FetchSettings(Struct, frozen=True, kw_only=True):
     """Which addresses fetch_webpage may reach."""
 
-    allow_loopback: bool
-    allowed_hosts: tuple[str, ...]
+    allow_loopback: Annotated[
+        bool, setting("Whether fetch_webpage may reach this machine.", narrows=is_value(False))
+    ] = False
+    allowed_hosts: Annotated[
+        tuple[str, ...],
+        setting("Hosts that fetch_webpage may reach, names in whole; empty: any public one.", kind=_HOSTS),
+    ] = ()
 
 
 class RetentionSettings(Struct, frozen=True, kw_only=True):
     """How long sealed bytes are kept."""
 
-    sealed_days: int
+    sealed_days: Annotated[
+        int,
+        Meta(ge=0, le=36_500),
+        setting("How long exact bytes are kept after a session ended, in days."),
+    ] = 30
 
 
 class PipelineSettings(Struct, frozen=True, kw_only=True):
     """How many steps run at once."""
 
-    max_concurrent_workers: int
+    max_concurrent_workers: Annotated[
+        int,
+        Meta(ge=1, le=64),
+        setting("How many steps of a pipeline run at once.", narrows=is_smaller),
+    ] = 5
 
 
 class Config(Struct, frozen=True, kw_only=True):
     """All settings, every layer taken into account. Read once at start (seed S0, Config)."""
 
-    config_version: int
-    default_model: str | None
-    default_provider: str | None
-    api_timeout_seconds: int
-    max_session_messages: int
-    output_format: str
-    auto_approval_rules: tuple[AutoApprovalRule, ...]
-    providers: Mapping[str, ProviderSettings]
-    approvals: ApprovalSettings
-    limits: LimitSettings
-    ui: UiSettings
-    hooks: ToolHooks
-    fetch: FetchSettings
-    retention: RetentionSettings
-    pipelines: PipelineSettings
+    config_version: Annotated[int, Meta(ge=1, le=CONFIG_VERSION), setting("Version of this form.")] = (
+        CONFIG_VERSION
+    )
+    default_model: Annotated[Text, setting("Model of a new session; unset, the provider's own.")] | None = (
+        None
+    )
+    default_provider: (
+        Annotated[Text, setting("Provider of a new session; unset, the only one there is.")] | None
+    ) = None
+    api_timeout_seconds: Annotated[
+        int,
+        Meta(ge=5, le=300),
+        setting(
+            "How long a provider may take to connect or to list its models, in seconds; replies have "
+            "first_token_seconds and silence_seconds."
+        ),
+    ] = 30
+    max_session_messages: Annotated[
+        int,
+        Meta(ge=10, le=1000),
+        setting("How many messages of a session a model is shown; none is deleted."),
+    ] = 100
+    output_format: Annotated[Literal["human", "json"], setting("Form of what commands print.")] = "human"
+    auto_approval_rules: Annotated[
+        tuple[AutoApprovalRule, ...],
+        setting("Rules that approve calls.", kind=list_kind(_RULE, "rules")),
+    ] = ()
+    providers: Mapping[str, ProviderSettings] = field(default_factory=dict[str, ProviderSettings])
+    approvals: ApprovalSettings = ApprovalSettings()
+    limits: LimitSettings = LimitSettings()
+    ui: UiSettings = UiSettings()
+    hooks: ToolHooks = ToolHooks()
+    fetch: FetchSettings = FetchSettings()
+    retention: RetentionSettings = RetentionSettings()
+    pipelines: PipelineSettings = PipelineSettings()
+
+
+CONFIG_KEYS = tuple(section_keys(Config))
+"""Every key outside `providers`."""
+PROVIDER_KEYS = tuple(section_keys(ProviderSettings))
+"""Keys of one provider, below `providers.NAME`."""
+KEYS_BY_PATH = {key.path: key for key in CONFIG_KEYS}
+PROVIDER_KEYS_BY_PATH = {key.path: key for key in PROVIDER_KEYS}
+SECTION_PATHS = frozenset(
+    key.path.rsplit(".", depth)[0] for key in CONFIG_KEYS for depth in range(1, key.path.count(".") + 1)
+)
+"""Dotted names of objects that hold keys: `approvals`, `ui`, `ui.notify`."""
+KEY_ALIASES = {"ollama_base_url": "providers.ollama.base_url"}
+"""Keys of other programs, and what they are here."""
+
+
+def config_key_at(path: str) -> ConfigKey | None:
+    """Return the key of a dotted path, below a provider too; None for what is none."""
+    parts = path.split(".")
+    if parts[0] == "providers":
+        return PROVIDER_KEYS_BY_PATH.get(parts[-1]) if len(parts) >= 3 else None
+    return KEYS_BY_PATH.get(path)
 
 
 class ConfigProblem(Struct, frozen=True, kw_only=True):

@@ -165,15 +165,11 @@ class Command:
     ) -> CommandExit:
         """Let the command go and follow it to its end and that of everything it left.
 
-        Args:
-            on_output: Given standard output and error in order, in parts of at most 64 KiB.
-            timeout: Seconds it may take, or None.
-            stop: Ends it when set; if it is set already, nothing is executed.
-            limit_bytes: A command that prints more is ended; no more is handed on.
-            grace: Seconds between SIGTERM and SIGKILL.
-            on_stdout: Given standard output of a command prepared with two pipes; `on_output` then gets
-                standard error, and the order between the two is that in which they were read.
-
+        `on_output`: given standard output and error in order, in parts of at most 64 KiB. `timeout`: seconds
+        it may take, or None. `stop`: ends it when set; if it is set already, nothing is executed.
+        `limit_bytes`: A command that prints more is ended; no more is handed on. `grace`: seconds between
+        SIGTERM and SIGKILL. `on_stdout`: given standard output of a command prepared with two pipes;
+        `on_output` then gets standard error, and the order between the two is that in which they were read.
         Raises RuntimeError if it was let go or abandoned before, and what `on_output` raised after it was
         ended.
         """

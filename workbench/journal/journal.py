@@ -92,16 +92,11 @@ class Journal(JournalReader):
     ) -> list[int]:
         """Store events in one transaction and return their positions, when it is committed.
 
-        Args:
-            events: In order, also of several sessions. One whose id is stored already is not stored again.
-            guard: What must hold in the transaction.
-            strict: False for imports: any move is taken as it comes.
-
-        Raises:
-            GuardFailed: The guard, a session or a row does not allow it; nothing was written.
-            IllegalMoveError: a state machine does not allow it; nothing was written.
-            MalformedEventError: An event cannot be stored; nothing was written.
-            JournalError: Nothing was written; says why.
+        `events`: in order, also of several sessions. One whose id is stored already is not stored again.
+        `guard`: what must hold in the transaction. `strict`: false for imports: any move is taken as it
+        comes. Raises GuardFailed: the guard, a session or a row does not allow it; nothing was written;
+        IllegalMoveError: a state machine does not allow it; nothing was written; MalformedEventError: an
+        event cannot be stored; nothing was written; JournalError: nothing was written; says why.
         """
         return self.submit(events, guard=guard, strict=strict).result()
 
@@ -116,17 +111,10 @@ class Journal(JournalReader):
     ) -> list[Event]:
         """Look at the tables and append in one transaction.
 
-        Args:
-            work: Is given the tables and now, and returns what to append. It runs in the writer's thread,
-                must not wait for the journal, and may be run again if a commit fails.
-            durable: Whether it must survive a power loss.
-
-        Returns:
-            The events as stored.
-
-        Raises:
-            Exception: Whatever `work` raised; nothing was written.
-            JournalError: As `append`.
+        `work`: is given the tables and now, and returns what to append. It runs in the writer's thread, must
+        not wait for the journal, and may be run again if a commit fails. `durable`: whether it must survive a
+        power loss. Returns the events as stored. Raises Exception: whatever `work` raised; nothing was
+        written; JournalError: as `append`.
         """
         return self._open_queue().transact(work, is_durable=durable)
 

@@ -351,7 +351,7 @@ def _encoded_rows(rows: MemoryTables) -> bytes:
 
 def _row_loader(payload: bytes) -> Callable[[], MemoryTables]:
     def read() -> MemoryTables:
-        """Return the rows. Raises CheckpointDamaged: they are not what was written."""
+        """Return the rows. Raises CheckpointCheckpointDamaged: they are not what was written."""
         rows = MemoryTables()
         try:
             data = zlib.decompress(base64.b64decode(payload))
