@@ -255,10 +255,10 @@ def section_keys(section: type[Struct], path: str = "", attribute: str = "") -> 
         kind = get_args(hint)[0] if get_origin(hint) not in (None, Annotated) else hint
         facts = kind_parts(kind)[1]
         if "key" in facts:
-            made = member.default_factory() if member.default_factory is not NODEFAULT else member.default
+            default = member.default_factory() if member.default_factory is not NODEFAULT else member.default
             yield ConfigKey(
                 path=f"{path}{member.encode_name}", attribute=f"{attribute}{member.name}",
-                kind=facts.get("kind", kind), default=None if made is NODEFAULT else made,
+                kind=facts.get("kind", kind), default=None if default is NODEFAULT else default,
                 meaning=facts["description"], **facts["key"],
             )  # fmt: skip
 

@@ -332,8 +332,8 @@ def _translate_open_errors(home: Home) -> Generator[None, None, None]:
     except (apsw.ReadOnlyError, apsw.CantOpenError) as error:
         raise HomeRefused(what, str(error), "check the permissions of the data folder") from None
     except (apsw.Error, OSError) as error:
-        found = as_journal_error(error)
-        raise type(found)(what, found.why, found.remedy) if found else error from None
+        translated = as_journal_error(error)
+        raise type(translated)(what, translated.why, translated.remedy) if translated else error from None
 
 
 def _is_current(database: Database, home: Home, newest: int) -> bool:
@@ -515,11 +515,11 @@ def words_containing(database: Database, letters: str, *, is_end: bool = False) 
     `letters`: letters and digits only. `is_end`: only words that end with them.
     """
     where = "substr(word, -length(?1)) = ?1" if is_end else "instr(word, ?1) > 1"
-    found = database.execute(
+    rows = database.execute(
         f"SELECT word FROM search_word WHERE {where} ORDER BY length(word), word LIMIT ?2",  # noqa: S608 ours
         (letters.lower(), MOST_MATCHING_WORDS),
     )
-    return [row[0] for row in found]
+    return [row[0] for row in rows]
 
 
 def rebuild_word_list(database: Database) -> None:
@@ -549,8 +549,8 @@ def _is_search_word(word: str) -> bool:
 
 
 def _is_indexed(database: Database, word: str) -> bool:
-    found = database.execute("SELECT 1 FROM search WHERE search MATCH ? LIMIT 1", (f'"{word}"',))
-    return found.fetchone() is not None
+    rows = database.execute("SELECT 1 FROM search WHERE search MATCH ? LIMIT 1", (f'"{word}"',))
+    return rows.fetchone() is not None
 
 
 _IDENTIFIER: Final = re.compile(r"[A-Za-z0-9]{3,80}")
@@ -571,5 +571,5 @@ def with_word_parts(text: str) -> str:
 
 
 def _word_ends(word: str) -> list[str]:
-    starts = [found.start() for found in _IDENTIFIER_PART.finditer(word)][1:_MOST_PARTS]
-    return [word[at:] for at in starts if len(word) - at > 1]
+    starts = [part.start() for part in _IDENTIFIER_PART.finditer(word)][1:_MOST_PARTS]
+    return [word[start:] for start in starts if len(word) - start > 1]

@@ -157,8 +157,8 @@ def _decide_in_transaction(
         return [_decision_event(journal, body, action, actor, now, successor) for body in bodies]
 
     events = journal.transact(work)
-    told = next((event for event in events if isinstance(event.body, ActionOpened)), None)
-    return replace(results[0], event=told or (events[0] if events else None))
+    opened = next((event for event in events if isinstance(event.body, ActionOpened)), None)
+    return replace(results[0], event=opened or (events[0] if events else None))
 
 
 def _decision_event(
@@ -267,12 +267,12 @@ def _extension_bodies(action: Action, opened: Body, successor: str, now: int) ->
 
 
 def _refusal_result(action: Action, why: RefusalReason, now: int) -> DecisionResult:
-    at = action.decided_at
-    if at is None and action.expires_at is not None and now >= action.expires_at:
-        at = action.expires_at
+    closed_at = action.decided_at
+    if closed_at is None and action.expires_at is not None and now >= action.expires_at:
+        closed_at = action.expires_at
     paths = action.stale_paths if why == "stale" else ()
     return DecisionResult(
-        ok=False, why=why, by=action.decided_by, at=at, successor=action.successor, paths=paths
+        ok=False, why=why, by=action.decided_by, at=closed_at, successor=action.successor, paths=paths
     )
 
 

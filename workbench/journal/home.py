@@ -112,7 +112,7 @@ def create_file_once(path: Path, make: Callable[[], bytes]) -> None:
     with Root(path.parent) as root:
         staged = root.stage(path.name, make(), 0o600)
         try:
-            root.commit(staged, lambda found: found is None)
+            root.commit(staged, lambda data: data is None)
         except BaseMoved:
             return
 
@@ -137,15 +137,15 @@ def _refuse_network(path: Path) -> None:
 def _refuse_unusable_folder(path: Path) -> None:
     what, elsewhere = f"the data folder {path} was not opened", "or set WORKBENCH_HOME to another folder"
     try:
-        found = path.stat()
+        status = path.stat()
     except FileNotFoundError:
         return
     except OSError as error:
         raise HomeRefused(what, str(error.strerror), f"check the path {elsewhere}") from None
     if not path.is_dir():
         raise HomeRefused(what, "it is not a directory", f"move that file away {elsewhere}")
-    if found.st_uid != os.geteuid():
-        why = f"it belongs to user {found.st_uid}, this is user {os.geteuid()}"
+    if status.st_uid != os.geteuid():
+        why = f"it belongs to user {status.st_uid}, this is user {os.geteuid()}"
         raise HomeRefused(what, why, f"run as its owner {elsewhere}")
     if os.statvfs(path).f_flag & os.ST_RDONLY:
         raise HomeRefused(what, "its file system is read-only", f"mount it for writing {elsewhere}")
@@ -234,10 +234,10 @@ class BlobStore:
         """Yield the blobs last stored more than some seconds ago; whether they are in use is not asked."""
         before = time.time() - older_than
         for kind in ("sealed", "recorded"):
-            with os.scandir(self._home.blobs / kind) as found:
+            with os.scandir(self._home.blobs / kind) as entries:
                 yield from (
                     f"{kind}:{item.name}"
-                    for item in found
+                    for item in entries
                     if _BLOB_REF.fullmatch(f"{kind}:{item.name}") and item.stat().st_mtime <= before
                 )
 

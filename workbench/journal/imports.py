@@ -64,21 +64,21 @@ class SessionImport:
 
     def current_id(self, session_id: str) -> str:
         """Return the id to use for a session: the next one if sessions of this id were deleted here."""
-        found = session_id
+        candidate = session_id
         with self._journal.snapshot() as database:
             for number in range(1, 1000):
                 stone = "SELECT 1 FROM event WHERE kind = 'session.deleted'"
                 where = "json_extract(body, '$.deleted_id') = ?"
-                if not database.execute(f"{stone} AND {where}", (found,)).fetchone():
+                if not database.execute(f"{stone} AND {where}", (candidate,)).fetchone():
                     break
-                found = str(uuid.uuid5(_ID_NAMESPACE, f"{session_id}\0{number}"))
-        return found
+                candidate = str(uuid.uuid5(_ID_NAMESPACE, f"{session_id}\0{number}"))
+        return candidate
 
     def is_elsewhere(self, event_id: str, session_id: str) -> bool:
         """Return whether an event of this id is stored and belongs to another session."""
         with self._journal.snapshot() as database:
-            found = database.execute("SELECT session_id FROM event WHERE id = ?", (event_id,)).fetchone()
-        return found is not None and found[0] != session_id
+            row = database.execute("SELECT session_id FROM event WHERE id = ?", (event_id,)).fetchone()
+        return row is not None and row[0] != session_id
 
     def store(self, data: bytes) -> BlobRef:
         """Keep scrubbed bytes beside the events."""
@@ -98,11 +98,11 @@ class SessionImport:
             self._begin(event.session_id)
         latest = self._latest.get(event.session_id, 0)
         self._latest[event.session_id] = max(latest, event.at) if _has_foreign_time(event) else latest
-        one = prepare_event(event)
-        if self._is_there(one):
+        prepared = prepare_event(event)
+        if self._is_there(prepared):
             return
-        self._waiting.append(one)
-        self._size += len(one.body)
+        self._waiting.append(prepared)
+        self._size += len(prepared.body)
         if len(self._waiting) >= MOST_CHUNK_EVENTS or self._size >= MOST_CHUNK_BYTES:
             self._commit()
 
@@ -136,7 +136,9 @@ class SessionImport:
 
     def drop(self, begun: int) -> None:
         """Take back the sessions that began after so many others: their file was refused."""
-        self._waiting = [one for one in self._waiting if one.event.session_id not in self.begun[begun:]]
+        self._waiting = [
+            prepared for prepared in self._waiting if prepared.event.session_id not in self.begun[begun:]
+        ]
         with contextlib.suppress(GuardFailed):
             self._settle()
         for session_id in self.begun[begun:]:
@@ -151,12 +153,12 @@ class SessionImport:
         self._commit()
         self._settle()
 
-    def _is_there(self, one: PreparedEvent) -> bool:
-        event, known = one.event, self._known[one.event.session_id]
+    def _is_there(self, prepared: PreparedEvent) -> bool:
+        event, known = prepared.event, self._known[prepared.event.session_id]
         if not known:
             return False
         mark = known.get(event.id)
-        if mark == _content_hash(one.event.kind, one.body):
+        if mark == _content_hash(prepared.event.kind, prepared.body):
             return True
         if mark is not None:
             self._contradict(event)
@@ -187,7 +189,7 @@ class SessionImport:
         self._settle()
         events = list(self._journal.events(session_id))
         self._before.setdefault(session_id, events)
-        cut = next((at for at, event in enumerate(events) if event.id == first), len(events))
+        cut = next((index for index, event in enumerate(events) if event.id == first), len(events))
         here = [event for event in events[cut:] if event.recorded_at is None]
         _store_session_anew(self._journal, session_id, [*events[:cut], *here])
         kept = {event.id for event in events[:cut]}
@@ -209,17 +211,17 @@ class SessionImport:
             return
 
         def work(live: TransactionTables) -> None:
-            for one in waiting:
-                _require_own_session(one.event, live)
+            for prepared in waiting:
+                _require_own_session(prepared.event, live)
             live.hold()
-            for one in waiting:
-                store_event(one, live, strict=False, is_new=True)
+            for prepared in waiting:
+                store_event(prepared, live, strict=False, is_new=True)
             live.flush()
 
         self._settle()
         self._under_way = self._journal.change_later(work, max(size, GROUP_BYTES))
-        for one in waiting:
-            key = one.event.session_id
+        for prepared in waiting:
+            key = prepared.event.session_id
             self.added[key] = self.added.get(key, 0) + 1
 
     def cancel(self) -> None:
@@ -246,8 +248,8 @@ class SessionImport:
             self.flush()
         there = "SELECT id, kind, body FROM event WHERE session_id = ? ORDER BY sequence_number"
         with self._journal.snapshot() as database:
-            found = database.execute(there, (session_id,))
-            self._known[session_id] = {row[0]: _content_hash(row[1], row[2]) for row in found}
+            rows = database.execute(there, (session_id,))
+            self._known[session_id] = {row[0]: _content_hash(row[1], row[2]) for row in rows}
         if not self._known[session_id] and session_id not in self._first:
             self.begun.append(session_id)
 
@@ -257,7 +259,7 @@ class SessionImport:
         if before is None:
             before, known = self._journal.events(session_id), known or frozenset(self._known[session_id])
         _store_session_anew(
-            self._journal, session_id, [one for one in before if known is None or one.id in known]
+            self._journal, session_id, [event for event in before if known is None or event.id in known]
         )
 
 
@@ -278,8 +280,8 @@ def _store_session_anew(journal: Journal, session_id: str, events: Iterable[Even
     kept = [prepare_event(event) for event in events]
     journal.change(lambda live: remove_session_rows(live, session_id))
     remove_session_events(journal, session_id)
-    for at in range(0, len(kept), MOST_CHUNK_EVENTS):
-        some = kept[at : at + MOST_CHUNK_EVENTS]
+    for start in range(0, len(kept), MOST_CHUNK_EVENTS):
+        some = kept[start : start + MOST_CHUNK_EVENTS]
         journal.change(lambda live, some=some: store_events(some, live, strict=False))
 
 
@@ -297,10 +299,10 @@ def undo_unfinished_imports(journal: Journal) -> int:
             "SELECT session_id, min(sequence_number) FROM event WHERE recorded_at = ? GROUP BY session_id"
         )
         with journal.snapshot() as database:
-            found = database.execute(stored, (int(moment),)).fetchall()
-        for session_id, first in found:
+            rows = database.execute(stored, (int(moment),)).fetchall()
+        for session_id, first in rows:
             _undo_import(journal, session_id, int(moment), is_new=first == 1)
-        taken += len(found)
+        taken += len(rows)
         path.unlink(missing_ok=True)
     return taken
 

@@ -73,8 +73,8 @@ def finish_deletions(journal: Journal) -> list[str]:
     left = "EXISTS (SELECT 1 FROM event WHERE session_id = stone.id)"
     blobs = "EXISTS (SELECT 1 FROM blob_ref WHERE session_id = stone.id)"
     with journal.snapshot() as database:
-        found = database.execute(f"SELECT id FROM ({stones}) AS stone WHERE {left} OR {blobs}")  # noqa: S608
-        sessions = [row[0] for row in found]
+        rows = database.execute(f"SELECT id FROM ({stones}) AS stone WHERE {left} OR {blobs}")  # noqa: S608
+        sessions = [row[0] for row in rows]
     if sessions:
         delete_replay_checkpoints(journal.home)
     for session_id in sessions:
@@ -238,8 +238,8 @@ class FoldedJournal(Struct):
             return
         expected = self._last.get(event.session_id, 0) + 1
         if event.sequence_number != expected:
-            found = f"has number {event.sequence_number} where {expected} follows"
-            self.gaps.append(f"event {event.id} of session {event.session_id} {found}")
+            mismatch = f"has number {event.sequence_number} where {expected} follows"
+            self.gaps.append(f"event {event.id} of session {event.session_id} {mismatch}")
         self._last[event.session_id] = event.sequence_number
         self.known.fold((event,))
         if lease := lease_after_event(event, self.leases.get(event.session_id)):
@@ -248,32 +248,32 @@ class FoldedJournal(Struct):
 
     def rows(self) -> Iterator[storage.AnyRow]:
         rows = self.known
-        for found in (rows.sessions, rows.calls, rows.actions, rows.rules, rows.trusts, self.leases):
-            yield from found.values()
-        for found in (rows.pipeline_states, rows.step_states):
-            yield from found.values()
+        for table in (rows.sessions, rows.calls, rows.actions, rows.rules, rows.trusts, self.leases):
+            yield from table.values()
+        for table in (rows.pipeline_states, rows.step_states):
+            yield from table.values()
 
 
 def fold_journal(database: Database) -> FoldedJournal:
     """Fold every event of the journal, but those of sessions that were deleted."""
-    found = FoldedJournal(deleted=_deleted_sessions(database))
+    folded = FoldedJournal(deleted=_deleted_sessions(database))
     for event in _all_events(database):
-        found.take(event)
-    return found
+        folded.take(event)
+    return folded
 
 
 def rebuild_index_tables(journal: Journal) -> None:
     """Make the index tables anew from the events, in one transaction."""
 
     def work(live: TransactionTables) -> None:
-        found = fold_journal(live.database)
+        folded = fold_journal(live.database)
         for row in (*storage.INDEX_ROW_TYPES, Lease):
             storage.delete_rows(live.database, row)
         live.database.execute("DELETE FROM blob_ref")
         live.forget()
-        for row in found.rows():
+        for row in folded.rows():
             live.put(row)
-        for ref in sorted(found.refs):
+        for ref in sorted(folded.refs):
             live.database.execute("INSERT INTO blob_ref VALUES (?, ?)", ref)
         search.rebuild_search_index(live.database)
 
@@ -285,8 +285,8 @@ def index_table_differences(journal: Journal) -> list[str]:
     with journal.snapshot() as database:
         database.execute("BEGIN")
         try:
-            found = fold_journal(database)
-            wrong = [*found.gaps, *_table_differences(database, found)]
+            folded = fold_journal(database)
+            wrong = [*folded.gaps, *_table_differences(database, folded)]
         finally:
             database.execute("COMMIT")
     return [*wrong, *journal.change(lambda live: search.search_index_differences(live.database))]
@@ -314,8 +314,8 @@ def _all_events(database: Database) -> Iterator[Event]:
         after = chunk[-1][0]
 
 
-def _table_differences(database: Database, found: FoldedJournal) -> Iterable[str]:
-    said = {(type(row), getattr(row, storage.ROW_KEYS[type(row)])): row for row in found.rows()}
+def _table_differences(database: Database, folded: FoldedJournal) -> Iterable[str]:
+    said = {(type(row), getattr(row, storage.ROW_KEYS[type(row)])): row for row in folded.rows()}
     kept = {
         (cls, getattr(row, storage.ROW_KEYS[cls])): row
         for cls in (*storage.INDEX_ROW_TYPES, Lease)
@@ -326,8 +326,8 @@ def _table_differences(database: Database, found: FoldedJournal) -> Iterable[str
     for key in sorted(said.keys() | kept.keys(), key=lambda key: (key[0].__name__, key[1])):
         yield from _row_differences(key, kept.get(key), said.get(key))
     stored = database.execute("SELECT ref, session_id FROM blob_ref")
-    refs = {(row[0], row[1]) for row in stored if row[1] not in found.deleted}
-    for ref, session in sorted(refs ^ found.refs):
+    refs = {(row[0], row[1]) for row in stored if row[1] not in folded.deleted}
+    for ref, session in sorted(refs ^ folded.refs):
         where = "table" if (ref, session) in refs else "events"
         yield f"blob_ref {ref} of session {session}: only in {where}"
 

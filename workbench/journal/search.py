@@ -72,20 +72,20 @@ def _event_words(event: Event) -> str | None:
 
     The view reads JSON again for every event. Integrity checks and tests hold both to the same words.
     """
-    found: str | None = None
+    words: str | None = None
     match event.body:
         case PromptSubmitted(text=text) | ReplyCompleted(text=text):
-            found = text
+            words = text
         case FileChanged(path=path):
-            found = path
+            words = path
         case CallProposed(target=target, parameters=parameters):
             named = (parameters.get("command"), parameters.get("path"))
             known = [word for word in (target or None, *named) if word is not None]
-            found = " ".join(known) if all(isinstance(word, str) for word in known) else None
+            words = " ".join(known) if all(isinstance(word, str) for word in known) else None
         case _:
             pass
     # SQLite ends a text at a NUL.
-    return None if event.raw is not None or found is None or "\0" in found else found
+    return None if event.raw is not None or words is None or "\0" in words else words
 
 
 def remove_searched_events(database: Database, session_id: str, most: int) -> int:
@@ -180,12 +180,12 @@ def matches_in_session(database: Database, match: str, session_id: str, most: in
     if number is None:
         return []
     first = number << _SEQUENCE_BITS
-    found = database.execute(
+    rows = database.execute(
         f"SELECT rowid & {_SEQUENCE_MASK} FROM search WHERE search MATCH ? AND rowid BETWEEN ? AND ?"  # noqa: S608
         " ORDER BY rowid DESC LIMIT ?",
         (match, first, first + _SEQUENCE_MASK, most),
     )
-    return [row[0] for row in found]
+    return [row[0] for row in rows]
 
 
 def search_index_differences(database: Database) -> Sequence[str]:
@@ -208,9 +208,9 @@ SHORTEST_ID: Final = 8
 def ids_with_prefix(database: Database, table: IdTable, prefix: str, most: int) -> list[str]:
     """Return the ids of a table that begin so, at most so many, in their own order."""
     asked = f"SELECT id FROM {table} WHERE id >= ? ORDER BY id LIMIT ?"  # noqa: S608 ours
-    found = (row[0] for row in database.execute(asked, (prefix, most)))
+    ids = (row[0] for row in database.execute(asked, (prefix, most)))
     # Those that begin so stand together, from the first that is not before them.
-    return list(takewhile(lambda key: key.startswith(prefix), found))
+    return list(takewhile(lambda key: key.startswith(prefix), ids))
 
 
 def unique_id_prefix(database: Database, table: IdTable, key: str) -> str:
@@ -221,5 +221,5 @@ def unique_id_prefix(database: Database, table: IdTable, key: str) -> str:
     return key[: max(SHORTEST_ID, shared + 1)]
 
 
-def _shared_length(one: str, other: str) -> int:
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+def _shared_length(left: str, right: str) -> int:
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(left, right, strict=False)))

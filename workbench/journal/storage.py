@@ -54,10 +54,10 @@ _BACKWARDS: Final = "< ? ORDER BY sequence_number DESC"
 
 def decode_event(values: Sequence[Any]) -> Event:
     """Build an event from the values of `SELECT_EVENTS`, trusting that this program stored them."""
-    position, key, session, number, at, recorded, actor, turn, call, action, step, kind, text = values
+    position, key, session, number, moment, recorded, actor, turn, call, action, step, kind, text = values
     body, raw = decode_stored_body(kind, text)
     return Event(
-        id=key, session_id=session, at=at, actor=decode_stored_actor(actor), body=body, position=position,
+        id=key, session_id=session, at=moment, actor=decode_stored_actor(actor), body=body, position=position,
         sequence_number=number, turn_id=turn, call_id=call, action_id=action, step=step, recorded_at=recorded,
         raw=raw,
     )  # fmt: skip
@@ -136,15 +136,15 @@ class JournalReader(RowLookup):
         """
         most = -1 if limit is None else limit
         if session_id is None:
-            found = self._all(f"{SELECT_EVENTS} WHERE position > ? ORDER BY position LIMIT ?", after, most)
+            rows = self._all(f"{SELECT_EVENTS} WHERE position > ? ORDER BY position LIMIT ?", after, most)
         elif after == 0:
             order = "ORDER BY sequence_number LIMIT ?"
-            found = self._all(f"{SELECT_EVENTS} WHERE session_id = ? {order}", session_id, most)
+            rows = self._all(f"{SELECT_EVENTS} WHERE session_id = ? {order}", session_id, most)
         else:
             # The plus keeps SQLite from walking the session from its start to find a late position.
             where = "WHERE +session_id = ? AND position > ? ORDER BY position LIMIT ?"
-            found = self._all(f"{SELECT_EVENTS} {where}", session_id, after, most)
-        return [decode_event(values) for values in found]
+            rows = self._all(f"{SELECT_EVENTS} {where}", session_id, after, most)
+        return [decode_event(values) for values in rows]
 
     def window(self, session_id: str, first_sequence: int, count: int) -> list[Event]:
         """Return events of a session by their number, from `first_sequence` on."""
@@ -164,14 +164,14 @@ class JournalReader(RowLookup):
         """
         where = f"WHERE session_id = ? AND kind NOT IN ({', '.join('?' * len(STREAMED_KINDS))})"
         number, order = (after, "> ? ORDER BY sequence_number") if before is None else (before, _BACKWARDS)
-        found = self._all(
+        rows = self._all(
             f"{SELECT_EVENTS} {where} AND sequence_number {order} LIMIT ?",
             session_id,
             *STREAMED_KINDS,
             number,
             limit,
         )
-        return [decode_event(values) for values in (found if before is None else reversed(found))]
+        return [decode_event(values) for values in (rows if before is None else reversed(rows))]
 
     def turns_before(self, session_id: str, number: int) -> int:
         """Return how many turns of a session ended before its event with a number."""
@@ -197,8 +197,8 @@ class JournalReader(RowLookup):
         return [decode_event(values) for values in self._all(f"{SELECT_EVENTS} {where}", run, step)]
 
     def event_at(self, position: int) -> Event | None:
-        found = self._all(f"{SELECT_EVENTS} WHERE position = ?", position)
-        return decode_event(found[0]) if found else None
+        rows = self._all(f"{SELECT_EVENTS} WHERE position = ?", position)
+        return decode_event(rows[0]) if rows else None
 
     def last_position(self) -> int:
         return self._value("SELECT max(position) FROM event") or 0
@@ -245,8 +245,8 @@ class JournalReader(RowLookup):
         newest = "SELECT id FROM session WHERE workspace = ? ORDER BY updated_at DESC LIMIT ?"
         where = f"WHERE session_id IN ({newest}) AND {WAKES_DRIVER} AND kind = 'prompt.submitted'"
         order = "ORDER BY position DESC LIMIT ?"
-        found = self._all(f"{SELECT_EVENTS} {where} {order}", workspace, _SESSIONS_OF_PROMPTS, limit)
-        return [decode_event(values) for values in reversed(found)]
+        rows = self._all(f"{SELECT_EVENTS} {where} {order}", workspace, _SESSIONS_OF_PROMPTS, limit)
+        return [decode_event(values) for values in reversed(rows)]
 
     def driven(self, host_id: str, workspace: str) -> list[Session]:
         """Return the sessions of a workspace that a driver has not given back, the last changed first."""
@@ -257,9 +257,9 @@ class JournalReader(RowLookup):
 
     def last_calls(self, session_id: str, limit: int) -> list[Call]:
         """Return the calls of a session that were asked for last, in the order they were asked for."""
-        found = self._rows(Call, "WHERE session_id = ? ORDER BY rowid DESC LIMIT ?", session_id, limit)
-        found.reverse()  # of two with the same place the one that came first stands first, as in a fold
-        return sorted(found, key=lambda call: (call.requested_at, call.ordinal))
+        calls = self._rows(Call, "WHERE session_id = ? ORDER BY rowid DESC LIMIT ?", session_id, limit)
+        calls.reverse()  # of two with the same place the one that came first stands first, as in a fold
+        return sorted(calls, key=lambda call: (call.requested_at, call.ordinal))
 
     def calls(self, session_id: str, states: Iterable[CallState] | None = None) -> list[Call]:
         """Return the calls of a session in the order they were asked for."""
@@ -285,17 +285,17 @@ class JournalReader(RowLookup):
     def trusted(self, workspace: str) -> Event | None:
         where = "WHERE session_id = ? AND kind = 'workspace.trusted'"
         newest = "AND json_extract(body, '$.workspace') = ? ORDER BY sequence_number DESC LIMIT 1"
-        found = self._all(f"{SELECT_EVENTS} {where} {newest}", SYSTEM_SESSION, workspace)
-        return decode_event(found[0]) if found else None
+        rows = self._all(f"{SELECT_EVENTS} {where} {newest}", SYSTEM_SESSION, workspace)
+        return decode_event(rows[0]) if rows else None
 
     def pipeline_states(self, workspace: str | None = None, limit: int | None = None) -> list[PipelineState]:
         """Return the pipeline runs of a workspace, or of all, the newest first."""
         here = (
             "" if workspace is None else "WHERE pipeline_id IN (SELECT id FROM session WHERE workspace = ?)"
         )
-        given = () if workspace is None else (workspace,)
+        bindings = () if workspace is None else (workspace,)
         order = f"{here} ORDER BY created_at DESC, rowid DESC LIMIT ?"
-        return self._rows(PipelineState, order, *given, -1 if limit is None else limit)
+        return self._rows(PipelineState, order, *bindings, -1 if limit is None else limit)
 
     def step_state(self, run: str, step: str) -> StepState | None:
         return self._row(StepState, step_key(run, step))
@@ -356,16 +356,16 @@ class JournalReader(RowLookup):
             return database.execute(statement, values).fetchall()
 
     def _value(self, statement: str, *values: journal_database.SqlValue) -> Any:
-        found = self._all(statement, *values)
-        return found[0][0] if found else None
+        rows = self._all(statement, *values)
+        return rows[0][0] if rows else None
 
     def _row(self, row: type[AnyRow], key: str) -> Any:
-        found = self._rows(row, f"WHERE {ROW_KEYS[row]} = ?", key)
-        return found[0] if found else None
+        rows = self._rows(row, f"WHERE {ROW_KEYS[row]} = ?", key)
+        return rows[0] if rows else None
 
     def _rows(self, row: type[AnyRow], rest: str, *values: journal_database.SqlValue) -> list[Any]:
         return [
-            row_from_values(row, found) for found in self._all(f"{select_statement(row)} {rest}", *values)
+            row_from_values(row, columns) for columns in self._all(f"{select_statement(row)} {rest}", *values)
         ]
 
 

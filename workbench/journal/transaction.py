@@ -124,16 +124,16 @@ class TransactionTables(storage.RowLookup):
         self.database = database
         self.has_blob = has_blob
         self._kept = kept or LookupCache()
-        found = self._kept.take(database)
-        self.newest: int = (self.value(SELECT_NEWEST_TIME) or 0) if found is None else found.newest
+        cached = self._kept.take(database)
+        self.newest: int = (self.value(SELECT_NEWEST_TIME) or 0) if cached is None else cached.newest
         """When the newest event was stored; the times of what is appended never lie before it."""
         self.now = max(now, self.newest)
         """The wall clock, or the newest event if the clock was set back behind it."""
         self.has_written = False
-        self._rows: RowsByKey = {} if found is None else found.rows
-        self._sequences: dict[str, int] = {} if found is None else found.sequences
-        self._deleted: dict[str, bool] = {} if found is None else found.deleted
-        self._words: set[str] = set() if found is None else found.words
+        self._rows: RowsByKey = {} if cached is None else cached.rows
+        self._sequences: dict[str, int] = {} if cached is None else cached.sequences
+        self._deleted: dict[str, bool] = {} if cached is None else cached.deleted
+        self._words: set[str] = set() if cached is None else cached.words
         self._held: RowsByKey | None = None
 
     def keep(self) -> None:
@@ -153,21 +153,21 @@ class TransactionTables(storage.RowLookup):
     def due(self) -> list[Action]:
         """Return the pending actions whose time has run out."""
         where = "WHERE state = 'pending' AND expires_at <= ? ORDER BY expires_at, opened_at"
-        found = self.database.execute(f"{storage.select_statement(Action)} {where}", (self.now,))
-        return [storage.row_from_values(Action, values) for values in found]
+        rows = self.database.execute(f"{storage.select_statement(Action)} {where}", (self.now,))
+        return [storage.row_from_values(Action, values) for values in rows]
 
     def event_at(self, position: int) -> Event | None:
-        found = self.database.execute(f"{SELECT_EVENTS} WHERE position = ?", (position,)).fetchone()
-        return decode_event(found) if found else None
+        row = self.database.execute(f"{SELECT_EVENTS} WHERE position = ?", (position,)).fetchone()
+        return decode_event(row) if row else None
 
     def stored(self, event_id: str) -> Event | None:
-        found = self.database.execute(f"{SELECT_EVENTS} WHERE id = ?", (event_id,)).fetchone()
-        return decode_event(found) if found else None
+        row = self.database.execute(f"{SELECT_EVENTS} WHERE id = ?", (event_id,)).fetchone()
+        return decode_event(row) if row else None
 
     def is_deleted(self, session_id: str) -> bool:
         if session_id not in self._deleted:
-            found = self.value(_TOMBSTONE, session_id)
-            self._deleted[session_id] = found is not None
+            tombstone = self.value(_TOMBSTONE, session_id)
+            self._deleted[session_id] = tombstone is not None
         return self._deleted[session_id]
 
     def next_rule(self) -> str:
@@ -252,8 +252,8 @@ class TransactionTables(storage.RowLookup):
         self.newest = self.value(SELECT_NEWEST_TIME) or 0
 
     def value(self, statement: str, *values: SqlValue) -> Any:
-        found = self.database.execute(statement, values).fetchone()
-        return found[0] if found else None
+        row = self.database.execute(statement, values).fetchone()
+        return row[0] if row else None
 
     def all(self, statement: str, *values: SqlValue) -> list[SqlRow]:
         return self.database.execute(statement, values).fetchall()
@@ -261,8 +261,8 @@ class TransactionTables(storage.RowLookup):
     def _row(self, row: type[storage.AnyRow], key: str) -> Any:
         if (row, key) not in self._rows:
             statement = f"{storage.select_statement(row)} WHERE {storage.ROW_KEYS[row]} = ?"
-            found = self.database.execute(statement, (key,)).fetchone()
-            self._rows[row, key] = storage.row_from_values(row, found) if found else None
+            values = self.database.execute(statement, (key,)).fetchone()
+            self._rows[row, key] = storage.row_from_values(row, values) if values else None
         return self._rows[row, key]
 
 
@@ -465,10 +465,10 @@ def _run_started(event: Event, live: TransactionTables) -> None:
     assert isinstance(event.body, RunStarted)
     run = live.pipeline_state(event.session_id)
     if run is None or run.status == "completed" or event.body.round != run.round + 1:
-        found = (
+        state = (
             f"run {event.session_id} is in round {run.round}, {run.status}" if run else "there is no such run"
         )
-        raise GuardFailed(_not_written(event), found, "look at the run with workbench pipeline status")
+        raise GuardFailed(_not_written(event), state, "look at the run with workbench pipeline status")
 
 
 def _run_changed(event: Event, live: TransactionTables) -> None:

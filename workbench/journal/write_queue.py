@@ -189,16 +189,16 @@ class WriterThread:
         self._store.checkpoint_if_due()
 
     def _after_failure(self, group: list[WriteJob], error: Exception) -> list[WriteJob]:
-        found = as_journal_error(error) or error
-        if len(group) > 1 and not isinstance(found, JournalBusy | JournalNewer):
+        failure = as_journal_error(error) or error
+        if len(group) > 1 and not isinstance(failure, JournalBusy | JournalNewer):
             # One of them may be too large for what is left of the disk; the others are not to blame.
             for job in group:
                 self._try([job])
-        elif isinstance(found, JournalFull) and group[0].is_outcome and self._home.free_reserve():
+        elif isinstance(failure, JournalFull) and group[0].is_outcome and self._home.free_reserve():
             self._try(group)
         else:
             for job in group:
-                job.error = found
+                job.error = failure
                 job.settle()
         return group
 
@@ -285,7 +285,7 @@ class WriteQueue:
             return [event.position for event in store_events(many, live, strict=strict)]
 
         job = WriteJob(
-            run=run, is_durable=has_durable_event(events), size=sum(len(one.body) for one in many),
+            run=run, is_durable=has_durable_event(events), size=sum(len(prepared.body) for prepared in many),
             is_outcome=are_outcomes(events),
         )  # fmt: skip
         return cast("Future[list[int]]", self._writer.submit(job))

@@ -15,8 +15,8 @@ _OPTION_LINE_END: Final = r"(?=[ \t]{0,8}(?:$|[\r\n;&|'\"`)]|\\[nr]))"
 
 def _option_of(*programs: str) -> Callable[[re.Match[str]], bool]:
     """Return a check: one of the programs stands before it in the same command, and it is a value."""
-    return lambda found: (
-        false_positives.is_literal(found) and false_positives.follows_program(found, *programs)
+    return lambda match: (
+        false_positives.is_literal(match) and false_positives.follows_program(match, *programs)
     )
 
 
@@ -58,9 +58,9 @@ CLIENT_OPTION_RULES: Final[tuple[RuleRow, ...]] = (
         "password",
         rf"(?<=\s)-[cAX]{_GAP}{_OPTION_VALUE}",
         _SNMP_PROGRAMS,
-        lambda found: (
-            false_positives.is_snmp_community(found)
-            and false_positives.follows_program(found, *_SNMP_PROGRAMS)
+        lambda match: (
+            false_positives.is_snmp_community(match)
+            and false_positives.follows_program(match, *_SNMP_PROGRAMS)
         ),
         ("-c", "-a", "-x"),
     ),
@@ -242,8 +242,8 @@ _SECRET_NAME: Final = (
 
 
 def _value_behind(*programs: str) -> Callable[[re.Match[str]], bool]:
-    return lambda found: (
-        false_positives.is_literal(found) and false_positives.follows_program(found, *programs)
+    return lambda match: (
+        false_positives.is_literal(match) and false_positives.follows_program(match, *programs)
     )
 
 

@@ -91,7 +91,7 @@ _BASE64_KEYS: Final = (
 
 
 def _base64_prefixes() -> Iterator[tuple[str, str, str]]:
-    for kind, beginning in ((kind, one) for kind, beginnings in _BASE64_KEYS for one in beginnings):
+    for kind, beginning in ((kind, text) for kind, beginnings in _BASE64_KEYS for text in beginnings):
         whole = len(beginning) // 3 * 3
         fixed = base64.b64encode(beginning[:whole].encode()).decode()
         rest = base64.b64encode(beginning[whole:].encode()).decode().rstrip("=")[: len(beginning) % 3]
@@ -202,7 +202,7 @@ _WORD_BOUNDARY: Final = re.compile(r"\(\?<!\[A-Za-z0-9_-\]([^()\[\]]*)\)")
 
 def _allow_escaped_line_end(source: str) -> str:
     """Let a key also stand behind the letter of an escaped line end, which is no word."""
-    return _WORD_BOUNDARY.sub(lambda found: rf"(?:{found[0]}|(?<=\\[nrt]{found[1]}))", source)
+    return _WORD_BOUNDARY.sub(lambda match: rf"(?:{match[0]}|(?<=\\[nrt]{match[1]}))", source)
 
 
 def _prefix_rows() -> Iterator[tuple[str, str, tuple[str, ...]]]:

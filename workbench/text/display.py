@@ -72,12 +72,12 @@ def displayed_text(text: str, where: DisplayPlace) -> DisplayedText:
     place = _PLACE_LIMITS[where]
     if where == "tool_output" or (place.has_files and has_crlf(text)):
         text = text.replace("\r\n", "\n")
-    found = dict.fromkeys(_text_warnings(text, place))
+    warnings = dict.fromkeys(_text_warnings(text, place))
     shown = safe_text(text, keep_newlines=not place.is_line)
     shown = _with_gap_marks(_with_padding_marks(shown, place), place)
     if place.cuts:
         shown = "\n".join(_cut_line(line, place.longest) for line in shown.split("\n"))
-    return DisplayedText(text=shown, oddities=tuple(found))
+    return DisplayedText(text=shown, oddities=tuple(warnings))
 
 
 def text_warnings(text: str, where: DisplayPlace) -> tuple[TextWarning, ...]:
@@ -124,7 +124,7 @@ def _blanks(place: PlaceLimits) -> re.Pattern[str]:
 
 
 def _with_padding_marks(text: str, place: PlaceLimits) -> str:
-    return _blanks(place).sub(lambda found: f" ⟨{len(found.group())} blanks⟩ ", text)
+    return _blanks(place).sub(lambda match: f" ⟨{len(match.group())} blanks⟩ ", text)
 
 
 def _with_gap_marks(text: str, place: PlaceLimits) -> str:

@@ -61,10 +61,10 @@ def iso_time(micros: int) -> str:
     Raises ValueError: outside the years 1 to 9999.
     """
     try:
-        at = _EPOCH + micros * _MICROSECOND
+        moment = _EPOCH + micros * _MICROSECOND
     except OverflowError:
         raise ValueError(f"{micros} microseconds are outside the years 1 to 9999") from None
-    return at.replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+    return moment.replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
 
 
 def parse_iso_time(text: str) -> int:
@@ -80,8 +80,8 @@ def parse_iso_time(text: str) -> int:
     try:
         fields = [int(match[name] or 0) for name in ("year", "month", "day", "hour", "minute", "second")]
         year, month, day, hour, minute, second = fields
-        at = datetime(year, month, day, hour, minute, second, int(fraction), _zone(match["zone"]))
-        return (at - _EPOCH) // _MICROSECOND
+        moment = datetime(year, month, day, hour, minute, second, int(fraction), _zone(match["zone"]))
+        return (moment - _EPOCH) // _MICROSECOND
     except (ValueError, OverflowError) as error:
         raise ValueError(f"no time: {text[:40]!a} ({error})") from None
 

@@ -84,12 +84,14 @@ def escape_json(text: str) -> str:
     r"""Return JSON text that means the same, with every character that steers a terminal as `\uXXXX`."""
     if not has_hidden_characters(text):
         return text
-    return "".join(_escape(found) if has_hidden_characters(found) else found for found in text)
+    return "".join(
+        _escape(character) if has_hidden_characters(character) else character for character in text
+    )
 
 
 def _escape(character: str) -> str:
     units = character.encode("utf-16-be", "surrogatepass")
-    return "".join(f"\\u{units[at] << 8 | units[at + 1]:04x}" for at in range(0, len(units), 2))
+    return "".join(f"\\u{units[index] << 8 | units[index + 1]:04x}" for index in range(0, len(units), 2))
 
 
 def one_line(text: str, limit: int) -> str:
@@ -106,28 +108,28 @@ def one_line(text: str, limit: int) -> str:
     return cut_to_width(safe_text(line), limit)
 
 
-def _sequence_mark(found: re.Match[str]) -> str:
-    sequence = found.group()
+def _sequence_mark(match: re.Match[str]) -> str:
+    sequence = match.group()
     inner = sequence[1:] if sequence[0] == "\x1b" else chr(ord(sequence[0]) - 0x40) + sequence[1:]
     inner = inner.removesuffix("\x1b\\").rstrip("\x07\x9c")
     return f"⟨ESC{inner if len(inner) <= _LONGEST_SEQUENCE else inner[:_LONGEST_SEQUENCE] + '…'}⟩"
 
 
-def _flood_mark(found: re.Match[str]) -> str:
-    return f"⟨{len(found.group())} more marks⟩"
+def _flood_mark(match: re.Match[str]) -> str:
+    return f"⟨{len(match.group())} more marks⟩"
 
 
-def _mark(found: re.Match[str]) -> str:
-    character = found.group()
-    if character in _PRESENTATION and _follows_styled_symbol(found.string, found.start()):
+def _mark(match: re.Match[str]) -> str:
+    character = match.group()
+    if character in _PRESENTATION and _follows_styled_symbol(match.string, match.start()):
         return character
     return f"⟨U+{ord(character):04X}⟩"
 
 
-def _follows_styled_symbol(text: str, at: int) -> bool:
-    before = text[at - 1 : at]
+def _follows_styled_symbol(text: str, index: int) -> bool:
+    before = text[index - 1 : index]
     if before and before in "#*0123456789":
-        return text[at + 1 : at + 2] == _KEYCAP
+        return text[index + 1 : index + 2] == _KEYCAP
     return bool(before) and not before.isascii() and (before in "‼⁉〰" or _is_symbol(before))
 
 
