@@ -393,7 +393,8 @@ def workbench_command_line(words: Sequence[str], env: Mapping[str, str] = os.env
     it comes last, so that no file in it stands in front of another module.
     """
     folder = str(_PACKAGE.parent)
-    is_named = folder in map(os.path.realpath, filter(os.path.isabs, _python_path(env)))
+    python_path = env.get("PYTHONPATH", "").split(os.pathsep)
+    is_named = folder in map(os.path.realpath, filter(os.path.isabs, python_path))
     program = ["-c", _RUN_FROM_FOLDER, folder] if is_named else ["-m", "workbench"]
     return [sys.executable, "-P", *_interpreter_flags(), *program, *words]
 
@@ -409,10 +410,6 @@ def workbench_environment(data: Path, env: Mapping[str, str] = os.environ) -> di
 def _interpreter_flags() -> list[str]:
     flags = (("-s", sys.flags.no_user_site), ("-B", sys.flags.dont_write_bytecode))
     return [flag for flag, is_set in flags if is_set] + (["-X", "utf8"] if sys.flags.utf8_mode else [])
-
-
-def _python_path(env: Mapping[str, str]) -> list[str]:
-    return env.get("PYTHONPATH", "").split(os.pathsep)
 
 
 _EXIT_NOT_FOUND = 127

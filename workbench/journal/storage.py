@@ -34,8 +34,7 @@ from workbench.domain.rows import (
     step_key,
 )
 from workbench.domain.values import SYSTEM_SESSION, SessionKind
-from workbench.journal import database as journal_database
-from workbench.journal.database import WAKES_DRIVER, Database, SqlValue
+from workbench.journal.database import WAKES_DRIVER, Database, SqlRow, SqlValue, connect
 from workbench.journal.errors import JournalClosed, as_journal_error
 
 SELECT_EVENTS: Final = (
@@ -123,7 +122,7 @@ class JournalReader(RowLookup):
 
     def __init__(self, database: Path) -> None:
         self._database = database
-        self._idle: list[journal_database.Database] = []
+        self._idle: list[Database] = []
         self._lock = threading.Lock()
         self._is_closed = False
 
@@ -136,23 +135,17 @@ class JournalReader(RowLookup):
         """
         most = -1 if limit is None else limit
         if session_id is None:
-            rows = self._all(f"{SELECT_EVENTS} WHERE position > ? ORDER BY position LIMIT ?", after, most)
-        elif after == 0:
-            order = "ORDER BY sequence_number LIMIT ?"
-            rows = self._all(f"{SELECT_EVENTS} WHERE session_id = ? {order}", session_id, most)
-        else:
-            # The plus keeps SQLite from walking the session from its start to find a late position.
-            where = "WHERE +session_id = ? AND position > ? ORDER BY position LIMIT ?"
-            rows = self._all(f"{SELECT_EVENTS} {where}", session_id, after, most)
-        return [decode_event(values) for values in rows]
+            return self._events("position > ? ORDER BY position LIMIT ?", after, most)
+        if after == 0:
+            return self._events("session_id = ? ORDER BY sequence_number LIMIT ?", session_id, most)
+        # The plus keeps SQLite from walking the session from its start to find a late position.
+        where = "+session_id = ? AND position > ? ORDER BY position LIMIT ?"
+        return self._events(where, session_id, after, most)
 
     def window(self, session_id: str, first_sequence: int, count: int) -> list[Event]:
         """Return events of a session by their number, from `first_sequence` on."""
-        where = "WHERE session_id = ? AND sequence_number >= ? ORDER BY sequence_number LIMIT ?"
-        return [
-            decode_event(values)
-            for values in self._all(f"{SELECT_EVENTS} {where}", session_id, first_sequence, count)
-        ]
+        where = "session_id = ? AND sequence_number >= ? ORDER BY sequence_number LIMIT ?"
+        return self._events(where, session_id, first_sequence, count)
 
     def lasting(
         self, session_id: str, *, before: int | None = None, after: int = 0, limit: int
@@ -162,16 +155,11 @@ class JournalReader(RowLookup):
         `before`: only those with a smaller number, and of these the last. `after`: without `before`: only
         those with a greater number, and of these the first.
         """
-        where = f"WHERE session_id = ? AND kind NOT IN ({', '.join('?' * len(STREAMED_KINDS))})"
+        where = f"session_id = ? AND kind NOT IN ({', '.join('?' * len(STREAMED_KINDS))})"
         number, order = (after, "> ? ORDER BY sequence_number") if before is None else (before, _BACKWARDS)
-        rows = self._all(
-            f"{SELECT_EVENTS} {where} AND sequence_number {order} LIMIT ?",
-            session_id,
-            *STREAMED_KINDS,
-            number,
-            limit,
-        )
-        return [decode_event(values) for values in (rows if before is None else reversed(rows))]
+        where = f"{where} AND sequence_number {order} LIMIT ?"
+        events = self._events(where, session_id, *STREAMED_KINDS, number, limit)
+        return events if before is None else events[::-1]
 
     def turns_before(self, session_id: str, number: int) -> int:
         """Return how many turns of a session ended before its event with a number."""
@@ -186,19 +174,14 @@ class JournalReader(RowLookup):
         return self._value("SELECT count(*) FROM call WHERE session_id = ?", session_id) or 0
 
     def call_events(self, call_id: str) -> list[Event]:
-        return [
-            decode_event(values)
-            for values in self._all(f"{SELECT_EVENTS} WHERE call_id = ? ORDER BY position", call_id)
-        ]
+        return self._events("call_id = ? ORDER BY position", call_id)
 
     def step_events(self, run: str, step: str) -> list[Event]:
         """Return the events of one step of a run in order, without those of its items."""
-        where = "WHERE session_id = ? AND step = ? ORDER BY sequence_number"
-        return [decode_event(values) for values in self._all(f"{SELECT_EVENTS} {where}", run, step)]
+        return self._events("session_id = ? AND step = ? ORDER BY sequence_number", run, step)
 
     def event_at(self, position: int) -> Event | None:
-        rows = self._all(f"{SELECT_EVENTS} WHERE position = ?", position)
-        return decode_event(rows[0]) if rows else None
+        return next(iter(self._events("position = ?", position)), None)
 
     def last_position(self) -> int:
         return self._value("SELECT max(position) FROM event") or 0
@@ -243,10 +226,9 @@ class JournalReader(RowLookup):
     def prompts(self, workspace: str, limit: int) -> list[Event]:
         """Return what people said last in the newest sessions of a workspace, oldest first."""
         newest = "SELECT id FROM session WHERE workspace = ? ORDER BY updated_at DESC LIMIT ?"
-        where = f"WHERE session_id IN ({newest}) AND {WAKES_DRIVER} AND kind = 'prompt.submitted'"
+        where = f"session_id IN ({newest}) AND {WAKES_DRIVER} AND kind = 'prompt.submitted'"
         order = "ORDER BY position DESC LIMIT ?"
-        rows = self._all(f"{SELECT_EVENTS} {where} {order}", workspace, _SESSIONS_OF_PROMPTS, limit)
-        return [decode_event(values) for values in reversed(rows)]
+        return self._events(f"{where} {order}", workspace, _SESSIONS_OF_PROMPTS, limit)[::-1]
 
     def driven(self, host_id: str, workspace: str) -> list[Session]:
         """Return the sessions of a workspace that a driver has not given back, the last changed first."""
@@ -283,10 +265,9 @@ class JournalReader(RowLookup):
         return self._rows(Action, where, now)
 
     def trusted(self, workspace: str) -> Event | None:
-        where = "WHERE session_id = ? AND kind = 'workspace.trusted'"
-        newest = "AND json_extract(body, '$.workspace') = ? ORDER BY sequence_number DESC LIMIT 1"
-        rows = self._all(f"{SELECT_EVENTS} {where} {newest}", SYSTEM_SESSION, workspace)
-        return decode_event(rows[0]) if rows else None
+        where = "session_id = ? AND kind = 'workspace.trusted' AND json_extract(body, '$.workspace') = ?"
+        newest = f"{where} ORDER BY sequence_number DESC LIMIT 1"
+        return next(iter(self._events(newest, SYSTEM_SESSION, workspace)), None)
 
     def pipeline_states(self, workspace: str | None = None, limit: int | None = None) -> list[PipelineState]:
         """Return the pipeline runs of a workspace, or of all, the newest first."""
@@ -328,7 +309,7 @@ class JournalReader(RowLookup):
             database.close()
 
     @contextlib.contextmanager
-    def snapshot(self) -> Generator[journal_database.Database, None, None]:
+    def snapshot(self) -> Generator[Database, None, None]:
         """Lend a connection for one question or several."""
         with self._lock:
             if self._is_closed:
@@ -336,7 +317,7 @@ class JournalReader(RowLookup):
             database = self._idle.pop() if self._idle else None
         try:
             if database is None:
-                database = journal_database.connect(self._database, query_only=True)
+                database = connect(self._database, query_only=True)
             yield database
         except BaseException as error:
             if database is not None:
@@ -351,11 +332,14 @@ class JournalReader(RowLookup):
         if not is_kept:
             database.close()
 
-    def _all(self, statement: str, *values: journal_database.SqlValue) -> list[journal_database.SqlRow]:
+    def _events(self, where: str, *values: SqlValue) -> list[Event]:
+        return [decode_event(columns) for columns in self._all(f"{SELECT_EVENTS} WHERE {where}", *values)]
+
+    def _all(self, statement: str, *values: SqlValue) -> list[SqlRow]:
         with self.snapshot() as database:
             return database.execute(statement, values).fetchall()
 
-    def _value(self, statement: str, *values: journal_database.SqlValue) -> Any:
+    def _value(self, statement: str, *values: SqlValue) -> Any:
         rows = self._all(statement, *values)
         return rows[0][0] if rows else None
 
@@ -363,7 +347,7 @@ class JournalReader(RowLookup):
         rows = self._rows(row, f"WHERE {ROW_KEYS[row]} = ?", key)
         return rows[0] if rows else None
 
-    def _rows(self, row: type[AnyRow], rest: str, *values: journal_database.SqlValue) -> list[Any]:
+    def _rows(self, row: type[AnyRow], rest: str, *values: SqlValue) -> list[Any]:
         return [
             row_from_values(row, columns) for columns in self._all(f"{select_statement(row)} {rest}", *values)
         ]
@@ -372,9 +356,9 @@ class JournalReader(RowLookup):
 class _Conditions:
     def __init__(self) -> None:
         self._parts: list[str] = []
-        self.given: list[journal_database.SqlValue] = []
+        self.given: list[SqlValue] = []
 
-    def equal(self, column: str, value: journal_database.SqlValue) -> None:
+    def equal(self, column: str, value: SqlValue) -> None:
         if value is not None:
             self._parts.append(f"{column} = ?")
             self.given.append(value)

@@ -157,11 +157,13 @@ class TransactionTables(storage.RowLookup):
         return [storage.row_from_values(Action, values) for values in rows]
 
     def event_at(self, position: int) -> Event | None:
-        row = self.database.execute(f"{SELECT_EVENTS} WHERE position = ?", (position,)).fetchone()
-        return decode_event(row) if row else None
+        return self._event("position = ?", position)
 
     def stored(self, event_id: str) -> Event | None:
-        row = self.database.execute(f"{SELECT_EVENTS} WHERE id = ?", (event_id,)).fetchone()
+        return self._event("id = ?", event_id)
+
+    def _event(self, where: str, value: SqlValue) -> Event | None:
+        row = self.database.execute(f"{SELECT_EVENTS} WHERE {where}", (value,)).fetchone()
         return decode_event(row) if row else None
 
     def is_deleted(self, session_id: str) -> bool:

@@ -447,8 +447,6 @@ def _text_or_empty(value: object) -> str:
 
 
 def _argument_text(value: object) -> str:
-    import json
-
     return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else _text_or_empty(value)
 
 
