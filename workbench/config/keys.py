@@ -15,7 +15,6 @@ from workbench.text.safe import has_hidden_characters
 CONFIG_VERSION = 1
 LARGEST_INTEGER = 1 << 40
 PROVIDER_NAME_PATTERN = "[A-Za-z0-9][A-Za-z0-9_-]{0,63}"
-"""What a provider may be called."""
 AllowsLess = Callable[[object, object], bool]
 """Given a new and the present value: does the new one allow less?"""
 
@@ -226,7 +225,6 @@ class ConfigKey(Struct, frozen=True, kw_only=True):
     """The type of the value in a file, with its bounds."""
     default: object
     meaning: str
-    """One sentence."""
     narrows: AllowsLess | None = None
     """Whether an untrusted workspace may set it so; None: never."""
     is_strict: bool = False

@@ -75,7 +75,6 @@ class SingleSetting(Struct, frozen=True, kw_only=True):
 
     layer: LayerName
     name: str
-    """Environment variable, or `option`."""
     path: str
     """Dotted key; empty where the name is no known one."""
     node: LocatedNode

@@ -35,11 +35,9 @@ class Origin(Struct, frozen=True, kw_only=True):
     """Where a value came from."""
 
     layer: LayerName
-    """The layer that gave it."""
     file: str | None = None
     """Path of the file, or the name of the environment variable."""
     line: int | None = None
-    """Line in the file, from 1."""
 
     def where(self) -> str:
         """Name the place: `/home/x/config.json line 12`, `WORKBENCH_UI_MOTION`, `default`."""
@@ -456,7 +454,6 @@ class LoadedConfig(Struct, frozen=True, kw_only=True):
     problems: tuple[ConfigProblem, ...]
     ignored: tuple[IgnoredValue, ...]
     notes: tuple[str, ...]
-    """What was read in an older form."""
 
     @property
     def is_usable(self) -> bool:

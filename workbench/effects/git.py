@@ -13,7 +13,6 @@ from workbench.effects.child_processes import HookExit, ProcessNotStarted, run_h
 
 MOST_SECONDS: Final = 60.0
 LARGEST_OUTPUT: Final = 64 * 1024 * 1024
-"""Bytes of one answer."""
 WORKTREE_SECONDS: Final = 120.0
 _SETTINGS: Final = (
     "core.hooksPath=/dev/null", "core.fsmonitor=false", "core.quotePath=false", "gc.auto=0",

@@ -70,7 +70,6 @@ class FetchResponse(Struct, frozen=True, kw_only=True):
     body: bytes
     """Decoded, at most as much as was asked for."""
     is_cut: bool
-    """Whether there was more."""
 
 
 def resolve_host(host: str, deadline: FetchDeadline) -> tuple[str, ...]:

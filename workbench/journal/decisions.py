@@ -53,7 +53,6 @@ class DecisionResult(Struct, frozen=True, kw_only=True):
 
     ok: bool
     why: RefusalReason | None = None
-    """Why it did not count."""
     by: str = ""
     """Who was first."""
     at: int | None = None

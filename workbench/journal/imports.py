@@ -60,7 +60,6 @@ class SessionImport:
         self.begun: list[str] = []
         """Sessions that were not there before."""
         self.added: dict[str, int] = {}
-        """How many events each session got."""
 
     def current_id(self, session_id: str) -> str:
         """Return the id to use for a session: the next one if sessions of this id were deleted here."""

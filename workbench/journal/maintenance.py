@@ -29,7 +29,6 @@ from workbench.journal.transaction import TransactionTables, lease_after_event
 from workbench.journal.write_queue import prepare_event, store_event
 
 MOST_EVENTS_REMOVED: Final = 1000
-"""Events that one transaction removes."""
 MOST_SEARCHED_REMOVED: Final = 10
 """Searched events that one transaction removes; forgetting a text costs milliseconds in a large index."""
 LARGEST_COMPACTED: Final = 256_000_000
@@ -160,7 +159,6 @@ def _release_blob_refs(live: TransactionTables, session_id: str) -> list[BlobRef
 
 
 BLOBS_PER_TRANSACTION: Final = 200
-"""Files that one transaction removes."""
 _SELECT_USED: Final = "SELECT 1 FROM blob_ref WHERE ref = ? LIMIT 1"
 
 

@@ -42,7 +42,6 @@ class SessionMatches(Struct, frozen=True, kw_only=True):
     session_id: str
     places: int
     newest: int
-    """Sequence number of the newest place."""
 
 
 def index_event(database: Database, event: Event, known: set[str]) -> None:

@@ -33,7 +33,6 @@ _LISTED_COLUMNS: Final = (
     " origin, number, tags, archived"
 )
 _MOST_IDS: Final = 500
-"""Ids that one question names."""
 
 
 def listed_sessions(database: Database, ids: Iterable[str] | None = None) -> list[Session]:

@@ -41,9 +41,7 @@ SELECT_EVENTS: Final = (
     "SELECT position, id, session_id, sequence_number, at, recorded_at, actor, turn_id, call_id,"
     " action_id, step, kind, body FROM event"
 )
-"""The columns that `decode` reads."""
 SELECT_NEWEST_TIME: Final = "SELECT coalesce(recorded_at, at) FROM event ORDER BY position DESC LIMIT 1"
-"""When the newest event was stored."""
 _MOST_IDLE_CONNECTIONS: Final = 4
 _SESSIONS_OF_PROMPTS: Final = 20
 STREAMED_KINDS: Final = ("text.streamed", "thinking.streamed", "output.streamed", "progress.reported")

@@ -78,7 +78,6 @@ class CachedLookups(Struct, frozen=True):
     sequences: dict[str, int]
     deleted: dict[str, bool]
     words: set[str]
-    """Words that the search knows."""
 
 
 class LookupCache:
@@ -300,7 +299,6 @@ ALLOWED_AFTER_END: Final[tuple[type[Body], ...]] = (
     # What was already under way when the session ended: its outcome is a fact, and questions close.
     CallFinished, FileChanged, ActionExpired, ActionCancelled, LeaseReleased,
 )  # fmt: skip
-"""What a session takes after its end."""
 LONGEST_WINDOW: Final = 1440 * 60 * 1_000_000
 """Microseconds; the longest window that the configuration allows."""
 

@@ -89,7 +89,6 @@ class ScreenedCall(Struct, frozen=True, kw_only=True):
     marks: tuple[str, ...] = ()
     """Short names of what keeps every grant from covering it: `runs by itself`, `trust ended`."""
     no_grant_reason: str = ""
-    """The same as a sentence."""
 
     @property
     def grounded(self) -> dict[str, object]:

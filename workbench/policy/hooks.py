@@ -283,7 +283,6 @@ class HookPayload(Struct, frozen=True, kw_only=True):
     session_id: str
     cwd: str
     outcome: str | None = None
-    """How the call ended; only after it."""
 
     def stdin(self, event: HookEvent) -> bytes:
         """Return the JSON that a hook reads, without secrets."""

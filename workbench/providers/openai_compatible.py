@@ -343,7 +343,6 @@ class ReplyReader:
         self._has_more_calls = False
         """Whether it asked for more calls than one reply may."""
         self.is_empty = True
-        """Whether neither text nor a call came."""
 
     def take(self, chunk: ForeignObject) -> Iterator[ReplyPart]:
         """Take one chunk or one whole completion and yield what can be shown at once."""

@@ -232,7 +232,6 @@ CLIENT_OPTION_RULES: Final[tuple[RuleRow, ...]] = (
         ("convertto-securestring",),
     ),
 )
-"""In the form of a row of the table."""
 """Kind, expression, hints, check, anchors."""
 _ASSIGNMENT_SIGN: Final = r"""["'\\]{0,2}[ \t]{0,4}[:=,][ \t]{0,4}["'\\]{0,3}"""
 _WORD_VALUE: Final = r"""["']?(?P<s>[^\s"'⟨⟩]{3,}+)"""

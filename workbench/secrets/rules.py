@@ -69,7 +69,6 @@ class SecretRule(NamedTuple):
     """One kind of secret."""
 
     kind: str
-    """What the mark names."""
     source: str
     """Regular expression (ASCII); the last named group is the secret, without one all of the match."""
     hints: tuple[str, ...]
@@ -436,4 +435,3 @@ Nothing in a block of several looks at what stands around a key: one that anothe
 no difference to it.
 """
 SECRET_RULES: tuple[SecretRule, ...] = tuple(pattern for block in SECRET_RULE_BLOCKS for pattern in block)
-"""All of them."""

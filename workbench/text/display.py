@@ -28,7 +28,6 @@ class PlaceLimits(Struct, frozen=True, kw_only=True):
     empty: int
     """Empty lines in a row, with text behind them."""
     longest: int
-    """Characters of a line."""
     cuts: bool
     """Whether a longer line is cut; where bytes are approved, it never is."""
     warns_long: bool = True

@@ -41,7 +41,6 @@ class LocatedNode(Struct, frozen=True, kw_only=True):
     key_line: int = 0
     """Line of the key in front of the value; 0 for what is no member of an object."""
     key_column: int = 0
-    """Column of that key."""
     members: Mapping[str, "LocatedNode"] | None = None
     """Members of an object in written order; None for anything else."""
     items: tuple["LocatedNode", ...] | None = None

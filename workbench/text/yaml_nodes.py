@@ -14,7 +14,6 @@ from workbench.text.json_nodes import LocatedNode
 from workbench.text.safe import one_line
 
 MOST_YAML_BYTES: Final = 1_048_576
-"""Bytes of a file."""
 MOST_DEPTH: Final = 64
 MOST_VALUES: Final = 50_000
 """Values of a document, with every alias counted as often as it is used."""
