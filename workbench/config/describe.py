@@ -108,9 +108,10 @@ def config_schema() -> JsonSchema:
         "description": "Version of this form.",
         "anyOf": [{"const": CONFIG_VERSION}, {"type": "string", "pattern": _OLD_VERSION_PATTERN}],
     }
+    providers = _object_schema({key.path: _key_schema(key) for key in PROVIDER_KEYS})
     properties["providers"] = {
         **_object_schema({}),
-        "patternProperties": {f"^{PROVIDER_NAME_PATTERN}$": _provider_schema()},
+        "patternProperties": {f"^{PROVIDER_NAME_PATTERN}$": providers},
     }
     for alias, path in KEY_ALIASES.items():
         properties[alias] = {
@@ -119,10 +120,6 @@ def config_schema() -> JsonSchema:
             "description": f"Older name of {path}.",
         }
     return {"$schema": SCHEMA_DIALECT, "title": "workbench configuration", **_object_schema(properties)}
-
-
-def _provider_schema() -> JsonSchema:
-    return _object_schema({key.path: _key_schema(key) for key in PROVIDER_KEYS})
 
 
 def _object_schema(properties: Mapping[str, object]) -> JsonSchema:

@@ -7,7 +7,7 @@ import json
 import os
 import re
 import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, cast, get_args, get_origin
 
@@ -154,16 +154,12 @@ def _known_path(name: str) -> tuple[ConfigKey | None, str]:
             return key, key.path
     for alias, path in KEY_ALIASES.items():
         if variable_name(alias) == name:
-            return _provider_key_of_field(path.rsplit(".", 1)[1]), path
+            return PROVIDER_KEYS_BY_PATH.get(path.rsplit(".", 1)[1]), path
     for key in PROVIDER_KEYS:
         start, end = f"{_VARIABLE_PREFIX}PROVIDERS_", f"_{key.path.upper()}"
         if name.startswith(start) and name.endswith(end) and len(name) > len(start) + len(end):
             return key, f"providers.{name[len(start) : -len(end)].lower()}.{key.path}"
     return None, ""
-
-
-def _provider_key_of_field(field: str) -> ConfigKey | None:
-    return next((key for key in PROVIDER_KEYS if key.path == field), None)
 
 
 def _variable_node(key: ConfigKey, text: str) -> LocatedNode:
@@ -403,10 +399,6 @@ def _shown_value(path: str, node: LocatedNode) -> str:
     from workbench.secrets.scrubber import scrub
 
     return one_line(scrub(json.dumps(node.value, ensure_ascii=False)).text, 60)
-
-
-def collected_problems(reads: Iterable[LayerRead]) -> list[ConfigProblem]:
-    return [problem for read in reads for problem in read.problems]
 
 
 class MigratedContent(Struct, frozen=True, kw_only=True):

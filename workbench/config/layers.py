@@ -18,7 +18,6 @@ from workbench.config.layer_reader import (
     LayerValue,
     SingleSetting,
     UnreadableFile,
-    collected_problems,
     read_config_file,
     read_layer_object,
     read_layer_setting,
@@ -215,7 +214,8 @@ class _LayerFold:
             config=build_config(values, MappingProxyType(providers)),
             origins=MappingProxyType(origins),
             problems=tuple(
-                self._completed(problem) for problem in [*collected_problems(reads), *self.problems]
+                self._completed(problem)
+                for problem in (*(problem for read in reads for problem in read.problems), *self.problems)
             ),
             ignored=tuple(self.ignored),
             notes=tuple(note for read in reads for note in read.notes),

@@ -285,8 +285,9 @@ class WriteQueue:
             return [event.position for event in store_events(many, live, strict=strict)]
 
         job = WriteJob(
-            run=run, is_durable=has_durable_event(events), size=sum(len(prepared.body) for prepared in many),
-            is_outcome=are_outcomes(events),
+            run=run, is_durable=any(event.body.DURABLE for event in events),
+            size=sum(len(prepared.body) for prepared in many),
+            is_outcome=bool(events) and all(isinstance(event.body, OUTCOME_EVENTS) for event in events),
         )  # fmt: skip
         return cast("Future[list[int]]", self._writer.submit(job))
 
@@ -369,15 +370,6 @@ def store_event(
 def store_events(many: Sequence[PreparedEvent], live: TransactionTables, *, strict: bool) -> list[Event]:
     """Store events in order; any that is refused refuses all."""
     return [store_event(prepared, live, strict=strict) for prepared in many]
-
-
-def has_durable_event(events: Sequence[Event]) -> bool:
-    return any(event.body.DURABLE for event in events)
-
-
-def are_outcomes(events: Sequence[Event]) -> bool:
-    """Return whether the events say what has been done, so that the reserve may be spent on them."""
-    return bool(events) and all(isinstance(event.body, OUTCOME_EVENTS) for event in events)
 
 
 def _with_valid_time(event: Event, live: TransactionTables, *, strict: bool) -> Event:

@@ -189,7 +189,11 @@ def _code_message_remedy(
         return f"http_{status}", f"{host} failed with status {status}", f"Look at its log. {CONTINUE_HINT}"
     if status == 0:
         return "provider_error", f"{host} broke its reply off with an error", "Continue to ask again."
-    return f"http_{status}", f"{host} refused the request with status {status}", _settings_remedy(endpoint)
+    return (
+        f"http_{status}",
+        f"{host} refused the request with status {status}",
+        (f"Look at the settings of {endpoint.setting}, or take another model. {CONTINUE_HINT}"),
+    )
 
 
 def _unauthorised_failure(endpoint: Endpoint, host: str, status: int) -> tuple[str, str, str]:
@@ -212,10 +216,6 @@ def _not_found_failure(endpoint: Endpoint, model: str, codes: set[str], lowered:
         return "no_such_model", f'{endpoint.base_url} has no model "{quote_server_text(model)}"', remedy
     remedy = f"Correct base_url of {endpoint.setting}; it often ends in /v1."
     return "not_found", f"there is no chat endpoint at {endpoint.base_url}", remedy
-
-
-def _settings_remedy(endpoint: Endpoint) -> str:
-    return f"Look at the settings of {endpoint.setting}, or take another model. {CONTINUE_HINT}"
 
 
 def _says_model_missing(lowered: str) -> bool:

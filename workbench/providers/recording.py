@@ -372,7 +372,7 @@ class RecordedProvider:
     ) -> FailurePart:
         return FailurePart(
             code="recording_mismatch",
-            message=f"the recording expected {_condition_in_words(expected)},"
+            message=f"the recording expected {' and '.join(_condition_clauses(expected))},"
             f" but was sent {_messages_in_words(fresh)}",
             remedy=f"see exchange {exchange.index + 1} in line {exchange.line} of {self.recording.path}",
             recoverable=False,
@@ -394,10 +394,6 @@ def _is_matching_result(match: ExchangeCondition, message: Message) -> bool:
         and match.outcome in (None, message.outcome)
         and (match.contains is None or match.contains in message.content)
     )
-
-
-def _condition_in_words(match: ExchangeCondition) -> str:
-    return " and ".join(_condition_clauses(match))
 
 
 def _condition_clauses(match: ExchangeCondition) -> Iterator[str]:

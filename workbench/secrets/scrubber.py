@@ -415,14 +415,10 @@ def replace_key_tails(text: str) -> str:
 def _without_key_body(before: str, end: str) -> str:
     match = _reversed_key_body().match(before[::-1])
     body = match[0][::-1] if match else ""
-    if len(set(body) & _KEY_CHARACTERS) < _FEWEST_KEY_CHARACTERS or not _is_long_key_body(body):
+    if len(set(body) & _KEY_CHARACTERS) < _FEWEST_KEY_CHARACTERS or not re.search("[A-Za-z0-9+/]{16}", body):
         return before + end
     kept = before[: len(before) - len(body)]
     return f"{kept}{_KEY_TAIL_MARK}"
-
-
-def _is_long_key_body(body: str) -> bool:
-    return bool(re.search("[A-Za-z0-9+/]{16}", body))
 
 
 _KEY_CHARACTERS: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")

@@ -45,7 +45,7 @@ def loads(text: str | bytes) -> object:
         value = _decoder().decode(source)
     except (ValueError, RecursionError) as error:
         raise _error_with_position(source, error) from None
-    if _may_be_deep(source) and _is_deep(value):
+    if source.count("[") + source.count("{") > MOST_DEPTH and _is_deep(value):
         raise _error_with_position(source, ValueError(f"nested deeper than {MOST_DEPTH} levels"))
     if not _is_encodable(source):
         raise _error_with_position(source, ValueError("half a surrogate pair is no character"))
@@ -76,10 +76,6 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     if len(members) != len(pairs):
         raise ValueError("a key is there twice")
     return members
-
-
-def _may_be_deep(source: str) -> bool:
-    return source.count("[") + source.count("{") > MOST_DEPTH
 
 
 def _is_deep(value: object) -> bool:

@@ -71,7 +71,9 @@ def safe_text(text: str, *, keep_newlines: bool = True) -> str:
     if text.isascii() and text.isprintable():
         return text
     if "\x1b" in text or not text.isascii():
-        text = _mark_flood().sub(_flood_mark, _sequence().sub(_sequence_mark, text))
+        text = _mark_flood().sub(
+            lambda run: f"⟨{len(run[0])} more marks⟩", _sequence().sub(_sequence_mark, text)
+        )
     return _hidden(keep_newlines).sub(_mark, text)
 
 
@@ -113,10 +115,6 @@ def _sequence_mark(match: re.Match[str]) -> str:
     inner = sequence[1:] if sequence[0] == "\x1b" else chr(ord(sequence[0]) - 0x40) + sequence[1:]
     inner = inner.removesuffix("\x1b\\").rstrip("\x07\x9c")
     return f"⟨ESC{inner if len(inner) <= _LONGEST_SEQUENCE else inner[:_LONGEST_SEQUENCE] + '…'}⟩"
-
-
-def _flood_mark(match: re.Match[str]) -> str:
-    return f"⟨{len(match.group())} more marks⟩"
 
 
 def _mark(match: re.Match[str]) -> str:
