@@ -85,6 +85,10 @@ def _checked_url(node: LocatedNode) -> str:
     return value
 
 
+def _checked_time(node: LocatedNode) -> int:
+    return parse_iso_time(str(node.value))
+
+
 URL: Any = Annotated[
     str,
     Meta(
@@ -102,7 +106,7 @@ Timestamp = Annotated[
     Meta(
         extra={
             "words": 'a time such as "2026-11-21T12:00:00Z"',
-            "parse": lambda node: parse_iso_time(node.value),
+            "parse": _checked_time,
             "schema": {"type": "string", "format": "date-time"},
         }
     ),
@@ -250,7 +254,7 @@ def section_keys(section: type[Struct], path: str = "", attribute: str = "") -> 
         if isinstance(hint, type) and issubclass(hint, Struct) and hint.__struct_config__.frozen:
             yield from section_keys(hint, f"{path}{member.encode_name}.", f"{attribute}{member.name}.")
             continue
-        kind = get_args(hint)[0] if get_origin(hint) not in (None, Annotated) else hint
+        kind: Any = get_args(hint)[0] if get_origin(hint) not in (None, Annotated) else hint
         facts = kind_parts(kind)[1]
         if "key" in facts:
             default = member.default_factory() if member.default_factory is not NODEFAULT else member.default

@@ -246,10 +246,13 @@ def folder_changes(
     if not there:
         return
 
+    def is_told(_change: object, path: str) -> bool:
+        return is_wanted(path)
+
     watch = cast("Any", watchfiles).watch
     for group in watch(
-        *there, watch_filter=lambda _change, path: is_wanted(path), stop_event=stop, step=_STEP_MS,
-        debounce=_SETTLE_MS, rust_timeout=5_000, recursive=False, raise_interrupt=False,
+        *there, watch_filter=is_told, stop_event=stop, step=_STEP_MS, debounce=_SETTLE_MS,
+        rust_timeout=5_000, recursive=False, raise_interrupt=False,
     ):  # fmt: skip
         yield frozenset(str(path) for _, path in group)
 
