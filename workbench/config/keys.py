@@ -251,7 +251,7 @@ def section_keys(section: type[Struct], path: str = "", attribute: str = "") -> 
     hints = get_type_hints(section, include_extras=True)
     for member in fields(section):
         hint = hints[member.name]
-        if isinstance(hint, type) and issubclass(hint, Struct) and hint.__struct_config__.frozen:
+        if isinstance(hint, type) and issubclass(hint, Struct):
             yield from section_keys(hint, f"{path}{member.encode_name}.", f"{attribute}{member.name}.")
             continue
         kind: Any = get_args(hint)[0] if get_origin(hint) not in (None, Annotated) else hint
