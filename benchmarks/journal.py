@@ -126,7 +126,7 @@ def window_ms(path: Path, count: int) -> tuple[float, float]:
         where = "SELECT * FROM event WHERE session_id = 'big' AND sequence_number >= ? LIMIT 200"
 
         def bare() -> None:
-            assert len(journal.reader._all(where, middle)) == 200
+            assert len(journal._all(where, middle)) == 200
 
         return _best(decoded, 50) * 1000, _best(bare, 50) * 1000
 

@@ -63,7 +63,7 @@ def best_ms(run, times=5):
 
 def searched(journal, typed):
     """Ask as the list does: which sessions, and the places of the first of them."""
-    with journal.reader.snapshot() as database:
+    with journal.snapshot() as database:
         expression = library.fts_expression(library.parse_query(typed), search.word_finder(database))
         hits = search.matching_sessions(database, expression, search.MOST_HITS)
         if hits:

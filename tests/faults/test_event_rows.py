@@ -104,7 +104,7 @@ def test_reader_at_any_point_nobody_else_notices_and_it_reads_on_from_its_cursor
         cursor = stage.journal.last_position()
     pid = fork()
     if pid == 0:
-        with TellingJournal.open(stage.home) as journal, journal.reader.snapshot() as database:
+        with TellingJournal.open(stage.home) as journal, journal.snapshot() as database:
             database.execute("BEGIN")
             database.execute("SELECT count(*) FROM event").fetchall()
             os.kill(os.getpid(), signal.SIGSTOP)

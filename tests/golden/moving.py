@@ -140,7 +140,7 @@ def trust_question(scene):
 
 def _answer_trust(scene, verdict, choice):
     (action,) = scene.passes(11).journal.actions(session_id=SYSTEM_SESSION, states=("pending",))
-    opened = scene.journal.reader.event_at(action.opened_at).body
+    opened = scene.journal.event_at(action.opened_at).body
     made = make_decision(opened, action.id, verdict, blobs=scene.journal.blobs, choice=choice)
     assert decide_action(scene.journal, made, action.digest, scene.user).ok
 

@@ -144,7 +144,7 @@ class Scene:
     def _answer(self, action, after, verdict, **more):
         action = action or self.one()
         self.passes(after)
-        opened = self.journal.reader.event_at(action.opened_at).body
+        opened = self.journal.event_at(action.opened_at).body
         assert isinstance(opened, ActionOpened)
         made = make_decision(opened, action.id, verdict, blobs=self.journal.blobs, **more)
         return decide_action(self.journal, made, action.digest, self.user)
@@ -247,7 +247,7 @@ class Scene:
         with contextlib.closing(self.journal):
             assert index_table_differences(self.journal) == []
             events = self.journal.events()
-            with self.journal.reader.snapshot() as database:
+            with self.journal.snapshot() as database:
                 rows = fold_journal(database).known
             tables = self._tables(rows)
             files = {f"project/{path}": _bytes(content) for path, content in self.files.items()}

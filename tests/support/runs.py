@@ -97,7 +97,7 @@ class Runs:
         return {row.step_id: row.state for row in self.journal.step_states(run)}
 
     def step(self, run, step):
-        return self.journal.reader.step_state(run, step)
+        return self.journal.step_state(run, step)
 
     def bodies(self, run, kind):
         return [(e.step, e.body) for e in self.journal.events(run) if e.kind == kind]

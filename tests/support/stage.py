@@ -134,7 +134,7 @@ class Stage:
         return self.journal.actions(session_id=self.session_id, states=("pending",))
 
     def opened(self, action):
-        event = self.journal.reader.event_at(action.opened_at)
+        event = self.journal.event_at(action.opened_at)
         assert isinstance(event.body, ActionOpened)
         return event.body
 

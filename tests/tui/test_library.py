@@ -453,7 +453,7 @@ def test_esc_takes_an_import_back_that_is_under_way(stage, tmp_path, monkeypatch
         await shows(shown)
         assert "was cancelled; nothing of it was kept" in shown.said and len(told) < 20
         assert {one.id for one in stage.journal.sessions()} == before and not pane(shown).progress
-        with stage.journal.reader.snapshot() as database:
+        with stage.journal.snapshot() as database:
             left = database.execute("SELECT count(*) FROM event WHERE body LIKE '%xxxxxxxx%'").get
             words = database.execute("SELECT count(*) FROM search WHERE search MATCH 'xxxxxxxx*'").get
         assert (left, words) == (0, 0)

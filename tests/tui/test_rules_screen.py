@@ -101,14 +101,14 @@ def test_a_rule_is_written_edited_and_put_back(stage):
         await shown.press("6", "A", *"Bash", "enter")
         assert in_force(shown) == [] and "Not saved" in shown.text
         await shown.press("A", *"deny Bash(git push *) everywhere", "enter")
-        rule = shown.stage.journal.reader.rule("R1")
+        rule = shown.stage.journal.rule("R1")
         assert (rule.effect, rule.scope, rule.pattern) == ("deny", "always", "Bash(git push *)")
         await shown.press("e")
         field = shown.app.screen.query_one("#rules-input")
         assert field.value == "deny Bash(git push *) everywhere"
         field.value = "Bash(git diff *)"
         await shown.press("enter")
-        assert in_force(shown) == ["R2"] and shown.stage.journal.reader.rule("R2").scope == "workspace"
+        assert in_force(shown) == ["R2"] and shown.stage.journal.rule("R2").scope == "workspace"
         await shown.press("D", *"R2", "enter", "u")
         assert in_force(shown) == ["R3"] and "R3 allows Bash(git diff *)" in shown.text
 

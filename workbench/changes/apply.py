@@ -1,7 +1,7 @@
 """Write a change to the workspace, all files or none, with recovery after a crash, staleness, and undo."""
 
 import errno
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Final, Literal
 
@@ -63,14 +63,6 @@ class NotApplied(Exception):
         super().__init__(f"{path} was not written: {why}; {state}; {remedy}")
 
 
-def planned_files(changes: Iterable[FileChange]) -> list[PlannedFile]:
-    """Return the steps that write changes."""
-    return [
-        PlannedFile(path=change.path, base=change.before, after=change.after, mode=change.mode)
-        for change in changes
-    ]
-
-
 def apply_files(root: Root, steps: Sequence[PlannedFile]) -> list[AppliedFile]:
     """Write all files or none, or raise `NotApplied` with what was written put back."""
     refuse_repeated_paths(step.path for step in steps)
@@ -89,8 +81,6 @@ def apply_files(root: Root, steps: Sequence[PlannedFile]) -> list[AppliedFile]:
 
 
 class _Attempt:
-    """One run over the steps."""
-
     def __init__(self, root: Root, steps: Sequence[PlannedFile]) -> None:
         self.root, self.steps = root, steps
         self.current = ""
@@ -221,10 +211,8 @@ def settle_interrupted(
 
     Every file at its base: nothing was written. Every file as planned: it succeeded. Otherwise the files with
     our bytes get their earlier ones back (`before_image`) and all others are left alone. Temporary files of
-    the call are removed; folders that it created stay, since nothing tells whose they are.
-
-    Raises:
-        FileRefused: Out of descriptors, memory or disk; nothing is decided, settle again later.
+    the call are removed; folders that it created stay, since nothing tells whose they are. Raises
+    FileRefused: out of descriptors, memory or disk; nothing is decided, settle again later.
     """
     refuse_repeated_paths(step.path for step in planned)
     matches = {step.path: _matching_sides(root, step, keyed) for step in planned}
@@ -247,7 +235,6 @@ def settle_interrupted(
 
 
 def _matching_sides(root: Root, step: PlannedDigests, keyed: KeyedDigest) -> set[str]:
-    """Return which of base and after a file is; both if the plan does not change its bytes."""
     try:
         digest = image_digest(_image_data(root.image(step.path)), keyed)
     except FileRefused as error:

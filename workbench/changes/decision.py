@@ -160,7 +160,6 @@ def file_plans(changes: Sequence[FileChange], keyed: Callable[[bytes], str]) -> 
 
 
 def image_digest(data: bytes | None, keyed: Callable[[bytes], str]) -> str | None:
-    """Return the keyed digest of an image; no file has none."""
     return None if data is None else keyed(data)
 
 
@@ -190,17 +189,11 @@ class SealedBytesMissing(Exception):
 class SealedBytes(Protocol):
     """The part of the blob store that answers need."""
 
-    def seal(self, data: bytes) -> BlobRef:
-        """Store exact bytes and return their reference."""
-        ...
+    def seal(self, data: bytes) -> BlobRef: ...
 
-    def read(self, ref: BlobRef) -> bytes | None:
-        """Return stored bytes, None if they are gone."""
-        ...
+    def read(self, ref: BlobRef) -> bytes | None: ...
 
-    def keyed(self, data: bytes) -> str:
-        """Return the keyed digest of bytes."""
-        ...
+    def keyed(self, data: bytes) -> str: ...
 
 
 def sealed_changes(files: Sequence[FilePlan], blobs: SealedBytes) -> tuple[FileChange, ...]:

@@ -128,7 +128,6 @@ class _Matcher:
         return ChangedBlock(i, i_end, j, j_end)
 
     def _anchors(self, gap: ChangedBlock) -> list[tuple[int, int]]:
-        """Return the longest rising run of pairs of lines that occur once on each side."""
         old_once = _unique_positions(self.old, gap.old_from, gap.old_to)
         new_once = _unique_positions(self.new, gap.new_from, gap.new_to)
         pairs = [(i, new_once[value]) for value, i in old_once.items() if value in new_once]
@@ -172,7 +171,6 @@ def _unique_positions(values: list[int], start: int, end: int) -> dict[int, int]
 
 
 def _longest_increasing(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return a longest subsequence whose second numbers rise (patience sorting, O(n log n))."""
     if all(pair[1] < following[1] for pair, following in pairwise(pairs)):
         return pairs
     tops: list[int] = []
@@ -230,7 +228,6 @@ class _ShortestEdit:
         return reached
 
     def _entry(self, edits: int, slot: int) -> tuple[int, int]:
-        """Return where on the old side a diagonal is entered, and from which slot of the round before."""
         if edits == 0:
             return 0, 0
         reached = self.rounds[edits - 1]
@@ -333,7 +330,6 @@ def _grouped(blocks: list[ChangedBlock], context: int) -> list[list[ChangedBlock
 
 
 def _unified_start(first: int, end: int) -> int:
-    """Return the line number of a unified diff: an empty range is named by the line before it."""
     return first + 1 if end > first else first
 
 

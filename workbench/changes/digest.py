@@ -23,8 +23,7 @@ def action_digest(
 ) -> str:
     """Return the keyed digest of an action's canonical JSON; absent and empty parts are null.
 
-    Raises:
-        ValueError: A path occurs twice, or a text is not Unicode (a file name that is no UTF-8).
+    Raises ValueError: a path occurs twice, or a text is not Unicode (a file name that is no UTF-8).
     """
     refuse_repeated_paths(path for path, *_ in files or ())
     action: Mapping[str, Json] = {

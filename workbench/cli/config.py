@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, cast
 from workbench.cli.console import Console
 from workbench.cli.errors import EXIT_FAILED, EXIT_OK, Refusal
 from workbench.config.describe import config_as_json, config_schema
-from workbench.config.layers import USER_CONFIG_FILE, WORKSPACE_CONFIG_FILE
+from workbench.config.layers import USER_CONFIG_FILE
 from workbench.config.types import ConfigProblem, LoadedConfig
 from workbench.domain.codec import to_json_value
-from workbench.domain.values import Json, JsonObject
+from workbench.domain.values import WORKSPACE_CONFIG_FILE, Json, JsonObject
 from workbench.text.canonical import dumps
 from workbench.text.safe import one_line
 

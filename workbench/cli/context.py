@@ -84,7 +84,7 @@ _Row = TypeVar("_Row", Action, Session)
 
 def short_id(journal: Journal, key: str, table: IdTable = "session") -> str:
     """Return as much of an id as names it alone, at least 8 characters."""
-    with journal.reader.snapshot() as database:
+    with journal.snapshot() as database:
         return unique_id_prefix(database, table, key)
 
 
@@ -100,7 +100,7 @@ def _row_by_id(
     if len(word) < least:
         count = "a character" if least == 1 else f"{least} characters"
         raise Refusal(nothing, f"a short id has at least {count}", where)
-    with journal.reader.snapshot() as database:
+    with journal.snapshot() as database:
         ids = [
             key
             for key in ids_with_prefix(database, thing, word, _MOST_MATCHES_SHOWN + 2)

@@ -12,7 +12,8 @@ from msgspec import Struct, field
 from workbench.cli.console import Console
 from workbench.cli.context import load_workspace_config, open_journal, workspace_path
 from workbench.cli.errors import EXIT_FAILED, EXIT_OK, UsageError, sentence
-from workbench.config.types import Config, InvalidValue, UrlKind
+from workbench.config.keys import URL, InvalidValue, convert_node
+from workbench.config.types import Config
 from workbench.domain.messages import FailurePart
 from workbench.domain.values import Json
 from workbench.effects.runtime import is_lock_held
@@ -147,7 +148,7 @@ def _check_database(home: Home, journal: Journal) -> Check:
 
 def _check_schema(home: Home, journal: Journal) -> Check:
     del home
-    with journal.reader.snapshot() as database:
+    with journal.snapshot() as database:
         version = database.execute("PRAGMA user_version").fetchall()[0][0]
     problems = (
         () if version == SCHEMA_VERSION else (f"it is {version}, this program writes {SCHEMA_VERSION}",)
@@ -164,7 +165,7 @@ def _check_tables(home: Home, journal: Journal) -> Check:
 
 def _check_stored_bytes(home: Home, journal: Journal) -> Check:
     del home
-    with journal.reader.snapshot() as database:
+    with journal.snapshot() as database:
         rows = database.execute("SELECT DISTINCT ref FROM blob_ref").fetchall()
     states = {str(row[0]): journal.blobs.state(str(row[0])) for row in rows}
     let_go = maintenance.expired_blobs(journal, (ref for ref, state in states.items() if state == "missing"))
@@ -183,7 +184,7 @@ def _check_drivers(home: Home, journal: Journal) -> Check:
 
 def _check_sqlite(home: Home, journal: Journal) -> Check:
     del home
-    with journal.reader.snapshot() as database:
+    with journal.snapshot() as database:
         version = database.execute("SELECT sqlite_version()").fetchall()[0][0]
     return Check(name="SQLite", fact=str(version))
 
@@ -201,7 +202,7 @@ def require_consistent_options(options: Namespace) -> None:
     if options.base_url is None:
         return
     try:
-        UrlKind().check(node_of_value(options.base_url))
+        convert_node(node_of_value(options.base_url), URL)
     except InvalidValue as unfit:
         raise UsageError(
             "nothing was looked at", f"--base-url must be {unfit.expected}", "correct it"

@@ -148,7 +148,7 @@ class LocalBackend:
 
     def said(self, session_id: str) -> Sequence[str]:
         """Return what was said in this workspace before, oldest first, in one session last."""
-        prompts = self._journal.reader.prompts(self._workspace, MOST_PROMPTS)
+        prompts = self._journal.prompts(self._workspace, MOST_PROMPTS)
         prompts.sort(key=lambda event: event.session_id == session_id)
         return [event.body.text for event in prompts if isinstance(event.body, PromptSubmitted)]
 
@@ -224,7 +224,7 @@ class LocalBackend:
     def _is_wanted(self) -> bool:
         from workbench.journal.leases import is_lease_live
 
-        asked = self._journal.reader.awaiting(self._workspace)
+        asked = self._journal.awaiting(self._workspace)
         return any(not is_lease_live(self._home, self._journal.lease(session.id)) for session in asked)
 
     def restart_host(self) -> str:
@@ -267,7 +267,7 @@ class LocalBackend:
         """Return how many sessions there are of other folders, as the library lists them."""
         from workbench.journal.session_queries import count_in_other_workspaces
 
-        with self._journal.reader.snapshot() as database:
+        with self._journal.snapshot() as database:
             return count_in_other_workspaces(database, self._workspace)
 
     def run_from(self, run_id: str, step: str) -> str:

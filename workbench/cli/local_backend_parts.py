@@ -256,7 +256,7 @@ class BackendRules:
 
     def asked_calls(self, tool: str) -> Sequence[AskedCall]:
         """Return the newest calls of a tool that opened an action."""
-        with self._journal.reader.snapshot() as database:
+        with self._journal.snapshot() as database:
             rows = session_queries.calls_that_asked(database, tool, MOST_ASKED_CALLS)
         return [
             AskedCall(call=call, workspace=workspace, session_title=title) for call, workspace, title in rows

@@ -316,9 +316,7 @@ def _input_of_run(
     with open_journal() as (_, journal):
         key = (row := _find_run_or_explain(journal, workspace, word, remedy)).pipeline_id
         plan = last_started_step_plans(journal.events(key, 0, 100))
-        listed = {
-            one.id: matrix_item_ids(journal.reader.step_events(key, one.id)) for one in plan if one.is_matrix
-        }
+        listed = {one.id: matrix_item_ids(journal.step_events(key, one.id)) for one in plan if one.is_matrix}
         states, actions = journal.step_states(key), journal.actions(key)
         run = pipeline_run(row, plan, states, actions, journal.now(), listed=listed)
     paint, folded = RunFacts(run), fold_steps(graph_steps(run), alike=False)

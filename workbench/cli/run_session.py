@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from workbench.agents.prompt import system_prompt
 from workbench.cli.context import find_session, short_id, user_actor, workspace_path
 from workbench.cli.errors import Refusal, UsageError
-from workbench.config.keys import RECORDED
-from workbench.config.types import Config, InvalidValue, UrlKind
+from workbench.config.keys import RECORDED, URL, InvalidValue, convert_node
+from workbench.config.types import Config
 from workbench.domain.machines import TERMINAL_SESSION_STATES
 from workbench.domain.rows import Session
 from workbench.domain.values import Json
@@ -62,7 +62,7 @@ def _require_valid_url(options: Namespace) -> None:
     if options.base_url is None:
         return
     try:
-        UrlKind().check(node_of_value(options.base_url))
+        convert_node(node_of_value(options.base_url), URL)
     except InvalidValue as unfit:
         raise UsageError("nothing was run", f"--base-url must be {unfit.expected}", "correct it") from None
 

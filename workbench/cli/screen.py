@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING
 from workbench.cli.console import Console, color_depth, is_dumb_terminal, terminal_encoding, why_no_screen
 from workbench.cli.context import open_journal, workspace_path
 from workbench.cli.errors import EXIT_OK, Refusal, UsageError
-from workbench.config.layers import USER_CONFIG_FILE, WORKSPACE_CONFIG_FILE
+from workbench.config.layers import USER_CONFIG_FILE
 from workbench.config.layers import load_config as layers_load_config
 from workbench.config.types import Config
+from workbench.domain.values import WORKSPACE_CONFIG_FILE
 from workbench.effects.runtime import FileLock, remove_unheld_lock
 from workbench.host import workspace_trust
 from workbench.host.host_locks import refuse_inside_agents, screen_lock_path

@@ -195,7 +195,7 @@ def execute_stats(options: Namespace, console: Console) -> int:
         since = max(0, journal.now() - options.days * _DAY_MICROS) if options.days else 0
         workspace = workspace_path(options.directory) if options.here else None
         scope = StatisticsScope(since=since, workspace=workspace, session_id=session.id if session else None)
-        with journal.reader.snapshot() as database:
+        with journal.snapshot() as database:
             facts = statistics_facts(database, scope)
         counts = statistics.session_statistics(
             facts.calls, facts.answers, facts.sessions, facts.files, _token_price(home)

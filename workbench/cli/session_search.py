@@ -106,7 +106,7 @@ def execute_search(options: Namespace, console: Console) -> int:
 
 
 def _search_hits(journal: Journal, asked: SearchQuery) -> list[SessionMatches]:
-    with journal.reader.snapshot() as database:
+    with journal.snapshot() as database:
         expression = library.fts_expression(asked, search.word_finder(database))
         return search.matching_sessions(database, expression) if expression else []
 
@@ -126,7 +126,7 @@ def search_places(
     journal: Journal, session_id: str, asked: SearchQuery, most: int = PLACES_SHOWN
 ) -> Sequence[SearchHit]:
     """Return the newest places of a session that hold what was asked for."""
-    with journal.reader.snapshot() as database:
+    with journal.snapshot() as database:
         expression = library.fts_expression(asked, search.word_finder(database))
         if not expression:
             return ()
@@ -255,7 +255,7 @@ def sessions_with_facets(
     tools, answers = (asked.narrowed.get(key, ()) for key in library.INDEX_QUERY_KEYS)
     if not tools and not answers:
         return sessions
-    with journal.reader.snapshot() as database:
+    with journal.snapshot() as database:
         there = session_queries.sessions_with_facets(database, tools, answers)
     return (session for session in sessions if session.id in there)
 
@@ -271,7 +271,7 @@ def require_status(journal: Journal, filters: SessionFilters) -> None:
 
 def session_ids_holding(journal: Journal, asked: SearchQuery) -> frozenset[str]:
     """Return the ids of the sessions that hold the words of a query."""
-    with journal.reader.snapshot() as database:
+    with journal.snapshot() as database:
         expression = library.fts_expression(asked, search.word_finder(database))
         matches = search.matching_sessions(database, expression) if expression else []
     return frozenset(one.session_id for one in matches)

@@ -1,58 +1,33 @@
-"""Describes the configuration: the key table in words, its JSON Schema, and a Config as plain JSON."""
+"""Describes the configuration: its JSON Schema, and a Config as plain JSON."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Final, cast
+from collections.abc import Mapping
+from operator import attrgetter
+from typing import Any, Final, Literal, cast, get_args, get_origin
 
 from msgspec import Struct
+from msgspec.json import schema as json_schema
 
 from workbench.config.keys import (
-    CONFIG_KEYS,
     CONFIG_VERSION,
-    KEY_ALIASES,
-    PROVIDER_KEYS,
     PROVIDER_NAME_PATTERN,
+    URL,
     ConfigKey,
+    kind_parts,
+    record_fields,
 )
 from workbench.config.types import (
+    CONFIG_KEYS,
+    KEY_ALIASES,
+    PROVIDER_KEYS,
     ApprovalPattern,
     AutoApprovalRule,
-    ChoiceKind,
     Config,
-    FlagKind,
-    IntegerKind,
-    ListKind,
-    NumberKind,
     ProviderSettings,
-    RecordKind,
-    TextKind,
-    TextMapKind,
-    TimeKind,
     TokenPrices,
     ToolHook,
-    UrlKind,
-    ValueKind,
 )
 from workbench.secrets.scrubber import scrub_value
 from workbench.text.human import iso_time
-
-
-class KeyDescription(Struct, frozen=True, kw_only=True):
-    """One key in words."""
-
-    key: str
-    """Dotted; `NAME` stands for a name of one's own, `[]` for an item of a list."""
-    type: str
-    default: object
-    """As JSON; None where there is none."""
-    meaning: str
-    is_required: bool
-    """Whether its object must have it."""
-
-
-def key_descriptions() -> tuple[KeyDescription, ...]:
-    """Return the table of all keys, in the order of the documentation."""
-    own = [row for key in CONFIG_KEYS for row in _key_rows(key.path, key)]
-    return (*own, *(row for key in PROVIDER_KEYS for row in _key_rows(f"providers.NAME.{key.path}", key)))
 
 
 def config_as_json(config: Config) -> dict[str, object]:
@@ -63,39 +38,9 @@ def config_as_json(config: Config) -> dict[str, object]:
         section_json = result
         for section in sections:
             section_json = cast("dict[str, object]", section_json.setdefault(section, {}))
-        section_json[name] = plain_json(config_value_at(config, key.path))
+        section_json[name] = plain_json(attrgetter(key.attribute)(config))
     result["providers"] = {name: plain_json(provider) for name, provider in config.providers.items()}
     return result
-
-
-def _key_rows(path: str, key: ConfigKey) -> Iterator[KeyDescription]:
-    default = list[object]() if key.default == () else key.default
-    yield KeyDescription(
-        key=path, type=key.kind.words, default=default, meaning=key.meaning, is_required=False
-    )
-    kind: ValueKind = key.kind
-    if isinstance(kind, ListKind):
-        path, kind = f"{path}[]", kind.item
-    if isinstance(kind, RecordKind):
-        for name, field in kind.fields.items():
-            yield KeyDescription(
-                key=f"{path}.{name}",
-                type=field.kind.words,
-                default=None,
-                meaning=field.meaning,
-                is_required=field.is_required,
-            )
-
-
-ATTRIBUTE_BY_KEY = {"PreToolUse": "pre_tool_use", "PostToolUse": "post_tool_use"}
-
-
-def config_value_at(config: Config, path: str) -> object:
-    """Return the value of a dotted key."""
-    value: object = config
-    for name in path.split("."):
-        value = cast("object", getattr(value, ATTRIBUTE_BY_KEY.get(name, name)))
-    return value
 
 
 def plain_json(value: object) -> object:
@@ -163,21 +108,18 @@ def config_schema() -> JsonSchema:
         "description": "Version of this form.",
         "anyOf": [{"const": CONFIG_VERSION}, {"type": "string", "pattern": _OLD_VERSION_PATTERN}],
     }
+    providers = _object_schema({key.path: _key_schema(key) for key in PROVIDER_KEYS})
     properties["providers"] = {
         **_object_schema({}),
-        "patternProperties": {f"^{PROVIDER_NAME_PATTERN}$": _provider_schema()},
+        "patternProperties": {f"^{PROVIDER_NAME_PATTERN}$": providers},
     }
     for alias, path in KEY_ALIASES.items():
         properties[alias] = {
-            **_kind_schema(UrlKind()),
+            **_kind_schema(URL),
             "deprecated": True,
             "description": f"Older name of {path}.",
         }
     return {"$schema": SCHEMA_DIALECT, "title": "workbench configuration", **_object_schema(properties)}
-
-
-def _provider_schema() -> JsonSchema:
-    return _object_schema({key.path: _key_schema(key) for key in PROVIDER_KEYS})
 
 
 def _object_schema(properties: Mapping[str, object]) -> JsonSchema:
@@ -192,51 +134,27 @@ def _key_schema(key: ConfigKey) -> JsonSchema:
     return {**schema, "default": default}
 
 
-def _kind_schema(kind: ValueKind) -> JsonSchema:  # noqa: C901 -- one flat table of kinds
-    match kind:
-        case IntegerKind(low=low, high=high):
-            return {"type": "integer", "minimum": low, "maximum": high}
-        case NumberKind(low=low, high=high, includes_low=includes_low):
-            bound = "minimum" if includes_low else "exclusiveMinimum"
-            return {"type": "number", bound: low, "maximum": high}
-        case FlagKind():
-            return {"type": "boolean"}
-        case ChoiceKind(options=options):
-            return {"enum": list(options)}
-        case TextKind():
-            return _text_schema(kind)
-        case UrlKind():
-            return {"type": "string", "format": "uri", "pattern": "^https?://[^@?#\\s]+$"}
-        case TimeKind():
-            return {"type": "string", "format": "date-time"}
-        case ListKind(item=item):
-            return {"type": "array", "items": _kind_schema(item)}
-        case RecordKind():
-            return _record_schema(kind)
-        case TextMapKind(key=key, value=value):
-            return {
-                "type": "object",
-                "propertyNames": _kind_schema(key),
-                "additionalProperties": _kind_schema(value),
-            }
-        case _:
-            return {}
+def _kind_schema(kind: Any) -> JsonSchema:
+    base, facts = kind_parts(kind)
+    if "schema" in facts:
+        return facts["schema"]
+    if get_origin(base) is Literal:
+        return {"enum": list(get_args(base))}
+    if get_origin(base) is list:
+        return {"type": "array", "items": _kind_schema(get_args(base)[0])}
+    if get_origin(base) is dict:
+        names, values = map(_kind_schema, get_args(base))
+        return {"type": "object", "propertyNames": names, "additionalProperties": values}
+    if isinstance(base, type) and issubclass(base, Struct):
+        return _record_schema(base)
+    return json_schema(kind)
 
 
-def _text_schema(kind: TextKind) -> JsonSchema:
-    pattern = "\\S" if kind.form == ".*" else f"^(?:{kind.form})$"
-    return {"type": "string", "maxLength": kind.limit, "pattern": pattern}
-
-
-def _record_schema(kind: RecordKind) -> JsonSchema:
-    members = {
-        name: _member_schema(_kind_schema(field.kind), field.is_required)
-        for name, field in kind.fields.items()
-    }
-    described = {name: {"description": field.meaning, **members[name]} for name, field in kind.fields.items()}
-    required = [name for name, field in kind.fields.items() if field.is_required]
-    return {**_object_schema(described), "required": required}
-
-
-def _member_schema(schema: JsonSchema, is_required: bool) -> JsonSchema:
-    return schema if is_required else {"anyOf": [schema, {"type": "null"}]}
+def _record_schema(record: type[Struct]) -> JsonSchema:
+    members: dict[str, object] = {}
+    for name, (kind, is_required) in record_fields(record).items():
+        schema = {key: value for key, value in _kind_schema(kind).items() if key != "description"}
+        described = schema if is_required else {"anyOf": [schema, {"type": "null"}]}
+        members[name] = {"description": kind_parts(kind)[1]["description"], **described}
+    required = [name for name, (_, is_required) in record_fields(record).items() if is_required]
+    return {**_object_schema(members), "required": required}

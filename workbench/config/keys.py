@@ -1,29 +1,20 @@
-"""The table of configuration keys: kind, default, meaning, and what an untrusted workspace may set."""
+"""What a setting may be: kinds of values, their conversion, the rows of the key table, kinds of providers."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 from urllib.parse import urlsplit
 
-from msgspec import Struct
+from msgspec import NODEFAULT, Meta, Struct, ValidationError, convert
+from msgspec.structs import fields
 
-from workbench.config.types import (
-    ChoiceKind,
-    FlagKind,
-    IntegerKind,
-    ListKind,
-    NumberKind,
-    RecordField,
-    RecordKind,
-    TextKind,
-    TextMapKind,
-    TimeKind,
-    UrlKind,
-    ValueKind,
-)
-from workbench.domain.values import DEFAULT_APPROVAL_MINUTES
+from workbench.text.human import parse_iso_time
+from workbench.text.json_nodes import LocatedNode
+from workbench.text.safe import has_hidden_characters
 
 CONFIG_VERSION = 1
+LARGEST_INTEGER = 1 << 40
 PROVIDER_NAME_PATTERN = "[A-Za-z0-9][A-Za-z0-9_-]{0,63}"
-"""What a provider may be called."""
 AllowsLess = Callable[[object, object], bool]
 """Given a new and the present value: does the new one allow less?"""
 
@@ -50,15 +41,194 @@ RECORDED = ProviderKind(name="recorded", has_server=False)
 PROVIDER_KINDS = {kind.name: kind for kind in (RECORDED, OPENAI_COMPATIBLE, OLLAMA)}
 
 
+class InvalidValue(Exception):
+    """A value that its key does not accept: what it must be, where, the key below it, a remedy."""
+
+    def __init__(self, expected: str, node: LocatedNode, key: str = "", remedy: str = "") -> None:
+        super().__init__(expected)
+        self.expected = expected
+        self.node = node
+        self.key = key
+        self.remedy = remedy
+
+
+SHORT_TEXT = "a text that is not empty"
+Text = Annotated[str, Meta(max_length=4096, pattern=r"\S", extra={"words": SHORT_TEXT})]
+"""A text of one line that is not empty."""
+PatternText = Annotated[Text, Meta(extra={"words": 'a pattern such as "Bash(git push*)"'})]
+ShellCommand = Annotated[Text, Meta(extra={"words": "a shell command"})]
+
+
+def text_kind(words: str, form: str = "", limit: int = 4096) -> Any:
+    """Return the kind of a text of one line that is not empty; optionally of one form."""
+    pattern = f"^(?:{form})$" if form else r"\S"
+    return Annotated[str, Meta(max_length=limit, pattern=pattern, extra={"words": words})]
+
+
+def list_kind(item: Any, what: str) -> Any:
+    return Annotated[list[item], Meta(extra={"words": f"a list of {what}"})]
+
+
+def text_map_kind(words: str, key: Any, value: Any) -> Any:
+    return Annotated[dict[key, value], Meta(extra={"words": words})]
+
+
+def _checked_url(node: LocatedNode) -> str:
+    value = str(node.value)
+    parts = urlsplit(value)
+    if "@" in parts.netloc:
+        remedy = "Name the variable that holds the key in key_env."
+        raise InvalidValue("a URL without user and password", node, remedy=remedy)
+    is_web_address = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    if not is_web_address or re.search(r"\s", value) or parts.query or parts.fragment:
+        raise ValueError(value)
+    return value
+
+
+def _checked_time(node: LocatedNode) -> int:
+    return parse_iso_time(str(node.value))
+
+
+URL: Any = Annotated[
+    str,
+    Meta(
+        max_length=4096,
+        extra={
+            "words": 'a URL with scheme and host, such as "http://localhost:11434"',
+            "parse": _checked_url,
+            "schema": {"type": "string", "format": "uri", "pattern": "^https?://[^@?#\\s]+$"},
+        },
+    ),
+]
+"""An address with scheme and host, without a password."""
+Timestamp = Annotated[
+    int,
+    Meta(
+        extra={
+            "words": 'a time such as "2026-11-21T12:00:00Z"',
+            "parse": _checked_time,
+            "schema": {"type": "string", "format": "date-time"},
+        }
+    ),
+]
+"""An ISO 8601 time, kept as microseconds since the epoch."""
+
+
+def kind_parts(kind: Any) -> tuple[Any, dict[str, Any]]:
+    """Return the plain type of a kind, and what is said of it: bounds, words, description."""
+    base, *metas = get_args(kind) if get_origin(kind) is Annotated else (kind,)
+    facts: dict[str, Any] = {}
+    for meta in metas:
+        bounds = {name: getattr(meta, name) for name in ("ge", "gt", "le", "description")}
+        facts |= {name: value for name, value in bounds.items() if value is not None} | (meta.extra or {})
+    return base, facts
+
+
+def kind_words(kind: Any) -> str:
+    base, facts = kind_parts(kind)
+    if "words" in facts:
+        return facts["words"]
+    if get_origin(base) is Literal:
+        quoted = [f'"{option}"' for option in get_args(base)]
+        return " or ".join([", ".join(quoted[:-1]), quoted[-1]]) if len(quoted) > 1 else quoted[0]
+    if base is bool:
+        return "true or false"
+    if base is int:
+        low, high = facts["ge"], facts["le"]
+        return f"a whole number from {low} to {high}" if low < high else str(low)
+    lower = f"from {facts['ge']:.10g}" if "ge" in facts else f"greater than {facts['gt']:g}"
+    return f"{facts.get('what', 'a number')} {lower}, at most {facts['le']:.10g}"
+
+
+def record_fields(record: type[Struct]) -> dict[str, tuple[Any, bool]]:
+    """Return the members that a record may have in a file: their kind, and whether they must be there."""
+    hints = get_type_hints(record, include_extras=True)
+    return {
+        field.name: (hints[field.name] if field.required else get_args(hints[field.name])[0], field.required)
+        for field in fields(record)
+        if field.name != "origin"
+    }
+
+
+def convert_node(node: LocatedNode, kind: Any) -> Any:
+    """Convert a value, each of its members by itself; a record becomes a dict of what is there.
+
+    Raises InvalidValue: it does not fit; says which member, and where it stands.
+    """
+    base, facts = kind_parts(kind)
+    if get_origin(base) is list:
+        if node.items is None:
+            raise InvalidValue(kind_words(kind), node)
+        return [
+            _convert_member(f"[{number}]", item, get_args(base)[0]) for number, item in enumerate(node.items)
+        ]
+    if get_origin(base) is dict:
+        return _convert_text_map(node, kind)
+    if isinstance(base, type) and issubclass(base, Struct):
+        return _convert_record(node, kind, record_fields(base))
+    is_free_text = isinstance(node.value, str) and node.value.strip() and get_origin(base) is not Literal
+    if is_free_text and (has_hidden_characters(str(node.value)) or "\n" in str(node.value)):
+        raise InvalidValue(f"{kind_words(kind)}, on one line and without hidden characters", node)
+    try:
+        convert(node.value, str if "parse" in facts else kind)
+        return facts["parse"](node) if "parse" in facts else node.value
+    except (ValidationError, ValueError):
+        raise InvalidValue(kind_words(kind), node) from None
+
+
+def _convert_text_map(node: LocatedNode, kind: Any) -> dict[str, str]:
+    if node.members is None:
+        raise InvalidValue(kind_words(kind), node)
+    key_kind, value_kind = get_args(kind_parts(kind)[0])
+    for name, member in node.members.items():
+        key = LocatedNode(value=name, line=member.key_line, column=member.key_column)
+        _convert_member(name[:40], key, key_kind)
+        _convert_member(name[:40], member, value_kind)
+    return {name: str(member.value) for name, member in node.members.items()}
+
+
+def _convert_record(
+    node: LocatedNode, kind: Any, members: Mapping[str, tuple[Any, bool]]
+) -> dict[str, object]:
+    words = kind_words(kind)
+    if node.members is None:
+        raise InvalidValue(words, node)
+    for name in node.members:
+        if name not in members:
+            raise InvalidValue(f"named {' or '.join(members)}", node.members[name], name[:40])
+    for name, (_, is_required) in members.items():
+        if is_required and name not in node.members:
+            raise InvalidValue(f'{words} with "{name}"', node)
+    return {
+        name: _convert_member(name, member, members[name][0])
+        for name, member in node.members.items()
+        if member.value is not None or members[name][1]
+    }
+
+
+def _convert_member(name: str, node: LocatedNode, kind: Any) -> object:
+    try:
+        return convert_node(node, kind)
+    except InvalidValue as unfit:
+        raise InvalidValue(unfit.expected, unfit.node, joined_key(name, unfit.key), unfit.remedy) from None
+
+
+def joined_key(name: str, rest: str) -> str:
+    """Return a dotted key with what stands below it: `hooks` and `[0].matcher`."""
+    return f"{name}{rest}" if rest.startswith("[") or not rest else f"{name}.{rest}"
+
+
 class ConfigKey(Struct, frozen=True, kw_only=True):
     """One setting."""
 
     path: str
-    """Dotted."""
-    kind: ValueKind
+    """Dotted, as files have it."""
+    attribute: str
+    """Dotted, as `Config` has it."""
+    kind: Any
+    """The type of the value in a file, with its bounds."""
     default: object
     meaning: str
-    """One sentence."""
     narrows: AllowsLess | None = None
     """Whether an untrusted workspace may set it so; None: never."""
     is_strict: bool = False
@@ -67,386 +237,42 @@ class ConfigKey(Struct, frozen=True, kw_only=True):
     """A list to which every layer adds."""
 
 
-def _is_smaller(new: object, present: object) -> bool:
+def setting(meaning: str, *, kind: Any = None, **facts: Any) -> Meta:
+    """Describe a member of a section that is a setting.
+
+    `kind` is the type of its value in a file, where that is another one than the member's; `narrows`,
+    `is_strict` and `is_united` are those of its `ConfigKey`.
+    """
+    return Meta(description=meaning, extra={"key": facts, **({} if kind is None else {"kind": kind})})
+
+
+def section_keys(section: type[Struct], path: str = "", attribute: str = "") -> Iterator[ConfigKey]:
+    """Yield the keys of a section and of those in it, in their order."""
+    hints = get_type_hints(section, include_extras=True)
+    for member in fields(section):
+        hint = hints[member.name]
+        if isinstance(hint, type) and issubclass(hint, Struct):
+            yield from section_keys(hint, f"{path}{member.encode_name}.", f"{attribute}{member.name}.")
+            continue
+        kind: Any = get_args(hint)[0] if get_origin(hint) not in (None, Annotated) else hint
+        facts = kind_parts(kind)[1]
+        if "key" in facts:
+            default = member.default_factory() if member.default_factory is not NODEFAULT else member.default
+            yield ConfigKey(
+                path=f"{path}{member.encode_name}", attribute=f"{attribute}{member.name}",
+                kind=facts.get("kind", kind), default=None if default is NODEFAULT else default,
+                meaning=facts["description"], **facts["key"],
+            )  # fmt: skip
+
+
+def is_smaller(new: object, present: object) -> bool:
     return isinstance(new, int | float) and isinstance(present, int | float) and new <= present
 
 
-def _equals(value: object) -> AllowsLess:
-    def narrows(new: object, present: object) -> bool:
-        del present
-        return new == value
-
-    return narrows
+def is_value(value: object) -> AllowsLess:
+    """Return the test whether a new value is this one."""
+    return lambda new, _present: new == value
 
 
-def _always_allows_less(new: object, present: object) -> bool:
-    del new, present
+def always_allows_less(_new: object, _present: object) -> bool:
     return True
-
-
-_PATTERN_KIND = TextKind('a pattern such as "Bash(git push*)"')
-_LARGEST_INTEGER = 1 << 40
-_RULE_KIND = RecordKind(
-    "a rule {id, tool_name, param_pattern, description}",
-    {
-        "id": RecordField(TextKind(), True, "Name of the rule; any text that no other rule has."),
-        "tool_name": RecordField(TextKind(), True, "The tool whose calls it may allow."),
-        "param_pattern": RecordField(
-            TextKind("a regular expression"),
-            True,
-            "Regular expression searched in the canonical JSON of the parameters.",
-        ),
-        "description": RecordField(TextKind(), True, "What the rule allows, in words."),
-        "created_at": RecordField(TimeKind(), False, "When it was made."),
-        "last_used_at": RecordField(TimeKind(), False, "When it was last used before this file was read."),
-        "use_count": RecordField(
-            IntegerKind(0, _LARGEST_INTEGER), False, "How often it was used before this file was read."
-        ),
-    },
-)
-_HOOK_KIND = RecordKind(
-    "a hook {matcher, command}",
-    {
-        "matcher": RecordField(_PATTERN_KIND, True, "Pattern of the calls that it is run for."),
-        "command": RecordField(
-            TextKind("a shell command"), True, "Shell command; a failing PreToolUse command denies."
-        ),
-    },
-)
-_PRICES_KIND = RecordKind(
-    "prices {input_per_million, output_per_million}",
-    {
-        "input_per_million": RecordField(
-            NumberKind(0, 1e6, includes_low=True), True, "Price of a million tokens sent."
-        ),
-        "output_per_million": RecordField(
-            NumberKind(0, 1e6, includes_low=True), True, "Price of a million tokens received."
-        ),
-    },
-)
-CONFIG_KEYS: tuple[ConfigKey, ...] = (
-    ConfigKey(
-        path="config_version",
-        kind=IntegerKind(1, CONFIG_VERSION),
-        default=CONFIG_VERSION,
-        meaning="Version of this form.",
-    ),
-    ConfigKey(
-        path="default_model",
-        kind=TextKind(),
-        default=None,
-        meaning="Model of a new session; unset, the provider's own.",
-    ),
-    ConfigKey(
-        path="default_provider",
-        kind=TextKind(),
-        default=None,
-        meaning="Provider of a new session; unset, the only one there is.",
-    ),
-    ConfigKey(
-        path="api_timeout_seconds",
-        kind=IntegerKind(5, 300),
-        default=30,
-        meaning="How long a provider may take to connect or to list its models, in seconds; replies have "
-        "first_token_seconds and silence_seconds.",
-    ),
-    ConfigKey(
-        path="max_session_messages",
-        kind=IntegerKind(10, 1000),
-        default=100,
-        meaning="How many messages of a session a model is shown; none is deleted.",
-    ),
-    ConfigKey(
-        path="output_format",
-        kind=ChoiceKind(("human", "json")),
-        default="human",
-        meaning="Form of what commands print.",
-    ),
-    ConfigKey(
-        path="auto_approval_rules",
-        kind=ListKind(_RULE_KIND, "rules"),
-        default=(),
-        meaning="Rules that approve calls.",
-    ),
-    ConfigKey(
-        path="approvals.window_minutes",
-        kind=NumberKind(0, 1440, "a number of minutes"),
-        default=DEFAULT_APPROVAL_MINUTES,
-        meaning="How long a question waits before it expires, in minutes.",
-        narrows=_is_smaller,
-    ),
-    ConfigKey(
-        path="approvals.read_only",
-        kind=ChoiceKind(("ask", "auto")),
-        default="ask",
-        meaning="Whether reading inside the workspace asks.",
-        narrows=_equals("ask"),
-    ),
-    ConfigKey(
-        path="approvals.allow",
-        kind=ListKind(_PATTERN_KIND, "patterns"),
-        default=(),
-        meaning="Calls that are allowed without asking; only in your own configuration.",
-    ),
-    ConfigKey(
-        path="approvals.deny",
-        kind=ListKind(_PATTERN_KIND, "patterns"),
-        default=(),
-        meaning="Calls that are never made; every layer adds to them.",
-        narrows=_always_allows_less,
-        is_strict=True,
-        is_united=True,
-    ),
-    ConfigKey(
-        path="approvals.on_expiry",
-        kind=ChoiceKind(("pause", "continue")),
-        default="pause",
-        meaning="What a session does when nobody answered.",
-        narrows=_equals("pause"),
-    ),
-    ConfigKey(
-        path="approvals.require_seen",
-        kind=FlagKind(),
-        default=True,
-        meaning="Whether all that is taken is shown before a approves it; if not, the record says so.",
-        narrows=_equals(True),
-    ),
-    ConfigKey(
-        path="limits.tool_output_bytes",
-        kind=IntegerKind(256, _LARGEST_INTEGER),
-        default=10_240,
-        meaning="How much of a tool's output a model is shown, in bytes.",
-        narrows=_is_smaller,
-    ),
-    ConfigKey(
-        path="limits.context_file_bytes",
-        kind=IntegerKind(256, _LARGEST_INTEGER),
-        default=102_400,
-        meaning="How much of a file a model is shown, in bytes.",
-        narrows=_is_smaller,
-    ),
-    ConfigKey(
-        path="limits.command_seconds",
-        kind=IntegerKind(1, 86_400),
-        default=60,
-        meaning="How long a command may run, in seconds.",
-        narrows=_is_smaller,
-    ),
-    ConfigKey(
-        path="limits.output_blob_bytes",
-        kind=IntegerKind(1_024, _LARGEST_INTEGER),
-        default=104_857_600,
-        meaning="How much output of a call is kept, in bytes.",
-        narrows=_is_smaller,
-    ),
-    ConfigKey(
-        path="limits.max_turns",
-        kind=IntegerKind(1, 10_000),
-        default=50,
-        meaning="How many model calls one prompt may lead to.",
-        narrows=_is_smaller,
-    ),
-    ConfigKey(
-        path="ui.theme", kind=TextKind(limit=64), default="workbench-dark", meaning="Colours of the screen."
-    ),
-    ConfigKey(
-        path="ui.density",
-        kind=ChoiceKind(("normal", "compact")),
-        default="normal",
-        meaning="Whether blank rows and single tool rows are folded.",
-    ),
-    ConfigKey(
-        path="ui.glyphs",
-        kind=ChoiceKind(("auto", "unicode", "ascii")),
-        default="auto",
-        meaning="Signs to draw with.",
-    ),
-    ConfigKey(
-        path="ui.motion",
-        kind=ChoiceKind(("normal", "none")),
-        default="normal",
-        meaning="Whether changed rows flash and countdowns show seconds.",
-    ),
-    ConfigKey(
-        path="ui.keymap",
-        kind=TextMapKind(
-            "an object of action ids and keys", TextKind("an action id"), TextKind('keys such as "ctrl+a"')
-        ),
-        default={},
-        meaning="Keys of your own, by action id.",
-    ),
-    ConfigKey(
-        path="ui.notify.bell",
-        kind=FlagKind(),
-        default=True,
-        meaning="Whether the terminal bell rings when something waits.",
-    ),
-    ConfigKey(
-        path="ui.notify.title",
-        kind=FlagKind(),
-        default=True,
-        meaning="Whether the window title says how much waits.",
-    ),
-    ConfigKey(
-        path="ui.notify.desktop",
-        kind=ChoiceKind(("off", "away", "always")),
-        default="off",
-        meaning="When a desktop notification is sent.",
-    ),
-    ConfigKey(
-        path="hooks.PreToolUse",
-        kind=ListKind(_HOOK_KIND, "hooks"),
-        default=(),
-        meaning="Commands that run before a call and can deny it. A relative program or script is looked for "
-        "in the folder of the file that names it.",
-        is_strict=True,
-        is_united=True,
-    ),
-    ConfigKey(
-        path="hooks.PostToolUse",
-        kind=ListKind(_HOOK_KIND, "hooks"),
-        default=(),
-        meaning="Commands that run after a call. A relative program or script is looked for in the folder of "
-        "the file that names it.",
-        is_strict=True,
-        is_united=True,
-    ),
-    ConfigKey(
-        path="fetch.allow_loopback",
-        kind=FlagKind(),
-        default=False,
-        meaning="Whether fetch_webpage may reach this machine.",
-        narrows=_equals(False),
-    ),
-    ConfigKey(
-        path="fetch.allowed_hosts",
-        kind=ListKind(TextKind("a host name", r"[A-Za-z0-9_.:\[\]-]+", 255), "host names"),
-        default=(),
-        meaning="Hosts that fetch_webpage may reach, names in whole; empty: any public one.",
-    ),
-    ConfigKey(
-        path="retention.sealed_days",
-        kind=IntegerKind(0, 36_500),
-        default=30,
-        meaning="How long exact bytes are kept after a session ended, in days.",
-    ),
-    ConfigKey(
-        path="pipelines.max_concurrent_workers",
-        kind=IntegerKind(1, 64),
-        default=5,
-        meaning="How many steps of a pipeline run at once.",
-        narrows=_is_smaller,
-    ),
-)
-"""Every key outside `providers`."""
-PROVIDER_KEYS: tuple[ConfigKey, ...] = (
-    ConfigKey(
-        path="kind",
-        kind=ChoiceKind(tuple(PROVIDER_KINDS)),
-        default=None,
-        meaning="How the provider is spoken to.",
-    ),
-    ConfigKey(
-        path="base_url",
-        kind=UrlKind(),
-        default=None,
-        meaning="Where it answers; ollama has a default.",
-    ),
-    ConfigKey(path="model", kind=TextKind(), default=None, meaning="Model that is used when none is named."),
-    ConfigKey(
-        path="key_env",
-        kind=TextKind("the name of an environment variable", "[A-Za-z_][A-Za-z0-9_]*", 256),
-        default=None,
-        meaning="Environment variable that holds the key.",
-    ),
-    ConfigKey(
-        path="key_command",
-        kind=TextKind("a shell command"),
-        default=None,
-        meaning="Shell command that prints the key; it runs in the folder of the file that names it.",
-    ),
-    ConfigKey(
-        path="headers",
-        kind=TextMapKind(
-            "an object of header names and values",
-            TextKind("a header name", "[A-Za-z0-9-]+", 128),
-            TextKind("a header value"),
-        ),
-        default={},
-        meaning="Headers sent with each request.",
-    ),
-    ConfigKey(
-        path="num_ctx",
-        kind=IntegerKind(256, 100_000_000),
-        default=None,
-        meaning="Size of the model's context window, in tokens: how full a step of a pipeline may make it.",
-    ),
-    ConfigKey(
-        path="max_tokens",
-        kind=IntegerKind(1, 10_000_000),
-        default=None,
-        meaning="How many tokens one reply may have; unset, as many as the server gives.",
-    ),
-    ConfigKey(
-        path="temperature",
-        kind=NumberKind(0, 2, includes_low=True),
-        default=None,
-        meaning="How freely the model chooses its words; unset, the server's own.",
-    ),
-    ConfigKey(
-        path="seed",
-        kind=IntegerKind(0, (1 << 53) - 1),
-        default=None,
-        meaning="Start of the model's random numbers, where the server takes one.",
-    ),
-    ConfigKey(
-        path="stop",
-        kind=ListKind(TextKind(limit=256), "texts"),
-        default=(),
-        meaning="Texts at which the model stops.",
-    ),
-    ConfigKey(
-        path="tool_choice",
-        kind=ChoiceKind(("auto", "required", "none")),
-        default=None,
-        meaning="Whether the model may, must or must not call tools; unset, the server's own (auto).",
-    ),
-    ConfigKey(
-        path="first_token_seconds",
-        kind=IntegerKind(1, 86_400),
-        default=None,
-        meaning="How long a reply may take to begin, in seconds; unset, 600: a server may load its model.",
-    ),
-    ConfigKey(
-        path="silence_seconds",
-        kind=IntegerKind(1, 86_400),
-        default=None,
-        meaning="How long a reply that has begun may pause, in seconds; unset, 180.",
-    ),
-    ConfigKey(
-        path="reply_seconds",
-        kind=IntegerKind(1, 86_400),
-        default=None,
-        meaning="How long a whole reply may take, in seconds; unset, 3600. What came until then is kept.",
-    ),
-    ConfigKey(
-        path="prices", kind=_PRICES_KIND, default=None, meaning="Prices; without them no money is shown."
-    ),
-)
-"""Keys of one provider, below `providers.NAME`."""
-KEYS_BY_PATH = {key.path: key for key in CONFIG_KEYS}
-PROVIDER_KEYS_BY_PATH = {key.path: key for key in PROVIDER_KEYS}
-SECTION_PATHS = frozenset(
-    key.path.rsplit(".", depth)[0] for key in CONFIG_KEYS for depth in range(1, key.path.count(".") + 1)
-)
-"""Dotted names of objects that hold keys: `approvals`, `ui`, `ui.notify`."""
-KEY_ALIASES = {"ollama_base_url": "providers.ollama.base_url"}
-"""Keys of other programs, and what they are here."""
-
-
-def config_key_at(path: str) -> ConfigKey | None:
-    """Return the key of a dotted path, below a provider too; None for what is none."""
-    parts = path.split(".")
-    if parts[0] == "providers":
-        return PROVIDER_KEYS_BY_PATH.get(parts[-1]) if len(parts) >= 3 else None
-    return KEYS_BY_PATH.get(path)

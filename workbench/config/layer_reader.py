@@ -7,40 +7,37 @@ import json
 import os
 import re
 import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Literal, cast, get_args, get_origin
 
 from msgspec import Struct, field
 
 from workbench.config.keys import (
-    CONFIG_KEYS,
     CONFIG_VERSION,
+    PROVIDER_KINDS,
+    PROVIDER_NAME_PATTERN,
+    ConfigKey,
+    InvalidValue,
+    convert_node,
+    joined_key,
+    kind_parts,
+)
+from workbench.config.types import (
+    CONFIG_KEYS,
     KEY_ALIASES,
     KEYS_BY_PATH,
     PROVIDER_KEYS,
     PROVIDER_KEYS_BY_PATH,
-    PROVIDER_KINDS,
-    PROVIDER_NAME_PATTERN,
     SECTION_PATHS,
-    ConfigKey,
-    config_key_at,
-)
-from workbench.config.types import (
     ApprovalPattern,
     AutoApprovalRule,
-    ChoiceKind,
     ConfigProblem,
-    FlagKind,
-    InvalidValue,
     LayerName,
-    ListKind,
     Origin,
-    TextKind,
-    TimeKind,
     TokenPrices,
     ToolHook,
-    UrlKind,
+    config_key_at,
 )
 from workbench.domain.values import Json, JsonObject
 from workbench.text.json_nodes import JsonError, LocatedNode, node_of_value, parse_json_nodes
@@ -78,7 +75,6 @@ class SingleSetting(Struct, frozen=True, kw_only=True):
 
     layer: LayerName
     name: str
-    """Environment variable, or `option`."""
     path: str
     """Dotted key; empty where the name is no known one."""
     node: LocatedNode
@@ -124,7 +120,6 @@ def settings_from_options(options: Mapping[str, object]) -> list[SingleSetting]:
 
 
 def variable_name(path: str) -> str:
-    """Return the environment variable of a dotted key."""
     return _VARIABLE_PREFIX + path.replace(".", "_").replace("-", "_").upper()
 
 
@@ -159,7 +154,7 @@ def _known_path(name: str) -> tuple[ConfigKey | None, str]:
             return key, key.path
     for alias, path in KEY_ALIASES.items():
         if variable_name(alias) == name:
-            return _provider_key_of_field(path.rsplit(".", 1)[1]), path
+            return PROVIDER_KEYS_BY_PATH.get(path.rsplit(".", 1)[1]), path
     for key in PROVIDER_KEYS:
         start, end = f"{_VARIABLE_PREFIX}PROVIDERS_", f"_{key.path.upper()}"
         if name.startswith(start) and name.endswith(end) and len(name) > len(start) + len(end):
@@ -167,20 +162,16 @@ def _known_path(name: str) -> tuple[ConfigKey | None, str]:
     return None, ""
 
 
-def _provider_key_of_field(field: str) -> ConfigKey | None:
-    return next((key for key in PROVIDER_KEYS if key.path == field), None)
-
-
 def _variable_node(key: ConfigKey, text: str) -> LocatedNode:
-    """Read the text of a variable as the key has it: words as they are, the rest as JSON."""
-    if isinstance(key.kind, TextKind | UrlKind | ChoiceKind | TimeKind):
+    base, _ = kind_parts(key.kind)
+    if base is str or get_origin(base) is Literal:
         return node_of_value(text)
-    if isinstance(key.kind, FlagKind):
+    if base is bool:
         return node_of_value(_FLAG_WORDS.get(text.lower(), text))
     try:
         return node_of_value(parse_json_nodes(text).value)
     except JsonError:
-        is_list = isinstance(key.kind, ListKind) and isinstance(key.kind.item, TextKind)
+        is_list = get_origin(base) is list and kind_parts(get_args(base)[0])[0] is str
         return node_of_value([line for line in text.splitlines() if line.strip()] if is_list else text)
 
 
@@ -207,11 +198,9 @@ class LayerRead(Struct, kw_only=True):
     notes: list[str] = field(default_factory=list[str])
 
     def origin(self, line: int) -> Origin:
-        """Return the origin of a value in this line of the layer."""
         return Origin(layer=self.layer, file=self.file, line=line or None)
 
     def report(self, key: str, position: tuple[int, int], message: str, remedy: str, *, fatal: bool) -> None:
-        """Note a problem."""
         line, column = position
         problem = ConfigProblem(
             file=self.file,
@@ -226,13 +215,11 @@ class LayerRead(Struct, kw_only=True):
 
 
 def read_layer_object(read: LayerRead, root: LocatedNode) -> None:
-    """Read a configuration file into the layer."""
     if _is_readable_version(read, root):
         _read_members(read, "", root)
 
 
 def read_layer_setting(read: LayerRead, setting: SingleSetting) -> None:
-    """Read one variable or option into the layer."""
     key = config_key_at(setting.path)
     if key is not None:
         _read_value(read, key, setting.path, setting.node)
@@ -274,7 +261,6 @@ def _is_readable_version(read: LayerRead, root: LocatedNode) -> bool:
 
 
 def _major_version(version: object) -> int | None:
-    """Return the whole part of a version: 1 is ours, "1.0" that of the form before it."""
     if isinstance(version, int) and not isinstance(version, bool) and version > 0:
         return version
     if isinstance(version, str) and re.fullmatch(r"[0-9]{1,4}(\.[0-9]{1,4}){0,2}", version):
@@ -346,36 +332,32 @@ def _read_value(read: LayerRead, key: ConfigKey, path: str, node: LocatedNode) -
     if node.value is None and key.default is None:
         return
     try:
-        checked = key.kind.check(node)
+        checked = convert_node(node, key.kind)
     except InvalidValue as unfit:
-        name = path + (unfit.key if unfit.key.startswith("[") or not unfit.key else f".{unfit.key}")
+        name = joined_key(path, unfit.key)
         message = f'"{one_line(name, 120)}" must be {unfit.expected}, is {_shown_value(name, unfit.node)}.'
         position = (unfit.node.line, unfit.node.column)
         read.report(path, position, message, unfit.remedy, fatal=key.is_strict)
         return
     origin = read.origin(node.key_line or node.line)
-    read.found[path] = LayerValue(value=_config_value(read, path, checked), origin=origin)
+    read.found[path] = LayerValue(value=_config_value(read, path, checked, node), origin=origin)
 
 
-def _config_value(read: LayerRead, path: str, value: Any) -> object:
+def _config_value(read: LayerRead, path: str, value: Any, node: LocatedNode) -> object:
+    origins = [read.origin(item.line) for item in node.items or ()]
     match path.rsplit(".", 1)[-1]:
         case "allow" | "deny":
-            return tuple(ApprovalPattern(text=text, origin=read.origin(line)) for text, line in value)
+            return tuple(map(lambda text, origin: ApprovalPattern(text=text, origin=origin), value, origins))
         case "PreToolUse" | "PostToolUse":
-            return tuple(ToolHook(**hook, origin=read.origin(line)) for hook, line in value)
+            return tuple(map(lambda hook, origin: ToolHook(**hook, origin=origin), value, origins))
         case "auto_approval_rules":
-            return tuple(_config_rule(rule, read.origin(line)) for rule, line in value)
+            return tuple(map(lambda rule, origin: AutoApprovalRule(**rule, origin=origin), value, origins))
         case "allowed_hosts" | "stop":
-            return tuple(text for text, _ in value)
+            return tuple(value)
         case "prices":
             return TokenPrices(**value)
         case _:
             return cast("object", value)
-
-
-def _config_rule(rule: dict[str, Any], origin: Origin) -> AutoApprovalRule:
-    counts: dict[str, Any] = {"created_at": None, "last_used_at": None, "use_count": 0}
-    return AutoApprovalRule(**{**counts, **rule}, origin=origin)
 
 
 def _report_unknown_key(read: LayerRead, path: str, node: LocatedNode) -> None:
@@ -391,7 +373,6 @@ def _report_unknown_key(read: LayerRead, path: str, node: LocatedNode) -> None:
 
 
 def _nearest_key_path(path: str) -> str:
-    """Look for the key by its whole name first, then for one of the same last name in another section."""
     known = [*KEYS_BY_PATH, *SECTION_PATHS, *KEY_ALIASES, "providers"]
     names = {known_path: known_path for known_path in known} | {
         known_path.rsplit(".", 1)[-1]: known_path for known_path in known if "." in known_path
@@ -418,11 +399,6 @@ def _shown_value(path: str, node: LocatedNode) -> str:
     from workbench.secrets.scrubber import scrub
 
     return one_line(scrub(json.dumps(node.value, ensure_ascii=False)).text, 60)
-
-
-def collected_problems(reads: Iterable[LayerRead]) -> list[ConfigProblem]:
-    """Collect the problems of several layers in their order."""
-    return [problem for read in reads for problem in read.problems]
 
 
 class MigratedContent(Struct, frozen=True, kw_only=True):

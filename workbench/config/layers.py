@@ -7,23 +7,17 @@ import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
-from workbench.config.keys import (
-    CONFIG_KEYS,
-    CONFIG_VERSION,
-    KEYS_BY_PATH,
-    PROVIDER_KEYS,
-    PROVIDER_KINDS,
-    ConfigKey,
-    config_key_at,
-)
+from msgspec import Struct
+from msgspec.structs import fields
+
+from workbench.config.keys import PROVIDER_KINDS, ConfigKey
 from workbench.config.layer_reader import (
     LayerRead,
     LayerValue,
     SingleSetting,
     UnreadableFile,
-    collected_problems,
     read_config_file,
     read_layer_object,
     read_layer_setting,
@@ -31,44 +25,36 @@ from workbench.config.layer_reader import (
     settings_from_options,
 )
 from workbench.config.types import (
+    CONFIG_KEYS,
     DEFAULT_ORIGIN,
-    ApprovalSettings,
+    KEYS_BY_PATH,
+    PROVIDER_KEYS,
     AutoApprovalRule,
     Config,
     ConfigProblem,
-    FetchSettings,
     IgnoredValue,
     LayerName,
-    LimitSettings,
     LoadedConfig,
-    NotifySettings,
-    PipelineSettings,
     ProviderSettings,
-    RetentionSettings,
-    ToolHooks,
-    UiSettings,
+    config_key_at,
 )
+from workbench.domain.values import WORKSPACE_CONFIG_FILE
+
+S = TypeVar("S", bound=Struct)
 
 
 def build_config(values: Mapping[str, Any], providers: Mapping[str, ProviderSettings]) -> Config:
-    """Build the configuration from the values by dotted key."""
-    ui: dict[str, Any] = {**_section_values(values, "ui"), "keymap": MappingProxyType(values["ui.keymap"])}
-    return Config(
-        config_version=CONFIG_VERSION,
-        default_model=values["default_model"],
-        default_provider=values["default_provider"],
-        api_timeout_seconds=values["api_timeout_seconds"],
-        max_session_messages=values["max_session_messages"],
-        output_format=values["output_format"],
-        auto_approval_rules=values["auto_approval_rules"],
-        providers=providers,
-        approvals=ApprovalSettings(**_section_values(values, "approvals")),
-        limits=LimitSettings(**_section_values(values, "limits")),
-        ui=UiSettings(**ui, notify=NotifySettings(**_section_values(values, "ui.notify"))),
-        hooks=ToolHooks(pre_tool_use=values["hooks.PreToolUse"], post_tool_use=values["hooks.PostToolUse"]),
-        fetch=FetchSettings(**_section_values(values, "fetch")),
-        retention=RetentionSettings(**_section_values(values, "retention")),
-        pipelines=PipelineSettings(**_section_values(values, "pipelines")),
+    keymap = MappingProxyType(values["ui.keymap"])
+    return _build_section(Config, "", {**values, "ui.keymap": keymap, "providers": providers})
+
+
+def _build_section(section: type[S], prefix: str, values: Mapping[str, Any]) -> S:
+    members = {field.name: (f"{prefix}{field.encode_name}", field.type) for field in fields(section)}
+    return section(
+        **{
+            name: values[path] if path in values else _build_section(kind, f"{path}.", values)
+            for name, (path, kind) in members.items()
+        }
     )
 
 
@@ -106,17 +92,7 @@ def _provider_problem(values: Mapping[str, Any]) -> tuple[str, str] | None:
     return None
 
 
-def _section_values(values: Mapping[str, Any], name: str) -> dict[str, Any]:
-    start = f"{name}."
-    return {
-        path.removeprefix(start): value
-        for path, value in values.items()
-        if path.startswith(start) and "." not in path.removeprefix(start)
-    }
-
-
 USER_CONFIG_FILE = "config.json"
-WORKSPACE_CONFIG_FILE = ".workbench.json"
 
 
 def load_config(
@@ -219,7 +195,6 @@ class _LayerFold:
         self.providers.setdefault(name, {})[field] = layer_value
 
     def _known_name(self, name: str) -> str:
-        """Find the provider that a variable means: variables have no small letters and no dash."""
         folded = name.replace("-", "_").lower()
         known = [*self.providers, *PROVIDER_KINDS]
         return next((provider for provider in known if provider.replace("-", "_").lower() == folded), name)
@@ -229,16 +204,18 @@ class _LayerFold:
         self._check_default_provider(providers)
         self._drop_repeated_rules()
         origins = {path: layer_value.origin for path, layer_value in self.values.items()}
-        for name, fields in self.providers.items():
+        for name, provider_fields in self.providers.items():
             origins |= {
-                f"providers.{name}.{field}": layer_value.origin for field, layer_value in fields.items()
+                f"providers.{name}.{field}": layer_value.origin
+                for field, layer_value in provider_fields.items()
             }
         values = {path: layer_value.value for path, layer_value in self.values.items()}
         return LoadedConfig(
             config=build_config(values, MappingProxyType(providers)),
             origins=MappingProxyType(origins),
             problems=tuple(
-                self._completed(problem) for problem in [*collected_problems(reads), *self.problems]
+                self._completed(problem)
+                for problem in (*(problem for read in reads for problem in read.problems), *self.problems)
             ),
             ignored=tuple(self.ignored),
             notes=tuple(note for read in reads for note in read.notes),
@@ -246,8 +223,8 @@ class _LayerFold:
 
     def _providers(self) -> dict[str, ProviderSettings]:
         providers: dict[str, ProviderSettings] = {}
-        for name, fields in self.providers.items():
-            provider = build_provider(name, fields)
+        for name, provider_fields in self.providers.items():
+            provider = build_provider(name, provider_fields)
             if isinstance(provider, ConfigProblem):
                 self.problems.append(provider)
             else:

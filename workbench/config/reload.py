@@ -4,15 +4,17 @@ A file that is being edited must never allow something that nobody was asked abo
 """
 
 from collections.abc import Callable, Mapping
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Any, Final, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from workbench.config.describe import ATTRIBUTE_BY_KEY, config_value_at, plain_json
-from workbench.config.keys import CONFIG_KEYS, ConfigKey
+from workbench.config.describe import plain_json
+from workbench.config.keys import ConfigKey
 from workbench.config.types import (
+    CONFIG_KEYS,
     ApprovalPattern,
     AutoApprovalRule,
     Config,
@@ -61,14 +63,15 @@ def merge_reloaded(present: LoadedConfig, fresh: LoadedConfig) -> ReloadResult:
     applied: list[str] = []
     later: list[str] = []
     for key in CONFIG_KEYS:
-        old, new = config_value_at(present.config, key.path), config_value_at(fresh.config, key.path)
+        value_of = attrgetter(key.attribute)
+        old, new = value_of(present.config), value_of(fresh.config)
         kept = _effective_value(key, old, new)
         is_whole = plain_json(kept) == plain_json(new)
         if is_whole:
             origins[key.path] = fresh.origins[key.path]
         if plain_json(old) != plain_json(new):
             (applied if is_whole else later).append(key.path)
-        config = _with_value(config, key.path, kept)
+        config = _with_value(config, key.attribute, kept)
     if plain_json(present.config.providers) != plain_json(fresh.config.providers):
         later.append("providers")
     return ReloadResult(
@@ -127,14 +130,14 @@ _NARROWING_BY_KEY: Final[Mapping[str, Callable[[Any, Any], object]]] = {
 }
 
 
-def _with_value(config: Config, path: str, value: object) -> Config:
-    if config_value_at(config, path) is value:
+def _with_value(config: Config, attribute: str, value: object) -> Config:
+    if attrgetter(attribute)(config) is value:
         return config
-    return cast("Config", _with_nested_value(config, path.split("."), value))
+    return cast("Config", _with_nested_value(config, attribute.split("."), value))
 
 
 def _with_nested_value(section: Any, names: list[str], value: object) -> object:
-    name = ATTRIBUTE_BY_KEY.get(names[0], names[0])
-    if len(names) == 1:
-        return replace(section, **{name: value})
-    return replace(section, **{name: _with_nested_value(getattr(section, name), names[1:], value)})
+    name, *below = names
+    return replace(
+        section, **{name: _with_nested_value(getattr(section, name), below, value) if below else value}
+    )

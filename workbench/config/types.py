@@ -1,253 +1,31 @@
-"""Types of the configuration: the kinds of values that keys accept, and the frozen sections of a Config."""
-
-import math
-import re
-from collections.abc import Callable, Iterator, Mapping
-from typing import Literal, Protocol
-from urllib.parse import urlsplit
-
-from msgspec import Struct
-
-from workbench.domain.values import Usage
-from workbench.text.human import parse_iso_time
-from workbench.text.json_nodes import LocatedNode
-from workbench.text.safe import has_hidden_characters
-
-
-class InvalidValue(Exception):
-    """A value that its key does not accept: what it must be, where, the key below it, a remedy."""
-
-    def __init__(self, expected: str, node: LocatedNode, key: str = "", remedy: str = "") -> None:
-        super().__init__(expected)
-        self.expected = expected
-        self.node = node
-        self.key = key
-        self.remedy = remedy
-
-
-class ValueKind(Protocol):
-    """What a key accepts."""
-
-    @property
-    def words(self) -> str:
-        """Say it after "must be"."""
-        ...
-
-    def check(self, node: LocatedNode) -> object:
-        """Return the value; raise InvalidValue."""
-        ...
-
-
-class IntegerKind(Struct, frozen=True):
-    """A whole number within bounds."""
-
-    low: int
-    high: int
-
-    @property
-    def words(self) -> str:
-        return f"a whole number from {self.low} to {self.high}" if self.low < self.high else str(self.low)
-
-    def check(self, node: LocatedNode) -> int:
-        value = node.value
-        if isinstance(value, int) and not isinstance(value, bool) and self.low <= value <= self.high:
-            return value
-        raise InvalidValue(self.words, node)
-
-
-class NumberKind(Struct, frozen=True):
-    """A number above or from a lower bound, up to a higher one; fractions allowed."""
-
-    low: float
-    high: float
-    what: str = "a number"
-    includes_low: bool = False
-
-    @property
-    def words(self) -> str:
-        lower = f"from {self.low:.10g}" if self.includes_low else f"greater than {self.low:g}"
-        return f"{self.what} {lower}, at most {self.high:.10g}"
-
-    def check(self, node: LocatedNode) -> float:
-        value = node.value
-        if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
-            is_above = value >= self.low if self.includes_low else value > self.low
-            if is_above and value <= self.high:
-                return value
-        raise InvalidValue(self.words, node)
-
-
-class FlagKind(Struct, frozen=True):
-    """True or false."""
-
-    words: str = "true or false"
-
-    def check(self, node: LocatedNode) -> bool:
-        if isinstance(node.value, bool):
-            return node.value
-        raise InvalidValue(self.words, node)
-
-
-class ChoiceKind(Struct, frozen=True):
-    """One of a few words."""
-
-    options: tuple[str, ...]
-
-    @property
-    def words(self) -> str:
-        quoted = [f'"{option}"' for option in self.options]
-        return " or ".join([", ".join(quoted[:-1]), quoted[-1]]) if len(quoted) > 1 else quoted[0]
-
-    def check(self, node: LocatedNode) -> str:
-        if isinstance(node.value, str) and node.value in self.options:
-            return node.value
-        raise InvalidValue(self.words, node)
-
-
-class TextKind(Struct, frozen=True):
-    """A text of one line that is not empty; optionally of one form."""
-
-    words: str = "a text that is not empty"
-    form: str = ".*"
-    limit: int = 4096
-
-    def check(self, node: LocatedNode) -> str:
-        """Check it; hidden characters are refused as well."""
-        value = node.value
-        if not isinstance(value, str) or not value.strip() or len(value) > self.limit:
-            raise InvalidValue(self.words, node)
-        if has_hidden_characters(value) or "\n" in value:
-            raise InvalidValue(f"{self.words}, on one line and without hidden characters", node)
-        if not re.fullmatch(self.form, value):
-            raise InvalidValue(self.words, node)
-        return value
-
-
-class UrlKind(Struct, frozen=True):
-    """An address with scheme and host, without a password."""
-
-    words: str = 'a URL with scheme and host, such as "http://localhost:11434"'
-
-    def check(self, node: LocatedNode) -> str:
-        value = TextKind(self.words).check(node)
-        try:
-            parts = urlsplit(value)
-            is_fit = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-        except ValueError:
-            raise InvalidValue(self.words, node) from None
-        if "@" in parts.netloc:
-            raise InvalidValue(
-                "a URL without user and password",
-                node,
-                remedy="Name the variable that holds the key in key_env.",
-            )
-        if not is_fit or re.search(r"\s", value) or parts.query or parts.fragment:
-            raise InvalidValue(self.words, node)
-        return value
-
-
-class TimeKind(Struct, frozen=True):
-    """An ISO 8601 time, kept as microseconds."""
-
-    words: str = 'a time such as "2026-11-21T12:00:00Z"'
-
-    def check(self, node: LocatedNode) -> int:
-        try:
-            return parse_iso_time(TextKind(self.words).check(node))
-        except ValueError:
-            raise InvalidValue(self.words, node) from None
-
-
-class ListKind(Struct, frozen=True):
-    """An array of one kind; the value is a list of pairs of item and line."""
-
-    item: ValueKind
-    what: str
-
-    @property
-    def words(self) -> str:
-        return f"a list of {self.what}"
-
-    def check(self, node: LocatedNode) -> list[tuple[object, int]]:
-        if node.items is None:
-            raise InvalidValue(self.words, node)
-        return [(checked, item.line) for item, checked in self._checked(node.items)]
-
-    def _checked(self, items: tuple[LocatedNode, ...]) -> Iterator[tuple[LocatedNode, object]]:
-        for number, item in enumerate(items):
-            try:
-                yield item, self.item.check(item)
-            except InvalidValue as unfit:
-                raise InvalidValue(
-                    unfit.expected, unfit.node, _joined_key(f"[{number}]", unfit.key), unfit.remedy
-                ) from None
-
-
-class RecordField(Struct, frozen=True):
-    """A member of a record."""
-
-    kind: ValueKind
-    is_required: bool
-    meaning: str
-
-
-class RecordKind(Struct, frozen=True):
-    """An object with known members; the value is a dict of what is there."""
-
-    what: str
-    fields: Mapping[str, RecordField]
-
-    @property
-    def words(self) -> str:
-        return self.what
-
-    def check(self, node: LocatedNode) -> dict[str, object]:
-        """Check each member; missing and unknown ones do not fit, null is absent."""
-        if node.members is None:
-            raise InvalidValue(self.what, node)
-        for name in node.members:
-            if name not in self.fields:
-                raise InvalidValue(f"named {' or '.join(self.fields)}", node.members[name], name[:40])
-        for name, field in self.fields.items():
-            if field.is_required and name not in node.members:
-                raise InvalidValue(f'{self.what} with "{name}"', node)
-        return {
-            name: _check_member(name, self.fields[name].kind.check, member)
-            for name, member in node.members.items()
-            if member.value is not None or self.fields[name].is_required
-        }
-
-
-class TextMapKind(Struct, frozen=True):
-    """An object of texts."""
-
-    words: str
-    key: TextKind
-    value: TextKind
-
-    def check(self, node: LocatedNode) -> dict[str, str]:
-        if node.members is None:
-            raise InvalidValue(self.words, node)
-        for name, member in node.members.items():
-            _check_member(
-                name[:40],
-                self.key.check,
-                LocatedNode(value=name, line=member.key_line, column=member.key_column),
-            )
-            _check_member(name[:40], self.value.check, member)
-        return {name: str(member.value) for name, member in node.members.items()}
-
-
-def _check_member(name: str, check: Callable[[LocatedNode], object], node: LocatedNode) -> object:
-    try:
-        return check(node)
-    except InvalidValue as unfit:
-        raise InvalidValue(unfit.expected, unfit.node, _joined_key(name, unfit.key), unfit.remedy) from None
-
-
-def _joined_key(name: str, rest: str) -> str:
-    return f"{name}{rest}" if rest.startswith("[") or not rest else f"{name}.{rest}"
-
+"""The sections of a Config: each setting with its bounds, default and meaning; and what reading them says."""
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct, field
+
+from workbench.config.keys import (
+    CONFIG_VERSION,
+    LARGEST_INTEGER,
+    PROVIDER_KINDS,
+    SHORT_TEXT,
+    URL,
+    ConfigKey,
+    PatternText,
+    ShellCommand,
+    Text,
+    Timestamp,
+    always_allows_less,
+    is_smaller,
+    is_value,
+    list_kind,
+    section_keys,
+    setting,
+    text_kind,
+    text_map_kind,
+)
+from workbench.domain.values import DEFAULT_APPROVAL_MINUTES, Usage
 
 LayerName = Literal["default", "user", "workspace", "environment", "option"]
 """Where a value can come from; a later layer takes precedence."""
@@ -257,11 +35,9 @@ class Origin(Struct, frozen=True, kw_only=True):
     """Where a value came from."""
 
     layer: LayerName
-    """The layer that gave it."""
     file: str | None = None
     """Path of the file, or the name of the environment variable."""
     line: int | None = None
-    """Line in the file, from 1."""
 
     def where(self) -> str:
         """Name the place: `/home/x/config.json line 12`, `WORKBENCH_UI_MOTION`, `default`."""
@@ -279,57 +55,157 @@ class ApprovalPattern(Struct, frozen=True, kw_only=True):
     origin: Origin
 
 
+_Price = Annotated[float, Meta(ge=0, le=1e6)]
+
+
 class ToolHook(Struct, frozen=True, kw_only=True):
     """A command that runs before or after a tool call."""
 
-    matcher: str
-    command: str
+    matcher: Annotated[PatternText, Meta(description="Pattern of the calls that it is run for.")]
+    command: Annotated[ShellCommand, Meta(description="Shell command; a failing PreToolUse command denies.")]
     origin: Origin
 
 
 class AutoApprovalRule(Struct, frozen=True, kw_only=True):
     """A rule of a config file (seed S0, ApprovalRule). The counts are where the journal starts from."""
 
-    id: str
-    tool_name: str
-    param_pattern: str
-    description: str
-    created_at: int | None
-    """Microseconds since the epoch."""
-    last_used_at: int | None
-    """Microseconds since the epoch."""
-    use_count: int
+    id: Annotated[Text, Meta(description="Name of the rule; any text that no other rule has.")]
+    tool_name: Annotated[Text, Meta(description="The tool whose calls it may allow.")]
+    param_pattern: Annotated[
+        Text,
+        Meta(
+            description="Regular expression searched in the canonical JSON of the parameters.",
+            extra={"words": "a regular expression"},
+        ),
+    ]
+    description: Annotated[Text, Meta(description="What the rule allows, in words.")]
+    created_at: Annotated[Timestamp, Meta(description="When it was made.")] | None = None
+    last_used_at: (
+        Annotated[Timestamp, Meta(description="When it was last used before this file was read.")] | None
+    ) = None
+    use_count: (
+        Annotated[
+            int,
+            Meta(ge=0, le=LARGEST_INTEGER, description="How often it was used before this file was read."),
+        ]
+        | None
+    ) = 0
     origin: Origin
 
 
 class TokenPrices(Struct, frozen=True, kw_only=True):
     """What a provider asks, in the user's currency."""
 
-    input_per_million: float
-    output_per_million: float
+    input_per_million: Annotated[_Price, Meta(description="Price of a million tokens sent.")]
+    output_per_million: Annotated[_Price, Meta(description="Price of a million tokens received.")]
+
+
+_HOSTS = list_kind(text_kind("a host name", r"[A-Za-z0-9_.:\[\]-]+", 255), "host names")
+_HOOKS = list_kind(Annotated[ToolHook, Meta(extra={"words": "a hook {matcher, command}"})], "hooks")
+_PATTERNS = list_kind(PatternText, "patterns")
+_RULE = Annotated[
+    AutoApprovalRule, Meta(extra={"words": "a rule {id, tool_name, param_pattern, description}"})
+]
+_PRICES = Annotated[TokenPrices, Meta(extra={"words": "prices {input_per_million, output_per_million}"})]
+_KEYMAP = text_map_kind(
+    "an object of action ids and keys", text_kind("an action id"), text_kind('keys such as "ctrl+a"')
+)
+_HEADERS = text_map_kind(
+    "an object of header names and values",
+    text_kind("a header name", "[A-Za-z0-9-]+", 128),
+    text_kind("a header value"),
+)
+_VARIABLE = text_kind("the name of an environment variable", "[A-Za-z_][A-Za-z0-9_]*", 256)
+_Bytes = Annotated[int, Meta(ge=256, le=LARGEST_INTEGER)]
+_Seconds = Annotated[int, Meta(ge=1, le=86_400)]
 
 
 class ProviderSettings(Struct, frozen=True, kw_only=True):
     """A place that models answer from. It names where its key is, and never holds it."""
 
     name: str
-    kind: str
-    base_url: str | None
-    model: str | None
-    key_env: str | None
-    key_command: str | None
-    headers: Mapping[str, str]
-    num_ctx: int | None
-    max_tokens: int | None
-    temperature: float | None
-    seed: int | None
-    stop: tuple[str, ...]
-    tool_choice: Literal["auto", "required", "none"] | None
-    first_token_seconds: int | None
-    silence_seconds: int | None
-    reply_seconds: int | None
-    prices: TokenPrices | None
-    """None: no price known, so no money is shown."""
+    kind: Annotated[str, setting("How the provider is spoken to.", kind=Literal[tuple(PROVIDER_KINDS)])]
+    base_url: Annotated[str, setting("Where it answers; ollama has a default.", kind=URL)] | None
+    model: Annotated[Text, setting("Model that is used when none is named.")] | None
+    key_env: Annotated[str, setting("Environment variable that holds the key.", kind=_VARIABLE)] | None
+    key_command: (
+        Annotated[
+            ShellCommand,
+            setting("Shell command that prints the key; it runs in the folder of the file that names it."),
+        ]
+        | None
+    )
+    headers: Annotated[Mapping[str, str], setting("Headers sent with each request.", kind=_HEADERS)] = field(
+        default_factory=dict[str, str]
+    )
+    num_ctx: (
+        Annotated[
+            int,
+            Meta(ge=256, le=100_000_000),
+            setting(
+                "Size of the model's context window, in tokens: how full a step of a pipeline may make it."
+            ),
+        ]
+        | None
+    )
+    max_tokens: (
+        Annotated[
+            int,
+            Meta(ge=1, le=10_000_000),
+            setting("How many tokens one reply may have; unset, as many as the server gives."),
+        ]
+        | None
+    )
+    temperature: (
+        Annotated[
+            float,
+            Meta(ge=0, le=2),
+            setting("How freely the model chooses its words; unset, the server's own."),
+        ]
+        | None
+    )
+    seed: (
+        Annotated[
+            int,
+            Meta(ge=0, le=(1 << 53) - 1),
+            setting("Start of the model's random numbers, where the server takes one."),
+        ]
+        | None
+    )
+    stop: Annotated[
+        tuple[str, ...],
+        setting("Texts at which the model stops.", kind=list_kind(text_kind(SHORT_TEXT, limit=256), "texts")),
+    ] = ()
+    tool_choice: (
+        Annotated[
+            Literal["auto", "required", "none"],
+            setting("Whether the model may, must or must not call tools; unset, the server's own (auto)."),
+        ]
+        | None
+    )
+    first_token_seconds: (
+        Annotated[
+            _Seconds,
+            setting(
+                "How long a reply may take to begin, in seconds; unset, 600: a server may load its model."
+            ),
+        ]
+        | None
+    )
+    silence_seconds: (
+        Annotated[_Seconds, setting("How long a reply that has begun may pause, in seconds; unset, 180.")]
+        | None
+    )
+    reply_seconds: (
+        Annotated[
+            _Seconds,
+            setting(
+                "How long a whole reply may take, in seconds; unset, 3600. What came until then is kept."
+            ),
+        ]
+        | None
+    )
+    prices: Annotated[TokenPrices, setting("Prices; without them no money is shown.", kind=_PRICES)] | None
     origin: Origin
     """Where its `kind` was said, or the first thing about it."""
 
@@ -337,88 +213,206 @@ class ProviderSettings(Struct, frozen=True, kw_only=True):
 class ApprovalSettings(Struct, frozen=True, kw_only=True):
     """How questions are asked and what is answered without asking."""
 
-    window_minutes: float
-    read_only: Literal["ask", "auto"]
-    allow: tuple[ApprovalPattern, ...]
-    deny: tuple[ApprovalPattern, ...]
-    """Of every layer."""
-    on_expiry: Literal["pause", "continue"]
-    require_seen: bool
+    window_minutes: Annotated[
+        float,
+        Meta(gt=0, le=1440, extra={"what": "a number of minutes"}),
+        setting("How long a question waits before it expires, in minutes.", narrows=is_smaller),
+    ] = DEFAULT_APPROVAL_MINUTES
+    read_only: Annotated[
+        Literal["ask", "auto"],
+        setting("Whether reading inside the workspace asks.", narrows=is_value("ask")),
+    ] = "ask"
+    allow: Annotated[
+        tuple[ApprovalPattern, ...],
+        setting("Calls that are allowed without asking; only in your own configuration.", kind=_PATTERNS),
+    ] = ()
+    deny: Annotated[
+        tuple[ApprovalPattern, ...],
+        setting(
+            "Calls that are never made; every layer adds to them.",
+            kind=_PATTERNS, narrows=always_allows_less, is_strict=True, is_united=True,
+        ),
+    ] = ()  # fmt: skip
+    on_expiry: Annotated[
+        Literal["pause", "continue"],
+        setting("What a session does when nobody answered.", narrows=is_value("pause")),
+    ] = "pause"
+    require_seen: Annotated[
+        bool,
+        setting(
+            "Whether all that is taken is shown before a approves it; if not, the record says so.",
+            narrows=is_value(True),
+        ),
+    ] = True
 
 
 class LimitSettings(Struct, frozen=True, kw_only=True):
     """How much a call may take and give."""
 
-    tool_output_bytes: int
-    context_file_bytes: int
-    command_seconds: int
-    output_blob_bytes: int
-    max_turns: int
+    tool_output_bytes: Annotated[
+        _Bytes,
+        setting("How much of a tool's output a model is shown, in bytes.", narrows=is_smaller),
+    ] = 10_240
+    context_file_bytes: Annotated[
+        _Bytes, setting("How much of a file a model is shown, in bytes.", narrows=is_smaller)
+    ] = 102_400
+    command_seconds: Annotated[
+        _Seconds, setting("How long a command may run, in seconds.", narrows=is_smaller)
+    ] = 60
+    output_blob_bytes: Annotated[
+        int,
+        Meta(ge=1_024, le=LARGEST_INTEGER),
+        setting("How much output of a call is kept, in bytes.", narrows=is_smaller),
+    ] = 104_857_600
+    max_turns: Annotated[
+        int,
+        Meta(ge=1, le=10_000),
+        setting("How many model calls one prompt may lead to.", narrows=is_smaller),
+    ] = 50
 
 
 class NotifySettings(Struct, frozen=True, kw_only=True):
     """What happens when something waits."""
 
-    bell: bool
-    title: bool
-    desktop: str
+    bell: Annotated[bool, setting("Whether the terminal bell rings when something waits.")] = True
+    title: Annotated[bool, setting("Whether the window title says how much waits.")] = True
+    desktop: Annotated[Literal["off", "away", "always"], setting("When a desktop notification is sent.")] = (
+        "off"
+    )
 
 
 class UiSettings(Struct, frozen=True, kw_only=True):
     """How the screen looks and which keys it takes."""
 
-    theme: str
-    density: str
-    glyphs: str
-    motion: str
-    keymap: Mapping[str, str]
-    notify: NotifySettings
+    theme: Annotated[str, setting("Colours of the screen.", kind=text_kind(SHORT_TEXT, limit=64))] = (
+        "workbench-dark"
+    )
+    density: Annotated[
+        Literal["normal", "compact"], setting("Whether blank rows and single tool rows are folded.")
+    ] = "normal"
+    glyphs: Annotated[Literal["auto", "unicode", "ascii"], setting("Signs to draw with.")] = "auto"
+    motion: Annotated[
+        Literal["normal", "none"], setting("Whether changed rows flash and countdowns show seconds.")
+    ] = "normal"
+    keymap: Annotated[Mapping[str, str], setting("Keys of your own, by action id.", kind=_KEYMAP)] = field(
+        default_factory=dict[str, str]
+    )
+    notify: NotifySettings = NotifySettings()
 
 
 class ToolHooks(Struct, frozen=True, kw_only=True):
     """Hooks of every layer, the user's own first."""
 
-    pre_tool_use: tuple[ToolHook, ...]
-    post_tool_use: tuple[ToolHook, ...]
+    pre_tool_use: Annotated[
+        tuple[ToolHook, ...],
+        setting(
+            "Commands that run before a call and can deny it. A relative program or script is looked for in "
+            "the folder of the file that names it.",
+            kind=_HOOKS, is_strict=True, is_united=True,
+        ),
+    ] = field(default=(), name="PreToolUse")  # fmt: skip
+    post_tool_use: Annotated[
+        tuple[ToolHook, ...],
+        setting(
+            "Commands that run after a call. A relative program or script is looked for in the folder of the "
+            "file that names it.",
+            kind=_HOOKS, is_strict=True, is_united=True,
+        ),
+    ] = field(default=(), name="PostToolUse")  # fmt: skip
 
 
 class FetchSettings(Struct, frozen=True, kw_only=True):
     """Which addresses fetch_webpage may reach."""
 
-    allow_loopback: bool
-    allowed_hosts: tuple[str, ...]
+    allow_loopback: Annotated[
+        bool, setting("Whether fetch_webpage may reach this machine.", narrows=is_value(False))
+    ] = False
+    allowed_hosts: Annotated[
+        tuple[str, ...],
+        setting("Hosts that fetch_webpage may reach, names in whole; empty: any public one.", kind=_HOSTS),
+    ] = ()
 
 
 class RetentionSettings(Struct, frozen=True, kw_only=True):
     """How long sealed bytes are kept."""
 
-    sealed_days: int
+    sealed_days: Annotated[
+        int,
+        Meta(ge=0, le=36_500),
+        setting("How long exact bytes are kept after a session ended, in days."),
+    ] = 30
 
 
 class PipelineSettings(Struct, frozen=True, kw_only=True):
     """How many steps run at once."""
 
-    max_concurrent_workers: int
+    max_concurrent_workers: Annotated[
+        int,
+        Meta(ge=1, le=64),
+        setting("How many steps of a pipeline run at once.", narrows=is_smaller),
+    ] = 5
 
 
 class Config(Struct, frozen=True, kw_only=True):
     """All settings, every layer taken into account. Read once at start (seed S0, Config)."""
 
-    config_version: int
-    default_model: str | None
-    default_provider: str | None
-    api_timeout_seconds: int
-    max_session_messages: int
-    output_format: str
-    auto_approval_rules: tuple[AutoApprovalRule, ...]
-    providers: Mapping[str, ProviderSettings]
-    approvals: ApprovalSettings
-    limits: LimitSettings
-    ui: UiSettings
-    hooks: ToolHooks
-    fetch: FetchSettings
-    retention: RetentionSettings
-    pipelines: PipelineSettings
+    config_version: Annotated[int, Meta(ge=1, le=CONFIG_VERSION), setting("Version of this form.")] = (
+        CONFIG_VERSION
+    )
+    default_model: Annotated[Text, setting("Model of a new session; unset, the provider's own.")] | None = (
+        None
+    )
+    default_provider: (
+        Annotated[Text, setting("Provider of a new session; unset, the only one there is.")] | None
+    ) = None
+    api_timeout_seconds: Annotated[
+        int,
+        Meta(ge=5, le=300),
+        setting(
+            "How long a provider may take to connect or to list its models, in seconds; replies have "
+            "first_token_seconds and silence_seconds."
+        ),
+    ] = 30
+    max_session_messages: Annotated[
+        int,
+        Meta(ge=10, le=1000),
+        setting("How many messages of a session a model is shown; none is deleted."),
+    ] = 100
+    output_format: Annotated[Literal["human", "json"], setting("Form of what commands print.")] = "human"
+    auto_approval_rules: Annotated[
+        tuple[AutoApprovalRule, ...],
+        setting("Rules that approve calls.", kind=list_kind(_RULE, "rules")),
+    ] = ()
+    providers: Mapping[str, ProviderSettings] = field(default_factory=dict[str, ProviderSettings])
+    approvals: ApprovalSettings = ApprovalSettings()
+    limits: LimitSettings = LimitSettings()
+    ui: UiSettings = UiSettings()
+    hooks: ToolHooks = ToolHooks()
+    fetch: FetchSettings = FetchSettings()
+    retention: RetentionSettings = RetentionSettings()
+    pipelines: PipelineSettings = PipelineSettings()
+
+
+CONFIG_KEYS = tuple(section_keys(Config))
+"""Every key outside `providers`."""
+PROVIDER_KEYS = tuple(section_keys(ProviderSettings))
+"""Keys of one provider, below `providers.NAME`."""
+KEYS_BY_PATH = {key.path: key for key in CONFIG_KEYS}
+PROVIDER_KEYS_BY_PATH = {key.path: key for key in PROVIDER_KEYS}
+SECTION_PATHS = frozenset(
+    key.path.rsplit(".", depth)[0] for key in CONFIG_KEYS for depth in range(1, key.path.count(".") + 1)
+)
+"""Dotted names of objects that hold keys: `approvals`, `ui`, `ui.notify`."""
+KEY_ALIASES = {"ollama_base_url": "providers.ollama.base_url"}
+"""Keys of other programs, and what they are here."""
+
+
+def config_key_at(path: str) -> ConfigKey | None:
+    """Return the key of a dotted path, below a provider too; None for what is none."""
+    parts = path.split(".")
+    if parts[0] == "providers":
+        return PROVIDER_KEYS_BY_PATH.get(parts[-1]) if len(parts) >= 3 else None
+    return KEYS_BY_PATH.get(path)
 
 
 class ConfigProblem(Struct, frozen=True, kw_only=True):
@@ -460,7 +454,6 @@ class LoadedConfig(Struct, frozen=True, kw_only=True):
     problems: tuple[ConfigProblem, ...]
     ignored: tuple[IgnoredValue, ...]
     notes: tuple[str, ...]
-    """What was read in an older form."""
 
     @property
     def is_usable(self) -> bool:

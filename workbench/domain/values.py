@@ -34,6 +34,7 @@ SYSTEM_SESSION = "system"
 UNDO_TOOL = "undo"
 """The internal tool that no model sees; its calls are allowed by the request that asked for them."""
 DEFAULT_APPROVAL_MINUTES = 15
+WORKSPACE_CONFIG_FILE = ".workbench.json"
 """S4 PendingAction: how long an action waits for its human."""
 MAX_EXTENSIONS = 4
 ActorKind = Literal["user", "agent", "host", "tool", "system"]
@@ -203,6 +204,10 @@ class ToolDescriptor(Struct, frozen=True, kw_only=True):
     target_parameter: str | None = None
     """The parameter that names what is acted on, shown in lists."""
     examples: tuple[ToolExample, ...] = ()
+
+    def is_offered_to(self, provider: str) -> bool:
+        """Return whether a provider's models may see the tool."""
+        return "*" in self.allowed_providers or provider in self.allowed_providers
 
 
 class Body(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

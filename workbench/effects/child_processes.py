@@ -182,7 +182,6 @@ def _git_settings(base: Mapping[str, str], dropped: frozenset[str]) -> dict[str,
 
 
 def _settings_of_user(base: Mapping[str, str], dropped: frozenset[str]) -> Iterator[tuple[str, str]]:
-    """Yield what git takes from the environment but secrets; nothing where git refuses all of it."""
     count = base.get("GIT_CONFIG_COUNT", "")
     if not _COUNT.fullmatch(count):
         return
@@ -318,7 +317,6 @@ def _ask_to_end(row: ProcessRow) -> bool:
 
 
 def _signal_process(row: ProcessRow, number: signal.Signals) -> bool:
-    """Send a signal to exactly this process; False if it is not ours to end."""
     with contextlib.suppress(ProcessLookupError):
         try:
             _send_signal(row, number)
@@ -477,7 +475,6 @@ class _Exchange:
             self._selector.unregister(self._stdout)
 
     def _read(self) -> bool | None:
-        """Take one part; False at the end, None if there is nothing now."""
         try:
             chunk = os.read(self._stdout, _CHUNK)
         except BlockingIOError:

@@ -165,15 +165,11 @@ class Command:
     ) -> CommandExit:
         """Let the command go and follow it to its end and that of everything it left.
 
-        Args:
-            on_output: Given standard output and error in order, in parts of at most 64 KiB.
-            timeout: Seconds it may take, or None.
-            stop: Ends it when set; if it is set already, nothing is executed.
-            limit_bytes: A command that prints more is ended; no more is handed on.
-            grace: Seconds between SIGTERM and SIGKILL.
-            on_stdout: Given standard output of a command prepared with two pipes; `on_output` then gets
-                standard error, and the order between the two is that in which they were read.
-
+        `on_output`: given standard output and error in order, in parts of at most 64 KiB. `timeout`: seconds
+        it may take, or None. `stop`: ends it when set; if it is set already, nothing is executed.
+        `limit_bytes`: A command that prints more is ended; no more is handed on. `grace`: seconds between
+        SIGTERM and SIGKILL. `on_stdout`: given standard output of a command prepared with two pipes;
+        `on_output` then gets standard error, and the order between the two is that in which they were read.
         Raises RuntimeError if it was let go or abandoned before, and what `on_output` raised after it was
         ended.
         """
@@ -240,7 +236,6 @@ class Command:
             os.close(file)
 
     async def _end(self, ended: asyncio.Task[None], grace: float) -> float:
-        """End the group and return what is left of the grace for others."""
         deadline = time.monotonic() + grace
         # Noticed before their parent is gone: without it and without a mark nobody could tell whose they are.
         await asyncio.to_thread(self._hunt.notice)
@@ -398,7 +393,8 @@ def workbench_command_line(words: Sequence[str], env: Mapping[str, str] = os.env
     it comes last, so that no file in it stands in front of another module.
     """
     folder = str(_PACKAGE.parent)
-    is_named = folder in map(os.path.realpath, filter(os.path.isabs, _python_path(env)))
+    python_path = env.get("PYTHONPATH", "").split(os.pathsep)
+    is_named = folder in map(os.path.realpath, filter(os.path.isabs, python_path))
     program = ["-c", _RUN_FROM_FOLDER, folder] if is_named else ["-m", "workbench"]
     return [sys.executable, "-P", *_interpreter_flags(), *program, *words]
 
@@ -414,10 +410,6 @@ def workbench_environment(data: Path, env: Mapping[str, str] = os.environ) -> di
 def _interpreter_flags() -> list[str]:
     flags = (("-s", sys.flags.no_user_site), ("-B", sys.flags.dont_write_bytecode))
     return [flag for flag, is_set in flags if is_set] + (["-X", "utf8"] if sys.flags.utf8_mode else [])
-
-
-def _python_path(env: Mapping[str, str]) -> list[str]:
-    return env.get("PYTHONPATH", "").split(os.pathsep)
 
 
 _EXIT_NOT_FOUND = 127

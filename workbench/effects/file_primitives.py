@@ -312,7 +312,6 @@ class FileStamp(Struct, frozen=True, kw_only=True):
 
 
 def file_stamp(status: os.stat_result) -> FileStamp:
-    """Take the stamp of a file."""
     return FileStamp(
         device=status.st_dev, inode=status.st_ino, size=status.st_size, changed=status.st_mtime_ns
     )
@@ -413,7 +412,6 @@ def _widest_mode(file: int, old: os.stat_result, *, has_access_list: bool) -> in
 
 
 def _keep_access_list(file: int, like: int) -> bool:
-    """Give a file the access list of another, or none; False if that cannot be done."""
     if not hasattr(os, "getxattr"):
         return True
     try:
@@ -444,7 +442,6 @@ def _keep_attributes(file: int, like: int) -> None:
 
 
 def replace_file(here: int, temporary: str, name: str) -> None:
-    """Put a temporary file in the place of what is there."""
     os.rename(temporary, name, src_dir_fd=here, dst_dir_fd=here)
 
 
@@ -464,7 +461,6 @@ def put_new_file(here: int, temporary: str, name: str) -> None:
 
 
 def remove_file(here: int, name: str) -> bool:
-    """Remove a name if it is there; True if it was."""
     try:
         os.unlink(name, dir_fd=here)
     except FileNotFoundError:
@@ -539,5 +535,4 @@ def translated_os_errors(path: str) -> Generator[None, None, None]:
 
 
 def too_large_refusal(path: str, size: int, limit: int) -> FileRefused:
-    """Say how large a file is and how large it may be."""
     return FileRefused(path, f"it has {size} bytes, the limit is {limit}", "read a part of it", errno.EFBIG)

@@ -49,9 +49,7 @@ class FileImage(Struct, frozen=True, kw_only=True):
 
     data: bytes
     mode: int
-    """Permission bits."""
     size: int
-    """Bytes."""
     links: int
     """Names of the file; more than 1 means that writing in place would change it elsewhere too."""
 
@@ -82,7 +80,6 @@ class StagedFile(Struct, frozen=True, kw_only=True):
     path: str
     """The target, relative to the root."""
     temporary: str
-    """Name of the file beside it."""
     created: tuple[str, ...]
     """Folders that were missing, outermost first."""
     folder: tuple[int, int]
@@ -97,7 +94,6 @@ class Root:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         """Open a folder. Raises FileRefused: it is missing, no folder, or may not be entered."""
         self.path = str(Path(path).resolve())
-        """The real path."""
         with translated_os_errors(self.path):
             self._folder = os.open(self.path, FOLDER_FLAGS)
 

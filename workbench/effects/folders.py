@@ -150,7 +150,6 @@ class WalkedFolder(Struct, kw_only=True):
     path: str
     """Relative to the root; empty for the root itself."""
     files: list[str]
-    """Names of regular files, in order."""
     folders: list[str]
     """Names of folders, in order; what is taken out of the list is not entered."""
     others: int
@@ -161,7 +160,6 @@ class WalkedFolder(Struct, kw_only=True):
     """Its descriptor."""
 
     def below(self, name: str) -> str:
-        """Return the path of a name in it."""
         return f"{self.path}/{name}" if self.path else name
 
     def open(self, name: str) -> BinaryIO:

@@ -13,7 +13,6 @@ from workbench.effects.child_processes import HookExit, ProcessNotStarted, run_h
 
 MOST_SECONDS: Final = 60.0
 LARGEST_OUTPUT: Final = 64 * 1024 * 1024
-"""Bytes of one answer."""
 WORKTREE_SECONDS: Final = 120.0
 _SETTINGS: Final = (
     "core.hooksPath=/dev/null", "core.fsmonitor=false", "core.quotePath=false", "gc.auto=0",
@@ -91,7 +90,6 @@ def add_worktree(folder: str, target: str, *words: str, environment: Mapping[str
 
 
 def _git_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment without what steers git, and without folders that depend on where one stands."""
     scrubbed = scrubbed_environment(environment)
     kept = {name: value for name, value in scrubbed.items() if not name.startswith("GIT_")}
     folders = [folder for folder in kept.get("PATH", os.defpath).split(os.pathsep) if folder.startswith("/")]

@@ -6,8 +6,8 @@ import ipaddress
 import logging
 import socket
 import ssl
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Generator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Literal, cast
 from urllib.parse import urlsplit
@@ -122,17 +122,14 @@ async def _response_head(client: "httpx.AsyncClient", request: HttpRequest) -> "
             raise HttpFailed("silent") from None
 
 
-class _translated_errors:  # noqa: N801 -- read as a word of a `with` statement
-    """Turn every error of the client into HttpFailed, without its text."""
+@contextmanager
+def _translated_errors() -> Generator[None]:
+    import httpx
 
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
-        import httpx
-
-        if isinstance(error, httpx.HTTPError | httpx.InvalidURL | httpx.StreamError | OSError):
-            raise _http_failure(error) from None
+    try:
+        yield
+    except (httpx.HTTPError, httpx.InvalidURL, httpx.StreamError, OSError) as error:
+        raise _http_failure(error) from None
 
 
 def _http_failure(error: Exception) -> HttpFailed:

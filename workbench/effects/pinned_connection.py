@@ -43,15 +43,8 @@ class PinnedBackend(httpcore.NetworkBackend):
                 failure = error
         raise failure
 
-    def connect_unix_socket(
-        self, path: str, timeout: float | None = None, socket_options: Iterable[Any] | None = None
-    ) -> httpcore.NetworkStream:
-        raise httpcore.ConnectError(f"{path} is no internet address")
-
 
 class _DeadlineStream(httpcore.NetworkStream):
-    """A connection that is given up when the time is over or the call was stopped."""
-
     def __init__(self, stream: httpcore.NetworkStream, left: SecondsLeft, slice_seconds: float) -> None:
         self._stream, self._left, self._slice = stream, left, slice_seconds
 

@@ -66,7 +66,6 @@ def read_process_table(since: int = 0) -> ProcessTable:
 
 
 def read_process(pid: int) -> ProcessRow | None:
-    """Read the row of one process; None if there is none."""
     if not _IS_LINUX:
         return _by_pid(parse_ps(_run_ps())).get(pid)
     return _read_row(pid, 0)
@@ -249,7 +248,6 @@ class ChildRegistry:
                 self._running |= set() if is_detached else pids
 
     def ended(self, pid: int) -> None:
-        """Forget a child that was waited for."""
         self._children.discard(pid)
         self._running.discard(pid)
 

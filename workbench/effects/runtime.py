@@ -84,7 +84,6 @@ class FileLock:
 
     @property
     def is_mine(self) -> bool:
-        """Whether this object holds the lock."""
         return self._file is not None
 
     def try_acquire(self) -> bool:

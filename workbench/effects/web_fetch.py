@@ -70,7 +70,6 @@ class FetchResponse(Struct, frozen=True, kw_only=True):
     body: bytes
     """Decoded, at most as much as was asked for."""
     is_cut: bool
-    """Whether there was more."""
 
 
 def resolve_host(host: str, deadline: FetchDeadline) -> tuple[str, ...]:
@@ -195,7 +194,6 @@ def _inflated(chunks: Iterable[bytes], *, is_gzip: bool) -> Iterator[bytes]:
 
 
 def _zlib_window(beginning: bytes, *, is_gzip: bool) -> int:
-    """Return what zlib has to expect; `deflate` comes with and without a zlib header."""
     if is_gzip:
         return 16 + zlib.MAX_WBITS
     has_header = len(beginning) > 1 and beginning[0] & 0x0F == 8 and int.from_bytes(beginning[:2]) % 31 == 0

@@ -167,9 +167,7 @@ def host_status(home: Home, journal: Journal, workspace: str, variables: Sequenc
     if host is None:
         return HostStatus(workspace=workspace, state="starting", pid=pid)
     # Each look of a screen asks for this: not for all sessions of the workspace.
-    driven = (
-        tuple(journal.reader.driven(host.id, workspace)) if is_lock_held(home.driver_lock(host.id)) else ()
-    )
+    driven = tuple(journal.driven(host.id, workspace)) if is_lock_held(home.driver_lock(host.id)) else ()
     log = home.logs / f"host-{host.id}.log"
     return HostStatus(
         workspace=workspace, state="stopped" if is_suspended(host.pid) else "running", pid=host.pid,

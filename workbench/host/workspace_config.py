@@ -11,8 +11,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from workbench.config.layers import USER_CONFIG_FILE, WORKSPACE_CONFIG_FILE, load_config
+from workbench.config.layers import USER_CONFIG_FILE, load_config
 from workbench.config.types import LoadedConfig
+from workbench.domain.values import WORKSPACE_CONFIG_FILE
 from workbench.effects.folders import changed_files
 from workbench.journal.errors import JournalError
 from workbench.journal.home import Home

@@ -186,7 +186,7 @@ def trust_state(journal: Journal, workspace: str) -> TrustState:
 
 def _ended_trust_reason(journal: Journal, row: Trust, content_hash: str | None) -> str:
     """Say why no grant counts after trust ended; empty once a human has looked."""
-    event = journal.reader.trusted(row.workspace)
+    event = journal.trusted(row.workspace)
     guards = event.body.guards if event and isinstance(event.body, WorkspaceTrusted) else None
     has_looked = content_hash is not None and any(
         action.state in ("approved", "rejected")

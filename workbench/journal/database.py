@@ -75,42 +75,26 @@ class Cursor(Protocol):
     """The answer to a statement."""
 
     @property
-    def get(self) -> Any:
-        """Return the only value, the only row as a tuple, or None if there is none."""
-        ...
+    def get(self) -> Any: ...
 
-    def fetchall(self) -> list[SqlRow]:
-        """Return all rows."""
-        ...
+    def fetchall(self) -> list[SqlRow]: ...
 
-    def fetchone(self) -> SqlRow | None:
-        """Return the next row."""
-        ...
+    def fetchone(self) -> SqlRow | None: ...
 
-    def __iter__(self) -> Iterator[SqlRow]:
-        """Yield the rows."""
-        ...
+    def __iter__(self) -> Iterator[SqlRow]: ...
 
 
 class Database(Protocol):
     """A connection, used by one thread at a time."""
 
     @property
-    def in_transaction(self) -> bool:
-        """Whether a transaction is open."""
-        ...
+    def in_transaction(self) -> bool: ...
 
-    def execute(self, statements: str, bindings: Sequence[SqlValue] = ...) -> Cursor:
-        """Run statements; the answer is that of the last one."""
-        ...
+    def execute(self, statements: str, bindings: Sequence[SqlValue] = ...) -> Cursor: ...
 
-    def changes(self) -> int:
-        """Return how many rows the last statement wrote."""
-        ...
+    def changes(self) -> int: ...
 
-    def last_insert_rowid(self) -> int:
-        """Return the number of the row that was inserted last."""
-        ...
+    def last_insert_rowid(self) -> int: ...
 
     def close(self) -> None:
         """Close it; twice is harmless."""
@@ -126,7 +110,6 @@ class Migration(Struct, frozen=True, kw_only=True):
     change: str | Callable[[Database], None]
 
     def run(self, database: Database) -> None:
-        """Apply the step and note its version."""
         if isinstance(self.change, str):
             database.execute(self.change)
         else:
@@ -285,10 +268,8 @@ MIGRATIONS: Final = (
 def prepare_database(home: Home, migrations: Sequence[Migration] = MIGRATIONS) -> None:
     """Check the database, create its tables or bring them to this version.
 
-    Raises:
-        JournalCorrupt: It is damaged or no database.
-        JournalNewer: A newer version of the program wrote it.
-        MigrationBlocked: It is older, and somebody drives sessions in it.
+    Raises JournalCorrupt: it is damaged or no database; JournalNewer: a newer version of the program wrote
+    it; MigrationBlocked: it is older, and somebody drives sessions in it.
     """
     _refuse_other_files(home)
     with _translate_open_errors(home), contextlib.closing(connect(home.database)) as database:
@@ -313,8 +294,7 @@ BUSY_TIMEOUT_SECONDS: Final = 10.0
 def hold_lock(path: Path, patience: float = BUSY_TIMEOUT_SECONDS) -> Generator[None, None, None]:
     """Hold a lock for the block, waiting for whoever holds it.
 
-    Raises:
-        JournalBusy: It stayed held for `patience` seconds.
+    Raises JournalBusy: it stayed held for `patience` seconds.
     """
     with FileLock(path) as lock:
         for _ in range(int(patience / _LOCK_RETRY_SECONDS)):
@@ -352,8 +332,8 @@ def _translate_open_errors(home: Home) -> Generator[None, None, None]:
     except (apsw.ReadOnlyError, apsw.CantOpenError) as error:
         raise HomeRefused(what, str(error), "check the permissions of the data folder") from None
     except (apsw.Error, OSError) as error:
-        found = as_journal_error(error)
-        raise type(found)(what, found.why, found.remedy) if found else error from None
+        translated = as_journal_error(error)
+        raise type(translated)(what, translated.why, translated.remedy) if translated else error from None
 
 
 def _is_current(database: Database, home: Home, newest: int) -> bool:
@@ -396,7 +376,6 @@ def _refuse_while_driven(home: Home) -> None:
 
 
 def copy_database(database: Database, target: Path) -> None:
-    """Copy the whole database into an empty file."""
     with contextlib.closing(apsw.Connection(str(target))) as copy:
         source = cast("apsw.Connection", database)
         with copy.backup("main", source, "main") as backup:
@@ -418,10 +397,8 @@ _LONGEST_PAUSE: Final = 0.005
 def connect(path: Path, *, synchronous: str = "NORMAL", query_only: bool = False) -> Database:
     """Open a connection to a database file, which exists.
 
-    Args:
-        path: The file.
-        synchronous: `NORMAL`, or `FULL` for one whose commits survive a power loss.
-        query_only: Whether it must never write.
+    `synchronous`: `NORMAL`, or `FULL` for one whose commits survive a power loss. `query_only`: whether it
+    must never write.
     """
     connection: Any = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
     connection.set_busy_handler(_busy_handler)
@@ -446,8 +423,7 @@ def connect(path: Path, *, synchronous: str = "NORMAL", query_only: bool = False
 def open_in_memory(data: bytes) -> Database:
     """Open a copy of a stranger's database in memory, to be read and given up.
 
-    Raises:
-        apsw.Error: It is no database. Reading raises it too: for damage, and after `_MOST_STEPS`.
+    Raises apsw.Error: it is no database. Reading raises it too: for damage, and after `_MOST_FOREIGN_STEPS`.
     """
     connection: Any = apsw.Connection(":memory:")
     # A database in WAL mode cannot be opened in memory; these two bytes say which mode it is in.
@@ -509,10 +485,7 @@ _MOST_WORD_DIGITS: Final = 3
 def add_search_words(database: Database, text: str, known: set[str]) -> None:
     """Add the words of a text that was just indexed.
 
-    Args:
-        database: In a transaction of the writer.
-        text: As the index has it.
-        known: Words that are there; those of the text are added.
+    `known`: words that are there; those of the text are added.
     """
     fresh = set(_SEARCH_WORD.findall(text.lower())) - known
     if not fresh:
@@ -533,28 +506,23 @@ def remove_search_words(database: Database, texts: Iterable[str]) -> None:
 
 
 def search_words(texts: Iterable[str]) -> set[str]:
-    """Return the words of texts that are kept."""
     return {word for text in texts for word in _SEARCH_WORD.findall(text.lower()) if _is_search_word(word)}
 
 
 def words_containing(database: Database, letters: str, *, is_end: bool = False) -> Sequence[str]:
     """Return words that hold some letters behind their first, the shortest first.
 
-    Args:
-        database: A connection of a reader.
-        letters: Letters and digits only.
-        is_end: Only words that end with them.
+    `letters`: letters and digits only. `is_end`: only words that end with them.
     """
     where = "substr(word, -length(?1)) = ?1" if is_end else "instr(word, ?1) > 1"
-    found = database.execute(
+    rows = database.execute(
         f"SELECT word FROM search_word WHERE {where} ORDER BY length(word), word LIMIT ?2",  # noqa: S608 ours
         (letters.lower(), MOST_MATCHING_WORDS),
     )
-    return [row[0] for row in found]
+    return [row[0] for row in rows]
 
 
 def rebuild_word_list(database: Database) -> None:
-    """Make the list anew from what is indexed."""
     database.execute("DELETE FROM search_word")
     known: set[str] = set()
     for (text,) in database.execute("SELECT words FROM search_text").fetchall():
@@ -581,8 +549,8 @@ def _is_search_word(word: str) -> bool:
 
 
 def _is_indexed(database: Database, word: str) -> bool:
-    found = database.execute("SELECT 1 FROM search WHERE search MATCH ? LIMIT 1", (f'"{word}"',))
-    return found.fetchone() is not None
+    rows = database.execute("SELECT 1 FROM search WHERE search MATCH ? LIMIT 1", (f'"{word}"',))
+    return rows.fetchone() is not None
 
 
 _IDENTIFIER: Final = re.compile(r"[A-Za-z0-9]{3,80}")
@@ -603,5 +571,5 @@ def with_word_parts(text: str) -> str:
 
 
 def _word_ends(word: str) -> list[str]:
-    starts = [found.start() for found in _IDENTIFIER_PART.finditer(word)][1:_MOST_PARTS]
-    return [word[at:] for at in starts if len(word) - at > 1]
+    starts = [part.start() for part in _IDENTIFIER_PART.finditer(word)][1:_MOST_PARTS]
+    return [word[start:] for start in starts if len(word) - start > 1]

@@ -53,7 +53,6 @@ class DecisionResult(Struct, frozen=True, kw_only=True):
 
     ok: bool
     why: RefusalReason | None = None
-    """Why it did not count."""
     by: str = ""
     """Who was first."""
     at: int | None = None
@@ -69,15 +68,8 @@ class DecisionResult(Struct, frozen=True, kw_only=True):
 def decide_action(journal: Journal, decision: Decision, shown_digest: str, actor: Actor) -> DecisionResult:
     """Answer an action; of all processes that try, exactly one succeeds.
 
-    Args:
-        journal: Where.
-        decision: The answer.
-        shown_digest: The digest of what the human saw.
-        actor: Who answers; only a user can approve.
-
-    Raises:
-        GuardFailed: Something other than a user approves.
-        JournalError: Nothing was decided; says why.
+    `shown_digest`: the digest of what the human saw. `actor`: who answers; only a user can approve. Raises
+    GuardFailed: something other than a user approves; JournalError: nothing was decided; says why.
     """
     if decision.verdict == "approve" and actor.kind != "user":
         why = f"a decision by {actor.kind} cannot approve"
@@ -96,9 +88,7 @@ def decide_action(journal: Journal, decision: Decision, shown_digest: str, actor
 def extend_action(journal: Journal, action_id: str, actor: Actor) -> DecisionResult:
     """Give a pending action a new id and a new window of the same length, at most four times.
 
-    Raises:
-        GuardFailed: Something other than a user extends.
-        JournalError: Nothing was changed; says why.
+    Raises GuardFailed: something other than a user extends; JournalError: nothing was changed; says why.
     """
     if actor.kind != "user":
         why = f"{actor.kind} cannot extend"
@@ -121,7 +111,7 @@ def expire_due_actions(journal: Journal) -> list[str]:
 
     Any process may call it at any time; it writes nothing when nothing is due.
     """
-    if not journal.reader.due(journal.now()):
+    if not journal.due(journal.now()):
         return []
 
     def work(live: TransactionTables, now: int) -> list[Event]:
@@ -166,8 +156,8 @@ def _decide_in_transaction(
         return [_decision_event(journal, body, action, actor, now, successor) for body in bodies]
 
     events = journal.transact(work)
-    told = next((event for event in events if isinstance(event.body, ActionOpened)), None)
-    return replace(results[0], event=told or (events[0] if events else None))
+    opened = next((event for event in events if isinstance(event.body, ActionOpened)), None)
+    return replace(results[0], event=opened or (events[0] if events else None))
 
 
 def _decision_event(
@@ -192,7 +182,6 @@ _REASON_BY_STATE: Final[dict[str, RefusalReason]] = {
 
 
 def _closed_reason(action: Action, live: TransactionTables, now: int) -> RefusalReason | None:
-    """Say why an action takes no answer any more, whoever gives it."""
     if action.state != "pending":
         return _REASON_BY_STATE[action.state]
     if action.expires_at is not None and now >= action.expires_at:
@@ -213,7 +202,6 @@ def _refusal_reason(
 
 
 def _is_offered(action: Action, decision: Decision) -> bool:
-    """Return whether the choice is one of those offered and agrees with the verdict."""
     choice, is_approval = decision.choice, decision.verdict == "approve"
     if not action.choices:
         # A gate without choices of its own offers the two verdicts; anything else offers none.
@@ -278,12 +266,12 @@ def _extension_bodies(action: Action, opened: Body, successor: str, now: int) ->
 
 
 def _refusal_result(action: Action, why: RefusalReason, now: int) -> DecisionResult:
-    at = action.decided_at
-    if at is None and action.expires_at is not None and now >= action.expires_at:
-        at = action.expires_at
+    closed_at = action.decided_at
+    if closed_at is None and action.expires_at is not None and now >= action.expires_at:
+        closed_at = action.expires_at
     paths = action.stale_paths if why == "stale" else ()
     return DecisionResult(
-        ok=False, why=why, by=action.decided_by, at=at, successor=action.successor, paths=paths
+        ok=False, why=why, by=action.decided_by, at=closed_at, successor=action.successor, paths=paths
     )
 
 
@@ -297,8 +285,7 @@ def _refusal_body(result: DecisionResult, verdict: str) -> AnswerRefused:
 def add_rule(journal: Journal, rule: RuleAdded, actor: Actor) -> Rule:
     """Add a rule under the next number, whatever number it names.
 
-    Raises:
-        JournalError: It was not added; says why.
+    Raises JournalError: it was not added; says why.
     """
 
     def work(live: TransactionTables, now: int) -> Sequence[Event]:
@@ -312,8 +299,7 @@ def add_rule(journal: Journal, rule: RuleAdded, actor: Actor) -> Rule:
 def revoke_rule(journal: Journal, number: str, actor: Actor) -> Rule:
     """Take a rule back; one that was taken back before stays as it is.
 
-    Raises:
-        GuardFailed: There is no such rule.
+    Raises GuardFailed: there is no such rule.
     """
 
     def work(live: TransactionTables, now: int) -> Sequence[Event]:
@@ -327,7 +313,7 @@ def revoke_rule(journal: Journal, number: str, actor: Actor) -> Rule:
 
 
 def _required_rule(journal: Journal, number: str) -> Rule:
-    rule = journal.reader.rule(number)
+    rule = journal.rule(number)
     if rule is None:
         raise GuardFailed(f"rule {number} was not read", "there is none", "look at workbench rules list")
     return rule

@@ -12,10 +12,7 @@ import apsw
 class JournalError(Exception):
     """Something that the journal did not do.
 
-    Attributes:
-        what: What did not happen.
-        why: The reason.
-        remedy: What the reader can do.
+    `what`: what did not happen. `why`: the reason. `remedy`: what the reader can do.
     """
 
     def __init__(self, what: str, why: str, remedy: str) -> None:
@@ -85,12 +82,8 @@ class BlobMissing(GuardFailed):
 class SessionDriven(JournalError):
     """Another process drives the session.
 
-    Attributes:
-        session_id: The session.
-        pid: Its process id.
-        driver: `host` or `run`.
-        host_id: Its id among the drivers.
-        undone: What was not done with the session: `taken`, `deleted`.
+    `pid`: its process id. `driver`: `host` or `run`. `host_id`: its id among the drivers. `undone`: what was
+    not done with the session: `taken`, `deleted`.
     """
 
     def __init__(self, session_id: str, pid: int, driver: str, host_id: str, undone: str = "taken") -> None:

@@ -42,13 +42,8 @@ class Home(Struct, frozen=True, kw_only=True):
     def open(cls, path: Path | None = None, env: Mapping[str, str] = os.environ) -> Self:
         """Open the data folder, making what is missing.
 
-        Args:
-            path: The folder; if not given `WORKBENCH_HOME`, else the platform's data folder.
-            env: The environment.
-
-        Raises:
-            HomeRefused: It cannot be used; says why and what to do.
-            JournalCorrupt: Its key file is damaged.
+        `path`: the folder; if not given `WORKBENCH_HOME`, else the platform's data folder. Raises
+        HomeRefused: it cannot be used; says why and what to do; JournalCorrupt: its key file is damaged.
         """
         wanted = (path or default_home_path(env)).expanduser().absolute()
         _refuse_network(wanted)
@@ -66,22 +61,18 @@ class Home(Struct, frozen=True, kw_only=True):
 
     @property
     def database(self) -> Path:
-        """The journal's database file."""
         return self.path / DATABASE_NAME
 
     @property
     def run(self) -> Path:
-        """The folder of locks."""
         return self.path / "run"
 
     @property
     def blobs(self) -> Path:
-        """The folder of stored bytes."""
         return self.path / "blobs"
 
     @property
     def logs(self) -> Path:
-        """The folder of logs."""
         return self.path / "logs"
 
     @property
@@ -90,7 +81,6 @@ class Home(Struct, frozen=True, kw_only=True):
         return self.run / "reserve"
 
     def driver_lock(self, host_id: str) -> Path:
-        """Return the lock that a driver holds for its life."""
         return self.run / f"driver-{host_id}.lock"
 
     def restore_reserve(self) -> bool:
@@ -105,7 +95,6 @@ class Home(Struct, frozen=True, kw_only=True):
         return True
 
     def free_reserve(self) -> bool:
-        """Give the reserve up; True if there was one."""
         try:
             self.reserve.unlink()
         except OSError:
@@ -116,21 +105,19 @@ class Home(Struct, frozen=True, kw_only=True):
 def create_file_once(path: Path, make: Callable[[], bytes]) -> None:
     """Create a private file unless it is there; of several processes exactly one content wins.
 
-    Raises:
-        FileRefused: It was not created.
+    Raises FileRefused: it was not created.
     """
     if path.exists():
         return
     with Root(path.parent) as root:
         staged = root.stage(path.name, make(), 0o600)
         try:
-            root.commit(staged, lambda found: found is None)
+            root.commit(staged, lambda data: data is None)
         except BaseMoved:
             return
 
 
 def default_home_path(env: Mapping[str, str]) -> Path:
-    """Return where the data folder is, without touching it."""
     if named := env.get("WORKBENCH_HOME"):
         return Path(named)
     import platformdirs
@@ -150,15 +137,15 @@ def _refuse_network(path: Path) -> None:
 def _refuse_unusable_folder(path: Path) -> None:
     what, elsewhere = f"the data folder {path} was not opened", "or set WORKBENCH_HOME to another folder"
     try:
-        found = path.stat()
+        status = path.stat()
     except FileNotFoundError:
         return
     except OSError as error:
         raise HomeRefused(what, str(error.strerror), f"check the path {elsewhere}") from None
     if not path.is_dir():
         raise HomeRefused(what, "it is not a directory", f"move that file away {elsewhere}")
-    if found.st_uid != os.geteuid():
-        why = f"it belongs to user {found.st_uid}, this is user {os.geteuid()}"
+    if status.st_uid != os.geteuid():
+        why = f"it belongs to user {status.st_uid}, this is user {os.geteuid()}"
         raise HomeRefused(what, why, f"run as its owner {elsewhere}")
     if os.statvfs(path).f_flag & os.ST_RDONLY:
         raise HomeRefused(what, "its file system is read-only", f"mount it for writing {elsewhere}")
@@ -208,18 +195,14 @@ class BlobStore:
     def seal(self, data: bytes) -> BlobRef:
         """Store exact bytes; the same bytes twice are one file.
 
-        Raises:
-            JournalFull: The disk is full.
-            JournalFailed: They were not stored.
+        Raises JournalFull: the disk is full; JournalFailed: they were not stored.
         """
         return self._store("sealed", data)
 
     def record(self, data: bytes) -> BlobRef:
         """Store scrubbed bytes; the same bytes twice are one file.
 
-        Raises:
-            JournalFull: The disk is full.
-            JournalFailed: They were not stored.
+        Raises JournalFull: the disk is full; JournalFailed: they were not stored.
         """
         return self._store("recorded", data)
 
@@ -228,7 +211,6 @@ class BlobStore:
         return self._look(ref)[0]
 
     def state(self, ref: BlobRef) -> BlobState:
-        """Say whether a blob is whole, by reading all of it."""
         return self._look(ref)[1]
 
     def has(self, ref: BlobRef) -> bool:
@@ -252,10 +234,10 @@ class BlobStore:
         """Yield the blobs last stored more than some seconds ago; whether they are in use is not asked."""
         before = time.time() - older_than
         for kind in ("sealed", "recorded"):
-            with os.scandir(self._home.blobs / kind) as found:
+            with os.scandir(self._home.blobs / kind) as entries:
                 yield from (
                     f"{kind}:{item.name}"
-                    for item in found
+                    for item in entries
                     if _BLOB_REF.fullmatch(f"{kind}:{item.name}") and item.stat().st_mtime <= before
                 )
 

@@ -14,13 +14,16 @@ from typing import Final
 from msgspec.structs import replace
 
 from workbench.domain.events import Event, ReplyCompleted
-from workbench.domain.rows import Action, Call, Lease, PipelineState, Session, StepState
 from workbench.domain.values import SYSTEM_SESSION, BlobRef
 from workbench.effects.runtime import FileLock, is_lock_held
-from workbench.journal import search, storage
 from workbench.journal.errors import GuardFailed
 from workbench.journal.journal import Journal
-from workbench.journal.maintenance import MOST_EVENTS_REMOVED, MOST_SEARCHED_REMOVED, remove_unused_blobs
+from workbench.journal.maintenance import (
+    remove_session_events,
+    remove_session_remains,
+    remove_session_rows,
+    remove_unused_blobs,
+)
 from workbench.journal.replay import delete_replay_checkpoints
 from workbench.journal.transaction import TransactionTables
 from workbench.journal.write_queue import GROUP_BYTES, PreparedEvent, prepare_event, store_event, store_events
@@ -57,25 +60,24 @@ class SessionImport:
         self.begun: list[str] = []
         """Sessions that were not there before."""
         self.added: dict[str, int] = {}
-        """How many events each session got."""
 
     def current_id(self, session_id: str) -> str:
         """Return the id to use for a session: the next one if sessions of this id were deleted here."""
-        found = session_id
-        with self._journal.reader.snapshot() as database:
+        candidate = session_id
+        with self._journal.snapshot() as database:
             for number in range(1, 1000):
                 stone = "SELECT 1 FROM event WHERE kind = 'session.deleted'"
                 where = "json_extract(body, '$.deleted_id') = ?"
-                if not database.execute(f"{stone} AND {where}", (found,)).fetchone():
+                if not database.execute(f"{stone} AND {where}", (candidate,)).fetchone():
                     break
-                found = str(uuid.uuid5(_ID_NAMESPACE, f"{session_id}\0{number}"))
-        return found
+                candidate = str(uuid.uuid5(_ID_NAMESPACE, f"{session_id}\0{number}"))
+        return candidate
 
     def is_elsewhere(self, event_id: str, session_id: str) -> bool:
         """Return whether an event of this id is stored and belongs to another session."""
-        with self._journal.reader.snapshot() as database:
-            found = database.execute("SELECT session_id FROM event WHERE id = ?", (event_id,)).fetchone()
-        return found is not None and found[0] != session_id
+        with self._journal.snapshot() as database:
+            row = database.execute("SELECT session_id FROM event WHERE id = ?", (event_id,)).fetchone()
+        return row is not None and row[0] != session_id
 
     def store(self, data: bytes) -> BlobRef:
         """Keep scrubbed bytes beside the events."""
@@ -86,9 +88,8 @@ class SessionImport:
     def add(self, event: Event) -> None:
         """Take an event; it is committed with others.
 
-        Raises:
-            GuardFailed: It belongs to a session that was made here, or touches another one.
-            JournalError: It was not stored.
+        Raises GuardFailed: it belongs to a session that was made here, or touches another one; JournalError:
+        it was not stored.
         """
         if event.recorded_at is None:
             event = replace(event, recorded_at=self.now)
@@ -96,11 +97,11 @@ class SessionImport:
             self._begin(event.session_id)
         latest = self._latest.get(event.session_id, 0)
         self._latest[event.session_id] = max(latest, event.at) if _has_foreign_time(event) else latest
-        one = prepare_event(event)
-        if self._is_there(one):
+        prepared = prepare_event(event)
+        if self._is_there(prepared):
             return
-        self._waiting.append(one)
-        self._size += len(one.body)
+        self._waiting.append(prepared)
+        self._size += len(prepared.body)
         if len(self._waiting) >= MOST_CHUNK_EVENTS or self._size >= MOST_CHUNK_BYTES:
             self._commit()
 
@@ -113,8 +114,7 @@ class SessionImport:
     def end_file(self) -> tuple[str, ...]:
         """Settle what the file that was just read says of its sessions; another file may hold them as well.
 
-        Returns:
-            The sessions that stay as they were, because this file contradicts them and ends earlier.
+        Returns the sessions that stay as they were, because this file contradicts them and ends earlier.
         """
         replaced, latest = self._replaced, self._latest
         self._replaced, self._latest = {}, {}
@@ -135,7 +135,9 @@ class SessionImport:
 
     def drop(self, begun: int) -> None:
         """Take back the sessions that began after so many others: their file was refused."""
-        self._waiting = [one for one in self._waiting if one.event.session_id not in self.begun[begun:]]
+        self._waiting = [
+            prepared for prepared in self._waiting if prepared.event.session_id not in self.begun[begun:]
+        ]
         with contextlib.suppress(GuardFailed):
             self._settle()
         for session_id in self.begun[begun:]:
@@ -146,21 +148,16 @@ class SessionImport:
         del self.begun[begun:]
 
     def flush(self) -> None:
-        """Store what was taken so far, and say what was refused of it.
-
-        Raises:
-            GuardFailed: See `add`.
-        """
+        """Store what was taken so far, and say what was refused of it. Raises GuardFailed: see `add`."""
         self._commit()
         self._settle()
 
-    def _is_there(self, one: PreparedEvent) -> bool:
-        """Tell whether an event is stored as it is; what stands in its way is taken out."""
-        event, known = one.event, self._known[one.event.session_id]
+    def _is_there(self, prepared: PreparedEvent) -> bool:
+        event, known = prepared.event, self._known[prepared.event.session_id]
         if not known:
             return False
         mark = known.get(event.id)
-        if mark == _content_hash(one.event.kind, one.body):
+        if mark == _content_hash(prepared.event.kind, prepared.body):
             return True
         if mark is not None:
             self._contradict(event)
@@ -191,7 +188,7 @@ class SessionImport:
         self._settle()
         events = list(self._journal.events(session_id))
         self._before.setdefault(session_id, events)
-        cut = next((at for at, event in enumerate(events) if event.id == first), len(events))
+        cut = next((index for index, event in enumerate(events) if event.id == first), len(events))
         here = [event for event in events[cut:] if event.recorded_at is None]
         _store_session_anew(self._journal, session_id, [*events[:cut], *here])
         kept = {event.id for event in events[:cut]}
@@ -213,17 +210,17 @@ class SessionImport:
             return
 
         def work(live: TransactionTables) -> None:
-            for one in waiting:
-                _require_own_session(one.event, live)
+            for prepared in waiting:
+                _require_own_session(prepared.event, live)
             live.hold()
-            for one in waiting:
-                store_event(one, live, strict=False, is_new=True)
+            for prepared in waiting:
+                store_event(prepared, live, strict=False, is_new=True)
             live.flush()
 
         self._settle()
         self._under_way = self._journal.change_later(work, max(size, GROUP_BYTES))
-        for one in waiting:
-            key = one.event.session_id
+        for prepared in waiting:
+            key = prepared.event.session_id
             self.added[key] = self.added.get(key, 0) + 1
 
     def cancel(self) -> None:
@@ -249,20 +246,19 @@ class SessionImport:
         if session_id in self._first:
             self.flush()
         there = "SELECT id, kind, body FROM event WHERE session_id = ? ORDER BY sequence_number"
-        with self._journal.reader.snapshot() as database:
-            found = database.execute(there, (session_id,))
-            self._known[session_id] = {row[0]: _content_hash(row[1], row[2]) for row in found}
+        with self._journal.snapshot() as database:
+            rows = database.execute(there, (session_id,))
+            self._known[session_id] = {row[0]: _content_hash(row[1], row[2]) for row in rows}
         if not self._known[session_id] and session_id not in self._first:
             self.begun.append(session_id)
 
     def _take_back(self, session_id: str) -> None:
-        """Bring a session that grew back to what it was."""
         before = self._before.get(session_id)
         known = self._first.get(session_id)
         if before is None:
             before, known = self._journal.events(session_id), known or frozenset(self._known[session_id])
         _store_session_anew(
-            self._journal, session_id, [one for one in before if known is None or one.id in known]
+            self._journal, session_id, [event for event in before if known is None or event.id in known]
         )
 
 
@@ -280,13 +276,11 @@ def _content_hash(kind: str, body: str) -> int:
 
 
 def _store_session_anew(journal: Journal, session_id: str, events: Iterable[Event]) -> None:
-    """Store a session anew with these events, its rows made from them."""
     kept = [prepare_event(event) for event in events]
-    journal.change(lambda live: _remove_rows(live, session_id))
-    while journal.change(lambda live: _remove_events(live, session_id)):
-        pass
-    for at in range(0, len(kept), MOST_CHUNK_EVENTS):
-        some = kept[at : at + MOST_CHUNK_EVENTS]
+    journal.change(lambda live: remove_session_rows(live, session_id))
+    remove_session_events(journal, session_id)
+    for start in range(0, len(kept), MOST_CHUNK_EVENTS):
+        some = kept[start : start + MOST_CHUNK_EVENTS]
         journal.change(lambda live, some=some: store_events(some, live, strict=False))
 
 
@@ -303,11 +297,11 @@ def undo_unfinished_imports(journal: Journal) -> int:
         stored = (
             "SELECT session_id, min(sequence_number) FROM event WHERE recorded_at = ? GROUP BY session_id"
         )
-        with journal.reader.snapshot() as database:
-            found = database.execute(stored, (int(moment),)).fetchall()
-        for session_id, first in found:
+        with journal.snapshot() as database:
+            rows = database.execute(stored, (int(moment),)).fetchall()
+        for session_id, first in rows:
             _undo_import(journal, session_id, int(moment), is_new=first == 1)
-        taken += len(found)
+        taken += len(rows)
         path.unlink(missing_ok=True)
     return taken
 
@@ -334,17 +328,11 @@ def is_imported_session(journal: Journal, session_id: str) -> bool:
 def discard_import(journal: Journal, session_id: str) -> None:
     """Remove an imported session without a tombstone, so that it can be imported again."""
     delete_replay_checkpoints(journal.home)
-    journal.change(lambda live: _remove_rows(live, session_id))
-    while journal.change(lambda live: _remove_events(live, session_id)):
-        pass
-    refs = journal.change(
-        lambda live: live.all("DELETE FROM blob_ref WHERE session_id = ? RETURNING ref", session_id)
-    )
-    remove_unused_blobs(journal, [row[0] for row in refs])
+    journal.change(lambda live: remove_session_rows(live, session_id))
+    remove_session_remains(journal, session_id)
 
 
 def _require_own_session(event: Event, live: TransactionTables) -> None:
-    """Refuse an event that names a call or a question of another session."""
     body = event.body
     calls: Iterable[str] = (call.call_id for call in body.calls) if isinstance(body, ReplyCompleted) else ()
     for key in (*calls, event.call_id):
@@ -357,24 +345,3 @@ def _require_own_session(event: Event, live: TransactionTables) -> None:
 def _belongs_elsewhere(event: Event, what: str) -> GuardFailed:
     why = f"its event {event.id} names {what}, which belongs to another session"
     return GuardFailed("the session was not imported", why, "import the file that it was exported to")
-
-
-def _remove_rows(live: TransactionTables, session_id: str) -> None:
-    live.has_written = True
-    storage.delete_rows(live.database, Session, "id = ?", session_id)
-    for row in (Call, Action, Lease):
-        storage.delete_rows(live.database, row, "session_id = ?", session_id)
-    for row in (PipelineState, StepState):
-        storage.delete_rows(live.database, row, "pipeline_id = ?", session_id)
-    live.forget()
-
-
-def _remove_events(live: TransactionTables, session_id: str) -> int:
-    live.has_written = True
-    live.forget()  # it remembers words that may go now
-    if removed := search.remove_searched_events(live.database, session_id, MOST_SEARCHED_REMOVED):
-        return removed
-    search.forget_search_session(live.database, session_id)
-    some = "SELECT position FROM event WHERE session_id = ? LIMIT ?"
-    statement = f"DELETE FROM event WHERE position IN ({some}) RETURNING 1"  # noqa: S608 no values in it
-    return len(live.all(statement, session_id, MOST_EVENTS_REMOVED))

@@ -9,14 +9,13 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Final, Self, TypeVar
 
 import apsw
 
 from workbench.domain.events import Event
-from workbench.domain.machines import ActionState, CallState
-from workbench.domain.rows import Action, Call, Host, Lease, PipelineState, Rule, Session, StepState, Trust
+from workbench.domain.rows import Rule
 from workbench.domain.values import Actor, Body
 from workbench.effects.runtime import Clock, SystemClock
 from workbench.journal import database as journal_database
@@ -34,25 +33,22 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Journal:
+class Journal(JournalReader):
     """An open journal; one per process and home."""
 
     def __init__(self, home: Home, clock: Clock) -> None:
+        super().__init__(home.database)
         self.home, self.clock = home, clock
         self.blobs = BlobStore(home)
-        self.reader = JournalReader(home.database)
         self.doorbell = ChangeNotifier(home)
-        self._newest = self.reader.newest()
-        self._inlet: WriteQueue | None = None
-        self._is_closed = False
-        self._lock = threading.Lock()
+        self._newest = self.newest()
+        self._write_queue: WriteQueue | None = None
 
     @classmethod
     def open(cls, home: Home, clock: Clock | None = None) -> Self:
         """Open the journal of a home, creating or migrating its database.
 
-        Raises:
-            JournalError: See `store.prepare`.
+        Raises JournalError: see `prepare_database`.
         """
         prepare_database(home)
         return cls(home, clock or SystemClock())
@@ -60,11 +56,9 @@ class Journal:
     def close(self) -> None:
         """Commit what is queued and let everything go; twice is harmless."""
         self.doorbell.close()
-        self.reader.close()
-        with self._lock:
-            self._is_closed = True
-        if self._inlet is not None:
-            self._inlet.close()
+        super().close()
+        if self._write_queue is not None:
+            self._write_queue.close()
 
     def __enter__(self) -> Self:
         return self
@@ -98,16 +92,11 @@ class Journal:
     ) -> list[int]:
         """Store events in one transaction and return their positions, when it is committed.
 
-        Args:
-            events: In order, also of several sessions. One whose id is stored already is not stored again.
-            guard: What must hold in the transaction.
-            strict: False for imports: any move is taken as it comes.
-
-        Raises:
-            GuardFailed: The guard, a session or a row does not allow it; nothing was written.
-            IllegalMoveError: A state machine does not allow it; nothing was written.
-            MalformedEventError: An event cannot be stored; nothing was written.
-            JournalError: Nothing was written; says why.
+        `events`: in order, also of several sessions. One whose id is stored already is not stored again.
+        `guard`: what must hold in the transaction. `strict`: false for imports: any move is taken as it
+        comes. Raises GuardFailed: the guard, a session or a row does not allow it; nothing was written;
+        IllegalMoveError: a state machine does not allow it; nothing was written; MalformedEventError: an
+        event cannot be stored; nothing was written; JournalError: nothing was written; says why.
         """
         return self.submit(events, guard=guard, strict=strict).result()
 
@@ -115,51 +104,42 @@ class Journal:
         self, events: Sequence[Event], *, guard: "AppendGuard | None" = None, strict: bool = True
     ) -> "Future[list[int]]":
         """Do as `append` without waiting; events are stored in the order they were submitted."""
-        return self._writing().submit(events, guard, strict=strict)
+        return self._open_queue().submit(events, guard, strict=strict)
 
     def transact(
         self, work: "Callable[[TransactionTables, int], Sequence[Event]]", durable: bool = True
     ) -> list[Event]:
         """Look at the tables and append in one transaction.
 
-        Args:
-            work: Is given the tables and now, and returns what to append. It runs in the writer's thread,
-                must not wait for the journal, and may be run again if a commit fails.
-            durable: Whether it must survive a power loss.
-
-        Returns:
-            The events as stored.
-
-        Raises:
-            Exception: Whatever `work` raised; nothing was written.
-            JournalError: As `append`.
+        `work`: is given the tables and now, and returns what to append. It runs in the writer's thread, must
+        not wait for the journal, and may be run again if a commit fails. `durable`: whether it must survive a
+        power loss. Returns the events as stored. Raises Exception: whatever `work` raised; nothing was
+        written; JournalError: as `append`.
         """
-        return self._writing().transact(work, is_durable=durable)
+        return self._open_queue().transact(work, is_durable=durable)
 
     def change(self, work: "Callable[[TransactionTables], T]") -> T:
         """Run a function in a durable transaction: for rows that are no events, such as hosts."""
-        return self._writing().change(work).result()
+        return self._open_queue().change(work).result()
 
     def change_later(self, work: "Callable[[TransactionTables], T]", size: int) -> "Future[T]":
         """Run a function in a transaction that a power loss may take back, without waiting: for imports.
 
-        Args:
-            work: What to do.
-            size: Bytes that it will store, roughly.
+        `size`: bytes that it will store, roughly.
         """
-        return self._writing().change(work, is_durable=False, size=size)
+        return self._open_queue().change(work, is_durable=False, size=size)
 
-    def _writing(self) -> "WriteQueue":
+    def _open_queue(self) -> "WriteQueue":
         with self._lock:
             if self._is_closed:
                 raise JournalClosed("nothing was written to the journal", "it is closed", "open it again")
-            if self._inlet is None:
+            if self._write_queue is None:
                 from workbench.journal.write_queue import WriteQueue
 
-                self._inlet = WriteQueue(
+                self._write_queue = WriteQueue(
                     self.home, self.clock, self.blobs, self.doorbell.announce, self._note
                 )
-            return self._inlet
+            return self._write_queue
 
     def _note(self, newest: int) -> None:
         """Note the time of the newest event: what is made from now on is not older."""
@@ -169,88 +149,18 @@ class Journal:
 
     def now(self) -> int:
         """Return the wall clock, or the time of the newest event if that is later."""
-        self._newest = max(self._newest, self.reader.newest())
+        self._newest = max(self._newest, self.newest())
         return max(self.clock.now(), self._newest)
-
-    def events(self, session_id: str | None = None, after: int = 0, limit: int | None = None) -> list[Event]:
-        """Return events with a position greater than `after`, in order."""
-        return self.reader.events(session_id, after, limit)
-
-    def window(self, session_id: str, first_sequence: int, count: int) -> list[Event]:
-        """Return events of a session by their number, from `first_sequence` on."""
-        return self.reader.window(session_id, first_sequence, count)
-
-    def call_events(self, call_id: str) -> list[Event]:
-        """Return the events of one call in order."""
-        return self.reader.call_events(call_id)
-
-    def last_position(self) -> int:
-        """Return the newest position; 0 in an empty journal."""
-        return self.reader.last_position()
-
-    def session(self, session_id: str) -> Session | None:
-        """Return a session by id."""
-        return self.reader.session(session_id)
-
-    def sessions(self, workspace: str | None = None, **filters: Any) -> list[Session]:
-        """Return sessions, the last changed first; see `Reader.sessions` for the filters."""
-        return self.reader.sessions(workspace, **filters)
-
-    def call(self, call_id: str) -> Call | None:
-        """Return a call by id."""
-        return self.reader.call(call_id)
-
-    def calls(self, session_id: str, states: Iterable[CallState] | None = None) -> list[Call]:
-        """Return the calls of a session in order."""
-        return self.reader.calls(session_id, states)
-
-    def action(self, action_id: str) -> Action | None:
-        """Return an action by id."""
-        return self.reader.action(action_id)
-
-    def actions(
-        self, session_id: str | None = None, states: Iterable[ActionState] | None = None
-    ) -> list[Action]:
-        """Return actions in the order they were opened."""
-        return self.reader.actions(session_id, states)
 
     def rules(self, active: bool = True) -> list[Rule]:
         """Return rules in order of their numbers; only those in force unless `active` is False."""
-        return self.reader.rules(self.now() if active else None)
-
-    def trust(self, workspace: str) -> Trust | None:
-        """Return what was last said about a workspace, by its real path."""
-        return self.reader.trust(workspace)
-
-    def lease(self, session_id: str) -> Lease | None:
-        """Return who drives a session, or did last."""
-        return self.reader.lease(session_id)
-
-    def pipeline_state(self, run: str) -> PipelineState | None:
-        """Return a pipeline run by id."""
-        return self.reader.pipeline_state(run)
-
-    def pipeline_states(self, workspace: str | None = None, limit: int | None = None) -> list[PipelineState]:
-        """Return the pipeline runs of a workspace, or of all, the newest first."""
-        return self.reader.pipeline_states(workspace, limit)
-
-    def step_states(self, run: str) -> list[StepState]:
-        """Return the steps of a run in the order of its file."""
-        return self.reader.step_states(run)
-
-    def hosts(self) -> list[Host]:
-        """Return every driver that was ever started, the newest first."""
-        return self.reader.hosts()
+        where = "WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?) " if active else ""
+        return self._rows(Rule, f"{where}ORDER BY created_at, rowid", *((self.now(),) if active else ()))
 
     # --- the doorbell --------------------------------------------------------------------------
 
     def wait(self, cursor: int, timeout: float) -> bool:
-        """Wait until there is something after a position; False when the time is over first.
-
-        Args:
-            cursor: The last position that was read.
-            timeout: Seconds.
-        """
+        """Wait until there is something after a position; False when the time is over first."""
         until = time.monotonic() + timeout
         while True:
             rings = self.doorbell.rings
@@ -319,9 +229,7 @@ class ChangeNotifier:
     def wait(self, rings: int, timeout: float) -> bool:
         """Wait until it has rung more often than `rings`; False when the time is over first.
 
-        Args:
-            rings: From the property, read before looking at the journal.
-            timeout: Seconds.
+        `rings`: from the property, read before looking at the journal.
         """
         with self._changed:
             self._start()
@@ -381,7 +289,6 @@ def _data_version(database: journal_database.Database, seen: int | None) -> int 
 
 
 def _watch_database(home: Home, ring: Callable[[], None]) -> Callable[[], None]:
-    """Watch the home folder for writes to the WAL; returns how to stop."""
     from workbench.effects import folders
 
     try:

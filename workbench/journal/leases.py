@@ -37,7 +37,6 @@ class DriverIdentity(Struct, frozen=True, kw_only=True):
 
     @property
     def actor(self) -> Actor:
-        """Return it as the actor of its events."""
         return Actor(kind="host", pid=self.pid)
 
 
@@ -45,11 +44,7 @@ class DriverLock:
     """Held by a driver for its life; the row in `host` says what it is."""
 
     def __init__(self, journal: Journal, driver: DriverIdentity) -> None:
-        """Take the lock and write the row.
-
-        Raises:
-            GuardFailed: Another process goes by the same id.
-        """
+        """Take the lock and write the row. Raises GuardFailed: another process goes by the same id."""
         self._journal, self.driver = journal, driver
         self._lock = FileLock(journal.home.driver_lock(driver.host_id))
         if not self._lock.try_acquire():
@@ -114,7 +109,6 @@ class LeaseGuard(Struct, frozen=True, kw_only=True):
 
 
 def lease_guard(lease: Lease) -> LeaseGuard:
-    """Return the guard of a lease that was taken."""
     return LeaseGuard(session_id=lease.session_id, host_id=lease.host_id, epoch=lease.epoch)
 
 
@@ -126,14 +120,8 @@ def is_lease_live(home: Home, lease: Lease | None) -> bool:
 def take_lease(journal: Journal, session_id: str, driver: DriverIdentity) -> Lease:
     """Become the owner of a session.
 
-    Args:
-        journal: Where.
-        session_id: The session.
-        driver: Who; it holds its `DriverLock`.
-
-    Raises:
-        Driven: Another process that lives owns it; names it.
-        GuardFailed: The session does not exist or has ended.
+    `driver`: who; it holds its `DriverLock`. Raises SessionDriven: another process that lives owns it; names
+    it; GuardFailed: the session does not exist or has ended.
     """
 
     def work(live: "TransactionTables", now: int) -> Sequence[Event]:
@@ -170,14 +158,9 @@ def _refuse_imported(live: "TransactionTables", session_id: str) -> None:
 def release_lease(journal: Journal, lease: Lease, seen: int | None = None) -> bool:
     """Give a session back in order; nothing happens if it has another owner by now.
 
-    Args:
-        journal: Where.
-        lease: As it was taken.
-        seen: The position up to which the driver has read the session. If something came after it the
-            session is not given back: whoever gives back says that all before was seen to.
-
-    Returns:
-        False if something came after `seen`.
+    `seen`: the position up to which the driver has read the session. If something came after it the session
+    is not given back: whoever gives back says that all before was seen to. Returns False if something came
+    after `seen`.
     """
     mine, missed = lease_guard(lease), list[int]()
 
@@ -205,6 +188,6 @@ def unfinished_sessions(journal: Journal, workspace: str) -> list[Session]:
     """
     return [
         session
-        for session in journal.reader.awaiting(workspace)
+        for session in journal.awaiting(workspace)
         if not is_lease_live(journal.home, journal.lease(session.id))
     ]

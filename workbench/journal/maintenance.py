@@ -19,7 +19,7 @@ from workbench.domain.rows import Action, Call, Lease, PipelineState, Session, S
 from workbench.domain.values import SYSTEM_SESSION, Actor, BlobRef
 from workbench.journal import database as journal_database
 from workbench.journal import search, storage
-from workbench.journal.database import Database, hold_lock, live_drivers
+from workbench.journal.database import Database, SqlValue, hold_lock, live_drivers
 from workbench.journal.errors import GuardFailed, SessionDriven, SessionUnknown
 from workbench.journal.journal import Journal
 from workbench.journal.leases import is_lease_live
@@ -29,7 +29,6 @@ from workbench.journal.transaction import TransactionTables, lease_after_event
 from workbench.journal.write_queue import prepare_event, store_event
 
 MOST_EVENTS_REMOVED: Final = 1000
-"""Events, or a fifth of it in files, that one transaction removes."""
 MOST_SEARCHED_REMOVED: Final = 10
 """Searched events that one transaction removes; forgetting a text costs milliseconds in a large index."""
 LARGEST_COMPACTED: Final = 256_000_000
@@ -45,10 +44,8 @@ SWEEP_ALONE_SECONDS: Final = 60.0
 def delete_session(journal: Journal, session_id: str, actor: Actor) -> None:
     """Delete a session with its events and the blobs that only it refers to. Children stay.
 
-    Raises:
-        SessionUnknown: There is none.
-        Driven: A living process drives it.
-        GuardFailed: It is the session of the journal itself.
+    Raises SessionUnknown: there is none; SessionDriven: a living process drives it; GuardFailed: it is the
+    session of the journal itself.
     """
     what = f"session {session_id} was not deleted"
     if session_id == SYSTEM_SESSION:
@@ -62,16 +59,11 @@ def delete_session(journal: Journal, session_id: str, actor: Actor) -> None:
             raise SessionDriven(session_id, lease.pid, lease.driver, lease.host_id, undone="deleted")
         stone = journal.event(SessionDeleted(deleted_id=session_id), SYSTEM_SESSION, actor, at=live.now)
         store_event(prepare_event(stone), live, strict=True)
-        storage.delete_rows(live.database, Session, "id = ?", session_id)
-        for row in (Call, Action, Lease):
-            storage.delete_rows(live.database, row, "session_id = ?", session_id)
-        for row in (PipelineState, StepState):
-            storage.delete_rows(live.database, row, "pipeline_id = ?", session_id)
-        live.forget()
+        remove_session_rows(live, session_id)
 
     journal.change(bury)
     delete_replay_checkpoints(journal.home)
-    _remove_remains(journal, session_id)
+    remove_session_remains(journal, session_id)
 
 
 def finish_deletions(journal: Journal) -> list[str]:
@@ -79,13 +71,13 @@ def finish_deletions(journal: Journal) -> list[str]:
     stones = "SELECT json_extract(body, '$.deleted_id') AS id FROM event WHERE kind = 'session.deleted'"
     left = "EXISTS (SELECT 1 FROM event WHERE session_id = stone.id)"
     blobs = "EXISTS (SELECT 1 FROM blob_ref WHERE session_id = stone.id)"
-    with journal.reader.snapshot() as database:
-        found = database.execute(f"SELECT id FROM ({stones}) AS stone WHERE {left} OR {blobs}")  # noqa: S608
-        sessions = [row[0] for row in found]
+    with journal.snapshot() as database:
+        rows = database.execute(f"SELECT id FROM ({stones}) AS stone WHERE {left} OR {blobs}")  # noqa: S608
+        sessions = [row[0] for row in rows]
     if sessions:
         delete_replay_checkpoints(journal.home)
     for session_id in sessions:
-        _remove_remains(journal, session_id)
+        remove_session_remains(journal, session_id)
     return sessions
 
 
@@ -93,15 +85,10 @@ def compact_database(journal: Journal, largest: int = LARGEST_COMPACTED) -> bool
     """Leave no copy of what was deleted in any file: to be called once after the last delete.
 
     Bytes that no event refers to go, whoever left them. So do backups of older schemas; the database is
-    written anew, and the log of changes is emptied. SQLite
-    overwrites what it deletes, but copies of a row that once was elsewhere in a page stay there.
-
-    Args:
-        journal: Where.
-        largest: Bytes of a database that is written anew while sessions are driven, whose writers wait.
-
-    Returns:
-        False if the database was too large for that, or a reader kept the log; nothing is lost by it.
+    written anew, and the log of changes is emptied. SQLite overwrites what it deletes, but copies of a row
+    that once was elsewhere in a page stay there. `largest`: bytes of a database that is written anew while
+    sessions are driven, whose writers wait. Returns False if the database was too large for that, or a reader
+    kept the log; nothing is lost by it.
     """
     sweep_unused_blobs(journal, SWEEP_AFTER_SECONDS if live_drivers(journal.home) else SWEEP_ALONE_SECONDS)
     for backup in journal.home.path.glob("journal.db.schema-*.backup"):
@@ -122,20 +109,35 @@ def compact_database(journal: Journal, largest: int = LARGEST_COMPACTED) -> bool
 def sweep_unused_blobs(journal: Journal, older_than: float = SWEEP_AFTER_SECONDS) -> int:
     """Remove blobs that no event refers to and temporary files, both older than some seconds.
 
-    Returns:
-        How many files were removed.
+    Returns how many files were removed.
     """
     removed = journal.blobs.sweep_temporary(older_than)
-    with journal.reader.snapshot() as database:
+    with journal.snapshot() as database:
         # Asked again inside the transaction; here it keeps the writer from walking over all that is in use.
         used = {row[0] for row in database.execute("SELECT DISTINCT ref FROM blob_ref")}
     stale = [ref for ref in journal.blobs.stale(older_than) if ref not in used]
     return removed + remove_unused_blobs(journal, stale)
 
 
-def _remove_remains(journal: Journal, session_id: str) -> None:
+def remove_session_rows(live: TransactionTables, session_id: str) -> None:
+    """Remove a session from every index table."""
+    live.has_written = True
+    storage.delete_rows(live.database, Session, "id = ?", session_id)
+    for row in (Call, Action, Lease):
+        storage.delete_rows(live.database, row, "session_id = ?", session_id)
+    for row in (PipelineState, StepState):
+        storage.delete_rows(live.database, row, "pipeline_id = ?", session_id)
+    live.forget()
+
+
+def remove_session_events(journal: Journal, session_id: str) -> None:
     while journal.change(lambda live: _remove_events(live, session_id)):
         pass
+
+
+def remove_session_remains(journal: Journal, session_id: str) -> None:
+    """Remove the events of a session and the blobs that only it refers to."""
+    remove_session_events(journal, session_id)
     refs = journal.change(lambda live: _release_blob_refs(live, session_id))
     remove_unused_blobs(journal, refs)
 
@@ -156,25 +158,29 @@ def _release_blob_refs(live: TransactionTables, session_id: str) -> list[BlobRef
     return [row[0] for row in live.all("DELETE FROM blob_ref WHERE session_id = ? RETURNING ref", session_id)]
 
 
-def remove_unused_blobs(journal: Journal, refs: Iterable[BlobRef]) -> int:
-    """Remove blobs without a `blob_ref`, inside transactions: who appends one now finds it missing."""
-    waiting = list(refs)
-    removed = 0
-    while waiting:
-        some, waiting = waiting[: MOST_EVENTS_REMOVED // 5], waiting[MOST_EVENTS_REMOVED // 5 :]
-        removed += journal.change(lambda live, some=some: _remove_unreferenced(journal, live, some))
-    return removed
-
-
-def _remove_unreferenced(journal: Journal, live: TransactionTables, refs: list[BlobRef]) -> int:
-    used = "SELECT 1 FROM blob_ref WHERE ref = ? LIMIT 1"
-    return sum(journal.blobs.remove(ref) for ref in refs if live.value(used, ref) is None)
-
-
 BLOBS_PER_TRANSACTION: Final = 200
-"""Files that one transaction removes."""
+_SELECT_USED: Final = "SELECT 1 FROM blob_ref WHERE ref = ? LIMIT 1"
+
+
+def remove_unused_blobs(
+    journal: Journal, refs: Iterable[BlobRef], needed: str = _SELECT_USED, *values: SqlValue
+) -> int:
+    """Remove blobs that a statement does not find, inside transactions: who appends one now misses it.
+
+    Returns how many files were removed.
+    """
+
+    def remove(live: TransactionTables, some: list[BlobRef]) -> int:
+        return sum(journal.blobs.remove(ref) for ref in some if live.value(needed, ref, *values) is None)
+
+    waiting = list(refs)
+    return sum(
+        journal.change(lambda live, start=start: remove(live, waiting[start : start + BLOBS_PER_TRANSACTION]))
+        for start in range(0, len(waiting), BLOBS_PER_TRANSACTION)
+    )
+
+
 DAY_MICROS: Final = 86_400_000_000
-"""Microseconds."""
 _ENDED_STATUSES: Final = ", ".join(repr(status) for status in sorted(TERMINAL_SESSION_STATES))
 _SELECT_EXPIRED: Final = (  # nothing but our own words in it, and so below
     "SELECT DISTINCT ref FROM blob_ref JOIN session ON session.id = blob_ref.session_id"  # noqa: S608
@@ -189,34 +195,19 @@ _SELECT_STILL_NEEDED: Final = (
 def remove_expired_blobs(journal: Journal, days: int, older_than: float = SWEEP_AFTER_SECONDS) -> int:
     """Remove sealed bytes that only sessions need which ended so many days ago.
 
-    Args:
-        journal: Where.
-        days: Whole days since the end; 0 removes them at once.
-        older_than: Seconds since the bytes were stored last: somebody may be about to refer to newer ones.
-
-    Returns:
-        How many files were removed.
+    `days`: whole days since the end; 0 removes them at once. `older_than`: seconds since the bytes were
+    stored last: somebody may be about to refer to newer ones. Returns how many files were removed.
     """
     before = journal.now() - days * DAY_MICROS
-    with journal.reader.snapshot() as database:
+    with journal.snapshot() as database:
         over = {row[0] for row in database.execute(_SELECT_EXPIRED, (before,))}
-    waiting = [ref for ref in journal.blobs.stale(older_than) if ref in over] if over else []
-    removed = 0
-    while waiting:
-        some, waiting = waiting[:BLOBS_PER_TRANSACTION], waiting[BLOBS_PER_TRANSACTION:]
-        removed += journal.change(lambda live, some=some: _remove_unneeded(journal, live, some, before))
-    return removed
-
-
-def _remove_unneeded(journal: Journal, live: TransactionTables, refs: list[BlobRef], before: int) -> int:
-    return sum(
-        journal.blobs.remove(ref) for ref in refs if live.value(_SELECT_STILL_NEEDED, ref, before) is None
-    )
+    stale = [ref for ref in journal.blobs.stale(older_than) if ref in over] if over else []
+    return remove_unused_blobs(journal, stale, _SELECT_STILL_NEEDED, before)
 
 
 def expired_blobs(journal: Journal, refs: Iterable[BlobRef]) -> set[BlobRef]:
     """Return those of some sealed bytes that no session needs any more, so that missing they are no loss."""
-    with journal.reader.snapshot() as database:
+    with journal.snapshot() as database:
         return {
             ref
             for ref in refs
@@ -241,13 +232,12 @@ class FoldedJournal(Struct):
     _last: dict[str, int] = field(default_factory=dict[str, int])
 
     def take(self, event: Event) -> None:
-        """Add an event."""
         if event.session_id in self.deleted:
             return
         expected = self._last.get(event.session_id, 0) + 1
         if event.sequence_number != expected:
-            found = f"has number {event.sequence_number} where {expected} follows"
-            self.gaps.append(f"event {event.id} of session {event.session_id} {found}")
+            mismatch = f"has number {event.sequence_number} where {expected} follows"
+            self.gaps.append(f"event {event.id} of session {event.session_id} {mismatch}")
         self._last[event.session_id] = event.sequence_number
         self.known.fold((event,))
         if lease := lease_after_event(event, self.leases.get(event.session_id)):
@@ -255,34 +245,33 @@ class FoldedJournal(Struct):
         self.refs.update((ref, event.session_id) for ref in blob_refs(event.body))
 
     def rows(self) -> Iterator[storage.AnyRow]:
-        """Yield every row of every table that events make."""
         rows = self.known
-        for found in (rows.sessions, rows.calls, rows.actions, rows.rules, rows.trusts, self.leases):
-            yield from found.values()
-        for found in (rows.pipeline_states, rows.step_states):
-            yield from found.values()
+        for table in (rows.sessions, rows.calls, rows.actions, rows.rules, rows.trusts, self.leases):
+            yield from table.values()
+        for table in (rows.pipeline_states, rows.step_states):
+            yield from table.values()
 
 
 def fold_journal(database: Database) -> FoldedJournal:
     """Fold every event of the journal, but those of sessions that were deleted."""
-    found = FoldedJournal(deleted=_deleted_sessions(database))
+    folded = FoldedJournal(deleted=_deleted_sessions(database))
     for event in _all_events(database):
-        found.take(event)
-    return found
+        folded.take(event)
+    return folded
 
 
 def rebuild_index_tables(journal: Journal) -> None:
     """Make the index tables anew from the events, in one transaction."""
 
     def work(live: TransactionTables) -> None:
-        found = fold_journal(live.database)
+        folded = fold_journal(live.database)
         for row in (*storage.INDEX_ROW_TYPES, Lease):
             storage.delete_rows(live.database, row)
         live.database.execute("DELETE FROM blob_ref")
         live.forget()
-        for row in found.rows():
+        for row in folded.rows():
             live.put(row)
-        for ref in sorted(found.refs):
+        for ref in sorted(folded.refs):
             live.database.execute("INSERT INTO blob_ref VALUES (?, ?)", ref)
         search.rebuild_search_index(live.database)
 
@@ -291,11 +280,11 @@ def rebuild_index_tables(journal: Journal) -> None:
 
 def index_table_differences(journal: Journal) -> list[str]:
     """Compare the tables with what the events say; an empty list is the proof that they agree."""
-    with journal.reader.snapshot() as database:
+    with journal.snapshot() as database:
         database.execute("BEGIN")
         try:
-            found = fold_journal(database)
-            wrong = [*found.gaps, *_table_differences(database, found)]
+            folded = fold_journal(database)
+            wrong = [*folded.gaps, *_table_differences(database, folded)]
         finally:
             database.execute("COMMIT")
     return [*wrong, *journal.change(lambda live: search.search_index_differences(live.database))]
@@ -303,7 +292,7 @@ def index_table_differences(journal: Journal) -> list[str]:
 
 def database_problems(journal: Journal) -> list[str]:
     """Let SQLite check the structure of the database; an empty list is the proof that it is whole."""
-    with journal.reader.snapshot() as database:
+    with journal.snapshot() as database:
         lines = database.execute(f"PRAGMA integrity_check({_MOST_PROBLEMS})").fetchall()
     return [row[0] for row in lines if row[0] != "ok"]
 
@@ -323,8 +312,8 @@ def _all_events(database: Database) -> Iterator[Event]:
         after = chunk[-1][0]
 
 
-def _table_differences(database: Database, found: FoldedJournal) -> Iterable[str]:
-    said = {(type(row), getattr(row, storage.ROW_KEYS[type(row)])): row for row in found.rows()}
+def _table_differences(database: Database, folded: FoldedJournal) -> Iterable[str]:
+    said = {(type(row), getattr(row, storage.ROW_KEYS[type(row)])): row for row in folded.rows()}
     kept = {
         (cls, getattr(row, storage.ROW_KEYS[cls])): row
         for cls in (*storage.INDEX_ROW_TYPES, Lease)
@@ -335,8 +324,8 @@ def _table_differences(database: Database, found: FoldedJournal) -> Iterable[str
     for key in sorted(said.keys() | kept.keys(), key=lambda key: (key[0].__name__, key[1])):
         yield from _row_differences(key, kept.get(key), said.get(key))
     stored = database.execute("SELECT ref, session_id FROM blob_ref")
-    refs = {(row[0], row[1]) for row in stored if row[1] not in found.deleted}
-    for ref, session in sorted(refs ^ found.refs):
+    refs = {(row[0], row[1]) for row in stored if row[1] not in folded.deleted}
+    for ref, session in sorted(refs ^ folded.refs):
         where = "table" if (ref, session) in refs else "events"
         yield f"blob_ref {ref} of session {session}: only in {where}"
 

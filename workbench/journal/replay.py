@@ -49,7 +49,7 @@ class ReplayReader:
     """Reads the recording of one session."""
 
     def __init__(self, journal: Journal, session_id: str) -> None:
-        self._reader, self.session_id = journal.reader, session_id
+        self._reader, self.session_id = journal, session_id
         session = journal.session(session_id)
         self._workspace = session.workspace if session else ""
         # What was imported has the positions of its import: what was beside it then, only times say.
@@ -59,27 +59,24 @@ class ReplayReader:
         """Return positions and times of the recording's events, in order, and a fact of some of them.
 
         The database writes each column as one text: a row an event would take four times as long, and no
-        other thread could run meanwhile. The fact of `turn.ended` is its number and its session.
-
-        Args:
-            facts: The kinds of which a fact is wanted, and the field of the body that is it; None for none.
-            after: Only events behind this position.
-            limit: At most so many events; negative for all.
+        other thread could run meanwhile. The fact of `turn.ended` is its number and its session. `facts`: the
+        kinds of which a fact is wanted, and the field of the body that is it; None for none. `after`: only
+        events behind this position. `limit`: at most so many events; negative for all.
         """
         with self._reader.snapshot() as database:
             ids = [key for (key,) in database.execute(_FAMILY, (self.session_id,))]
-            where, order, given = _events_of(database, ids, after)
+            where, order, bindings = _events_of(database, ids, after)
             statement = _SELECT_COLUMNS.format(where=where, order=order, **_fact_cases(facts))
-            found = database.execute(statement, (*given, limit))
-            positions, times, *told = [json.loads(column) for column in found.fetchone() or ()]
-        return positions, times, list(zip(*told, strict=True))
+            cursor = database.execute(statement, (*bindings, limit))
+            positions, times, *told_columns = [json.loads(column) for column in cursor.fetchone() or ()]
+        return positions, times, list(zip(*told_columns, strict=True))
 
     def outlook(self) -> tuple[int, int]:
         """Return how many events the recording has, and when the last of them was."""
         with self._reader.snapshot() as database:
             ids = [key for (key,) in database.execute(_FAMILY, (self.session_id,))]
             lasts = [database.execute(_SELECT_LAST, (key,)).fetchone() or (0, 0) for key in ids]
-        return sum(count for count, _ in lasts), max(at for _, at in lasts)
+        return sum(count for count, _ in lasts), max(last_at for _, last_at in lasts)
 
     def lasting(self, after: int, until: int, limit: int) -> list[Event]:
         """Return what changes rows in the workspace: events between two positions that are no pieces."""
@@ -92,11 +89,11 @@ class ReplayReader:
     def _read(self, which: str, after: int, until: int, limit: int) -> list[Event]:
         where = f"position > ? AND position <= ? AND {which}"
         here = "+session_id = ? OR +session_id IN (SELECT id FROM session WHERE workspace = ?)"
-        given: tuple[SqlValue, ...] = (SYSTEM_SESSION, self._workspace)
+        bindings: tuple[SqlValue, ...] = (SYSTEM_SESSION, self._workspace)
         if self._is_imported:
-            here, given = f"+session_id IN ({_FAMILY})", (self.session_id,)
+            here, bindings = f"+session_id IN ({_FAMILY})", (self.session_id,)
         where = f"{where} AND ({here}) ORDER BY position LIMIT ?"
-        return self._events(where, after, until, *given, limit)
+        return self._events(where, after, until, *bindings, limit)
 
     def number_at(self, session_id: str, position: int) -> int:
         """Return the number of a session's last event up to a position; 0 if it had none then."""
@@ -107,8 +104,8 @@ class ReplayReader:
             low, high = 0, last or 0
             while low < high:
                 middle = (low + high + 1) // 2
-                found = _first_value(database, _SELECT_POSITION, session_id, middle)
-                low, high = (middle, high) if found is not None and found <= position else (low, middle - 1)
+                there = _first_value(database, _SELECT_POSITION, session_id, middle)
+                low, high = (middle, high) if there is not None and there <= position else (low, middle - 1)
         return low
 
     def before(self, position: int, at: int) -> MemoryTables:
@@ -121,11 +118,11 @@ class ReplayReader:
         others = "WHERE workspace = ? AND created_at <= ? ORDER BY updated_at DESC LIMIT ?"
         with self._reader.snapshot() as database:
             family = {key for (key,) in database.execute(_FAMILY, (self.session_id,))}
-            found = database.execute(
+            session_rows = database.execute(
                 f"{storage.select_statement(Session)} {others}", (self._workspace, at, MOST_OTHER_SESSIONS)
             ).fetchall()
             spans: list[str] = [SYSTEM_SESSION]
-            for rank, values in enumerate(found):
+            for rank, values in enumerate(session_rows):
                 session: Session = storage.row_from_values(Session, values)
                 if session.id in family or _session_edge(database, session.id, moment, "ASC") > bound:
                     continue
@@ -146,16 +143,14 @@ class ReplayReader:
 
 
 def _fact_cases(facts: Mapping[str, str | None]) -> dict[str, str]:
-    """Return the SQL of which events are told, and of the fact of each; names are our own."""
     # Which turn ended is told by its number and session, whatever else there is to say.
     ended = "WHEN 'turn.ended' THEN sequence_number || ' ' || session_id"
     cases = (f"WHEN '{kind}' THEN json_extract(body, '$.{name}')" for kind, name in facts.items() if name)
-    told = f"WHERE kind IN ({', '.join(map(repr, facts))})"
-    return {"told": told, "fact": f"CASE kind {ended} {' '.join(cases)} END"}
+    condition = f"WHERE kind IN ({', '.join(map(repr, facts))})"
+    return {"told": condition, "fact": f"CASE kind {ended} {' '.join(cases)} END"}
 
 
 def _events_of(database: Database, ids: Sequence[str], after: int) -> tuple[str, str, tuple[SqlValue, ...]]:
-    """Return condition, order and values for the events of sessions behind a position."""
     marks = ", ".join("?" * len(ids))
     if len(ids) > 1:
         # Few are behind what was read; of all, the sessions' own indexes are read and sorted.
@@ -174,7 +169,7 @@ def workspace_file_changes(journal: Journal, workspace: str) -> Iterator[tuple[i
         "kind = 'file.changed' AND recorded_at IS NULL"
         " AND session_id IN (SELECT id FROM session WHERE workspace = ?) ORDER BY position"
     )
-    with journal.reader.snapshot() as database:
+    with journal.snapshot() as database:
         for values in database.execute(f"{SELECT_EVENTS} WHERE {where}", (workspace,)):
             event = decode_event(values)
             if isinstance(event.body, FileChanged):
@@ -186,10 +181,10 @@ def _put_unchanged_session(
 ) -> None:
     rows.put(session)
     state = "state != 'superseded'" if has_decided else "state = 'pending'"
-    found = database.execute(
+    action_rows = database.execute(
         f"{storage.select_statement(Action)} WHERE session_id = ? AND {state}", (session.id,)
     )
-    actions: Iterable[Action] = [storage.row_from_values(Action, values) for values in found]
+    actions: Iterable[Action] = [storage.row_from_values(Action, values) for values in action_rows]
     for action in actions:
         rows.put(action)
         call = database.execute(
@@ -209,15 +204,14 @@ _SELECT_POSITION: Final = "SELECT position FROM event WHERE session_id = ? AND s
 
 
 def _session_edge(database: Database, session_id: str, column: str, order: str) -> int:
-    """Return position or time of a session's first (ASC) or last (DESC) event."""
     where = f"session_id = ? ORDER BY sequence_number {order} LIMIT 1"
     statement = f"SELECT {column} FROM event WHERE {where}"  # noqa: S608 our own names
     return _first_value(database, statement, session_id) or 0
 
 
 def _first_value(database: Database, statement: str, *given: SqlValue) -> Any:
-    found = database.execute(statement, given).fetchone()
-    return found[0] if found else None
+    row = database.execute(statement, given).fetchone()
+    return row[0] if row else None
 
 
 CHECKPOINT_FOLDER: Final = "replay"
@@ -241,11 +235,7 @@ class ReplayCheckpoints:
     def __init__(self, journal: Journal, session_id: str, begins: int, stretch: int) -> None:
         """Name the file; nothing is opened.
 
-        Args:
-            journal: Where the recording is.
-            session_id: Whose.
-            begins: The position before its first event.
-            stretch: Lasting events between two checkpoints.
+        `begins`: the position before its first event. `stretch`: lasting events between two checkpoints.
         """
         self._journal = journal
         name = journal.blobs.keyed(f"checkpoints {session_id}".encode())[:32]
@@ -261,14 +251,14 @@ class ReplayCheckpoints:
         except OSError:
             return []
         lines = data.split(b"\n")
-        found = self._chain(lines[1:]) if lines[0] == self._head else []
-        if not found:
+        checkpoints = self._chain(lines[1:]) if lines[0] == self._head else []
+        if not checkpoints:
             _delete_file(self._path)
-        return found
+        return checkpoints
 
     def _chain(self, lines: Sequence[bytes]) -> list[StoredCheckpoint]:
         """Return what the lines hold; nothing if one is broken, as a crash leaves it, or follows on none."""
-        found: list[StoredCheckpoint] = []
+        checkpoints: list[StoredCheckpoint] = []
         edge, name = self._begins, ""
         for line in lines[:-1]:
             parts = line.split(b" ")
@@ -279,15 +269,15 @@ class ReplayCheckpoints:
             if int(parts[0]) != edge:
                 return []
             edge, name = int(parts[1]), parts[2].decode("ascii", "replace")
-            found.append((edge, _row_loader(parts[4])))
-        event = self._journal.reader.event_at(edge) if found and not lines[-1] else None
+            checkpoints.append((edge, _row_loader(parts[4])))
+        event = self._journal.event_at(edge) if checkpoints and not lines[-1] else None
         # A database that was put back from a backup gives the same positions to other events.
-        return found if event is not None and event_fingerprint(event.id) == name else []
+        return checkpoints if event is not None and event_fingerprint(event.id) == name else []
 
     def keep(self, before: int, edge: int, rows: MemoryTables) -> None:
         """Store what a stretch between two positions changed; a disk that takes no more is no trouble."""
         with contextlib.suppress(OSError, FileRefused):
-            file, event = self._file, self._journal.reader.event_at(edge)
+            file, event = self._file, self._journal.event_at(edge)
             if file is None or event is None:
                 return
             payload = base64.b64encode(zlib.compress(_encoded_rows(rows), 1))
@@ -340,13 +330,12 @@ def event_fingerprint(event_id: str) -> str:
 
 
 def _format_fingerprint() -> str:
-    """Return what changes when rows get other fields, or events do other things to them."""
     names = [[row.__name__, *storage.column_names(row)] for row in _CHECKPOINT_ROWS]
-    found = hashlib.sha256(json.dumps([_CHECKPOINT_FORMAT, names]).encode())
+    digest = hashlib.sha256(json.dumps([_CHECKPOINT_FORMAT, names]).encode())
     for module in (fold, machines, run_fold):
         with contextlib.suppress(OSError, TypeError):
-            found.update(Path(module.__file__ or "").read_bytes())
-    return found.hexdigest()[:16]
+            digest.update(Path(module.__file__ or "").read_bytes())
+    return digest.hexdigest()[:16]
 
 
 def _line_checksum(*parts: bytes) -> bytes:
@@ -356,22 +345,18 @@ def _line_checksum(*parts: bytes) -> bytes:
 def _encoded_rows(rows: MemoryTables) -> bytes:
     parts = (rows.sessions, rows.calls, rows.actions, rows.rules, rows.trusts, rows.pipeline_states,
              rows.step_states)  # fmt: skip
-    found = [[storage.row_to_values(row) for row in part.values()] for part in parts]
-    return json.dumps(found, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+    tables = [[storage.row_to_values(row) for row in part.values()] for part in parts]
+    return json.dumps(tables, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
 
 
 def _row_loader(payload: bytes) -> Callable[[], MemoryTables]:
     def read() -> MemoryTables:
-        """Return the rows.
-
-        Raises:
-            Damaged: They are not what was written.
-        """
+        """Return the rows. Raises CheckpointDamaged: they are not what was written."""
         rows = MemoryTables()
         try:
             data = zlib.decompress(base64.b64decode(payload))
-            found = cast("list[list[list[Any]]]", json.loads(data.decode("utf-8", "surrogatepass")))
-            for kind, part in zip(_CHECKPOINT_ROWS, found, strict=True):
+            tables = cast("list[list[list[Any]]]", json.loads(data.decode("utf-8", "surrogatepass")))
+            for kind, part in zip(_CHECKPOINT_ROWS, tables, strict=True):
                 for values in part:
                     rows.put(storage.row_from_values(kind, values))
         except (zlib.error, binascii.Error, ValueError, TypeError, KeyError) as error:

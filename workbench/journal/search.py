@@ -42,16 +42,12 @@ class SessionMatches(Struct, frozen=True, kw_only=True):
     session_id: str
     places: int
     newest: int
-    """Sequence number of the newest place."""
 
 
 def index_event(database: Database, event: Event, known: set[str]) -> None:
     """Add an event that was just stored; nothing for kinds that are not searched.
 
-    Args:
-        database: In the transaction of the event.
-        event: As it was stored.
-        known: Words that are in the index, see `words.learn`.
+    `known`: words that are in the index, see `add_search_words`.
     """
     if event.kind not in SEARCHED_KINDS:
         return
@@ -75,29 +71,27 @@ def _event_words(event: Event) -> str | None:
 
     The view reads JSON again for every event. Integrity checks and tests hold both to the same words.
     """
-    found: str | None = None
+    words: str | None = None
     match event.body:
         case PromptSubmitted(text=text) | ReplyCompleted(text=text):
-            found = text
+            words = text
         case FileChanged(path=path):
-            found = path
+            words = path
         case CallProposed(target=target, parameters=parameters):
             named = (parameters.get("command"), parameters.get("path"))
             known = [word for word in (target or None, *named) if word is not None]
-            found = " ".join(known) if all(isinstance(word, str) for word in known) else None
+            words = " ".join(known) if all(isinstance(word, str) for word in known) else None
         case _:
             pass
     # SQLite ends a text at a NUL.
-    return None if event.raw is not None or found is None or "\0" in found else found
+    return None if event.raw is not None or words is None or "\0" in words else words
 
 
 def remove_searched_events(database: Database, session_id: str, most: int) -> int:
     """Delete at most so many searched events of a session, from the index and from the events.
 
-    Both go in one step: the index can only be told to forget a text while the text is there.
-
-    Returns:
-        How many were deleted.
+    Both go in one step: the index can only be told to forget a text while the text is there. Returns how many
+    were deleted.
     """
     some = "SELECT sequence_number FROM search_text WHERE session_id = ?1 ORDER BY sequence_number LIMIT ?2"
     numbers = [row[0] for row in database.execute(some, (session_id, most))]
@@ -137,7 +131,6 @@ def forget_search_session(database: Database, session_id: str) -> None:
 
 
 def rebuild_search_index(database: Database) -> None:
-    """Make the index anew from the events."""
     database.execute(
         "INSERT OR IGNORE INTO search_session (session_id)"
         " SELECT session_id FROM event GROUP BY session_id ORDER BY min(position)"
@@ -154,11 +147,9 @@ def word_finder(database: Database) -> Callable[[str, bool], Sequence[str]]:
 def matching_sessions(database: Database, match: str, most: int = -1) -> list[SessionMatches]:
     """Return the sessions that hold what an expression asks for, in no order.
 
-    Args:
-        database: A connection of a reader.
-        match: An FTS5 expression, as `views.query` makes it.
-        most: Only the newest so many places are counted, of the sessions that came last: a word that is
-            everywhere narrows nothing, and nobody waits for it while typing. -1 counts all.
+    `match`: an FTS5 expression, as `views.query` makes it. `most`: only the newest so many places are
+    counted, of the sessions that came last: a word that is everywhere narrows nothing, and nobody waits for
+    it while typing. -1 counts all.
     """
     hits = "SELECT rowid FROM search WHERE search MATCH ?1 ORDER BY rowid DESC LIMIT ?2"
     counted = (
@@ -188,12 +179,12 @@ def matches_in_session(database: Database, match: str, session_id: str, most: in
     if number is None:
         return []
     first = number << _SEQUENCE_BITS
-    found = database.execute(
+    rows = database.execute(
         f"SELECT rowid & {_SEQUENCE_MASK} FROM search WHERE search MATCH ? AND rowid BETWEEN ? AND ?"  # noqa: S608
         " ORDER BY rowid DESC LIMIT ?",
         (match, first, first + _SEQUENCE_MASK, most),
     )
-    return [row[0] for row in found]
+    return [row[0] for row in rows]
 
 
 def search_index_differences(database: Database) -> Sequence[str]:
@@ -216,9 +207,9 @@ SHORTEST_ID: Final = 8
 def ids_with_prefix(database: Database, table: IdTable, prefix: str, most: int) -> list[str]:
     """Return the ids of a table that begin so, at most so many, in their own order."""
     asked = f"SELECT id FROM {table} WHERE id >= ? ORDER BY id LIMIT ?"  # noqa: S608 ours
-    found = (row[0] for row in database.execute(asked, (prefix, most)))
+    ids = (row[0] for row in database.execute(asked, (prefix, most)))
     # Those that begin so stand together, from the first that is not before them.
-    return list(takewhile(lambda key: key.startswith(prefix), found))
+    return list(takewhile(lambda key: key.startswith(prefix), ids))
 
 
 def unique_id_prefix(database: Database, table: IdTable, key: str) -> str:
@@ -229,5 +220,5 @@ def unique_id_prefix(database: Database, table: IdTable, key: str) -> str:
     return key[: max(SHORTEST_ID, shared + 1)]
 
 
-def _shared_length(one: str, other: str) -> int:
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+def _shared_length(left: str, right: str) -> int:
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(left, right, strict=False)))

@@ -33,26 +33,22 @@ _LISTED_COLUMNS: Final = (
     " origin, number, tags, archived"
 )
 _MOST_IDS: Final = 500
-"""Ids that one question names."""
 
 
 def listed_sessions(database: Database, ids: Iterable[str] | None = None) -> list[Session]:
     """Return sessions, the last changed first, without prompts, settings and tools: those stay empty.
 
-    Steps of pipelines are left out: their run stands for them.
-
-    Args:
-        database: A connection of a reader.
-        ids: Only these; None is all but the journal's own.
+    Steps of pipelines are left out: their run stands for them. `ids`: only these; None is all but the
+    journal's own.
     """
     statement = f"SELECT {_LISTED_COLUMNS} FROM session WHERE kind != 'step' AND id != ?"  # noqa: S608 ours
     if ids is None:
-        found = database.execute(f"{statement} ORDER BY updated_at DESC, id", (SYSTEM_SESSION,)).fetchall()
-        return [_listed_session(row) for row in found]
+        records = database.execute(f"{statement} ORDER BY updated_at DESC, id", (SYSTEM_SESSION,)).fetchall()
+        return [_listed_session(row) for row in records]
     rows: list[Session] = []
     for some in _id_chunks(ids):
-        found = database.execute(f"{statement} AND id IN ({_placeholders(some)})", (SYSTEM_SESSION, *some))
-        rows += [_listed_session(row) for row in found]
+        records = database.execute(f"{statement} AND id IN ({_placeholders(some)})", (SYSTEM_SESSION, *some))
+        rows += [_listed_session(row) for row in records]
     return rows
 
 
@@ -67,22 +63,22 @@ def count_in_other_workspaces(database: Database, workspace: str) -> int:
 def _listed_session(row: Sequence[SqlValue]) -> Session:
     key, kind, status, created, updated, reason, parent, title, place, provider, model = row[:11]
     usage, origin, number, tags, archived = row[11:]
-    made: dict[str, object] = {
+    members: dict[str, object] = {
         "id": key, "kind": kind, "status": status, "created_at": created, "updated_at": updated,
         "reason": reason, "parent_id": parent, "title": title, "workspace": place, "provider": provider,
         "model": model, "origin": origin, "number": number, "archived": bool(archived),
     }  # fmt: skip
     if usage:
-        made["usage"] = Usage(**json.loads(str(usage)))
+        members["usage"] = Usage(**json.loads(str(usage)))
     if tags and tags != "[]":
-        made["tags"] = tuple(json.loads(str(tags)))
-    return Session(**made)  # type: ignore[arg-type]
+        members["tags"] = tuple(json.loads(str(tags)))
+    return Session(**members)  # type: ignore[arg-type]
 
 
 def pending_action_counts(database: Database) -> dict[str, int]:
     """Return how many questions wait, by session."""
-    found = database.execute("SELECT session_id, count(*) FROM action WHERE state = 'pending' GROUP BY 1")
-    return {row[0]: row[1] for row in found}
+    rows = database.execute("SELECT session_id, count(*) FROM action WHERE state = 'pending' GROUP BY 1")
+    return {row[0]: row[1] for row in rows}
 
 
 _COUNTED_EVENTS: Final = "event INDEXED BY event_counted WHERE session_id IN ({})"
@@ -102,14 +98,14 @@ _COUNT_STATEMENTS: Final = (
 
 def session_counts(database: Database, ids: Iterable[str]) -> dict[str, SessionCounts]:
     """Return what there is to say of some sessions in a word or two, by their ids."""
-    found: dict[str, SessionCounts] = {}
+    counted: dict[str, SessionCounts] = {}
     for some in _id_chunks(ids):
         counts = {key: [0] * 7 for key in some}
         for statement in _COUNT_STATEMENTS:
             for key, *values in database.execute(statement.format(_placeholders(some)), some):
-                counts[key] = [one + more for one, more in zip(counts[key], values, strict=True)]
-        found |= {key: SessionCounts(*values) for key, values in counts.items()}
-    return found
+                counts[key] = [total + more for total, more in zip(counts[key], values, strict=True)]
+        counted |= {key: SessionCounts(*values) for key, values in counts.items()}
+    return counted
 
 
 def deletion_extent(database: Database, session_id: str) -> DeletionExtent:
@@ -145,21 +141,19 @@ def activity_spans(database: Database, session_id: str) -> ActivitySpans:
 def sessions_with_facets(database: Database, tools: Iterable[str], answers: Iterable[str]) -> frozenset[str]:
     """Return the sessions in which every one of some tools was called and every answer was given.
 
-    Args:
-        database: A connection of a reader.
-        tools: Beginnings of their names.
-        answers: Beginnings of the states of an action: `rejected`, `expired`.
+    `tools`: beginnings of their names. `answers`: beginnings of the states of an action: `rejected`,
+    `expired`.
     """
     asked = [
         *(("call", "tool", word) for word in tools),
         *(("action", "state", word) for word in answers),
     ]
-    found: frozenset[str] | None = None
+    matching: frozenset[str] | None = None
     for table, column, word in asked:
         statement = f"SELECT DISTINCT session_id FROM {table} WHERE substr({column}, 1, ?1) = ?2"  # noqa: S608
         rows = {row[0] for row in database.execute(statement, (len(word), word))}
-        found = frozenset(rows) if found is None else found & rows
-    return found or frozenset()
+        matching = frozenset(rows) if matching is None else matching & rows
+    return matching or frozenset()
 
 
 def calls_that_asked(database: Database, tool: str, most: int) -> list[tuple[Call, str, str]]:
@@ -179,7 +173,7 @@ def calls_that_asked(database: Database, tool: str, most: int) -> list[tuple[Cal
 
 def _id_chunks(ids: Iterable[str]) -> Iterable[list[str]]:
     listed = list(dict.fromkeys(ids))
-    return (listed[at : at + _MOST_IDS] for at in range(0, len(listed), _MOST_IDS))
+    return (listed[start : start + _MOST_IDS] for start in range(0, len(listed), _MOST_IDS))
 
 
 def _placeholders(some: Sequence[str]) -> str:
@@ -201,7 +195,6 @@ class StatisticsScope(Struct, frozen=True, kw_only=True):
 
     @property
     def values(self) -> Sequence[SqlValue]:
-        """Return the values that every question is given."""
         return (SYSTEM_SESSION, self.since, self.workspace, self.session_id)
 
 
@@ -215,7 +208,6 @@ class StatisticsFacts(Struct, frozen=True, kw_only=True):
 
 
 def statistics_facts(database: Database, scope: StatisticsScope) -> StatisticsFacts:
-    """Read the facts of some sessions."""
     return StatisticsFacts(
         calls=tuple(_call_facts(database, scope)), answers=tuple(_action_facts(database, scope)),
         sessions=tuple(_session_facts(database, scope)), files=tuple(_file_facts(database, scope)),
@@ -276,17 +268,17 @@ def _session_facts(database: Database, scope: StatisticsScope) -> list[SessionFa
     forked = "json_extract(configuration, '$.forked_from') IS NOT NULL"
     columns = f"status, provider, model, usage, updated_at, created_at, id, {forked}"
     statement = f"SELECT {columns} FROM session WHERE {_IN_SCOPE}"  # noqa: S608
-    found: list[SessionFact] = []
+    facts: list[SessionFact] = []
     for row in database.execute(statement, scope.values).fetchall():
         since = row[5] if row[7] else 0
         spent = _tokens_by_quarter(database, str(row[6]), since) if _day(row[5]) != _day(row[4]) else ()
         usage = _own_tokens(database, str(row[6]), since) if row[7] else json.loads(row[3] or "{}")
-        found.append(_session_fact(row, usage, spent))
-    return found
+        facts.append(_session_fact(row, usage, spent))
+    return facts
 
 
-def _day(at: int | None) -> date:
-    return datetime.fromtimestamp(max(0, at or 0) / 1_000_000).date()
+def _day(micros: int | None) -> date:
+    return datetime.fromtimestamp(max(0, micros or 0) / 1_000_000).date()
 
 
 _TOKENS_BY_QUARTER: Final = (
@@ -308,7 +300,6 @@ def _own_tokens(database: Database, session_id: str, since: int) -> dict[str, in
 
 
 def _tokens_by_quarter(database: Database, session_id: str, since: int) -> tuple[tuple[int, int], ...]:
-    """Return what the replies of a session used, by quarters of an hour: no zone is off by less."""
     return tuple((row[0], row[1]) for row in database.execute(_TOKENS_BY_QUARTER, (session_id, since)))
 
 

@@ -34,17 +34,14 @@ from workbench.domain.rows import (
     step_key,
 )
 from workbench.domain.values import SYSTEM_SESSION, SessionKind
-from workbench.journal import database as journal_database
-from workbench.journal.database import WAKES_DRIVER, Database, SqlValue
+from workbench.journal.database import WAKES_DRIVER, Database, SqlRow, SqlValue, connect
 from workbench.journal.errors import JournalClosed, as_journal_error
 
 SELECT_EVENTS: Final = (
     "SELECT position, id, session_id, sequence_number, at, recorded_at, actor, turn_id, call_id,"
     " action_id, step, kind, body FROM event"
 )
-"""The columns that `decode` reads."""
 SELECT_NEWEST_TIME: Final = "SELECT coalesce(recorded_at, at) FROM event ORDER BY position DESC LIMIT 1"
-"""When the newest event was stored."""
 _MOST_IDLE_CONNECTIONS: Final = 4
 _SESSIONS_OF_PROMPTS: Final = 20
 STREAMED_KINDS: Final = ("text.streamed", "thinking.streamed", "output.streamed", "progress.reported")
@@ -54,17 +51,16 @@ _BACKWARDS: Final = "< ? ORDER BY sequence_number DESC"
 
 def decode_event(values: Sequence[Any]) -> Event:
     """Build an event from the values of `SELECT_EVENTS`, trusting that this program stored them."""
-    position, key, session, number, at, recorded, actor, turn, call, action, step, kind, text = values
+    position, key, session, number, moment, recorded, actor, turn, call, action, step, kind, text = values
     body, raw = decode_stored_body(kind, text)
     return Event(
-        id=key, session_id=session, at=at, actor=decode_stored_actor(actor), body=body, position=position,
+        id=key, session_id=session, at=moment, actor=decode_stored_actor(actor), body=body, position=position,
         sequence_number=number, turn_id=turn, call_id=call, action_id=action, step=step, recorded_at=recorded,
         raw=raw,
     )  # fmt: skip
 
 
 def event_with_position(event: Event, position: int, number: int) -> Event:
-    """Return an event as it is stored under a position and a number."""
     return replace(event, position=position, sequence_number=number)
 
 
@@ -83,7 +79,6 @@ def select_statement(row: type[AnyRow]) -> str:
 
 
 def row_from_values(row: type[Any], values: Sequence[Any]) -> Any:
-    """Build a row from the values of `select`."""
     content = dict(zip(column_names(row), values, strict=True))
     for column, read in _decoded_columns(row):
         value = content[column]
@@ -92,12 +87,40 @@ def row_from_values(row: type[Any], values: Sequence[Any]) -> Any:
     return row(**content)
 
 
-class JournalReader:
+class RowLookup:
+    """Rows by their keys, read from the database or from a transaction."""
+
+    def _row(self, row: type[AnyRow], key: str) -> Any:
+        raise NotImplementedError
+
+    def session(self, key: str) -> Session | None:
+        return self._row(Session, key)
+
+    def call(self, key: str) -> Call | None:
+        return self._row(Call, key)
+
+    def action(self, key: str) -> Action | None:
+        return self._row(Action, key)
+
+    def rule(self, key: str) -> Rule | None:
+        return self._row(Rule, key)
+
+    def trust(self, key: str) -> Trust | None:
+        return self._row(Trust, key)
+
+    def lease(self, key: str) -> Lease | None:
+        return self._row(Lease, key)
+
+    def pipeline_state(self, key: str) -> PipelineState | None:
+        return self._row(PipelineState, key)
+
+
+class JournalReader(RowLookup):
     """Ask the journal; any thread may, each question with a connection of its own."""
 
     def __init__(self, database: Path) -> None:
         self._database = database
-        self._idle: list[journal_database.Database] = []
+        self._idle: list[Database] = []
         self._lock = threading.Lock()
         self._is_closed = False
 
@@ -106,52 +129,35 @@ class JournalReader:
     def events(self, session_id: str | None = None, after: int = 0, limit: int | None = None) -> list[Event]:
         """Return events in order of position.
 
-        Args:
-            session_id: Only of this session.
-            after: Only those with a greater position.
-            limit: At most so many.
+        `session_id`: only of this session. `after`: only those with a greater position.
         """
         most = -1 if limit is None else limit
         if session_id is None:
-            found = self._all(f"{SELECT_EVENTS} WHERE position > ? ORDER BY position LIMIT ?", after, most)
-        elif after == 0:
-            order = "ORDER BY sequence_number LIMIT ?"
-            found = self._all(f"{SELECT_EVENTS} WHERE session_id = ? {order}", session_id, most)
-        else:
-            # The plus keeps SQLite from walking the session from its start to find a late position.
-            where = "WHERE +session_id = ? AND position > ? ORDER BY position LIMIT ?"
-            found = self._all(f"{SELECT_EVENTS} {where}", session_id, after, most)
-        return [decode_event(values) for values in found]
+            return self._events("position > ? ORDER BY position LIMIT ?", after, most)
+        if after == 0:
+            return self._events("session_id = ? ORDER BY sequence_number LIMIT ?", session_id, most)
+        # The plus keeps SQLite from walking the session from its start to find a late position.
+        where = "+session_id = ? AND position > ? ORDER BY position LIMIT ?"
+        return self._events(where, session_id, after, most)
 
     def window(self, session_id: str, first_sequence: int, count: int) -> list[Event]:
         """Return events of a session by their number, from `first_sequence` on."""
-        where = "WHERE session_id = ? AND sequence_number >= ? ORDER BY sequence_number LIMIT ?"
-        return [
-            decode_event(values)
-            for values in self._all(f"{SELECT_EVENTS} {where}", session_id, first_sequence, count)
-        ]
+        where = "session_id = ? AND sequence_number >= ? ORDER BY sequence_number LIMIT ?"
+        return self._events(where, session_id, first_sequence, count)
 
     def lasting(
         self, session_id: str, *, before: int | None = None, after: int = 0, limit: int
     ) -> list[Event]:
         """Return events of a session that are no piece of anything streamed, in order.
 
-        Args:
-            session_id: Which.
-            before: Only those with a smaller number, and of these the last.
-            after: Without `before`: only those with a greater number, and of these the first.
-            limit: At most so many.
+        `before`: only those with a smaller number, and of these the last. `after`: without `before`: only
+        those with a greater number, and of these the first.
         """
-        where = f"WHERE session_id = ? AND kind NOT IN ({', '.join('?' * len(STREAMED_KINDS))})"
+        where = f"session_id = ? AND kind NOT IN ({', '.join('?' * len(STREAMED_KINDS))})"
         number, order = (after, "> ? ORDER BY sequence_number") if before is None else (before, _BACKWARDS)
-        found = self._all(
-            f"{SELECT_EVENTS} {where} AND sequence_number {order} LIMIT ?",
-            session_id,
-            *STREAMED_KINDS,
-            number,
-            limit,
-        )
-        return [decode_event(values) for values in (found if before is None else reversed(found))]
+        where = f"{where} AND sequence_number {order} LIMIT ?"
+        events = self._events(where, session_id, *STREAMED_KINDS, number, limit)
+        return events if before is None else events[::-1]
 
     def turns_before(self, session_id: str, number: int) -> int:
         """Return how many turns of a session ended before its event with a number."""
@@ -163,28 +169,19 @@ class JournalReader:
         return (self._value(ended, session_id) or 0) - later
 
     def call_count(self, session_id: str) -> int:
-        """Return how many calls a session has."""
         return self._value("SELECT count(*) FROM call WHERE session_id = ?", session_id) or 0
 
     def call_events(self, call_id: str) -> list[Event]:
-        """Return the events of one call in order."""
-        return [
-            decode_event(values)
-            for values in self._all(f"{SELECT_EVENTS} WHERE call_id = ? ORDER BY position", call_id)
-        ]
+        return self._events("call_id = ? ORDER BY position", call_id)
 
     def step_events(self, run: str, step: str) -> list[Event]:
         """Return the events of one step of a run in order, without those of its items."""
-        where = "WHERE session_id = ? AND step = ? ORDER BY sequence_number"
-        return [decode_event(values) for values in self._all(f"{SELECT_EVENTS} {where}", run, step)]
+        return self._events("session_id = ? AND step = ? ORDER BY sequence_number", run, step)
 
     def event_at(self, position: int) -> Event | None:
-        """Return the event at a position; None if it was deleted or never was."""
-        found = self._all(f"{SELECT_EVENTS} WHERE position = ?", position)
-        return decode_event(found[0]) if found else None
+        return next(iter(self._events("position = ?", position)), None)
 
     def last_position(self) -> int:
-        """Return the newest position; 0 in an empty journal."""
         return self._value("SELECT max(position) FROM event") or 0
 
     def last_sequence(self, session_id: str) -> int:
@@ -192,14 +189,9 @@ class JournalReader:
         return self._value("SELECT max(sequence_number) FROM event WHERE session_id = ?", session_id) or 0
 
     def newest(self) -> int:
-        """Return when the newest event was stored; 0 in an empty journal."""
         return self._value(SELECT_NEWEST_TIME) or 0
 
     # --- rows ----------------------------------------------------------------------------------
-
-    def session(self, key: str) -> Session | None:
-        """Return a session by id."""
-        return self._row(Session, key)
 
     def sessions(
         self,
@@ -214,14 +206,9 @@ class JournalReader:
     ) -> list[Session]:
         """Return sessions, the last changed first.
 
-        Args:
-            workspace: Only of this workspace (its real path).
-            status: Only in one of these.
-            kinds: Only of one of these kinds.
-            parent_id: Only children of this session.
-            archived: Only archived ones, or only others.
-            limit: At most so many.
-            offset: After leaving out so many.
+        `workspace`: only of this workspace (its real path). `status`: only in one of these. `kinds`: only of
+        one of these kinds. `parent_id`: only children of this session. `archived`: only archived ones, or
+        only others. `offset`: after leaving out so many.
         """
         where = _Conditions()
         where.equal("workspace", workspace)
@@ -237,10 +224,9 @@ class JournalReader:
     def prompts(self, workspace: str, limit: int) -> list[Event]:
         """Return what people said last in the newest sessions of a workspace, oldest first."""
         newest = "SELECT id FROM session WHERE workspace = ? ORDER BY updated_at DESC LIMIT ?"
-        where = f"WHERE session_id IN ({newest}) AND {WAKES_DRIVER} AND kind = 'prompt.submitted'"
+        where = f"session_id IN ({newest}) AND {WAKES_DRIVER} AND kind = 'prompt.submitted'"
         order = "ORDER BY position DESC LIMIT ?"
-        found = self._all(f"{SELECT_EVENTS} {where} {order}", workspace, _SESSIONS_OF_PROMPTS, limit)
-        return [decode_event(values) for values in reversed(found)]
+        return self._events(f"{where} {order}", workspace, _SESSIONS_OF_PROMPTS, limit)[::-1]
 
     def driven(self, host_id: str, workspace: str) -> list[Session]:
         """Return the sessions of a workspace that a driver has not given back, the last changed first."""
@@ -249,15 +235,11 @@ class JournalReader:
         where = f"WHERE {held} AND +workspace = ? ORDER BY updated_at DESC, id"
         return self._rows(Session, where, host_id, workspace)
 
-    def call(self, key: str) -> Call | None:
-        """Return a call by id."""
-        return self._row(Call, key)
-
     def last_calls(self, session_id: str, limit: int) -> list[Call]:
         """Return the calls of a session that were asked for last, in the order they were asked for."""
-        found = self._rows(Call, "WHERE session_id = ? ORDER BY rowid DESC LIMIT ?", session_id, limit)
-        found.reverse()  # of two with the same place the one that came first stands first, as in a fold
-        return sorted(found, key=lambda call: (call.requested_at, call.ordinal))
+        calls = self._rows(Call, "WHERE session_id = ? ORDER BY rowid DESC LIMIT ?", session_id, limit)
+        calls.reverse()  # of two with the same place the one that came first stands first, as in a fold
+        return sorted(calls, key=lambda call: (call.requested_at, call.ordinal))
 
     def calls(self, session_id: str, states: Iterable[CallState] | None = None) -> list[Call]:
         """Return the calls of a session in the order they were asked for."""
@@ -265,10 +247,6 @@ class JournalReader:
         where.equal("session_id", session_id)
         where.one_of("state", states)
         return self._rows(Call, f"{where} ORDER BY requested_at, ordinal, rowid", *where.given)
-
-    def action(self, key: str) -> Action | None:
-        """Return an action by id."""
-        return self._row(Action, key)
 
     def actions(
         self, session_id: str | None = None, states: Iterable[ActionState] | None = None
@@ -284,46 +262,21 @@ class JournalReader:
         where = "WHERE state = 'pending' AND expires_at <= ? ORDER BY expires_at, opened_at"
         return self._rows(Action, where, now)
 
-    def rules(self, now: int | None = None) -> list[Rule]:
-        """Return rules in order of their numbers; with `now` only those in force then."""
-        active = "WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?) " if now else ""
-        given = () if now is None else (now,)
-        return self._rows(Rule, f"{active}ORDER BY created_at, rowid", *given)
-
-    def rule(self, number: str) -> Rule | None:
-        """Return a rule by its number, revoked or not."""
-        return self._row(Rule, number)
-
-    def trust(self, workspace: str) -> Trust | None:
-        """Return what was last said about a workspace."""
-        return self._row(Trust, workspace)
-
     def trusted(self, workspace: str) -> Event | None:
-        """Return the event that last trusted a workspace."""
-        where = "WHERE session_id = ? AND kind = 'workspace.trusted'"
-        newest = "AND json_extract(body, '$.workspace') = ? ORDER BY sequence_number DESC LIMIT 1"
-        found = self._all(f"{SELECT_EVENTS} {where} {newest}", SYSTEM_SESSION, workspace)
-        return decode_event(found[0]) if found else None
-
-    def lease(self, session_id: str) -> Lease | None:
-        """Return who drives a session, or did last."""
-        return self._row(Lease, session_id)
-
-    def pipeline_state(self, run: str) -> PipelineState | None:
-        """Return a pipeline run by id."""
-        return self._row(PipelineState, run)
+        where = "session_id = ? AND kind = 'workspace.trusted' AND json_extract(body, '$.workspace') = ?"
+        newest = f"{where} ORDER BY sequence_number DESC LIMIT 1"
+        return next(iter(self._events(newest, SYSTEM_SESSION, workspace)), None)
 
     def pipeline_states(self, workspace: str | None = None, limit: int | None = None) -> list[PipelineState]:
         """Return the pipeline runs of a workspace, or of all, the newest first."""
         here = (
             "" if workspace is None else "WHERE pipeline_id IN (SELECT id FROM session WHERE workspace = ?)"
         )
-        given = () if workspace is None else (workspace,)
+        bindings = () if workspace is None else (workspace,)
         order = f"{here} ORDER BY created_at DESC, rowid DESC LIMIT ?"
-        return self._rows(PipelineState, order, *given, -1 if limit is None else limit)
+        return self._rows(PipelineState, order, *bindings, -1 if limit is None else limit)
 
     def step_state(self, run: str, step: str) -> StepState | None:
-        """Return a step of a run."""
         return self._row(StepState, step_key(run, step))
 
     def step_states(self, run: str) -> list[StepState]:
@@ -347,7 +300,6 @@ class JournalReader:
     # --- connections ---------------------------------------------------------------------------
 
     def close(self) -> None:
-        """Close the connections."""
         with self._lock:
             self._is_closed = True
             idle, self._idle = self._idle, []
@@ -355,7 +307,7 @@ class JournalReader:
             database.close()
 
     @contextlib.contextmanager
-    def snapshot(self) -> Generator[journal_database.Database, None, None]:
+    def snapshot(self) -> Generator[Database, None, None]:
         """Lend a connection for one question or several."""
         with self._lock:
             if self._is_closed:
@@ -363,7 +315,7 @@ class JournalReader:
             database = self._idle.pop() if self._idle else None
         try:
             if database is None:
-                database = journal_database.connect(self._database, query_only=True)
+                database = connect(self._database, query_only=True)
             yield database
         except BaseException as error:
             if database is not None:
@@ -378,32 +330,33 @@ class JournalReader:
         if not is_kept:
             database.close()
 
-    def _all(self, statement: str, *values: journal_database.SqlValue) -> list[journal_database.SqlRow]:
+    def _events(self, where: str, *values: SqlValue) -> list[Event]:
+        return [decode_event(columns) for columns in self._all(f"{SELECT_EVENTS} WHERE {where}", *values)]
+
+    def _all(self, statement: str, *values: SqlValue) -> list[SqlRow]:
         with self.snapshot() as database:
             return database.execute(statement, values).fetchall()
 
-    def _value(self, statement: str, *values: journal_database.SqlValue) -> Any:
-        found = self._all(statement, *values)
-        return found[0][0] if found else None
+    def _value(self, statement: str, *values: SqlValue) -> Any:
+        rows = self._all(statement, *values)
+        return rows[0][0] if rows else None
 
     def _row(self, row: type[AnyRow], key: str) -> Any:
-        found = self._rows(row, f"WHERE {ROW_KEYS[row]} = ?", key)
-        return found[0] if found else None
+        rows = self._rows(row, f"WHERE {ROW_KEYS[row]} = ?", key)
+        return rows[0] if rows else None
 
-    def _rows(self, row: type[AnyRow], rest: str, *values: journal_database.SqlValue) -> list[Any]:
+    def _rows(self, row: type[AnyRow], rest: str, *values: SqlValue) -> list[Any]:
         return [
-            row_from_values(row, found) for found in self._all(f"{select_statement(row)} {rest}", *values)
+            row_from_values(row, columns) for columns in self._all(f"{select_statement(row)} {rest}", *values)
         ]
 
 
 class _Conditions:
-    """Conditions of a list, those that were given."""
-
     def __init__(self) -> None:
         self._parts: list[str] = []
-        self.given: list[journal_database.SqlValue] = []
+        self.given: list[SqlValue] = []
 
-    def equal(self, column: str, value: journal_database.SqlValue) -> None:
+    def equal(self, column: str, value: SqlValue) -> None:
         if value is not None:
             self._parts.append(f"{column} = ?")
             self.given.append(value)
@@ -443,7 +396,6 @@ def column_names(row: type[AnyRow]) -> tuple[str, ...]:
 
 
 def row_to_values(row: AnyRow) -> list[SqlValue]:
-    """Return a row as the values that `load` takes."""
     return [_column_value(row, column) for column in column_names(type(row))]
 
 
@@ -451,7 +403,6 @@ _encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), all
 
 
 def insert_row(database: Database, row: AnyRow) -> None:
-    """Store a row that is not there yet."""
     cls = type(row)
     database.execute(_insert_statement(cls), [_column_value(row, column) for column in column_names(cls)])
 
@@ -493,7 +444,6 @@ def _column_value(row: AnyRow, column: str) -> SqlValue:
 
 @functools.cache
 def _decoded_columns(row: type[AnyRow]) -> tuple[tuple[str, Callable[[Any], Any]], ...]:
-    """Return the columns that do not hold the value of their field, and what reads each."""
     hints = typing.get_type_hints(row)
     readers = ((column, _column_decoder(hints[column])) for column in column_names(row))
     return tuple((column, read) for column, read in readers if read is not None)

@@ -56,11 +56,7 @@ from workbench.domain.rows import (
     Call,
     Host,
     Lease,
-    PipelineState,
-    Rule,
-    Session,
     StepState,
-    Trust,
     step_key,
 )
 from workbench.domain.values import SYSTEM_SESSION, Body
@@ -82,7 +78,6 @@ class CachedLookups(Struct, frozen=True):
     sequences: dict[str, int]
     deleted: dict[str, bool]
     words: set[str]
-    """Words that the search knows."""
 
 
 class LookupCache:
@@ -114,7 +109,7 @@ class LookupCache:
         )
 
 
-class TransactionTables:
+class TransactionTables(storage.RowLookup):
     """Rows as they stand at this point of the transaction; a `fold.Lookup`."""
 
     def __init__(
@@ -122,92 +117,58 @@ class TransactionTables:
     ) -> None:
         """Look at the tables in a transaction that has begun.
 
-        Args:
-            database: The connection of the transaction.
-            now: The wall clock.
-            has_blob: Whether stored bytes are there.
-            kept: What an earlier transaction looked up; taken over if nothing was committed since elsewhere.
+        `has_blob`: whether stored bytes are there. `kept`: what an earlier transaction looked up; taken over
+        if nothing was committed since elsewhere.
         """
         self.database = database
         self.has_blob = has_blob
         self._kept = kept or LookupCache()
-        found = self._kept.take(database)
-        self.newest: int = (self.value(SELECT_NEWEST_TIME) or 0) if found is None else found.newest
+        cached = self._kept.take(database)
+        self.newest: int = (self.value(SELECT_NEWEST_TIME) or 0) if cached is None else cached.newest
         """When the newest event was stored; the times of what is appended never lie before it."""
         self.now = max(now, self.newest)
         """The wall clock, or the newest event if the clock was set back behind it."""
         self.has_written = False
-        self._rows: RowsByKey = {} if found is None else found.rows
-        self._sequences: dict[str, int] = {} if found is None else found.sequences
-        self._deleted: dict[str, bool] = {} if found is None else found.deleted
-        self._words: set[str] = set() if found is None else found.words
+        self._rows: RowsByKey = {} if cached is None else cached.rows
+        self._sequences: dict[str, int] = {} if cached is None else cached.sequences
+        self._deleted: dict[str, bool] = {} if cached is None else cached.deleted
+        self._words: set[str] = set() if cached is None else cached.words
         self._held: RowsByKey | None = None
 
     def keep(self) -> None:
         """Keep what was looked up for the next transaction; to be called once this one is committed."""
         self._kept.put(CachedLookups(self.newest, self._rows, self._sequences, self._deleted, self._words))
 
-    def session(self, key: str) -> Session | None:
-        """Return a session by id."""
-        return self._get(Session, key)
-
-    def call(self, key: str) -> Call | None:
-        """Return a call by id."""
-        return self._get(Call, key)
-
-    def action(self, key: str) -> Action | None:
-        """Return an action by id."""
-        return self._get(Action, key)
-
-    def rule(self, key: str) -> Rule | None:
-        """Return a rule by its number."""
-        return self._get(Rule, key)
-
-    def trust(self, key: str) -> Trust | None:
-        """Return the trust row of a workspace path."""
-        return self._get(Trust, key)
-
-    def pipeline_state(self, key: str) -> PipelineState | None:
-        """Return a pipeline run by id."""
-        return self._get(PipelineState, key)
-
     def step_state(self, key: str) -> StepState | None:
         """Return a step of a run by `RUN/STEP`."""
-        return self._get(StepState, key)
+        return self._row(StepState, key)
 
     def next_run_number(self, pipeline: str, workspace: str) -> int:
-        """Return the next number of a pipeline's runs in a workspace, from 1."""
         return (self.value(_LAST_RUN_NUMBER, pipeline, workspace) or 0) + 1
 
-    def lease(self, key: str) -> Lease | None:
-        """Return the lease of a session."""
-        return self._get(Lease, key)
-
     def host(self, key: str) -> Host | None:
-        """Return a driver by id."""
-        return self._get(Host, key)
+        return self._row(Host, key)
 
     def due(self) -> list[Action]:
         """Return the pending actions whose time has run out."""
         where = "WHERE state = 'pending' AND expires_at <= ? ORDER BY expires_at, opened_at"
-        found = self.database.execute(f"{storage.select_statement(Action)} {where}", (self.now,))
-        return [storage.row_from_values(Action, values) for values in found]
+        rows = self.database.execute(f"{storage.select_statement(Action)} {where}", (self.now,))
+        return [storage.row_from_values(Action, values) for values in rows]
 
     def event_at(self, position: int) -> Event | None:
-        """Return the event at a position."""
-        found = self.database.execute(f"{SELECT_EVENTS} WHERE position = ?", (position,)).fetchone()
-        return decode_event(found) if found else None
+        return self._event("position = ?", position)
 
     def stored(self, event_id: str) -> Event | None:
-        """Return the event with an id."""
-        found = self.database.execute(f"{SELECT_EVENTS} WHERE id = ?", (event_id,)).fetchone()
-        return decode_event(found) if found else None
+        return self._event("id = ?", event_id)
+
+    def _event(self, where: str, value: SqlValue) -> Event | None:
+        row = self.database.execute(f"{SELECT_EVENTS} WHERE {where}", (value,)).fetchone()
+        return decode_event(row) if row else None
 
     def is_deleted(self, session_id: str) -> bool:
-        """Return whether a session of this id was deleted."""
         if session_id not in self._deleted:
-            found = self.value(_TOMBSTONE, session_id)
-            self._deleted[session_id] = found is not None
+            tombstone = self.value(_TOMBSTONE, session_id)
+            self._deleted[session_id] = tombstone is not None
         return self._deleted[session_id]
 
     def next_rule(self) -> str:
@@ -215,7 +176,6 @@ class TransactionTables:
         return f"R{(self.value(_LAST_RULE_NUMBER) or 0) + 1}"
 
     def next_sequence(self, session_id: str) -> int:
-        """Take the next number of a session."""
         last = self._sequences.get(session_id)
         if last is None:
             last = self.value("SELECT max(sequence_number) FROM event WHERE session_id = ?", session_id) or 0
@@ -259,7 +219,7 @@ class TransactionTables:
         """Store a row under its key."""
         cls = type(row)
         key = getattr(row, storage.ROW_KEYS[cls])
-        old = self._get(cls, key)
+        old = self._row(cls, key)
         if self._held is not None:
             self._held.setdefault((cls, key), old)
         else:
@@ -293,19 +253,17 @@ class TransactionTables:
         self.newest = self.value(SELECT_NEWEST_TIME) or 0
 
     def value(self, statement: str, *values: SqlValue) -> Any:
-        """Return the first value of the first row; None if there is none."""
-        found = self.database.execute(statement, values).fetchone()
-        return found[0] if found else None
+        row = self.database.execute(statement, values).fetchone()
+        return row[0] if row else None
 
     def all(self, statement: str, *values: SqlValue) -> list[SqlRow]:
-        """Return all rows of a question."""
         return self.database.execute(statement, values).fetchall()
 
-    def _get(self, row: type[storage.AnyRow], key: str) -> Any:
+    def _row(self, row: type[storage.AnyRow], key: str) -> Any:
         if (row, key) not in self._rows:
             statement = f"{storage.select_statement(row)} WHERE {storage.ROW_KEYS[row]} = ?"
-            found = self.database.execute(statement, (key,)).fetchone()
-            self._rows[row, key] = storage.row_from_values(row, found) if found else None
+            values = self.database.execute(statement, (key,)).fetchone()
+            self._rows[row, key] = storage.row_from_values(row, values) if values else None
         return self._rows[row, key]
 
 
@@ -341,7 +299,6 @@ ALLOWED_AFTER_END: Final[tuple[type[Body], ...]] = (
     # What was already under way when the session ended: its outcome is a fact, and questions close.
     CallFinished, FileChanged, ActionExpired, ActionCancelled, LeaseReleased,
 )  # fmt: skip
-"""What a session takes after its end."""
 LONGEST_WINDOW: Final = 1440 * 60 * 1_000_000
 """Microseconds; the longest window that the configuration allows."""
 
@@ -349,8 +306,7 @@ LONGEST_WINDOW: Final = 1440 * 60 * 1_000_000
 def require_not_deleted(event: Event, live: TransactionTables) -> None:
     """Refuse an event for a session that was deleted: its id is never used again.
 
-    Raises:
-        SessionUnknown: It was deleted.
+    Raises SessionUnknown: it was deleted.
     """
     if event.session_id != SYSTEM_SESSION and live.is_deleted(event.session_id):
         raise SessionUnknown(
@@ -361,11 +317,9 @@ def require_not_deleted(event: Event, live: TransactionTables) -> None:
 def require_legal_event(event: Event, live: TransactionTables) -> None:
     """Refuse an event that its session, call or action does not allow as they stand.
 
-    Raises:
-        SessionUnknown: There is no such session.
-        SessionEnded: The session takes no more events.
-        IllegalMoveError: A state machine does not allow the move.
-        GuardFailed: What the event is about does not exist, or exists already.
+    Raises SessionUnknown: there is no such session; SessionEnded: the session takes no more events;
+    IllegalMoveError: a state machine does not allow the move; GuardFailed: what the event is about does not
+    exist, or exists already.
     """
     if event.session_id != SYSTEM_SESSION:
         _require_session(event, live)
@@ -511,10 +465,10 @@ def _run_started(event: Event, live: TransactionTables) -> None:
     assert isinstance(event.body, RunStarted)
     run = live.pipeline_state(event.session_id)
     if run is None or run.status == "completed" or event.body.round != run.round + 1:
-        found = (
+        state = (
             f"run {event.session_id} is in round {run.round}, {run.status}" if run else "there is no such run"
         )
-        raise GuardFailed(_not_written(event), found, "look at the run with workbench pipeline status")
+        raise GuardFailed(_not_written(event), state, "look at the run with workbench pipeline status")
 
 
 def _run_changed(event: Event, live: TransactionTables) -> None:

@@ -61,7 +61,6 @@ class WriteJob(Struct, kw_only=True):
     error: Exception | None = None
 
     def settle(self) -> None:
-        """Tell the producer."""
         if self.error is None:
             self.future.set_result(self.result)
         else:
@@ -76,10 +75,8 @@ class WriterThread:
     ) -> None:
         """Start the thread.
 
-        Args:
-            home: Where the database is; it is prepared.
-            begin: Makes the tables of a transaction that has just begun.
-            on_commit: Called in the thread after each commit that wrote something.
+        `begin`: makes the tables of a transaction that has just begun. `on_commit`: called in the thread
+        after each commit that wrote something.
         """
         self._home, self._begin, self._on_commit = home, begin, on_commit
         self._store = WriteConnections(home)
@@ -93,11 +90,7 @@ class WriterThread:
         self._thread.start()
 
     def submit(self, job: WriteJob) -> "Future[Any]":
-        """Queue a job.
-
-        Raises:
-            JournalClosed: The writer was closed.
-        """
+        """Queue a job. Raises JournalClosed: the writer was closed."""
         if threading.current_thread() is self._thread:
             raise RuntimeError("a job must not wait for another one: it runs in the thread that commits")
         with self._wake:
@@ -196,16 +189,16 @@ class WriterThread:
         self._store.checkpoint_if_due()
 
     def _after_failure(self, group: list[WriteJob], error: Exception) -> list[WriteJob]:
-        found = as_journal_error(error) or error
-        if len(group) > 1 and not isinstance(found, JournalBusy | JournalNewer):
+        failure = as_journal_error(error) or error
+        if len(group) > 1 and not isinstance(failure, JournalBusy | JournalNewer):
             # One of them may be too large for what is left of the disk; the others are not to blame.
             for job in group:
                 self._try([job])
-        elif isinstance(found, JournalFull) and group[0].is_outcome and self._home.free_reserve():
+        elif isinstance(failure, JournalFull) and group[0].is_outcome and self._home.free_reserve():
             self._try(group)
         else:
             for job in group:
-                job.error = found
+                job.error = failure
                 job.settle()
         return group
 
@@ -268,12 +261,8 @@ class WriteQueue:
     ) -> None:
         """Begin the thread that writes.
 
-        Args:
-            home: Where the database is; it is prepared.
-            clock: What time it is.
-            blobs: What events may refer to.
-            announce: Called in the thread after each commit that wrote something.
-            note: Told the time of the newest event at the beginning of each transaction.
+        `blobs`: what events may refer to. `announce`: called in the thread after each commit that wrote
+        something. `note`: told the time of the newest event at the beginning of each transaction.
         """
         self._clock, self._blobs, self._note = clock, blobs, note
         self._kept = LookupCache()
@@ -296,8 +285,9 @@ class WriteQueue:
             return [event.position for event in store_events(many, live, strict=strict)]
 
         job = WriteJob(
-            run=run, is_durable=has_durable_event(events), size=sum(len(one.body) for one in many),
-            is_outcome=are_outcomes(events),
+            run=run, is_durable=any(event.body.DURABLE for event in events),
+            size=sum(len(prepared.body) for prepared in many),
+            is_outcome=bool(events) and all(isinstance(event.body, OUTCOME_EVENTS) for event in events),
         )  # fmt: skip
         return cast("Future[list[int]]", self._writer.submit(job))
 
@@ -338,8 +328,7 @@ class PreparedEvent(Struct, frozen=True, kw_only=True):
 def prepare_event(event: Event, *, is_validated: bool = False) -> PreparedEvent:
     """Make an event ready to be stored.
 
-    Raises:
-        MalformedEventError: It cannot be stored as JSON text, or a field has a wrong type or value.
+    Raises MalformedEventError: it cannot be stored as JSON text, or a field has a wrong type or value.
     """
     if is_validated:
         validate_event(event)
@@ -359,16 +348,9 @@ def store_event(
 ) -> Event:
     """Store an event with the rows that it changes, and return it as stored.
 
-    Args:
-        prepared: From `prepare`.
-        live: The tables in this transaction.
-        strict: False for imports, which may make any move and name bytes that are not here.
-        is_new: The caller knows that no event has this id.
-
-    Raises:
-        EventConflict: Its id is taken by another event.
-        BlobMissing: It names bytes that are not stored.
-        GuardFailed, IllegalMoveError: See `checks`.
+    `strict`: False for imports, which may make any move and name bytes that are not here. `is_new`: the
+    caller knows that no event has this id. Raises EventConflict: its id is taken by another event;
+    BlobMissing: it names bytes that are not stored; GuardFailed, IllegalMoveError: see `require_legal_event`.
     """
     if not is_new and (known := live.stored(prepared.event.id)):
         _require_same_event(prepared, known)
@@ -388,16 +370,6 @@ def store_event(
 def store_events(many: Sequence[PreparedEvent], live: TransactionTables, *, strict: bool) -> list[Event]:
     """Store events in order; any that is refused refuses all."""
     return [store_event(prepared, live, strict=strict) for prepared in many]
-
-
-def has_durable_event(events: Sequence[Event]) -> bool:
-    """Return whether any of the events must survive a power loss."""
-    return any(event.body.DURABLE for event in events)
-
-
-def are_outcomes(events: Sequence[Event]) -> bool:
-    """Return whether the events say what has been done, so that the reserve may be spent on them."""
-    return bool(events) and all(isinstance(event.body, OUTCOME_EVENTS) for event in events)
 
 
 def _with_valid_time(event: Event, live: TransactionTables, *, strict: bool) -> Event:

@@ -50,7 +50,6 @@ class CommandPart(Struct, frozen=True, kw_only=True):
     """What it does besides running, in words."""
     marks: tuple[CommandMark, ...] = ()
     reasons: tuple[str, ...] = ()
-    """Why no rule covers it."""
     simple: SimpleCommand | None = None
     """As rules see it; None where it is not plain by itself."""
 
@@ -60,7 +59,6 @@ class CommandReview(Struct, frozen=True, kw_only=True):
 
     parts: tuple[CommandPart, ...]
     reasons: tuple[str, ...]
-    """Why no rule covers the whole line."""
     is_certain: bool
     left_out: int = 0
 

@@ -33,7 +33,6 @@ from workbench.text import canonical
 from workbench.text.display import DisplayPlace, has_mixed_script_host, json_strings, text_warnings
 from workbench.text.safe import one_line
 
-EVERY_PROVIDER: Final = "*"
 _READ_TOOL: Final = "read_file"
 _CREATE_TOOLS: Final = frozenset({"create_file", "create_directory"})
 """Tools that may create a file that may not be read; only a human's answer lets them say that it exists."""
@@ -90,7 +89,6 @@ class ScreenedCall(Struct, frozen=True, kw_only=True):
     marks: tuple[str, ...] = ()
     """Short names of what keeps every grant from covering it: `runs by itself`, `trust ended`."""
     no_grant_reason: str = ""
-    """The same as a sentence."""
 
     @property
     def grounded(self) -> dict[str, object]:
@@ -178,8 +176,7 @@ def _offered_tool(call: GateCall, context: GateContext) -> ToolDescriptor | Gate
     descriptor = context.descriptors.get(call.tool)
     if descriptor is None:
         return _refused_verdict("schema", f"{name}: no tool is called that")
-    offered = descriptor.allowed_providers
-    if EVERY_PROVIDER not in offered and context.provider not in offered:
+    if not descriptor.is_offered_to(context.provider):
         return _refused_verdict("schema", f"{name}: not offered to {one_line(context.provider, 60)}")
     if context.active_tools and descriptor.id not in context.active_tools:
         return _refused_verdict("schema", f"{name}: not active in this session")
@@ -280,7 +277,6 @@ def may_hear_reason(passed: ScreenedCall, context: GateContext) -> bool:
 
 
 def _target_read_deny_verdict(passed: ScreenedCall, context: GateContext) -> GateVerdict | None:
-    """Deny a tool whose answers tell what a file holds where reading that file is denied."""
     if passed.descriptor.id in _CREATE_TOOLS:
         return None
     said = (read_deny_verdict(target, context) for target in passed.targets.values())

@@ -66,12 +66,10 @@ class _ExecutedWord(Struct, frozen=True):
     is_program: bool = False
 
 
-def resolved_hook_command(command: str, folder: str) -> str:
+def resolved_hook_command(command: str, folder: str, depth: int = _MAX_NESTING) -> str:
     """Return a command with the programs and scripts of its own folder, or raise `UnresolvedHookPath`."""
-    return _resolved_command(command, folder, _MAX_NESTING) if folder else command
-
-
-def _resolved_command(command: str, folder: str, depth: int) -> str:
+    if not folder:
+        return command
     pieces, done = list[str](), 0
     for use in _executed_words(command):
         replacement = _replacement(use, folder, depth)
@@ -92,7 +90,7 @@ def _replacement(use: _ExecutedWord, folder: str, depth: int) -> str | None:
     if use.is_code:
         if depth == 0:
             raise UnresolvedHookPath("the hook calls shells within shells; write it as a script")
-        inner = _resolved_command(text, folder, depth - 1)
+        inner = resolved_hook_command(text, folder, depth - 1)
         return None if inner == text else shlex.quote(inner)
     if use.is_program and "/" not in text:
         return None
@@ -109,16 +107,14 @@ def _is_relative(use: _ExecutedWord) -> bool:
     return not use.is_program or "/" in raw
 
 
-def hook_protected_paths(command: str, folder: str, cwd: str, path: str) -> Iterator[str]:
+def hook_protected_paths(
+    command: str, folder: str, cwd: str, path: str, depth: int = _MAX_NESTING
+) -> Iterator[str]:
     """Yield the real paths that any word of a hook names, in `folder`, in `cwd` or in the `PATH`."""
-    yield from _protected_paths(command, folder, cwd, path, _MAX_NESTING)
-
-
-def _protected_paths(command: str, folder: str, cwd: str, path: str, depth: int) -> Iterator[str]:
     for use in _executed_words(command):
         text = use.word.text or use.word.raw.strip("\"'")
         if use.is_code and depth:
-            yield from _protected_paths(text, folder, cwd, path, depth - 1)
+            yield from hook_protected_paths(text, folder, cwd, path, depth - 1)
         elif use.is_program and "/" not in text:
             yield from _program_path(text, path)
         else:
@@ -262,9 +258,7 @@ class HookProcessEnd(Protocol):
         ...
 
     @property
-    def output(self) -> bytes:
-        """What it wrote."""
-        ...
+    def output(self) -> bytes: ...
 
     @property
     def timed_out(self) -> bool:
@@ -295,7 +289,6 @@ class HookPayload(Struct, frozen=True, kw_only=True):
     session_id: str
     cwd: str
     outcome: str | None = None
-    """How the call ended; only after it."""
 
     def stdin(self, event: HookEvent) -> bytes:
         """Return the JSON that a hook reads, without secrets."""
@@ -313,7 +306,6 @@ class HookPayload(Struct, frozen=True, kw_only=True):
 
 
 def hook_key(command: str, matcher: str) -> str:
-    """Return the name under which a hook that has run is remembered."""
     return f"{command}{matcher}"
 
 
@@ -323,7 +315,6 @@ def hooks_already_run(events: Iterable[HookRan]) -> dict[str, HookRan]:
 
 
 def matching_hooks(hooks: Iterable[HookRule], event: HookEvent, passed: ScreenedCall) -> tuple[HookRule, ...]:
-    """Return the hooks for an event whose matcher matches a call."""
     return tuple(hook for hook in hooks if hook.event == event and _matcher_matches(hook.matcher, passed))
 
 

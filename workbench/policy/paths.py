@@ -13,14 +13,14 @@ from typing import Final
 
 from msgspec import Struct
 
+from workbench.domain.values import WORKSPACE_CONFIG_FILE
 from workbench.text.safe import one_line
 
 MAX_PATH_LENGTH: Final = 4096
 """Bytes of a path that the kernel accepts."""
 _LONGEST_NAME: Final = 255
 _MOST_LINKS: Final = 40
-WORKSPACE_CONFIG: Final = ".workbench.json"
-GOVERNING_FILES: Final = (WORKSPACE_CONFIG, "workbench.yaml", "wave.yaml")
+GOVERNING_FILES: Final = (WORKSPACE_CONFIG_FILE, "workbench.yaml", "wave.yaml")
 GOVERNING_FOLDERS: Final = (".workbench", ".wave", ".agents")
 GOVERNING_NAMES: Final = (*GOVERNING_FILES, *GOVERNING_FOLDERS)
 """Names at the root of a workspace that trust covers and that no agent may write."""
@@ -80,10 +80,8 @@ def resolve_path(workspace: str, path: str) -> ResolvedPath:
     """Follow a path of a call to where it really leads.
 
     Links are followed before `..`, also where the last names do not exist yet. Nothing is expanded; a path
-    with `~` or `$NAME` is refused unless that very file exists.
-
-    Raises:
-        PathRefused: It leads outside the workspace or in a circle, or cannot be a path.
+    with `~` or `$NAME` is refused unless that very file exists. Raises PathRefused: it leads outside the
+    workspace or in a circle, or cannot be a path.
     """
     _require_possible(path)
     root = os.path.realpath(workspace)
@@ -231,7 +229,6 @@ def _parts(path: str) -> list[str]:
 
 
 def _link_target(path: str) -> str | None:
-    """Return a link's target; empty where there is no link, None where there is nothing at all."""
     try:
         return os.readlink(path) if stat.S_ISLNK(os.lstat(path).st_mode) else ""  # noqa: PTH115
     except (FileNotFoundError, NotADirectoryError):
@@ -258,7 +255,6 @@ def _has_hard_link_in(look: os.stat_result | None, place: str) -> bool:
 
 
 def _refuse_git_internals(path: str, root: str) -> str | None:
-    """Refuse what git reads where `.git` is a file or a link, and repositories without a work tree."""
     places = (f"{root}/.git", *_folders_named_by(f"{root}/.git"))
     if any(is_below(folded_path(path), folded_path(os.path.realpath(place))) for place in places):
         return "belongs to git"
@@ -294,7 +290,6 @@ def _is_repository_part(here: str, name: str) -> bool:
 
 
 def _folders_named_by(git_file: str) -> Iterator[str]:
-    """Yield the folders that a `.git` file names, as in worktrees and submodules."""
     for name, prefix in ((git_file, "gitdir:"), (f"{git_file}/commondir", "")):
         text = read_short_text(name)
         if text is None or not text.startswith(prefix) or not text.removeprefix(prefix).strip():

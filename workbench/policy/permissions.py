@@ -63,7 +63,6 @@ class PatternNote(Struct, frozen=True, kw_only=True):
 
 
 def tool_name_note(name: str, known: Iterable[str]) -> PatternNote | None:
-    """Return the note on a tool's name in a pattern, if there is one."""
     ids = BUILT_IN_TOOLS | frozenset(known)
     if name in ids or name in TOOL_ALIASES or name.startswith(MCP_PREFIX) or "*" in name:
         return None
@@ -141,7 +140,6 @@ def _syntax_problem(text: str, name: str, bracket: str, rest: str) -> str | None
 def permission_names_tool(
     parsed: ParsedPermission, descriptor: ToolDescriptor, purpose: MatchPurpose = "grant"
 ) -> bool:
-    """Say whether a pattern is about a tool at all."""
     name, ids = parsed.name, (descriptor.id, descriptor.wire_name)
     if name in ids or descriptor.id in TOOL_ALIASES.get(name, ()):
         return True
@@ -193,7 +191,6 @@ def first_matching_permission(
     *,
     purpose: MatchPurpose,
 ) -> PermissionPattern | None:
-    """Return the first pattern that matches a call."""
     return next(
         (g for g in globs if permission_matches(g, descriptor, parameters, targets, view, purpose=purpose)),
         None,

@@ -10,7 +10,6 @@ from typing import Any, Final, cast
 from msgspec import Struct, field
 
 MAX_REGEX_LENGTH: Final = 2000
-"""Characters of a pattern that somebody wrote."""
 _MAX_GENERATED_LENGTH: Final = 20_000
 MAX_SEARCH_STEPS: Final = 50_000_000
 """Instructions times bytes of one search: about a third of a second where RE2 is at its slowest."""

@@ -74,7 +74,6 @@ def is_copied_by_fork(session: Session, call: Call) -> bool:
 
 
 def rule_concerns_tool(rule: Rule, descriptor: ToolDescriptor) -> bool:
-    """Say whether a rule is about a tool at all."""
     about = "" if rule.pattern_kind == "regex" else rule.pattern.partition("(")[0]
     return rules.rule_covers(replace(rule, effect="deny", pattern=about), _parameterless_subject(descriptor))
 

@@ -374,7 +374,6 @@ def _assignment_problem(assignments: Iterable[str]) -> str | None:
 
 
 def _never_passed_reason(words: Sequence[str]) -> str | None:
-    """Return why no command that begins with the words of a pattern is ever allowed."""
     if not words:
         return "it names no command"
     judged = assess_command([word.replace("*", permissions.UNRELATED_WORD) for word in words])

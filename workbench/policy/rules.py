@@ -38,7 +38,6 @@ class RuleMoment(Struct, frozen=True, kw_only=True):
 
 
 def rule_names_tool(tool: str, kind: PatternKind, descriptor: ToolDescriptor) -> bool:
-    """Say whether a rule is written for the described tool."""
     if kind == "glob":
         return permissions.permission_names_tool(permissions.ParsedPermission(name=tool), descriptor)
     return tool in (descriptor.id, descriptor.wire_name)
@@ -55,14 +54,6 @@ def is_rule_in_force(rule: Rule, moment: RuleMoment) -> bool:
         return True
     here = {"session": moment.session_id, "workspace": moment.workspace, "run": moment.run_id}[rule.scope]
     return here is not None and rule.scope_id == here
-
-
-def rules_by_tool(rules: Iterable[Rule]) -> dict[str, tuple[Rule, ...]]:
-    """Return rules by the tool they name, in their order."""
-    grouped: dict[str, list[Rule]] = {}
-    for rule in rules:
-        grouped.setdefault(rule.tool, []).append(rule)
-    return {tool: tuple(named) for tool, named in grouped.items()}
 
 
 def rule_covers(rule: Rule, subject: RuleSubject) -> bool:
@@ -88,7 +79,6 @@ def first_rule_passing(rules: Iterable[Rule], subject: RuleSubject, simple: Simp
 
 
 def rules_in_force(effect: RuleEffect, rules: Iterable[Rule], moment: RuleMoment) -> list[Rule]:
-    """Return the rules with an effect that hold here and now."""
     return [rule for rule in rules if rule.effect == effect and is_rule_in_force(rule, moment)]
 
 
@@ -126,7 +116,6 @@ def _call_with_command(subject: RuleSubject, name: str, command: str) -> str:
 def first_rule_covering(
     effect: RuleEffect, rules: Iterable[Rule], subject: RuleSubject, moment: RuleMoment
 ) -> Rule | None:
-    """Return the first rule with this effect that is in force and matches a call."""
     return next((rule for rule in rules_in_force(effect, rules, moment) if rule_covers(rule, subject)), None)
 
 

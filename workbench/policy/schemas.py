@@ -136,16 +136,14 @@ def _sentences(error: Any) -> list[str]:
             unknown = [one_line(name, 60) for name in error.instance if name not in known]
             return [f"{prefix}{name}: not known; known are {', '.join(known)}" for name in unknown]
         case "type":
-            return [f"{place or 'parameters'}: must be {_type_choice(error.validator_value)}"]
+            types = error.validator_value
+            wanted = types if isinstance(types, str) else " or ".join(types)
+            return [f"{place or 'parameters'}: must be {wanted}"]
         case "pattern":
             return [f"{place or 'parameters'}: {error.message}"]
         case keyword:
             wanted = one_line(json.dumps(error.validator_value, default=str), 80)
             return [f"{place or 'parameters'}: does not satisfy {keyword} {wanted}"]
-
-
-def _type_choice(types: str | list[str]) -> str:
-    return types if isinstance(types, str) else " or ".join(types)
 
 
 def _member_path(path: Iterable[object]) -> str:

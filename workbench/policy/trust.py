@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from workbench.domain.rows import Trust
-from workbench.domain.values import Choice, Guards
-from workbench.policy.paths import GOVERNING_FILES, GOVERNING_FOLDERS, WORKSPACE_CONFIG, is_below
+from workbench.domain.values import WORKSPACE_CONFIG_FILE, Choice, Guards
+from workbench.policy.paths import GOVERNING_FILES, GOVERNING_FOLDERS, is_below
 from workbench.text import canonical
 from workbench.text.safe import one_line
 
@@ -190,10 +190,10 @@ def _read_regular_file(real: str) -> bytes | None:
 
 
 def _hook_commands(root: str) -> Iterator[str]:
-    if not os.path.lexists(f"{root}/{WORKSPACE_CONFIG}"):
+    if not os.path.lexists(f"{root}/{WORKSPACE_CONFIG_FILE}"):
         return
     try:
-        config: Any = canonical.loads(_read_governing_file(root, WORKSPACE_CONFIG))
+        config: Any = canonical.loads(_read_governing_file(root, WORKSPACE_CONFIG_FILE))
     except (TrustRefused, ValueError):
         return
     hooks = cast("dict[str, Any]", config).get("hooks") if isinstance(config, dict) else None

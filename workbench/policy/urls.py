@@ -381,11 +381,8 @@ def _require_allowed_addresses(
     if not is_loopback:
         for address in addresses:
             if (why := non_public_reason(address)) is not None:
-                raise UrlRefused(f"{_destination_words(place, address)}: {why}, not the public internet")
+                where = "" if place.address is not None else f"{one_line(place.host, 80)} leads to "
+                raise UrlRefused(f"{where}{address}: {why}, not the public internet")
     elif any(not hop.is_loopback for hop in before):
         raise UrlRefused("a redirect from elsewhere leads to this machine")
     return is_loopback
-
-
-def _destination_words(place: ParsedUrl, address: IpAddress) -> str:
-    return str(address) if place.address is not None else f"{one_line(place.host, 80)} leads to {address}"

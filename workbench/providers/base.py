@@ -18,9 +18,7 @@ DEFAULT_SILENCE_SECONDS: Final = 180
 """Some servers hold a tool call back until all of its arguments are there."""
 DEFAULT_CONNECT_SECONDS: Final = 10
 MAX_REPLY_BYTES: Final = 32 * 1024 * 1024
-"""Bytes of one reply on the wire."""
 MAX_ARGUMENT_CHARACTERS: Final = 1_000_000
-"""Characters of the arguments of one call."""
 MAX_REPLY_CALLS: Final = 64
 """Calls of one reply; those of recorded sessions have 4 at most."""
 MAX_REPLY_CHARACTERS: Final = 4_000_000
@@ -56,7 +54,6 @@ class Endpoint:
     """
 
     name: str
-    """The provider's name in the configuration."""
     base_url: str
     """With everything before `/chat/completions`, without a slash at its end."""
     key: Callable[[], str | None] = field(default=lambda: None, repr=False)
@@ -70,11 +67,9 @@ class Endpoint:
     silence_seconds: float = DEFAULT_SILENCE_SECONDS
 
     def with_key(self, key: Callable[[], str | None], place: str) -> "Endpoint":
-        """Return the same endpoint with the way to its key."""
         return replace(self, key=key, key_place=place)
 
     def with_sampling(self, **changes: Any) -> "Endpoint":
-        """Return the same endpoint with some members of its sampling changed."""
         return replace(self, sampling=msgspec.structs.replace(self.sampling, **changes))
 
     @property

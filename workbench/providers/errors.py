@@ -31,56 +31,62 @@ CONTINUE_HINT: Final = "Then continue the session."
 HeaderFields = Mapping[str, str]
 
 
+_ADDRESS: Final = "or correct base_url of {setting}. " + CONTINUE_HINT
+_CONNECTION_FAILURES: Final = {
+    "refused": ("server_down", "nothing answers at {url}{detail}", f"Start the server, {_ADDRESS}"),
+    "unknown_host": (
+        "unknown_host", "the host {host} cannot be found{detail}", f"Look at the network, {_ADDRESS}",
+    ),
+    "tls": (
+        "tls_failed", "the connection to {host} is not safe{detail}",
+        f"Have its certificate mended, {_ADDRESS}",
+    ),
+    "unreachable": (
+        "server_unreachable", "{host} cannot be reached{detail}", f"Look at the network, {_ADDRESS}",
+    ),
+    "connect_timeout": (
+        "server_unreachable", "{host} cannot be reached within {connect:g} s{detail}",
+        f"Look at the network, {_ADDRESS}",
+    ),
+    "stalled": (
+        "server_stalled",
+        "{host} stopped in the middle of its reply and said nothing for {silence:g} s",
+        "Continue to ask again; {setting}.silence_seconds makes the wait longer.",
+    ),
+    "silent": (
+        "no_answer", "{host} did not begin to answer within {first_token:g} s",
+        "Look whether the server is busy; {setting}.first_token_seconds makes the wait longer.",
+    ),
+    "broken": (
+        "reply_broken_off", "the connection to {host} broke before the reply was complete",
+        "Look at the server's log, then continue to ask again.",
+    ),
+    "protocol": (
+        "not_http", "what answers at {url} does not speak HTTP as expected",
+        "Correct base_url of {setting}. " + CONTINUE_HINT,
+    ),
+}  # fmt: skip
+"""Code, message and remedy by the kind of a failure; `stalled` is a silence after a part of the reply."""
+
+
 def connection_failure(endpoint: Endpoint, error: HttpFailed, *, has_begun: bool = False) -> FailurePart:
     """Return the failure of a connection, before or after a part of the reply had come."""
-    url, detail = endpoint.base_url, f" ({error.detail})" if error.detail else ""
-    host = urlsplit(url).hostname or url
-    address = f"or correct base_url of {endpoint.setting}"
-    match error.kind:
-        case "refused":
-            why = f"nothing answers at {url}{detail}"
-            return mendable_failure("server_down", why, f"Start the server, {address}. {CONTINUE_HINT}")
-        case "unknown_host":
-            why = f"the host {host} cannot be found{detail}"
-            return mendable_failure("unknown_host", why, f"Look at the network, {address}. {CONTINUE_HINT}")
-        case "tls":
-            why = f"the connection to {host} is not safe{detail}"
-            return mendable_failure(
-                "tls_failed", why, f"Have its certificate mended, {address}. {CONTINUE_HINT}"
-            )
-        case "unreachable" | "connect_timeout":
-            waited = f" within {endpoint.connect_seconds:g} s" if error.kind == "connect_timeout" else ""
-            why = f"{host} cannot be reached{waited}{detail}"
-            return mendable_failure(
-                "server_unreachable", why, f"Look at the network, {address}. {CONTINUE_HINT}"
-            )
-        case "silent" if has_begun:
-            silence = f"{endpoint.silence_seconds:g} s"
-            why = f"{host} stopped in the middle of its reply and said nothing for {silence}"
-            longer = f"{endpoint.setting}.silence_seconds makes the wait longer."
-            return mendable_failure("server_stalled", why, f"Continue to ask again; {longer}")
-        case "silent":
-            why = f"{host} did not begin to answer within {endpoint.first_token_seconds:g} s"
-            longer = f"{endpoint.setting}.first_token_seconds makes the wait longer."
-            return mendable_failure("no_answer", why, f"Look whether the server is busy; {longer}")
-        case "broken":
-            return broken_off_failure(endpoint)
-        case "protocol":
-            why = f"what answers at {url} does not speak HTTP as expected"
-            return mendable_failure(
-                "not_http", why, f"Correct base_url of {endpoint.setting}. {CONTINUE_HINT}"
-            )
+    kind = "stalled" if error.kind == "silent" and has_begun else error.kind
+    url = endpoint.base_url
+    facts = {
+        "url": url, "host": urlsplit(url).hostname or url, "setting": endpoint.setting,
+        "detail": f" ({error.detail})" if error.detail else "", "connect": endpoint.connect_seconds,
+        "silence": endpoint.silence_seconds, "first_token": endpoint.first_token_seconds,
+    }  # fmt: skip
+    code, message, remedy = _CONNECTION_FAILURES[kind]
+    return mendable_failure(code, message.format(**facts), remedy.format(**facts))
 
 
 def broken_off_failure(endpoint: Endpoint) -> FailurePart:
-    """Return the failure of a reply without an end."""
-    host = urlsplit(endpoint.base_url).hostname
-    why = f"the connection to {host} broke before the reply was complete"
-    return mendable_failure("reply_broken_off", why, "Look at the server's log, then continue to ask again.")
+    return connection_failure(endpoint, HttpFailed("broken"))
 
 
 def not_a_completion_failure(endpoint: Endpoint, seen: str, kind: str = "") -> FailurePart:
-    """Return the failure of something that is no chat completion."""
     what = f"{kind}: " if kind else ""
     why = (
         f"{endpoint.base_url} answered something that is no chat completion: {what}{quote_server_text(seen)}"
@@ -90,7 +96,6 @@ def not_a_completion_failure(endpoint: Endpoint, seen: str, kind: str = "") -> F
 
 
 def too_large_failure(what: str, most: str) -> FailurePart:
-    """Return the failure of a reply beyond a limit."""
     remedy = "Continue to ask again, in smaller steps."
     return mendable_failure(
         "reply_too_large", f"{what} is larger than {most}; the connection was closed", remedy
@@ -98,7 +103,6 @@ def too_large_failure(what: str, most: str) -> FailurePart:
 
 
 def empty_reply_failure(stop: str | None) -> FailurePart:
-    """Return the failure of a reply that says nothing."""
     why = "the model answered with nothing"
     if stop == "length":
         why = "the model said nothing before its limit of tokens was reached"
@@ -109,7 +113,6 @@ def empty_reply_failure(stop: str | None) -> FailurePart:
 
 
 def key_missing_failure(error: KeyMissing) -> FailurePart:
-    """Return the failure of a key that is not there."""
     return mendable_failure("key_missing", error.why, error.remedy)
 
 
@@ -186,7 +189,11 @@ def _code_message_remedy(
         return f"http_{status}", f"{host} failed with status {status}", f"Look at its log. {CONTINUE_HINT}"
     if status == 0:
         return "provider_error", f"{host} broke its reply off with an error", "Continue to ask again."
-    return f"http_{status}", f"{host} refused the request with status {status}", _settings_remedy(endpoint)
+    return (
+        f"http_{status}",
+        f"{host} refused the request with status {status}",
+        (f"Look at the settings of {endpoint.setting}, or take another model. {CONTINUE_HINT}"),
+    )
 
 
 def _unauthorised_failure(endpoint: Endpoint, host: str, status: int) -> tuple[str, str, str]:
@@ -211,10 +218,6 @@ def _not_found_failure(endpoint: Endpoint, model: str, codes: set[str], lowered:
     return "not_found", f"there is no chat endpoint at {endpoint.base_url}", remedy
 
 
-def _settings_remedy(endpoint: Endpoint) -> str:
-    return f"Look at the settings of {endpoint.setting}, or take another model. {CONTINUE_HINT}"
-
-
 def _says_model_missing(lowered: str) -> bool:
     is_about = "model" in lowered
     return is_about and _contains_any(lowered, ("not found", "does not exist", "not exist", "unknown model"))
@@ -229,7 +232,6 @@ def _is_recoverable(status: int) -> bool:
 
 
 def error_in_body(body: bytes) -> Mapping[str, object]:
-    """Return the error object of a body; empty where there is none."""
     try:
         return error_in_json(json.loads(body))
     except (ValueError, RecursionError):
@@ -250,7 +252,6 @@ def error_in_json(document: object) -> Mapping[str, object]:
 
 
 def error_message(error: Mapping[str, object]) -> str:
-    """Return what an error object says."""
     for name in ("message", "detail", "code", "type"):
         value = error.get(name)
         if isinstance(value, str) and value.strip():

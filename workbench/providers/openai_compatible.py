@@ -249,7 +249,6 @@ def _reply_too_large() -> FailurePart:
 
 
 def request_body(request: ModelRequest, sampling: Sampling) -> RequestBody:
-    """Return the body of a streamed request."""
     body: RequestBody = {
         "model": request.model,
         "messages": [_wire_message(message) for message in request.messages],
@@ -344,7 +343,6 @@ class ReplyReader:
         self._has_more_calls = False
         """Whether it asked for more calls than one reply may."""
         self.is_empty = True
-        """Whether neither text nor a call came."""
 
     def take(self, chunk: ForeignObject) -> Iterator[ReplyPart]:
         """Take one chunk or one whole completion and yield what can be shown at once."""
@@ -411,7 +409,6 @@ class ReplyReader:
             call.add(call_id, name, _argument_text(arguments))
 
     def _place(self, index: object, call_id: str, name: str) -> _PartialCall | None:
-        """Return the call that a delta belongs to: by index; where there is none or it lies, by id."""
         number = index if isinstance(index, int) and not isinstance(index, bool) else None
         open_calls = [call for call in self._calls if number is None or call.index == number]
         last = open_calls[-1] if open_calls else None
@@ -449,8 +446,6 @@ def _text_or_empty(value: object) -> str:
 
 
 def _argument_text(value: object) -> str:
-    import json
-
     return json.dumps(value, ensure_ascii=False) if isinstance(value, dict | list) else _text_or_empty(value)
 
 

@@ -255,7 +255,6 @@ def _read_tool_call(value: _LocatedValue) -> ToolCallPart:
 
 
 def _read_arguments(value: _LocatedValue) -> str:
-    """Return arguments as a model writes them; a string is taken as it is, so it may be malformed."""
     if isinstance(value.node.value, str):
         return value.node.value
     if value.node.members is None:
@@ -373,7 +372,7 @@ class RecordedProvider:
     ) -> FailurePart:
         return FailurePart(
             code="recording_mismatch",
-            message=f"the recording expected {_condition_in_words(expected)},"
+            message=f"the recording expected {' and '.join(_condition_clauses(expected))},"
             f" but was sent {_messages_in_words(fresh)}",
             remedy=f"see exchange {exchange.index + 1} in line {exchange.line} of {self.recording.path}",
             recoverable=False,
@@ -395,10 +394,6 @@ def _is_matching_result(match: ExchangeCondition, message: Message) -> bool:
         and match.outcome in (None, message.outcome)
         and (match.contains is None or match.contains in message.content)
     )
-
-
-def _condition_in_words(match: ExchangeCondition) -> str:
-    return " and ".join(_condition_clauses(match))
 
 
 def _condition_clauses(match: ExchangeCondition) -> Iterator[str]:
@@ -437,7 +432,6 @@ class ReplyRecorder:
         self._exchanges: list[RecordedItem] = []
 
     def recorded_provider(self, provider: Provider) -> Provider:
-        """Return the same provider, recorded."""
         return _RecordingProvider(provider, self)
 
     async def replied(self, provider: Provider, request: ModelRequest) -> AsyncGenerator[ReplyPart, None]:

@@ -38,7 +38,6 @@ def create_provider(kind: str, source: ProviderSource) -> Provider:
 
 
 def provider_kinds() -> tuple[str, ...]:
-    """Return the known kinds, sorted."""
     return tuple(sorted(_FACTORIES))
 
 

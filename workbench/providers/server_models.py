@@ -43,7 +43,6 @@ _PROBE_TOOL: Final = ToolDescriptor(
 
 
 async def list_server_models(endpoint: Endpoint, seconds: float) -> tuple[ListedModel, ...]:
-    """Return the models of an endpoint; see `Provider.list_models`."""
     answer = await _get_object(endpoint, f"{endpoint.base_url}/models", seconds)
     listed = answer.get("data") if isinstance(answer.get("data"), list) else answer.get("models")
     if not isinstance(listed, list):
@@ -67,7 +66,6 @@ Reply = Callable[[ModelRequest], AsyncGenerator[ReplyPart, None]]
 
 
 async def probe_model(reply: Reply, model: str) -> ProbeResult:
-    """Return what two replies show; see `Provider.probe`."""
     greeting = await _reply_parts(reply, model, "Say hello.", ())
     pieces = [part for part in greeting if isinstance(part, TextPart | ThinkingPart)]
     result = ProbeResult(

@@ -21,19 +21,17 @@ PLACEHOLDER_PATTERN = (
 
 @cache
 def compiled_pattern(source: str) -> re.Pattern[str]:
-    """Compile an expression, once."""
     return re.compile(source, re.ASCII)
 
 
-def secret_text(found: re.Match[str]) -> str:
-    """Return what would be replaced."""
-    return found[found.lastgroup] if found.lastgroup else found.group()
+def secret_text(match: re.Match[str]) -> str:
+    return match[match.lastgroup] if match.lastgroup else match.group()
 
 
-def is_literal(found: re.Match[str]) -> bool:
+def is_literal(match: re.Match[str]) -> bool:
     """Not a template, not a star row, no word for a password: something that stands for itself."""
-    text = secret_text(found)
-    return not compiled_pattern(PLACEHOLDER_PATTERN).fullmatch(text) and not is_password_label(text)
+    text = secret_text(match)
+    return not _is(PLACEHOLDER_PATTERN, text) and not is_password_label(text)
 
 
 _PASSWORD_LABELS = tuple(
@@ -51,139 +49,139 @@ def is_password_label(text: str) -> bool:
     return word.isalpha() and word.casefold().startswith(_PASSWORD_LABELS)
 
 
-def is_key_body(found: re.Match[str]) -> bool:
+def is_key_body(match: re.Match[str]) -> bool:
     """Not a row of one sign, nor words, behind the beginning that tells a key."""
-    body = secret_text(found)[3:]
+    body = secret_text(match)[3:]
     return len(set(body.lower()) - set("x*.0_-")) > 1 and "your" not in body.lower()
 
 
-def is_phrase_with_signs(found: re.Match[str]) -> bool:
+def _has(pattern: str, text: str) -> bool:
+    return compiled_pattern(pattern).search(text) is not None
+
+
+def _is(pattern: str, text: str) -> bool:
+    return compiled_pattern(pattern).fullmatch(text) is not None
+
+
+def _has_digit_and_letter(text: str) -> bool:
+    return _has("[0-9]", text) and _has("[A-Za-z]", text)
+
+
+def is_phrase_with_signs(match: re.Match[str]) -> bool:
     """A quoted text with blanks is a sentence unless digits and signs stand in it."""
-    text = secret_text(found)
-    return (
-        " " in text
-        and bool(compiled_pattern("[0-9]").search(text))
-        and bool(compiled_pattern("[@#$%^&*=+]").search(text))
-    )
+    text = secret_text(match)
+    return " " in text and _has("[0-9]", text) and _has("[@#$%^&*=+]", text)
 
 
-def is_login(found: re.Match[str]) -> bool:
+def is_login(match: re.Match[str]) -> bool:
     """A literal, and no number: `-u 1000:1000` names a user and a group."""
-    return is_literal(found) and not secret_text(found).isdigit()
+    return is_literal(match) and not secret_text(match).isdigit()
 
 
-def has_digit_or_inner_capital(found: re.Match[str]) -> bool:
+def has_digit_or_inner_capital(match: re.Match[str]) -> bool:
     """Digits or capitals inside, as no word of a sentence has."""
-    text = secret_text(found)
-    return len(text) >= 8 and bool(compiled_pattern(r"[0-9=]|[a-z][A-Z]").search(text))
+    text = secret_text(match)
+    return len(text) >= 8 and _has(r"[0-9=]|[a-z][A-Z]", text)
 
 
-def has_mixed_characters(found: re.Match[str]) -> bool:
+def has_mixed_characters(match: re.Match[str]) -> bool:
     """Small letters, capitals and digits inside, in no form that names have."""
-    text = secret_text(found)
-    return all(
-        compiled_pattern(kind).search(text) for kind in ("[0-9]", "[a-z]", "[A-Z]")
-    ) and not compiled_pattern(r".*[(){}\[\]<>:/=].*|[A-Z][a-z]+[0-9.]*").fullmatch(text)
+    text = secret_text(match)
+    return has_all_character_kinds(text) and not _is(r".*[(){}\[\]<>:/=].*|[A-Z][a-z]+[0-9.]*", text)
 
 
-def has_dense_run(found: re.Match[str]) -> bool:
+def has_dense_run(match: re.Match[str]) -> bool:
     """A long run of letters and digits, as no name made of words has."""
-    runs = compiled_pattern(r"[A-Za-z0-9]{16,}").findall(secret_text(found))
-    return any(
-        compiled_pattern("[0-9]").search(run) and compiled_pattern("[A-Za-z]").search(run) for run in runs
-    )
+    runs = compiled_pattern(r"[A-Za-z0-9]{16,}").findall(secret_text(match))
+    return any(map(_has_digit_and_letter, runs))
 
 
-def name_before_secret(found: re.Match[str]) -> str:
+def name_before_secret(match: re.Match[str]) -> str:
     """Return what stands before the value in a match."""
-    return found.string[found.start() : found.start(found.lastgroup or 0)]
+    return match.string[match.start() : match.start(match.lastgroup or 0)]
 
 
 def is_plain_value(text: str) -> bool:
     """No type, no variable and no word of an interface: what a password of one word may be."""
     return (
-        bool(compiled_pattern(r"[a-z0-9].*").fullmatch(text))
-        and text.rstrip(".!?") not in _INTERFACE_WORDS
-        and not _is_dotted_name(text)
+        _is(r"[a-z0-9].*", text) and text.rstrip(".!?") not in _INTERFACE_WORDS and not _is_dotted_name(text)
     )
 
 
 def _is_dotted_name(text: str) -> bool:
-    return bool(compiled_pattern(rf"[a-z_]\w*(?:\.\w+)+|{_PATH_PATTERN}|\w+=\S*").fullmatch(text))
+    return _is(rf"[a-z_]\w*(?:\.\w+)+|{_PATH_PATTERN}|\w+=\S*", text)
 
 
-def is_assigned_token(found: re.Match[str]) -> bool:
+def is_assigned_token(match: re.Match[str]) -> bool:
     """Tokens and keys are named as often as they are given: a quoted one has to look like one, too."""
-    if found.lastgroup == "bare":
-        return is_unquoted_secret(found, 8)
-    text = secret_text(found)
-    return len(text) >= 8 and is_quote_closed(found) and not looks_like_name(text) and is_literal(found)
+    if match.lastgroup == "bare":
+        return is_unquoted_secret(match, 8)
+    text = secret_text(match)
+    return len(text) >= 8 and is_quote_closed(match) and not looks_like_name(text) and is_literal(match)
 
 
-def is_quote_closed(found: re.Match[str]) -> bool:
+def is_quote_closed(match: re.Match[str]) -> bool:
     """The quote ends right behind the value; a value of several words is a sentence."""
-    return found.string[found.end() : found.end() + 1] in ("\\", '"' if found.lastgroup == "double" else "'")
+    return match.string[match.end() : match.end() + 1] in ("\\", '"' if match.lastgroup == "double" else "'")
 
 
 SHORTEST_PASSWORD = 6
 """Characters of the shortest password that is taken without quotes; for keys it is 8."""
 
 
-def is_unquoted_secret(found: re.Match[str], shortest: int) -> bool:
+def is_unquoted_secret(match: re.Match[str], shortest: int) -> bool:
     """Without quotes: in an environment anything but a name, elsewhere what looks like a secret."""
-    text = secret_text(found)
-    if found.string[found.end() : found.end() + 1] in ("(", "[", "{", "⟨"):
+    text = secret_text(match)
+    if match.string[match.end() : match.end() + 1] in ("(", "[", "{", "⟨"):
         return False
-    if is_environment_assignment(found):
+    if is_environment_assignment(match):
         names = rf"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|{_PATH_PATTERN}|\d{{1,5}}"
         least = 2 if shortest <= SHORTEST_PASSWORD else 4
-        return len(text) >= least and not compiled_pattern(names).fullmatch(text) and is_literal(found)
-    return len(text) >= shortest and not looks_like_name(text) and is_literal(found)
+        return len(text) >= least and not _is(names, text) and is_literal(match)
+    return len(text) >= shortest and not looks_like_name(text) and is_literal(match)
 
 
-def is_environment_assignment(found: re.Match[str]) -> bool:
+def is_environment_assignment(match: re.Match[str]) -> bool:
     """`NAME=value` as in an environment file: what stands there is a value, whatever it looks like."""
-    key = name_before_secret(found).rstrip("\"'")
+    key = name_before_secret(match).rstrip("\"'")
     return key.endswith("=") and key.isupper()
 
 
-def follows_program(found: re.Match[str], *programs: str) -> bool:
+def follows_program(match: re.Match[str], *programs: str) -> bool:
     """One of the programs stands before it in the same command."""
-    before = compiled_pattern(r"[\n|;&]").split(found.string[max(0, found.start() - 200) : found.start()])[-1]
+    before = compiled_pattern(r"[\n|;&]").split(match.string[max(0, match.start() - 200) : match.start()])[-1]
     return any(program in f" {before.lower()}" for program in programs)
 
 
-def is_store_password(found: re.Match[str]) -> bool:
+def is_store_password(match: re.Match[str]) -> bool:
     """Behind `vault login`, or `-a` of `redis-cli`."""
-    return has_digit_or_inner_capital(found) and (found[0][0] == "v" or follows_program(found, "redis-cli"))
+    return has_digit_or_inner_capital(match) and (match[0][0] == "v" or follows_program(match, "redis-cli"))
 
 
-def is_database_password(found: re.Match[str]) -> bool:
-    """Behind a client of a database that takes its password so."""
-    return follows_program(found, "mysql", "mariadb")
+def is_database_password(match: re.Match[str]) -> bool:
+    return follows_program(match, "mysql", "mariadb")
 
 
-def is_login_password(found: re.Match[str]) -> bool:
-    """Behind a command that logs in."""
-    return is_login(found) and follows_program(found, " login ")
+def is_login_password(match: re.Match[str]) -> bool:
+    return is_login(match) and follows_program(match, " login ")
 
 
-def is_flag_value(found: re.Match[str]) -> bool:
+def is_flag_value(match: re.Match[str]) -> bool:
     """What stands before it ends the name of a long option."""
-    before = found.string[max(0, found.start() - 24) : found.start()]
-    is_password = found[0][0] == "p"
+    before = match.string[max(0, match.start() - 24) : match.start()]
+    is_password = match[0][0] == "p"
     if not compiled_pattern(
         rf"(?<![\w-])-{'{1,2}' if is_password else '-'}(?:(?!-)[a-z-]{{0,20}})?\Z"
     ).search(before):
         return False
-    if compiled_pattern(r"[a-z]+=[\w./-]+").fullmatch(secret_text(found)):
+    if _is(r"[a-z]+=[\w./-]+", secret_text(match)):
         return False
     if not is_password:
-        return is_assigned_token(found)
+        return is_assigned_token(match)
     return (
-        is_unquoted_secret(found, SHORTEST_PASSWORD)
-        if found.lastgroup == "bare"
-        else is_announced_password(found)
+        is_unquoted_secret(match, SHORTEST_PASSWORD)
+        if match.lastgroup == "bare"
+        else is_announced_password(match)
     )
 
 
@@ -192,16 +190,14 @@ _PATH_PATTERN = r"(?:~|\.\.?)?(?:/[\w.-]{1,24})+"
 
 def looks_like_name(text: str) -> bool:
     """Words, dotted names, paths, numbers and versions: things one writes instead of a secret."""
-    if not compiled_pattern("[0-9]").search(text) and not compiled_pattern(
-        "[a-z][A-Z].*[a-z][A-Z]|[^\\w.:/-]"
-    ).search(text):
+    if not _has("[0-9]", text) and not _has("[a-z][A-Z].*[a-z][A-Z]|[^\\w.:/-]", text):
         return True
     names = (
         r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+|-?[\d.,:-]+|-?0x[0-9a-fA-F]{1,16}|/\^.*|_?(?:[A-Z]{1,8}[a-z]{2,}[0-9]?){2,}[A-Z]?"
         r"|[A-Z][A-Za-z]*\?|[A-Za-z_$][\w$]*(?:\.[\w$]+)*\?[\w$.]*(?::[\w$.]*)?"
         r"|(?:[a-z]+\d?|\d{1,2})(?:_(?:[a-z]+\d?|\d{1,2}))+|[a-z]+(?:[A-Z][a-z]+)+\d?"
     )
-    return bool(compiled_pattern(rf"{names}|{_PATH_PATTERN}").fullmatch(text))
+    return _is(rf"{names}|{_PATH_PATTERN}", text)
 
 
 # --- what a place tells of a text ------------------------------------------------------------------------
@@ -221,9 +217,7 @@ _INTERFACE_WORDS = frozenset(
 def is_passphrase(text: str, fewest: int = 4) -> bool:
     """Some small words that make no sentence about passwords: `correct horse battery staple`.
 
-    Args:
-        text: What stands right of the name.
-        fewest: Words. Three may well be a sentence: none of them may be one of an interface, or inflected.
+    `fewest`: words. Three may well be a sentence: none of them may be one of an interface, or inflected.
     """
     words = compiled_pattern("[ -]").split(text)
     return (
@@ -243,30 +237,28 @@ _SENTENCE_WORDS = (
 )
 
 
-def is_quoted_secret(found: re.Match[str]) -> bool:
+def is_quoted_secret(match: re.Match[str]) -> bool:
     """Between quotes, with blanks or escapes in it."""
-    text = secret_text(found)
+    text = secret_text(match)
     if " " in text or "\t" in text:
-        return is_phrase_with_signs(found) or is_passphrase(text, 3) or _is_variable_with_blanks(found, text)
-    return "\\" in text and is_literal(found) and bool(compiled_pattern("[0-9]").search(text))
+        return is_phrase_with_signs(match) or is_passphrase(text, 3) or _is_variable_with_blanks(match, text)
+    return "\\" in text and is_literal(match) and _has("[0-9]", text)
 
 
-def _is_variable_with_blanks(found: re.Match[str], text: str) -> bool:
+def _is_variable_with_blanks(match: re.Match[str], text: str) -> bool:
     """A variable's value of some words with a digit, and none of them of an interface."""
-    is_value = compiled_pattern("[a-z]").search(text) and compiled_pattern(
-        r".*(?:[0-9][a-z]|[a-z][0-9]).*"
-    ).fullmatch(text)
+    is_value = compiled_pattern("[a-z]").search(text) and _is(r".*(?:[0-9][a-z]|[a-z][0-9]).*", text)
     return (
-        is_environment_assignment(found)
+        is_environment_assignment(match)
         and bool(is_value)
         and _INTERFACE_WORDS.isdisjoint(text.lower().split())
-        and is_literal(found)
+        and is_literal(match)
     )
 
 
-def is_key_block(found: re.Match[str]) -> bool:
+def is_key_block(match: re.Match[str]) -> bool:
     """A block of a key with a body, not `...` or `XXXX` as documents have."""
-    text = found.group()
+    text = match.group()
     body = text[text.find("KEY") :].split("-----END")[0].replace("\\n", "").replace("\\[rs]n", "")
     return len(set(body[3:].removeprefix(" BLOCK")) & _KEY_BODY_CHARACTERS) >= 4
 
@@ -274,105 +266,97 @@ def is_key_block(found: re.Match[str]) -> bool:
 _KEY_BODY_CHARACTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWYZabcdefghijklmnopqrstuvwyz0123456789")
 
 
-def is_signature(found: re.Match[str]) -> bool:
+def is_signature(match: re.Match[str]) -> bool:
     """Long, with digits and letters: what a request was signed with."""
-    text = secret_text(found)
-    return bool(compiled_pattern("[0-9]").search(text)) and bool(compiled_pattern("[A-Za-z]").search(text))
+    return _has_digit_and_letter(secret_text(match))
 
 
-def is_random_run(found: re.Match[str]) -> bool:
+def is_random_run(match: re.Match[str]) -> bool:
     """A long run, or 32 signs of all three sorts without a joint that names have."""
-    text = secret_text(found)
-    return has_dense_run(found) or (
-        len(text) >= 32 and not compiled_pattern("[-_.]").search(text) and has_all_character_kinds(text)
+    text = secret_text(match)
+    return has_dense_run(match) or (
+        len(text) >= 32 and not _has("[-_.]", text) and has_all_character_kinds(text)
     )
 
 
 def has_all_character_kinds(text: str) -> bool:
-    """Small letters, capitals and digits."""
-    return all(compiled_pattern(kind).search(text) for kind in ("[0-9]", "[a-z]", "[A-Z]"))
+    return all(_has(kind, text) for kind in ("[0-9]", "[a-z]", "[A-Z]"))
 
 
-def is_login_pair(found: re.Match[str]) -> bool:
+def is_login_pair(match: re.Match[str]) -> bool:
     """`user:password` in base64."""
     try:
-        text = base64.b64decode(secret_text(found), validate=True).decode()
+        text = base64.b64decode(secret_text(match), validate=True).decode()
     except (binascii.Error, UnicodeDecodeError):
         return False
     name, colon, password = text.partition(":")
     return bool(name and colon and password) and text.isprintable()
 
 
-def is_base64_text(found: re.Match[str]) -> bool:
+def is_base64_text(match: re.Match[str]) -> bool:
     """A printable text in base64, as members of settings hold a password."""
     try:
-        return base64.b64decode(secret_text(found), validate=True).decode().strip().isprintable()
+        return base64.b64decode(secret_text(match), validate=True).decode().strip().isprintable()
     except (binascii.Error, UnicodeDecodeError):
         return False
 
 
-def is_typed_at_prompt(found: re.Match[str]) -> bool:
+def is_typed_at_prompt(match: re.Match[str]) -> bool:
     """What was typed behind a prompt: a literal, no word of a sentence or an interface."""
-    text = secret_text(found)
+    text = secret_text(match)
     return (
-        is_literal(found)
+        is_literal(match)
         and text.lower().rstrip(".!?:") not in _INTERFACE_WORDS
         and not compiled_pattern("[(<{\\[].*").fullmatch(text)
     )
 
 
-def is_client_login(found: re.Match[str]) -> bool:
+def is_client_login(match: re.Match[str]) -> bool:
     """`-u name:password` of a client; of a container it would be a user and its group."""
-    return is_login(found) and not follows_program(
-        found, "docker", "podman", "nerdctl", "kubectl", "chown", "install "
+    return is_login(match) and not follows_program(
+        match, "docker", "podman", "nerdctl", "kubectl", "chown", "install "
     )
 
 
-def is_set_variable(found: re.Match[str]) -> bool:
+def is_set_variable(match: re.Match[str]) -> bool:
     """A variable that is set by a command; for a password any word will do, if it ends the line."""
-    ends = found.string[found.end() : found.end() + 1] in ("", "\n", "\r")
-    name = compiled_pattern(r"[A-Z0-9_]*PASS(?:W(?:OR)?D)?").fullmatch(name_before_secret(found).split()[-1])
-    return is_announced_value(found) or bool(name and ends and is_literal(found))
+    ends = match.string[match.end() : match.end() + 1] in ("", "\n", "\r")
+    name = compiled_pattern(r"[A-Z0-9_]*PASS(?:W(?:OR)?D)?").fullmatch(name_before_secret(match).split()[-1])
+    return is_announced_value(match) or bool(name and ends and is_literal(match))
 
 
-def is_announced_passphrase(found: re.Match[str]) -> bool:
+def is_announced_passphrase(match: re.Match[str]) -> bool:
     """Small words up to the end of the line; three are enough where a passphrase was announced."""
-    return is_passphrase(secret_text(found), 3 if "phrase" in name_before_secret(found).lower() else 4)
+    return is_passphrase(secret_text(match), 3 if "phrase" in name_before_secret(match).lower() else 4)
 
 
-def is_store_rule(found: re.Match[str]) -> bool:
+def is_store_rule(match: re.Match[str]) -> bool:
     """A password of `ACL SETUSER`, or one that more rules follow: `user` alone is a common word."""
-    return is_literal(found) and (found[0][0] in "sS" or found.string[found.end() : found.end() + 1] == " ")
+    return is_literal(match) and (match[0][0] in "sS" or match.string[match.end() : match.end() + 1] == " ")
 
 
-def is_announced_password(found: re.Match[str]) -> bool:
-    """Announced, with letters and digits in it."""
-    text = secret_text(found)
-    return (
-        is_announced_value(found)
-        and bool(compiled_pattern("[0-9]").search(text))
-        and bool(compiled_pattern("[A-Za-z]").search(text))
-    )
+def is_announced_password(match: re.Match[str]) -> bool:
+    return is_announced_value(match) and _has_digit_and_letter(secret_text(match))
 
 
-def is_store_login(found: re.Match[str]) -> bool:
+def is_store_login(match: re.Match[str]) -> bool:
     """`AUTH` where a command can begin, or behind `redis-cli`; other protocols name methods behind it."""
-    before = found.string[max(0, found.start() - 2) : found.start()]
+    before = match.string[max(0, match.start() - 2) : match.start()]
     is_command = (
         not before.strip("\r\n")
         or before.endswith(("\n", "> ", "\\n", '"', "'"))
-        or follows_program(found, "redis-cli")
+        or follows_program(match, "redis-cli")
     )
     return (
         is_command
-        and is_announced_password(found)
-        and not compiled_pattern(r"[A-Z0-9]+(?:-[A-Z0-9]+)*").fullmatch(secret_text(found))
+        and is_announced_password(match)
+        and not _is(r"[A-Z0-9]+(?:-[A-Z0-9]+)*", secret_text(match))
     )
 
 
-def is_snmp_community(found: re.Match[str]) -> bool:
+def is_snmp_community(match: re.Match[str]) -> bool:
     """A word that opens a device; `public` and `private` are what every one of them was delivered with."""
-    return is_literal(found) and secret_text(found) not in (
+    return is_literal(match) and secret_text(match) not in (
         "public",
         "private",
         "string",
@@ -382,88 +366,88 @@ def is_snmp_community(found: re.Match[str]) -> bool:
     )
 
 
-def is_seed_phrase(found: re.Match[str]) -> bool:
+def is_seed_phrase(match: re.Match[str]) -> bool:
     """Twelve and more words of which none makes a sentence."""
-    words = secret_text(found).split(" ")
+    words = secret_text(match).split(" ")
     return len(words) % 3 == 0 and not any(word in _INTERFACE_WORDS for word in words)
 
 
-def is_call_value(found: re.Match[str]) -> bool:
+def is_call_value(match: re.Match[str]) -> bool:
     """The second value of a call whose first one names a password, or a key."""
-    key = found.string[found.start() : found.start(found.lastgroup or 0)].upper()
+    key = match.string[match.start() : match.start(match.lastgroup or 0)].upper()
     if "PASS" in key or "PWD" in key:
-        return is_quote_closed(found) and is_literal(found)
-    text = secret_text(found)
+        return is_quote_closed(match) and is_literal(match)
+    text = secret_text(match)
     if " " in text:
-        return is_quote_closed(found) and is_phrase_with_signs(found)
-    return is_assigned_token(found)
+        return is_quote_closed(match) and is_phrase_with_signs(match)
+    return is_assigned_token(match)
 
 
-def is_announced_value(found: re.Match[str]) -> bool:
+def is_announced_value(match: re.Match[str]) -> bool:
     """A value that a name or an option announces, with nothing between them but blanks."""
-    return is_literal(found) and not looks_like_name(secret_text(found))
+    return is_literal(match) and not looks_like_name(secret_text(match))
 
 
-def is_macro_value(found: re.Match[str]) -> bool:
+def is_macro_value(match: re.Match[str]) -> bool:
     """The text of a macro: names of properties are written so, too, but hold no digit."""
-    return is_literal(found) and bool(compiled_pattern("[0-9]").search(secret_text(found)))
+    return is_literal(match) and _has("[0-9]", secret_text(match))
 
 
 _CONTEXT_CHARACTERS: Final = 200
 """Characters of the lines around a match that are looked at."""
 
 
-def is_assigned_password(found: re.Match[str]) -> bool:
+def is_assigned_password(match: re.Match[str]) -> bool:
     """What stands right of a password is taken unless it is a name, a template or a type."""
     if (
-        is_environment_assignment(found)
-        and secret_text(found) == "secret"
-        and "PASS" in name_before_secret(found)
+        is_environment_assignment(match)
+        and secret_text(match) == "secret"
+        and "PASS" in name_before_secret(match)
     ):
         return True
-    if found.lastgroup != "bare":
-        return is_quote_closed(found) and is_literal(found)
-    if _is_secret_reference(found):
+    if match.lastgroup != "bare":
+        return is_quote_closed(match) and is_literal(match)
+    if _is_secret_reference(match):
         return False
-    if is_unquoted_secret(found, SHORTEST_PASSWORD) or _is_plain_word_password(found):
+    if is_unquoted_secret(match, SHORTEST_PASSWORD) or _is_plain_word_password(match):
         return True
-    return is_passphrase(secret_text(found), 3 if "phrase" in name_before_secret(found).lower() else 4)
+    return is_announced_passphrase(match)
 
 
-def is_assigned_to_pass(found: re.Match[str]) -> bool:
+def is_assigned_to_pass(match: re.Match[str]) -> bool:
     """`pass` is a word of tests, too: `PASS: test_x1` names one, `DB_PASS: x1y2z3` is none."""
-    before = found.string[max(0, found.start() - 1) : found.start()]
-    if before in ("_", "-", ".") or is_environment_assignment(found):
-        return is_assigned_password(found)
-    return not name_before_secret(found).startswith("PASS") and is_assigned_token(found)
+    before = match.string[max(0, match.start() - 1) : match.start()]
+    if before in ("_", "-", ".") or is_environment_assignment(match):
+        return is_assigned_password(match)
+    return not name_before_secret(match).startswith("PASS") and is_assigned_token(match)
 
 
-def _is_secret_reference(found: re.Match[str]) -> bool:
+def _is_secret_reference(match: re.Match[str]) -> bool:
     """A secret is named, not given: `existingSecret: db-auth`, the end of an ARN, a shell's complaint."""
-    before = found.string[max(0, found.start() - 14) : found.start()]
+    before = match.string[max(0, match.start() - 14) : match.start()]
     return (
         before.endswith("existing")
-        or bool(compiled_pattern(r":\d{12}:\Z").search(before))
-        or (secret_text(found)[0] == "?" and found.string[found.end() : found.end() + 1] == "}")
+        or _has(r":\d{12}:\Z", before)
+        or (secret_text(match)[0] == "?" and match.string[match.end() : match.end() + 1] == "}")
     )
 
 
-def _is_plain_word_password(found: re.Match[str]) -> bool:
+def _is_plain_word_password(match: re.Match[str]) -> bool:
     """A plain word, which is a value where lines around it say that this is no code."""
-    if not is_literal(found):
+    if not is_literal(match):
         return False
-    above, line, below = _lines_around(found)
-    if _is_whole_line(found, line):
+    above, line, below = _lines_around(match)
+    if _is_whole_line(match, line):
         return True
-    if _is_below_environment(found, above, line):
+    if _is_below_environment(match, above, line):
         return True
-    if not is_plain_value(secret_text(found)):
+    if not is_plain_value(secret_text(match)):
         return False
-    return _is_variable_line(line) or _is_beside_login(found, above, line, below) or _is_named_value(found)
+    return _is_variable_line(line) or _is_beside_login(match, above, line, below) or _is_named_value(match)
 
 
-def _lines_around(found: re.Match[str]) -> tuple[str, str, str]:
-    text, start, end = found.string, found.start(), found.end()
+def _lines_around(match: re.Match[str]) -> tuple[str, str, str]:
+    text, start, end = match.string, match.start(), match.end()
     begin = text.rfind("\n", max(0, start - _CONTEXT_CHARACTERS), start) + 1 or max(
         0, start - _CONTEXT_CHARACTERS
     )
@@ -473,14 +457,14 @@ def _lines_around(found: re.Match[str]) -> tuple[str, str, str]:
     return above, text[begin:close].rstrip("\r"), text[close + 1 : close + _CONTEXT_CHARACTERS]
 
 
-def _is_whole_line(found: re.Match[str], line: str) -> bool:
+def _is_whole_line(match: re.Match[str], line: str) -> bool:
     """`password=letmein` as a whole line, as in a file of properties: no program is written like that."""
     name, _, value = line.partition("=")
     is_name = compiled_pattern(
         r"(?:[+-]|[\w./-]{0,80}:?\d{1,6}[:-][ \t]?)?(?:export )?[\w.-]{0,80}"
     ).fullmatch(name)
     is_name_of_code = compiled_pattern(r"[A-Za-z_]\w*(?:\.\w+)+|[a-z]+(?:_[a-z]+)+").fullmatch(value)
-    return bool(is_name) and len(value) > 3 and value == secret_text(found) and not is_name_of_code
+    return bool(is_name) and len(value) > 3 and value == secret_text(match) and not is_name_of_code
 
 
 _VARIABLE_LINE: Final = r"[+-]?\s*([A-Z][A-Z0-9_]*): \S+"
@@ -490,20 +474,15 @@ _MESSAGE_WORDS: Final = (
 )
 
 
-def _is_below_environment(found: re.Match[str], above: str, line: str) -> bool:
-    """`PASSWORD: Word` as a whole line below `environment:`."""
+def _is_below_environment(match: re.Match[str], above: str, line: str) -> bool:
     whole = compiled_pattern(_VARIABLE_LINE).fullmatch(line)
-    return bool(whole) and line.endswith(secret_text(found)) and "environment:" in above
+    return bool(whole) and line.endswith(secret_text(match)) and "environment:" in above
 
 
 def _is_variable_line(line: str) -> bool:
     """`DB_PASSWORD: word` as a whole line; a name of one word, or of a message, says too little."""
     whole = compiled_pattern(_VARIABLE_LINE).fullmatch(line)
-    return bool(
-        whole
-        and "_" in whole[1]
-        and not compiled_pattern(rf"(?:.*_)?(?:{_MESSAGE_WORDS})_.*").fullmatch(whole[1])
-    )
+    return bool(whole and "_" in whole[1] and not _is(rf"(?:.*_)?(?:{_MESSAGE_WORDS})_.*", whole[1]))
 
 
 _SETTING_LINE: Final = r"[+-]?[ \t]*[\w.-]{1,40}[ \t]{0,4}([:=])[ \t]{0,4}[^\s,;({]+"
@@ -513,12 +492,12 @@ _LOGIN_LINE: Final = (
 )
 
 
-def _is_beside_login(found: re.Match[str], above: str, line: str, below: str) -> bool:
+def _is_beside_login(match: re.Match[str], above: str, line: str, below: str) -> bool:
     """`password: word` as a whole line beside the name that it belongs to: settings, and not code."""
     whole = compiled_pattern(_SETTING_LINE).fullmatch(line)
-    if not whole or not line.endswith(secret_text(found)):
+    if not whole or not line.endswith(secret_text(match)):
         return False
-    if whole[1] == "=" and not compiled_pattern(r"(?m)^\[[\w .:\"-]{1,60}\]\r?$").search(above):
+    if whole[1] == "=" and not _has(r"(?m)^\[[\w .:\"-]{1,60}\]\r?$", above):
         return False
     beside = (above.rsplit("\n", 1)[-1], below.split("\n", 1)[0])
     logins = [
@@ -530,11 +509,9 @@ def _is_beside_login(found: re.Match[str], above: str, line: str, below: str) ->
 
 
 def _is_type_or_label(value: str) -> bool:
-    """`string`, `String!`, `Username`: beside it stands a type or a label as well."""
-    return bool(compiled_pattern(rf"{PLACEHOLDER_PATTERN}|[A-Z].*").fullmatch(value))
+    return _is(rf"{PLACEHOLDER_PATTERN}|[A-Z].*", value)
 
 
-def _is_named_value(found: re.Match[str]) -> bool:
-    """`- name: DB_PASS` with `value: word` below it."""
+def _is_named_value(match: re.Match[str]) -> bool:
     key = r"(?i:name|key)[^\w]{1,6}[A-Z][A-Z0-9_]*_PASS(?:W(?:OR)?D)?[^\w]"
-    return bool(compiled_pattern(key).match(name_before_secret(found)))
+    return bool(compiled_pattern(key).match(name_before_secret(match)))

@@ -10,13 +10,13 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from workbench.secrets.context_rules.code_and_settings import CODE_AND_SETTINGS_RULES, NEIGHBOR_RULES
-from workbench.secrets.context_rules.command_lines import (
+from workbench.secrets.code_and_settings_rules import CODE_AND_SETTINGS_RULES, NEIGHBOR_RULES
+from workbench.secrets.command_line_rules import (
     CLIENT_OPTION_RULES,
     COMMAND_RULES,
     EARLY_RULES,
+    RuleRow,
 )
-from workbench.secrets.context_rules.sentences import SENTENCE_RULES
 from workbench.secrets.false_positives import (
     compiled_pattern,
     has_dense_run,
@@ -35,7 +35,9 @@ from workbench.secrets.false_positives import (
     is_literal,
     is_login_password,
     is_quoted_secret,
+    is_random_run,
     is_store_password,
+    is_typed_at_prompt,
 )
 from workbench.secrets.service_keys import SERVICE_KEY_RULES, anchors_of_expression
 
@@ -67,7 +69,6 @@ class SecretRule(NamedTuple):
     """One kind of secret."""
 
     kind: str
-    """What the mark names."""
     source: str
     """Regular expression (ASCII); the last named group is the secret, without one all of the match."""
     hints: tuple[str, ...]
@@ -151,6 +152,45 @@ _PREFIX_RULES: tuple[SecretRule, ...] = (
     ),
     *(SecretRule(kind, source, hints, is_key_body) for kind, source, hints in SERVICE_KEY_RULES),
 )
+_TO_LINE_END = r":[ \t]{0,4}(?P<s>(?!//)[^\s⟨⟩]{3,128})(?=[ \t]{0,8}(?:[\r\n]|\Z))"
+_SENTENCE_RULES: tuple[RuleRow, ...] = (
+    (
+        "password",
+        r"(?i:\[sudo(?:: authenticate)?\] password(?: for [^\s:]{1,64})?"
+        r"|enter [^\n:]{0,40}?(?:password|passphrase|pass phrase|passcode)"
+        r"(?: for [^\n:]{1,120}| \([^\n:)]{1,60}\))?"
+        r"|password for (?:'[^'\n]{1,160}'|[^\n:]{1,80})|'s password)" + _TO_LINE_END,
+        ("password for", "enter ", "'s password", "[sudo"),
+        is_typed_at_prompt,
+        ("[sudo", "enter ", "password for ", "'s password"),
+    ),
+    (
+        "password",
+        r"(?<![^\n])Password" + _TO_LINE_END,
+        ("password:",),
+        is_typed_at_prompt,
+        ("password",),
+    ),
+    (
+        "api-key",
+        r"(?i:(?:api|access|secret|auth|private|signing|encryption)[ _-]?(?:access[ _-]?)?(?:key|token)"
+        r"|token|secret)"
+        r"""(?:[ \t]{1,4}(?i:is|was)|[ \t]{0,4}[:=]|)[ \t]{1,4}["'`]?(?P<s>[A-Za-z0-9+/=_-]{16,}+)""",
+        ("key", "token", "secret"),
+        is_random_run,
+        ("api", "access", "secret", "auth", "private", "signing", "encryption", "token"),
+    ),
+    (
+        "password",
+        r"(?i:password|passphrase|passwd)[ \t]{1,4}(?i:for|of)[ \t]{1,4}\S{1,80}"
+        r"[ \t]{1,4}(?i:is|was|to)[ \t]{1,4}"
+        r"""["'`]?(?P<s>[^\s"'`⟨⟩]{8,}+)""",
+        ("password", "passphrase", "passwd"),
+        has_mixed_characters,
+        ("pass",),
+    ),
+)
+"""Tried last: a sentence that says what a key or a password is."""
 _CONTEXT_RULES: tuple[SecretRule, ...] = (
     SecretRule("url-token", r"""://(?P<s>[A-Za-z0-9_-]{20,}+)(?=@|:[\w-]{0,40}@)""", ("://",), has_dense_run),
     SecretRule(
@@ -372,7 +412,7 @@ _CONTEXT_RULES: tuple[SecretRule, ...] = (
         is_flag_value,
         ("pass", "pwd", "secret", "cred", "api-key", "account-key", "access-key", "token"),
     ),
-    *(SecretRule(*row) for row in SENTENCE_RULES),
+    *(SecretRule(*row) for row in _SENTENCE_RULES),
 )
 
 
@@ -395,4 +435,3 @@ Nothing in a block of several looks at what stands around a key: one that anothe
 no difference to it.
 """
 SECRET_RULES: tuple[SecretRule, ...] = tuple(pattern for block in SECRET_RULE_BLOCKS for pattern in block)
-"""All of them."""

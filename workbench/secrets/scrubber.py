@@ -33,72 +33,70 @@ def scrub(text: str) -> Scrubbed:
     """
     if not text or text.isspace():
         return Scrubbed(text=text, found=())  # a flood of empty lines is a hundred thousand of them
-    found: list[str] = []
+    kinds: list[str] = []
     without_known = replace_registered_secrets(text)
     if without_known != text:
         text = without_known
-        found.append(REGISTERED_KIND)
+        kinds.append(REGISTERED_KIND)
     without_manifests = replace_manifest_values(text)
     if without_manifests is not text and without_manifests != text:
         text = without_manifests
-        found.append(MANIFEST_KIND)
+        kinds.append(MANIFEST_KIND)
     without_tails = replace_key_tails(text)
     if without_tails != text:
         text = without_tails
-        found.append(KEY_TAIL_KIND)
+        kinds.append(KEY_TAIL_KIND)
     sheet = TextScrubber(text)
     for block in sheet.hinted(SECRET_RULE_BLOCKS):
-        found += sheet.take(block)
-    return Scrubbed(text=sheet.text, found=tuple(dict.fromkeys(found)))
+        kinds += sheet.take(block)
+    return Scrubbed(text=sheet.text, found=tuple(dict.fromkeys(kinds)))
 
 
 def scrub_value(value: object) -> tuple[object, tuple[str, ...]]:
     """Replace the secrets in a JSON value, keys included.
 
     Strings, and strings in lists, under a key that is named token, key, secret, password or the like
-    (`apiKey`, `access_token`, `X-Api-Key`) are replaced whatever they hold.
-
-    Returns:
-        The value, and the kinds that were replaced, each once.
+    (`apiKey`, `access_token`, `X-Api-Key`) are replaced whatever they hold. Returns the value, and the kinds
+    that were replaced, each once.
     """
-    found: dict[str, None] = {}
-    return _scrub_value(value, found), tuple(found)
+    kinds: dict[str, None] = {}
+    return _scrub_value(value, kinds), tuple(kinds)
 
 
-def _scrub_value(value: object, found: dict[str, None]) -> object:
+def _scrub_value(value: object, kinds: dict[str, None]) -> object:
     if isinstance(value, str):
         scrubbed = scrub(value)
-        found.update(dict.fromkeys(scrubbed.found))
+        kinds.update(dict.fromkeys(scrubbed.found))
         return scrubbed.text
     if isinstance(value, list | tuple):
-        return [_scrub_value(item, found) for item in cast("list[object]", value)]
+        return [_scrub_value(item, kinds) for item in cast("list[object]", value)]
     if isinstance(value, dict):
-        return _scrub_members(cast("dict[object, object]", value), found)
+        return _scrub_members(cast("dict[object, object]", value), kinds)
     return value
 
 
-def _scrub_members(members: dict[object, object], found: dict[str, None]) -> dict[str, object]:
+def _scrub_members(members: dict[object, object], kinds: dict[str, None]) -> dict[str, object]:
     result: dict[str, object] = {}
     for key, value in members.items():
         kind = secret_kind_of_name(str(key))
-        name = str(_scrub_value(str(key), found))
+        name = str(_scrub_value(str(key), kinds))
         while name in result:
             name += "′"
         result[name] = (
-            _scrub_value(value, found) if kind is None else _replace_all_strings(value, kind, found)
+            _scrub_value(value, kinds) if kind is None else _replace_all_strings(value, kind, kinds)
         )
     return result
 
 
-def _replace_all_strings(value: object, kind: str, found: dict[str, None]) -> object:
+def _replace_all_strings(value: object, kind: str, kinds: dict[str, None]) -> object:
     if isinstance(value, str):
         if not value or _mark_pattern().fullmatch(value):
             return value
-        found[kind] = None
+        kinds[kind] = None
         return secret_mark(kind)
     if isinstance(value, list | tuple):
-        return [_replace_all_strings(item, kind, found) for item in cast("list[object]", value)]
-    return _scrub_value(value, found)
+        return [_replace_all_strings(item, kind, kinds) for item in cast("list[object]", value)]
+    return _scrub_value(value, kinds)
 
 
 @cache
@@ -153,7 +151,7 @@ class TextScrubber:
         """Return of every block the patterns of which a hint is there, and no block without any."""
         # Loops and not any(): the generator costs more than all of the looking, on a hundred short texts.
         folded, pool = self._folded, self._pool
-        found: list[list[SecretRule]] = []
+        hinted_blocks: list[list[SecretRule]] = []
         for block in blocks:
             mine: list[SecretRule] = []
             for pattern in block:
@@ -162,14 +160,13 @@ class TextScrubber:
                         mine.append(pattern)
                         break
             if mine:
-                found.append(mine)
-        return found
+                hinted_blocks.append(mine)
+        return hinted_blocks
 
     def take(self, block: list[SecretRule]) -> list[str]:
         """Put marks where the patterns of a block find secrets, all at once if they are apart.
 
-        Returns:
-            Their kinds, in the order of the block.
+        Returns their kinds, in the order of the block.
         """
         spans = [(pattern, span) for pattern in block for span in self._spans(pattern)]
         if not spans:
@@ -188,17 +185,17 @@ class TextScrubber:
         matches can begin; looking for those costs a tenth.
         """
         spans: list[_Span] = []
-        at = 0
+        position = 0
         places = self._starts(pattern) if pattern.anchors and len(self._folded) == len(self.text) else None
         if places is not None:
             match = pattern.regex().match
             for place in places:
-                if place >= at and (found := match(self.text, place)):
-                    at = _judge_match(found, pattern, spans)
+                if place >= position and (candidate := match(self.text, place)):
+                    position = _judge_match(candidate, pattern, spans)
         else:
             search = pattern.regex().search
-            while found := search(self.text, at):
-                at = _judge_match(found, pattern, spans)
+            while candidate := search(self.text, position):
+                position = _judge_match(candidate, pattern, spans)
         return spans
 
     def _starts(self, pattern: SecretRule) -> list[int] | None:
@@ -214,13 +211,13 @@ class TextScrubber:
         for anchor in pattern.anchors:
             if pool is not None and not pool.has(anchor):
                 continue
-            at = folded.find(anchor)
-            while at >= 0:
-                places.append(at)
-                at = folded.find(anchor, at + 1)
+            position = folded.find(anchor)
+            while position >= 0:
+                places.append(position)
+                position = folded.find(anchor, position + 1)
                 if len(places) > most:
                     return None
-        return sorted(at - lead for at in places for lead in pattern.leads if at >= lead)
+        return sorted(position - lead for position in places for lead in pattern.leads if position >= lead)
 
     def _put(self, marks: list[tuple[_Span, str]]) -> None:
         is_in_step = len(self._folded) == len(self.text)
@@ -230,18 +227,16 @@ class TextScrubber:
         self._places = {}
 
 
-def _judge_match(found: re.Match[str], pattern: SecretRule, spans: list[_Span]) -> int:
-    """Add what is to be replaced; return where to look on."""
-    start, end = found.span(found.lastgroup or 0)
-    if pattern.is_secret is None or pattern.is_secret(found):
+def _judge_match(match: re.Match[str], pattern: SecretRule, spans: list[_Span]) -> int:
+    start, end = match.span(match.lastgroup or 0)
+    if pattern.is_secret is None or pattern.is_secret(match):
         spans.append((start, end))
-    elif found.lastgroup and end - start <= _LONGEST_REREAD:
-        return found.start() + 1
+    elif match.lastgroup and end - start <= _LONGEST_REREAD:
+        return match.start() + 1
     return end
 
 
 def _separate_spans(spans: list[tuple[SecretRule, _Span]]) -> list[tuple[SecretRule, _Span]]:
-    """Return the spans in order, without those that lie within others; none if any two overlap by a part."""
     spans = sorted(spans, key=lambda item: (item[1][0], -item[1][1]))
     apart: list[tuple[SecretRule, _Span]] = []
     last = 0
@@ -342,9 +337,9 @@ def replace_manifest_values(text: str) -> str:
     return text
 
 
-def _replace_json_members(found: re.Match[str]) -> str:
-    members = _json_value().sub(rf'\1"{_MANIFEST_MARK}"', found["members"])
-    return found.group().replace(found["members"], members) if found["members"] else found.group()
+def _replace_json_members(match: re.Match[str]) -> str:
+    members = _json_value().sub(rf'\1"{_MANIFEST_MARK}"', match["members"])
+    return match.group().replace(match["members"], members) if match["members"] else match.group()
 
 
 def _replace_in_document(text: str) -> str:
@@ -367,21 +362,20 @@ def _replace_in_document(text: str) -> str:
     return "\n".join(out)
 
 
-def _replace_member(line: str, found: re.Match[str] | None) -> str:
-    """Return a line below `data:` without its value; a line of a block text is all value."""
+def _replace_member(line: str, match: re.Match[str] | None) -> str:
     if not line.strip():
         return line
-    if found is None:
+    if match is None:
         start = len(line) - len(line.lstrip())
         return line if _MANIFEST_MARK in line else f"{line[:start]}{_MANIFEST_MARK}"
-    value = found["value"].strip()
+    value = match["value"].strip()
     if (
         not value
         or _MANIFEST_MARK in value
         or false_positives.compiled_pattern(_EMPTY_VALUE).fullmatch(value.strip("\"'"))
     ):
         return line
-    return line[: found.start("value")] + _MANIFEST_MARK
+    return line[: match.start("value")] + _MANIFEST_MARK
 
 
 KEY_TAIL_KIND: Final = "pem"
@@ -421,14 +415,10 @@ def replace_key_tails(text: str) -> str:
 def _without_key_body(before: str, end: str) -> str:
     match = _reversed_key_body().match(before[::-1])
     body = match[0][::-1] if match else ""
-    if len(set(body) & _KEY_CHARACTERS) < _FEWEST_KEY_CHARACTERS or not _is_long_key_body(body):
+    if len(set(body) & _KEY_CHARACTERS) < _FEWEST_KEY_CHARACTERS or not re.search("[A-Za-z0-9+/]{16}", body):
         return before + end
     kept = before[: len(before) - len(body)]
     return f"{kept}{_KEY_TAIL_MARK}"
-
-
-def _is_long_key_body(body: str) -> bool:
-    return bool(re.search("[A-Za-z0-9+/]{16}", body))
 
 
 _KEY_CHARACTERS: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
@@ -452,7 +442,6 @@ def register_secret(secret: str) -> None:
 
 
 def replace_registered_secrets(text: str) -> str:
-    """Return a text with the mark in the place of every known secret."""
     for form in _registered_forms:
         if form in text:
             text = text.replace(form, REGISTERED_MARK)

@@ -91,8 +91,7 @@ _BASE64_KEYS: Final = (
 
 
 def _base64_prefixes() -> Iterator[tuple[str, str, str]]:
-    """Yield the rows of keys in base64: what their beginnings are there, as far as it is fixed."""
-    for kind, beginning in ((kind, one) for kind, beginnings in _BASE64_KEYS for one in beginnings):
+    for kind, beginning in ((kind, text) for kind, beginnings in _BASE64_KEYS for text in beginnings):
         whole = len(beginning) // 3 * 3
         fixed = base64.b64encode(beginning[:whole].encode()).decode()
         rest = base64.b64encode(beginning[whole:].encode()).decode().rstrip("=")[: len(beginning) % 3]
@@ -203,7 +202,7 @@ _WORD_BOUNDARY: Final = re.compile(r"\(\?<!\[A-Za-z0-9_-\]([^()\[\]]*)\)")
 
 def _allow_escaped_line_end(source: str) -> str:
     """Let a key also stand behind the letter of an escaped line end, which is no word."""
-    return _WORD_BOUNDARY.sub(lambda found: rf"(?:{found[0]}|(?<=\\[nrt]{found[1]}))", source)
+    return _WORD_BOUNDARY.sub(lambda match: rf"(?:{match[0]}|(?<=\\[nrt]{match[1]}))", source)
 
 
 def _prefix_rows() -> Iterator[tuple[str, str, tuple[str, ...]]]:
@@ -244,8 +243,7 @@ _FIXED_PREFIX: Final = re.compile(r"(?>(?:[A-Za-z0-9_/:;#@!<>=~%&\" -]|\\[-.$+])
 def anchors_of_expression(source: str, hints: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[int, ...]]:
     """Return what to look for before an expression is tried, and how far from its beginning that stands.
 
-    Returns:
-        Texts in lower case, none where matches can begin anywhere, and the counts of signs before them.
+    Returns texts in lower case, none where matches can begin anywhere, and the counts of signs before them.
     """
     if hints[0] in _ANCHOR_OFFSETS:
         return hints, _ANCHOR_OFFSETS[hints[0]]

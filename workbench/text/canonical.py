@@ -22,9 +22,8 @@ from workbench.text.json_nodes import (
 def dumps(value: object) -> str:
     """Write canonical JSON: keys by code point, no spaces, non-ASCII and `/` as they are.
 
-    Raises:
-        ValueError: For NaN, infinities, lone surrogates, cycles, and nesting that cannot be written.
-        TypeError: For what JSON does not have.
+    Raises ValueError: for NaN, infinities, lone surrogates, cycles, and nesting that cannot be written;
+    TypeError: for what JSON does not have.
     """
     try:
         text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
@@ -38,18 +37,15 @@ def dumps(value: object) -> str:
 def loads(text: str | bytes) -> object:
     """Read JSON strictly.
 
-    Refuses duplicate keys, NaN and Infinity, lone surrogates, nesting over 64, whole numbers over
-    400 digits and numbers that overflow.
-
-    Raises:
-        ValueError: With the position and the reason.
+    Refuses duplicate keys, NaN and Infinity, lone surrogates, nesting over 64, whole numbers over 400 digits
+    and numbers that overflow. Raises ValueError: with the position and the reason.
     """
     source = text if isinstance(text, str) else text.decode("utf-8")
     try:
         value = _decoder().decode(source)
     except (ValueError, RecursionError) as error:
         raise _error_with_position(source, error) from None
-    if _may_be_deep(source) and _is_deep(value):
+    if source.count("[") + source.count("{") > MOST_DEPTH and _is_deep(value):
         raise _error_with_position(source, ValueError(f"nested deeper than {MOST_DEPTH} levels"))
     if not _is_encodable(source):
         raise _error_with_position(source, ValueError("half a surrogate pair is no character"))
@@ -80,10 +76,6 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     if len(members) != len(pairs):
         raise ValueError("a key is there twice")
     return members
-
-
-def _may_be_deep(source: str) -> bool:
-    return source.count("[") + source.count("{") > MOST_DEPTH
 
 
 def _is_deep(value: object) -> bool:

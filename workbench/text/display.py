@@ -28,7 +28,6 @@ class PlaceLimits(Struct, frozen=True, kw_only=True):
     empty: int
     """Empty lines in a row, with text behind them."""
     longest: int
-    """Characters of a line."""
     cuts: bool
     """Whether a longer line is cut; where bytes are approved, it never is."""
     warns_long: bool = True
@@ -65,21 +64,19 @@ class DisplayedText(Struct, frozen=True, kw_only=True):
 
     @property
     def warn(self) -> bool:
-        """Say whether there is anything to be warned of."""
         return bool(self.oddities)
 
 
 def displayed_text(text: str, where: DisplayPlace) -> DisplayedText:
-    """Return a text as it is shown in a place."""
     place = _PLACE_LIMITS[where]
     if where == "tool_output" or (place.has_files and has_crlf(text)):
         text = text.replace("\r\n", "\n")
-    found = dict.fromkeys(_text_warnings(text, place))
+    warnings = dict.fromkeys(_text_warnings(text, place))
     shown = safe_text(text, keep_newlines=not place.is_line)
     shown = _with_gap_marks(_with_padding_marks(shown, place), place)
     if place.cuts:
         shown = "\n".join(_cut_line(line, place.longest) for line in shown.split("\n"))
-    return DisplayedText(text=shown, oddities=tuple(found))
+    return DisplayedText(text=shown, oddities=tuple(warnings))
 
 
 def text_warnings(text: str, where: DisplayPlace) -> tuple[TextWarning, ...]:
@@ -126,7 +123,7 @@ def _blanks(place: PlaceLimits) -> re.Pattern[str]:
 
 
 def _with_padding_marks(text: str, place: PlaceLimits) -> str:
-    return _blanks(place).sub(lambda found: f" ⟨{len(found.group())} blanks⟩ ", text)
+    return _blanks(place).sub(lambda match: f" ⟨{len(match.group())} blanks⟩ ", text)
 
 
 def _with_gap_marks(text: str, place: PlaceLimits) -> str:
@@ -141,7 +138,6 @@ def _with_gap_marks(text: str, place: PlaceLimits) -> str:
 
 
 def _has_gap(text: str, place: PlaceLimits) -> bool:
-    """Say whether there are more empty lines in a row, with text behind them, than the place bears."""
     if place.is_line or text.count("\n") <= place.empty:
         return False
     count = 0

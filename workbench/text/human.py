@@ -58,24 +58,20 @@ def spoken_duration(seconds: float) -> str:
 def iso_time(micros: int) -> str:
     """Write microseconds since the epoch as `2026-11-21T12:00:00.123456Z`.
 
-    Raises:
-        ValueError: Outside the years 1 to 9999.
+    Raises ValueError: outside the years 1 to 9999.
     """
     try:
-        at = _EPOCH + micros * _MICROSECOND
+        moment = _EPOCH + micros * _MICROSECOND
     except OverflowError:
         raise ValueError(f"{micros} microseconds are outside the years 1 to 9999") from None
-    return at.replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+    return moment.replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
 
 
 def parse_iso_time(text: str) -> int:
     """Read an ISO 8601 time (RFC 3339 and its looser relatives) as microseconds since the epoch.
 
-    Args:
-        text: With `Z`, an offset, or neither (taken as UTC); fractions beyond microseconds are dropped.
-
-    Raises:
-        ValueError: For anything that is no such time.
+    `text`: with `Z`, an offset, or neither (taken as UTC); fractions beyond microseconds are dropped. Raises
+    ValueError: for anything that is no such time.
     """
     match = _iso_pattern().fullmatch(text)
     if match is None:
@@ -84,8 +80,8 @@ def parse_iso_time(text: str) -> int:
     try:
         fields = [int(match[name] or 0) for name in ("year", "month", "day", "hour", "minute", "second")]
         year, month, day, hour, minute, second = fields
-        at = datetime(year, month, day, hour, minute, second, int(fraction), _zone(match["zone"]))
-        return (at - _EPOCH) // _MICROSECOND
+        moment = datetime(year, month, day, hour, minute, second, int(fraction), _zone(match["zone"]))
+        return (moment - _EPOCH) // _MICROSECOND
     except (ValueError, OverflowError) as error:
         raise ValueError(f"no time: {text[:40]!a} ({error})") from None
 
@@ -155,10 +151,8 @@ def clock_time(micros: int | None, now: int | None = None) -> str:
 
 
 def clock_time_seconds(micros: int) -> str:
-    """Return a time of day to the second: `12:01:19`."""
     return datetime.fromtimestamp(micros // _MICROS_PER_SECOND).strftime("%H:%M:%S")
 
 
 def clock_time_millis(micros: int) -> str:
-    """Return a time of day to the millisecond: `12:01:19.204`."""
     return datetime.fromtimestamp(micros / _MICROS_PER_SECOND).strftime("%H:%M:%S.%f")[:-3]

@@ -19,10 +19,7 @@ _SCALAR_STARTS = frozenset('"-0123456789tfnNI')
 class JsonError(ValueError):
     """Text that is not acceptable JSON.
 
-    Attributes:
-        reason: What is wrong, without the position.
-        line: From 1.
-        column: From 1, in characters.
+    `reason`: what is wrong, without the position. `line`: from 1. `column`: from 1, in characters.
     """
 
     def __init__(self, reason: str, line: int, column: int) -> None:
@@ -44,7 +41,6 @@ class LocatedNode(Struct, frozen=True, kw_only=True):
     key_line: int = 0
     """Line of the key in front of the value; 0 for what is no member of an object."""
     key_column: int = 0
-    """Column of that key."""
     members: Mapping[str, "LocatedNode"] | None = None
     """Members of an object in written order; None for anything else."""
     items: tuple["LocatedNode", ...] | None = None
@@ -52,11 +48,7 @@ class LocatedNode(Struct, frozen=True, kw_only=True):
 
 
 def parse_json_nodes(text: str) -> LocatedNode:
-    """Read one JSON document.
-
-    Raises:
-        JsonError: With line, column and reason.
-    """
+    """Read one JSON document. Raises JsonError: with line, column and reason."""
     reader = _Reader(text)
     node, end = reader.value(reader.skip(0), 0)
     end = reader.skip(end)
@@ -82,81 +74,81 @@ class _Reader:
         self.end = 0
         self.lines = [0, *(match.end() for match in re.finditer("\n", text))]
 
-    def fail(self, reason: str, at: int) -> NoReturn:
-        raise JsonError(reason, *self.place(at))
+    def fail(self, reason: str, offset: int) -> NoReturn:
+        raise JsonError(reason, *self.place(offset))
 
-    def place(self, at: int) -> tuple[int, int]:
-        line = bisect_right(self.lines, at)
-        return line, at - self.lines[line - 1] + 1
+    def place(self, offset: int) -> tuple[int, int]:
+        line = bisect_right(self.lines, offset)
+        return line, offset - self.lines[line - 1] + 1
 
-    def skip(self, at: int) -> int:
-        return cast("re.Match[str]", _SPACE.match(self.text, at)).end()
+    def skip(self, offset: int) -> int:
+        return cast("re.Match[str]", _SPACE.match(self.text, offset)).end()
 
-    def value(self, at: int, depth: int, key: tuple[int, int] = (0, 0)) -> tuple[LocatedNode, int]:
-        opening = self.text[at : at + 1]
+    def value(self, offset: int, depth: int, key: tuple[int, int] = (0, 0)) -> tuple[LocatedNode, int]:
+        opening = self.text[offset : offset + 1]
         if opening not in ("{", "["):
-            plain, end = self.scalar(at)
-            line, column = self.place(at)
+            plain, end = self.scalar(offset)
+            line, column = self.place(offset)
             return LocatedNode(value=plain, line=line, column=column, key_line=key[0], key_column=key[1]), end
         if depth >= MOST_DEPTH:
-            self.fail(f"nested deeper than {MOST_DEPTH} levels", at)
-        return self.object(at, depth, key) if opening == "{" else self.array(at, depth, key)
+            self.fail(f"nested deeper than {MOST_DEPTH} levels", offset)
+        return self.object(offset, depth, key) if opening == "{" else self.array(offset, depth, key)
 
-    def scalar(self, at: int) -> tuple[object, int]:
-        if self.text[at : at + 1] not in _SCALAR_STARTS:
-            self.fail("a value is missing here", at)
+    def scalar(self, offset: int) -> tuple[object, int]:
+        if self.text[offset : offset + 1] not in _SCALAR_STARTS:
+            self.fail("a value is missing here", offset)
         try:
-            plain, end = _decoder().raw_decode(self.text, at)
+            plain, end = _decoder().raw_decode(self.text, offset)
         except json.JSONDecodeError as error:
             self.fail(_lower_case_message(error.msg), error.pos)
         except ValueError as error:
-            self.fail(str(error), at)
+            self.fail(str(error), offset)
         if isinstance(plain, str) and not _is_encodable(plain):
-            self.fail("half a surrogate pair is no character", at)
+            self.fail("half a surrogate pair is no character", offset)
         return plain, end
 
-    def object(self, at: int, depth: int, key: tuple[int, int]) -> tuple[LocatedNode, int]:
+    def object(self, offset: int, depth: int, key: tuple[int, int]) -> tuple[LocatedNode, int]:
         members: dict[str, LocatedNode] = {}
-        for begin in self.entries(at, "}"):
+        for begin in self.entries(offset, "}"):
             name, colon = self.name(begin)
             if name in members:
                 first = members[name].key_line
                 self.fail(f'the key "{name[:80]}" is there twice, first in line {first}', begin)
             members[name], self.end = self.value(self.skip(colon + 1), depth + 1, self.place(begin))
-        line, column = self.place(at)
+        line, column = self.place(offset)
         plain = {name: node.value for name, node in members.items()}
         node = LocatedNode(
             value=plain, line=line, column=column, key_line=key[0], key_column=key[1], members=members
         )
         return node, self.end
 
-    def name(self, at: int) -> tuple[str, int]:
-        if self.text[at : at + 1] != '"':
-            self.fail("a key in double quotes is missing here", at)
-        name, end = self.scalar(at)
+    def name(self, offset: int) -> tuple[str, int]:
+        if self.text[offset : offset + 1] != '"':
+            self.fail("a key in double quotes is missing here", offset)
+        name, end = self.scalar(offset)
         colon = self.skip(end)
         if self.text[colon : colon + 1] != ":":
             self.fail("a colon is missing here", colon)
         return str(name), colon
 
-    def array(self, at: int, depth: int, key: tuple[int, int]) -> tuple[LocatedNode, int]:
+    def array(self, offset: int, depth: int, key: tuple[int, int]) -> tuple[LocatedNode, int]:
         items: list[LocatedNode] = []
-        for begin in self.entries(at, "]"):
+        for begin in self.entries(offset, "]"):
             node, self.end = self.value(begin, depth + 1)
             items.append(node)
-        line, column = self.place(at)
+        line, column = self.place(offset)
         plain = [item.value for item in items]
         node = LocatedNode(
             value=plain, line=line, column=column, key_line=key[0], key_column=key[1], items=tuple(items)
         )
         return node, self.end
 
-    def entries(self, at: int, closing: str) -> Iterator[int]:
+    def entries(self, offset: int, closing: str) -> Iterator[int]:
         """Yield where each entry begins.
 
         The caller leaves the end of the entry in `self.end`; at last the end of the container is there.
         """
-        begin = self.skip(at + 1)
+        begin = self.skip(offset + 1)
         if self.text[begin : begin + 1] == closing:
             self.end = begin + 1
             return

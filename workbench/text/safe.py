@@ -64,19 +64,16 @@ def safe_text(text: str, *, keep_newlines: bool = True) -> str:
     """Replace every character that cannot be seen by a visible mark; escape sequences as a whole.
 
     A text or emoji presentation selector stays where it follows a symbol that it styles, once.
-
-    Args:
-        text: Anything, lone surrogates included.
-        keep_newlines: Leave line feeds and tabs as they are.
-
-    Returns:
-        Text without control, bidi, zero-width and other hidden characters, and without more than four
-        combining marks in a row. Applying it again changes nothing.
+    `keep_newlines`: leave line feeds and tabs as they are. Returns text without control, bidi, zero-width and
+    other hidden characters, and without more than four combining marks in a row. Applying it again changes
+    nothing.
     """
     if text.isascii() and text.isprintable():
         return text
     if "\x1b" in text or not text.isascii():
-        text = _mark_flood().sub(_flood_mark, _sequence().sub(_sequence_mark, text))
+        text = _mark_flood().sub(
+            lambda run: f"⟨{len(run[0])} more marks⟩", _sequence().sub(_sequence_mark, text)
+        )
     return _hidden(keep_newlines).sub(_mark, text)
 
 
@@ -89,20 +86,20 @@ def escape_json(text: str) -> str:
     r"""Return JSON text that means the same, with every character that steers a terminal as `\uXXXX`."""
     if not has_hidden_characters(text):
         return text
-    return "".join(_escape(found) if has_hidden_characters(found) else found for found in text)
+    return "".join(
+        _escape(character) if has_hidden_characters(character) else character for character in text
+    )
 
 
 def _escape(character: str) -> str:
     units = character.encode("utf-16-be", "surrogatepass")
-    return "".join(f"\\u{units[at] << 8 | units[at + 1]:04x}" for at in range(0, len(units), 2))
+    return "".join(f"\\u{units[index] << 8 | units[index + 1]:04x}" for index in range(0, len(units), 2))
 
 
 def one_line(text: str, limit: int) -> str:
     """Make a single safe line of at most `limit` cells; line ends become ⏎, a cut is shown by ….
 
-    Args:
-        text: Untrusted text of any length; only its beginning is looked at.
-        limit: Cells, 0 or more.
+    `text`: untrusted text of any length; only its beginning is looked at.
     """
     if len(text) <= limit and text.isascii() and text.isprintable():
         return text
@@ -113,29 +110,24 @@ def one_line(text: str, limit: int) -> str:
     return cut_to_width(safe_text(line), limit)
 
 
-def _sequence_mark(found: re.Match[str]) -> str:
-    """Name an escape sequence by what it says; its own controls at both ends are not repeated."""
-    sequence = found.group()
+def _sequence_mark(match: re.Match[str]) -> str:
+    sequence = match.group()
     inner = sequence[1:] if sequence[0] == "\x1b" else chr(ord(sequence[0]) - 0x40) + sequence[1:]
     inner = inner.removesuffix("\x1b\\").rstrip("\x07\x9c")
     return f"⟨ESC{inner if len(inner) <= _LONGEST_SEQUENCE else inner[:_LONGEST_SEQUENCE] + '…'}⟩"
 
 
-def _flood_mark(found: re.Match[str]) -> str:
-    return f"⟨{len(found.group())} more marks⟩"
-
-
-def _mark(found: re.Match[str]) -> str:
-    character = found.group()
-    if character in _PRESENTATION and _follows_styled_symbol(found.string, found.start()):
+def _mark(match: re.Match[str]) -> str:
+    character = match.group()
+    if character in _PRESENTATION and _follows_styled_symbol(match.string, match.start()):
         return character
     return f"⟨U+{ord(character):04X}⟩"
 
 
-def _follows_styled_symbol(text: str, at: int) -> bool:
-    before = text[at - 1 : at]
+def _follows_styled_symbol(text: str, index: int) -> bool:
+    before = text[index - 1 : index]
     if before and before in "#*0123456789":
-        return text[at + 1 : at + 2] == _KEYCAP
+        return text[index + 1 : index + 2] == _KEYCAP
     return bool(before) and not before.isascii() and (before in "‼⁉〰" or _is_symbol(before))
 
 

@@ -55,7 +55,6 @@ def _fits(text: str, limit: int) -> bool:
 
 
 def _cell_steps(text: str) -> Iterator[int]:
-    """Yield the cells each character adds; a selector adds what its base was short of."""
     before = 0
     for character in text:
         step = 1 if character == _EMOJI_PRESENTATION and before == 1 else _cell(character)
@@ -74,10 +73,10 @@ def _cell(character: str) -> int:
 
 def _head(text: str, room: int) -> str:
     used = 0
-    for at, step in enumerate(_cell_steps(text)):
+    for index, step in enumerate(_cell_steps(text)):
         used += step
         if used > room:
-            return text[:at]
+            return text[:index]
     return text
 
 
@@ -85,8 +84,8 @@ def _tail(text: str, room: int) -> str:
     end = text[-16 * (room + 1) :]
     steps = list(_cell_steps(end))
     used = sum(steps)
-    at = 0
-    while at < len(end) and (used > room or steps[at] == 0):
-        used -= steps[at]
-        at += 1
-    return end[at:]
+    start = 0
+    while start < len(end) and (used > room or steps[start] == 0):
+        used -= steps[start]
+        start += 1
+    return end[start:]

@@ -14,7 +14,6 @@ from workbench.text.json_nodes import LocatedNode
 from workbench.text.safe import one_line
 
 MOST_YAML_BYTES: Final = 1_048_576
-"""Bytes of a file."""
 MOST_DEPTH: Final = 64
 MOST_VALUES: Final = 50_000
 """Values of a document, with every alias counted as often as it is used."""
@@ -31,11 +30,8 @@ _PLAIN_TAGS: Final = frozenset({"str", "int", "float", "bool", "null", "seq", "m
 class YamlError(ValueError):
     """Text that is not acceptable YAML.
 
-    Attributes:
-        code: `yaml_syntax`, `yaml_alias`, `yaml_tag`, `yaml_depth`, `yaml_size`, `duplicate_key`.
-        reason: What is wrong, without the position.
-        line: From 1.
-        column: From 1.
+    `code`: `yaml_syntax`, `yaml_alias`, `yaml_tag`, `yaml_depth`, `yaml_size`, `duplicate_key`. `reason`:
+    what is wrong, without the position. `line`: from 1. `column`: from 1.
     """
 
     def __init__(self, code: str, reason: str, line: int, column: int) -> None:
@@ -44,11 +40,7 @@ class YamlError(ValueError):
 
 
 def parse_yaml(text: str) -> LocatedNode:
-    """Read one YAML document.
-
-    Raises:
-        YamlError: It is none, or larger than it may be; says where.
-    """
+    """Read one YAML document. Raises YamlError: it is none, or larger than it may be; says where."""
     import yaml
 
     if len(text.encode("utf-8", "surrogatepass")) > MOST_YAML_BYTES:
@@ -73,8 +65,6 @@ def _syntax_error(error: Any) -> YamlError:
 
 
 class _OpenCollection(Struct):
-    """A sequence or mapping whose end has not come."""
-
     line: int
     column: int
     anchor: str | None

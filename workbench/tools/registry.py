@@ -17,7 +17,6 @@ from workbench.tools.grep_search import GrepSearch
 from workbench.tools.prepare_pr import PreparePr
 
 _WIRE_NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
-_EVERY_PROVIDER: Final = "*"
 
 
 class InvalidTool(ValueError):
@@ -63,7 +62,7 @@ class ToolRegistry:
         return tuple(
             descriptor
             for descriptor in unique.values()
-            if _is_offered(descriptor, provider) and (not active or descriptor.id in active)
+            if descriptor.is_offered_to(provider) and (not active or descriptor.id in active)
         )
 
 
@@ -83,10 +82,6 @@ def tool_descriptors() -> tuple[ToolDescriptor, ...]:
 def tool_registry() -> ToolRegistry:
     """Return the registry of all tools that there are."""
     return ToolRegistry(every_tool())
-
-
-def _is_offered(descriptor: ToolDescriptor, provider: str) -> bool:
-    return _EVERY_PROVIDER in descriptor.allowed_providers or provider in descriptor.allowed_providers
 
 
 def _tool_problems(descriptor: ToolDescriptor) -> Iterator[str]:

@@ -240,11 +240,11 @@ class JournalSource:
 
     def calls(self, session_id: str) -> Sequence[Call]:
         """Return the last calls of a session in their order: as many as somebody looks at."""
-        return self._journal.reader.last_calls(session_id, MAX_CALLS)
+        return self._journal.last_calls(session_id, MAX_CALLS)
 
     def call_count(self, session_id: str) -> int:
         """Return how many calls a session has, listed or not."""
-        return self._journal.reader.call_count(session_id)
+        return self._journal.call_count(session_id)
 
     def call(self, call_id: str) -> Call | None:
         """Return one call."""
@@ -270,17 +270,17 @@ class JournalSource:
         """Return how many turns of a session ended before an event of it."""
         if event.sequence_number == 1:
             return 0
-        return self._journal.reader.turns_before(event.session_id, event.sequence_number)
+        return self._journal.turns_before(event.session_id, event.sequence_number)
 
     def last_number(self, session_id: str) -> int:
         """Return the number of a session's newest event."""
-        return self._journal.reader.last_sequence(session_id)
+        return self._journal.last_sequence(session_id)
 
     def lasting(
         self, session_id: str, *, before: int | None = None, after: int = 0, limit: int
     ) -> list[Event]:
         """Return events that are no pieces: the last ones before a number, or the first ones after one."""
-        return self._journal.reader.lasting(session_id, before=before, after=after, limit=limit)
+        return self._journal.lasting(session_id, before=before, after=after, limit=limit)
 
     def between(self, session_id: str, first: int, last: int, limit: int) -> list[Event]:
         """Return all events between two numbers, both included."""
@@ -309,11 +309,11 @@ class JournalSource:
 
     def run_step(self, run_id: str, step_id: str) -> StepState | None:
         """Return one step of a run, or one item of a matrix."""
-        return self._journal.reader.step_state(run_id, step_id)
+        return self._journal.step_state(run_id, step_id)
 
     def run_items(self, run_id: str, step_id: str) -> tuple[str, ...]:
         """Return the ids of the items of a matrix step; empty as long as they are not known."""
-        return matrix_item_ids(self._journal.reader.step_events(run_id, step_id))
+        return matrix_item_ids(self._journal.step_events(run_id, step_id))
 
     def run_events(self, run_id: str, step_id: str) -> Sequence[Event]:
         """Return the events of one step of a run and of its items, in order."""
@@ -328,7 +328,7 @@ class JournalSource:
         """Return the proposal as it was recorded; None when its session was deleted."""
         found = self._opened.get(action.id)
         if found is None:
-            event = self._journal.reader.event_at(action.opened_at)
+            event = self._journal.event_at(action.opened_at)
             if event is None or not isinstance(event.body, ActionOpened):
                 return None
             found = _cached(self._opened, action.id, event.body)

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench.changes.apply import AppliedFile, NotApplied, PlannedFile, apply_files, planned_files
-from workbench.changes.diff import FileChange
+from workbench.changes.apply import AppliedFile, NotApplied, PlannedFile, apply_files
 from workbench.effects.files import Root
 from workbench.effects.runtime import arm_fault
 
@@ -253,11 +252,6 @@ def test_impossible_steps_are_refused(root: Root) -> None:
         apply_files(root, [EDIT, EDIT])
     with pytest.raises(ValueError, match="neither there before nor after"):
         apply_files(root, [PlannedFile(path="x", base=None, after=None, mode=0o644)])
-
-
-def test_steps_come_from_changes() -> None:
-    change = FileChange(path="src/a.txt", before=b"a\r\n", after=b"A\r\n", mode=0o640)
-    assert planned_files([change]) == [EDIT]
 
 
 def test_a_failure_before_the_rename_has_nothing_to_put_back(

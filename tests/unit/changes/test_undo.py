@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench.changes.apply import NotUndoable, apply_files, planned_files, stale_paths, undo_changes
+from workbench.changes.apply import NotUndoable, PlannedFile, apply_files, stale_paths, undo_changes
 from workbench.changes.decision import file_plans
 from workbench.changes.diff import FileChange
 from workbench.effects.files import Root
@@ -36,6 +36,10 @@ def root(tmp_path: Path) -> Iterator[Root]:
             (tmp_path / change.path).chmod(change.mode)
     with Root(tmp_path) as opened:
         yield opened
+
+
+def planned_files(changes) -> list[PlannedFile]:
+    return [PlannedFile(path=c.path, base=c.before, after=c.after, mode=c.mode) for c in changes]
 
 
 def state(folder: Path) -> dict[str, tuple[bytes, int]]:

@@ -81,7 +81,7 @@ class Count:
 @pytest.mark.spec(210)
 @pytest.mark.parametrize("name", golden.names())
 def test_statistics_are_what_a_count_by_hand_finds(name, tmp_path):
-    with golden.load(name, tmp_path / "home") as journal, journal.reader.snapshot() as database:
+    with golden.load(name, tmp_path / "home") as journal, journal.snapshot() as database:
         found = statistics_facts(database, StatisticsScope())
     told = statistics_json(session_statistics(found.calls, found.answers, found.sessions, found.files), 0)
     count = Count(name)

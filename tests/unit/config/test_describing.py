@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench.config.describe import config_as_json, key_descriptions
+from workbench.config.describe import config_as_json, config_schema
 from workbench.config.layers import load_config
 
 EXAMPLE = Path(__file__).parents[3] / "config.example.json"
@@ -24,6 +24,21 @@ def paths(value: object, path: str = "") -> set[str]:
     return {path}
 
 
+def described(schema: dict, path: str = "") -> dict[str, dict]:
+    """Members of the schema by the dotted paths that `paths` gives values."""
+    schema = next((part for part in schema.get("anyOf", ()) if part.get("type") != "null"), {}) | schema
+    members = schema.get("properties", {}) | dict.fromkeys(schema.get("patternProperties", ()))
+    patterns = schema.get("patternProperties", {})
+    members = {
+        ("NAME" if name in patterns else name): member or patterns[name] for name, member in members.items()
+    }
+    rows = {} if path in ("", "providers", "providers.NAME") else {path: schema}
+    for name, member in members.items():
+        if not member.get("deprecated"):
+            rows |= described(member, f"{path}.{name}" if path else name)
+    return rows | described(schema["items"], f"{path}[]") if "items" in schema else rows
+
+
 def test_the_example_is_valid_and_complete(tmp_path: Path):
     example = json.loads(EXAMPLE.read_text())
     (tmp_path / "config.json").write_text(EXAMPLE.read_text())
@@ -31,27 +46,31 @@ def test_the_example_is_valid_and_complete(tmp_path: Path):
     assert loaded.problems == ()
     assert config_as_json(loaded.config) == example
     used = {re.sub(r"^providers\.[^.]+", "providers.NAME", path) for path in paths(example)}
-    assert {row.key for row in key_descriptions()} - used == set()
+    assert len(described(config_schema())) > 60
+    assert described(config_schema()).keys() - used == set()
 
 
 def test_every_key_is_described_in_one_sentence():
-    rows = key_descriptions()
-    assert len({row.key for row in rows}) == len(rows)
-    for row in rows:
-        assert row.type
-        assert re.fullmatch(r"[A-Z].*\.", row.meaning), row
-        json.dumps(row.default)
+    for path, schema in described(config_schema()).items():
+        if not path.endswith("[]") and "properties" not in schema:
+            assert re.fullmatch(r"[A-Z].*\.", schema["description"]), path
 
 
 def test_described_defaults_are_the_defaults(tmp_path: Path):
     plain = config_as_json(load_config(tmp_path, None, trusted=False, env={}, options={}).config)
-    rows = [row for row in key_descriptions() if "[]" not in row.key and not row.key.startswith("providers.")]
-    for row in rows:
+    defaults = {
+        path: schema["default"] for path, schema in described(config_schema()).items() if "default" in schema
+    }
+    assert len(defaults) > 25
+    for path, default in defaults.items():
         value: object = plain
-        for name in row.key.split("."):
+        for name in path.split("."):
+            if path.startswith("providers.") or path.endswith("[]"):
+                value = default
+                break
             assert isinstance(value, dict)
             value = value[name]
-        assert value == row.default, row.key
+        assert value == default, path
 
 
 def test_what_is_shown_can_be_read_again(tmp_path: Path):

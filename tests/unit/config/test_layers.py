@@ -193,7 +193,7 @@ def test_an_untrusted_workspace_does_nothing_else(home: Path, workspace: Path, p
 
 
 def test_every_key_is_in_one_of_the_two_tables():
-    from workbench.config.keys import CONFIG_KEYS
+    from workbench.config.types import CONFIG_KEYS
 
     missing = {key.path for key in CONFIG_KEYS} - set(NARROWING) - set(WIDENING) - {"config_version"}
     assert missing == set()

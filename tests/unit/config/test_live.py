@@ -5,9 +5,9 @@ import json
 import pytest
 
 from workbench.config.describe import config_as_json
-from workbench.config.keys import CONFIG_KEYS
 from workbench.config.layers import load_config
 from workbench.config.reload import merge_reloaded
+from workbench.config.types import CONFIG_KEYS
 
 RULE = {"id": "1", "tool_name": "read_file", "param_pattern": "x", "description": "d"}
 OTHER = {**RULE, "id": "2"}

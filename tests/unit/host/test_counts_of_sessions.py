@@ -18,7 +18,7 @@ SCRIPT = recording(
 
 
 def counts(stage, session_id=None):
-    with stage.journal.reader.snapshot() as database:
+    with stage.journal.snapshot() as database:
         found = statistics_facts(database, StatisticsScope(session_id=session_id))
     return session_statistics(found.calls, found.answers, found.sessions, found.files)
 

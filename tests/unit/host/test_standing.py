@@ -46,11 +46,7 @@ def test_a_host_says_what_it_is_and_what_it_drives(held, monkeypatch):
     assert (found.state, found.pid, found.log, found.log_bytes) == ("running", os.getpid(), log, 5)
     assert [one.id for one in found.sessions] == [stage.session_id]
     other = f"{place}/other"
-    assert (
-        stage.journal.reader.driven(driver.host_id, other)
-        == stage.journal.reader.driven("other", place)
-        == []
-    )
+    assert stage.journal.driven(driver.host_id, other) == stage.journal.driven("other", place) == []
     release_lease(stage.journal, lease)
     assert host_status(stage.home, stage.journal, place, ("SHOP_API_KEY",)).sessions == ()
     assert (found.host.schema, found.host.variables) == (SCHEMA_VERSION, ("SHOP_API_KEY",))

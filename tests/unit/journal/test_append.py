@@ -182,7 +182,7 @@ def test_the_first_event_after_a_quiet_time_is_committed_at_once(
 ) -> None:
     start(journal)
     monkeypatch.setattr("workbench.journal.write_queue.GROUP_SECONDS", 60.0)
-    journal._writing()._writer._last -= 61
+    journal._open_queue()._writer._last -= 61
     assert journal.submit([streamed(journal, "s", 0)]).result(timeout=10)
 
 

@@ -335,7 +335,7 @@ def test_trust_keeps_what_the_question_said_of_guards(
         journal, "a", action_kind="trust", tool=None, choices=TRUST_CHOICES, expires_at=None, subject=subject
     )
     assert decide_action(journal, approve(choice="trust"), "d", USER).ok
-    event = journal.reader.trusted("/w")
+    event = journal.trusted("/w")
     assert event is not None
     assert isinstance(event.body, WorkspaceTrusted)
     assert event.body.guards == kept
@@ -363,7 +363,7 @@ def test_trust_is_given_in_the_transaction_of_the_answer(
         assert trust is None
     else:
         assert trust is not None
-        assert journal.reader.trusted("/nowhere") is None
+        assert journal.trusted("/nowhere") is None
         assert (trust.content_hash, trust.read_grant, trust.decided_by) == ("h", grant, "user (cli, pid 41)")
         assert isinstance(last(journal).body, WorkspaceTrusted)
     assert row(journal).approved_until == (None if given.verdict == "reject" else journal.now() + WINDOW)

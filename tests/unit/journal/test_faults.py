@@ -89,7 +89,7 @@ def test_durable_events_and_what_waits_before_them_go_through_the_connection_tha
     waiting = journal.submit([streamed(journal, "s", 0)])
     journal.append([journal.event(PromptSubmitted(text="x"), "s", USER)])
     assert waiting.done()
-    store: Any = journal._writing()._writer._store
+    store: Any = journal._open_queue()._writer._store
     both = (store.fast, store.durable)
     assert [database.execute("PRAGMA synchronous").get for database in both] == [1, 2]
     first = [database.total_changes() for database in both]

@@ -19,7 +19,7 @@ def journal(tmp_path):
 
 
 def asked(journal, question, *about):
-    with journal.reader.snapshot() as database:
+    with journal.snapshot() as database:
         return question(database, *about)
 
 
@@ -72,7 +72,7 @@ def test_glances_agree_with_the_events(journal):
 
 def test_the_counted_events_are_found_by_their_index(journal):
     statement = session_queries._COUNT_STATEMENTS[-1].format("?")
-    with journal.reader.snapshot() as database:
+    with journal.snapshot() as database:
         plan = database.execute(f"EXPLAIN QUERY PLAN {statement}", ("s",)).fetchall()
     assert "event_counted" in str(plan)
 

@@ -39,9 +39,9 @@ def test_a_window_is_read_by_number(two: Journal) -> None:
     assert sequences(two.window("a", 6, 4)) == [6, 7, 8, 9]
     assert sequences(two.window("a", 13, 10)) == [13, 14]
     assert two.window("a", 99, 5) == []
-    assert two.reader.last_sequence("a") == 14
-    assert two.reader.last_sequence("nobody") == 0
-    assert two.reader.event_at(99) is None
+    assert two.last_sequence("a") == 14
+    assert two.last_sequence("nobody") == 0
+    assert two.event_at(99) is None
 
 
 def test_turns_that_ended_before_an_event_are_counted_from_either_end(journal: Journal) -> None:
@@ -52,9 +52,9 @@ def test_turns_that_ended_before_an_event_are_counted_from_either_end(journal: J
             [journal.event(body, "s", HOST, turn_id=f"t{number}") for body in bodies], strict=False
         )
     found = [event.body.KIND == "turn.ended" for event in journal.events("s")]
-    counts = [journal.reader.turns_before("s", number) for number in range(1, len(found) + 1)]
+    counts = [journal.turns_before("s", number) for number in range(1, len(found) + 1)]
     assert counts == [sum(found[: number - 1]) for number in range(1, len(found) + 1)]
-    assert (counts[-1], journal.reader.turns_before("nobody", 1)) == (4, 0)
+    assert (counts[-1], journal.turns_before("nobody", 1)) == (4, 0)
 
 
 def test_an_empty_journal_has_nothing(journal: Journal, clock: SettableClock) -> None:
@@ -131,7 +131,7 @@ def test_calls_and_actions_are_listed_in_order_and_by_state(journal: Journal) ->
 
 
 def _plan(journal: Journal, statement: str) -> str:
-    with journal.reader.snapshot() as database:
+    with journal.snapshot() as database:
         return " ".join(str(row[3]) for row in database.execute(f"EXPLAIN QUERY PLAN {statement}"))
 
 
@@ -154,6 +154,6 @@ def test_questions_asked_all_the_time_have_an_index(journal: Journal, statement:
 def test_no_transaction_stays_open_between_questions(two: Journal) -> None:
     two.sessions()
     two.events()
-    assert two.reader._idle
-    assert not any(database.in_transaction for database in two.reader._idle)
-    assert len(two.reader._idle) == 1
+    assert two._idle
+    assert not any(database.in_transaction for database in two._idle)
+    assert len(two._idle) == 1

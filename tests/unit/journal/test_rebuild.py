@@ -60,7 +60,7 @@ def full(journal: Journal) -> Iterator[Journal]:
 
 def _dump(journal: Journal) -> dict[str, list[tuple[object, ...]]]:
     names = ("session", "call", "action", "rule", "trust", "lease", "blob_ref")
-    with journal.reader.snapshot() as database:
+    with journal.snapshot() as database:
         return {
             name: sorted(database.execute(f"SELECT * FROM {name}").fetchall(), key=repr) for name in names
         }

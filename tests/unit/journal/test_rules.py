@@ -56,7 +56,7 @@ def test_a_rule_is_revoked_once(journal: Journal, clock: SettableClock) -> None:
 
 
 def test_a_rule_that_cannot_be_read_back_is_not_called_added(journal: Journal, monkeypatch) -> None:
-    monkeypatch.setattr(type(journal.reader), "rule", lambda reader, number: None)
+    monkeypatch.setattr(type(journal), "rule", lambda reader, number: None)
     with pytest.raises(GuardFailed, match="R1 was not read"):
         add_rule(journal, RULE, USER)
 

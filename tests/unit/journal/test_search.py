@@ -26,12 +26,12 @@ def _say(journal: Journal, session: str, text: str) -> None:
 
 
 def _found(journal: Journal, match: str) -> dict[str, int]:
-    with journal.reader.snapshot() as database:
+    with journal.snapshot() as database:
         return {one.session_id: one.places for one in search.matching_sessions(database, match)}
 
 
 def _places(journal: Journal, session: str, match: str, most: int = 9) -> list[int]:
-    with journal.reader.snapshot() as database:
+    with journal.snapshot() as database:
         return search.matches_in_session(database, match, session, most)
 
 

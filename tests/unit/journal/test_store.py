@@ -27,7 +27,7 @@ SECOND = Migration(version=SCHEMA_VERSION + 1, name="more", change="CREATE TABLE
 
 
 def _columns(journal: Journal, table: str) -> tuple[str, ...]:
-    with journal.reader.snapshot() as database:
+    with journal.snapshot() as database:
         return tuple(row[1] for row in database.execute(f"PRAGMA table_info({table})"))
 
 
@@ -37,8 +37,8 @@ def test_a_table_has_one_column_for_each_field(journal: Journal, row: type) -> N
 
 
 def test_the_connections_are_set_up_as_designed(journal: Journal) -> None:
-    store = journal._writing()._writer._store
-    with journal.reader.snapshot() as reader:
+    store = journal._open_queue()._writer._store
+    with journal.snapshot() as reader:
         found = [
             tuple(
                 database.execute(f"PRAGMA {name}").get
@@ -50,7 +50,7 @@ def test_the_connections_are_set_up_as_designed(journal: Journal) -> None:
         autocheckpoint = reader.execute("PRAGMA wal_autocheckpoint").get
     assert found == [("wal", 1, 0), ("wal", 2, 0), ("wal", 1, 1)]
     assert (version, autocheckpoint) == (SCHEMA_VERSION, 0)
-    with journal.reader.snapshot() as reader, pytest.raises(apsw.ReadOnlyError):
+    with journal.snapshot() as reader, pytest.raises(apsw.ReadOnlyError):
         reader.execute("DELETE FROM event")
 
 

@@ -21,13 +21,13 @@ def _say(journal: Journal, session: str, text: str) -> None:
 
 
 def _found(journal: Journal, typed: str) -> set[str]:
-    with journal.reader.snapshot() as database:
+    with journal.snapshot() as database:
         expression = library.fts_expression(library.parse_query(typed), search.word_finder(database))
         return {one.session_id for one in search.matching_sessions(database, expression)}
 
 
 def _holding(journal: Journal, letters: str, *, is_end: bool = False) -> list[str]:
-    with journal.reader.snapshot() as database:
+    with journal.snapshot() as database:
         return list(journal_database.words_containing(database, letters, is_end=is_end))
 
 
@@ -151,7 +151,7 @@ def test_events_without_words_do_not_spoil_the_count_of_the_index(journal: Journ
         for _ in range(3):
             _say(journal, session, "")
     maintenance.delete_session(journal, "s", USER)
-    with journal.reader.snapshot() as database:
+    with journal.snapshot() as database:
         counted = database.execute("SELECT block FROM search_data WHERE id = 1").get[0]
         there = database.execute("SELECT count(*) FROM search_text WHERE words != ''").get
     assert counted == there

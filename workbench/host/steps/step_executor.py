@@ -94,7 +94,7 @@ class EmbeddedExecutor(Struct, kw_only=True):
             stop.set()
             self.context.journal.doorbell.announce()
             return
-        row = self.context.journal.reader.step_state(step.run, step.step)
+        row = self.context.journal.step_state(step.run, step.step)
         child_id = session_id or (row.session_id if row else None)
         if child_id is None:
             return

@@ -132,7 +132,6 @@ class ShellView(Struct, frozen=True, kw_only=True):
     commands: tuple[SimpleCommand, ...] = ()
     """The simple commands that a grant has to cover; none if the line is not plain."""
     is_certain: bool = True
-    """Whether `segments` are all of them."""
     deny_texts: tuple[str, ...] = ()
     """Every text that a deny pattern has to be tried on, the raw one first."""
     has_all_deny_texts: bool = True
@@ -370,8 +369,6 @@ def _judge_tokens(
 
 
 class _OwnedWords(NamedTuple):
-    """The words that the tokenizer has for a command of the grammar."""
-
     words: list[ShellToken]
     behind: str
     is_repeated: bool

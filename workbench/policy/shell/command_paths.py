@@ -49,7 +49,6 @@ _LABEL_PROGRAMS: Final = frozenset({"bazel", "buck", "buck2"})
 
 
 def words_that_may_be_paths(simple: SimpleCommand) -> Iterator[str]:
-    """Yield the words of a command that may name a path."""
     yield from simple.values
     has_labels = program_name(simple.words[0]) in _LABEL_PROGRAMS
     for index, word in enumerate(simple.words[1:], 1):
@@ -182,7 +181,6 @@ _FOLDER_CHANGERS: Final = frozenset({
     "rm", "rmdir", "shred", "srm", "trash", "trash-put", "chmod", "chown", "chgrp", "chcon", "chattr",
     "setfacl",
 })  # fmt: skip
-"""Programs that remove or change whole folders."""
 _FILE_WRITERS: Final = _FOLDER_CHANGERS | {"touch", "truncate", "mkdir"}
 """Programs that make, change or remove the files that they are given."""
 _FOLDER_WALKERS: Final = frozenset({"rg", "ag", "ack", "fd", "find", "tree", "grep", "ls", "du"})
@@ -201,7 +199,6 @@ class CommandBoundary(Struct, frozen=True, kw_only=True):
     governing: Callable[[], Iterable[str]] = tuple
     """Returns further absolute paths that govern the workspace, such as its hook scripts."""
     is_denied: Callable[[ResolvedPath], bool] | None = None
-    """Whether reading a path is denied."""
     unwritable: Callable[[str], str] | None = None
     """Returns why no grant covers writing a real path, such as one that another program runs by itself."""
 

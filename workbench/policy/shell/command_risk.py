@@ -45,7 +45,6 @@ class CommandRisk(Struct, frozen=True, kw_only=True):
     """What was found about a simple command."""
 
     reasons: tuple[str, ...] = ()
-    """Why no grant covers it."""
     spelled: int = 0
     """How many of its first words a pattern has to spell out to cover it."""
     literal: frozenset[int] = frozenset()

@@ -109,7 +109,6 @@ def _code_commands(text: str, deep: int, *, is_written: bool = True) -> Iterator
 
 
 def _with_expansions(text: str) -> str:
-    """Replace a substitution of `echo` by its words, and an unset variable by its default."""
     for _ in range(_MAX_DEPTH if "$" in text or "`" in text else 0):
         text = _DEFAULT_EXPANSION.sub(r"\1", _ECHO_SUBSTITUTION.sub(r"\1\2", text))
     return text

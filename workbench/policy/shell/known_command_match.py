@@ -58,8 +58,6 @@ class _TableRow(Struct, frozen=True, kw_only=True):
 
 
 class _CommandReading(Struct, kw_only=True):
-    """The state of reading a command."""
-
     key: str
     row: _TableRow
     options: set[str] = field(default_factory=set[str])
@@ -99,16 +97,17 @@ def match_known_command(name: str, words: Sequence[str]) -> KnownCommand:
 
 def steering_words(words: Sequence[str], start: int) -> frozenset[int]:
     """Return the places of words that may steer a program of which nothing is known."""
-    return frozenset(index for index in range(start, len(words)) if _may_steer(words[index]))
+    return frozenset(
+        index
+        for index, word in enumerate(words)
+        if index >= start
+        and ((word.startswith(("-", "+", "@")) and len(word) > 1) or "=" in word or "://" in word)
+    )
 
 
 def only_reads_config(words: Sequence[str]) -> bool:
     """Say whether a `git config` only reads, by the word after it."""
     return len(words) > 1 and words[1] in _READS_CONFIG
-
-
-def _may_steer(word: str) -> bool:
-    return (word.startswith(("-", "+", "@")) and len(word) > 1) or "=" in word or "://" in word
 
 
 def _spelled_whole(words: Sequence[str], unknown: int | None = None) -> KnownCommand:

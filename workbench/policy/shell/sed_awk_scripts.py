@@ -138,7 +138,6 @@ def _is_ambiguous_awk(kind: str, before: str, rest: str) -> bool:
 
 
 def _without_groups(code: str) -> str:
-    """Drop what stands in parentheses, where `>` compares."""
     while (shorter := _AWK_GROUP.sub("[]", code)) != code:
         code = shorter
     return code

@@ -131,7 +131,7 @@ class DecisionWriter:
 
     def awaits(self, workspace: str) -> bool:
         """Return whether a host has something to do in a workspace."""
-        return bool(self._journal.reader.awaiting(workspace))
+        return bool(self._journal.awaiting(workspace))
 
 
 def error_sentence(error: Exception) -> str:

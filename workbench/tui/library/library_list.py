@@ -105,7 +105,7 @@ class LibraryModel:
         Args:
             changed: Sessions that something happened to; None reads all.
         """
-        with self._journal.reader.snapshot() as database:
+        with self._journal.snapshot() as database:
             if changed is None or not self._is_read:
                 self.sessions = {one.id: one for one in session_queries.listed_sessions(database)}
                 self._found, self._stale = _LastSearch(), set()
@@ -167,7 +167,7 @@ class LibraryModel:
 
     def _holding(self, asked: SearchQuery) -> tuple[dict[str, int], frozenset[str] | None]:
         tools, answers = asked.narrowed.get("tool", ()), asked.narrowed.get("asked", ())
-        with self._journal.reader.snapshot() as database:
+        with self._journal.snapshot() as database:
             expression = library.fts_expression(asked, search.word_finder(database))
             found = search.matching_sessions(database, expression, search.MOST_HITS) if expression else []
             narrowed = (
@@ -179,7 +179,7 @@ class LibraryModel:
         """Read what is said beside the titles of some sessions."""
         missing = [key for key in ids if key not in self.glances]
         if missing:
-            with self._journal.reader.snapshot() as database:
+            with self._journal.snapshot() as database:
                 self.glances = {**self.glances, **session_queries.session_counts(database, missing)}
 
     def preview(
@@ -189,7 +189,7 @@ class LibraryModel:
         session = self.sessions.get(session_id)
         if session is None:
             return None
-        with self._journal.reader.snapshot() as database:
+        with self._journal.snapshot() as database:
             facts = statistics_facts(database, StatisticsScope(session_id=session_id))
             spans = session_queries.activity_spans(database, session_id)
         counts = session_statistics(facts.calls, facts.answers, facts.sessions, facts.files, self._price)
@@ -200,7 +200,7 @@ class LibraryModel:
         )  # fmt: skip
 
     def _places(self, session_id: str, asked: SearchQuery) -> tuple[Sequence[SearchHit], int]:
-        with self._journal.reader.snapshot() as database:
+        with self._journal.snapshot() as database:
             expression = library.fts_expression(asked, search.word_finder(database))
             if not expression:
                 return (), 0
@@ -214,7 +214,7 @@ class LibraryModel:
 
     def weight(self, session_id: str) -> DeletionExtent:
         """Return what would go with a session."""
-        with self._journal.reader.snapshot() as database:
+        with self._journal.snapshot() as database:
             return session_queries.deletion_extent(database, session_id)
 
 

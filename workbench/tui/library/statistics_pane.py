@@ -164,7 +164,7 @@ class StatisticsPane(Pane):
     def _count_there(self) -> None:
         found: tuple[StatisticsFacts, Statistics] | None = None
         try:
-            with self._journal.reader.snapshot() as database:
+            with self._journal.snapshot() as database:
                 facts = statistics_facts(database, self.scope)
             found = facts, session_statistics(
                 facts.calls, facts.answers, facts.sessions, facts.files, self._price

@@ -256,7 +256,7 @@ class PaletteSources:
         if not expression:
             return
         journal = self._main.textual.journal
-        with journal.reader.snapshot() as database:
+        with journal.snapshot() as database:
             found = search.newest_matches(database, expression, _MAX_PER_SOURCE)
         for session_id, number in found:
             session, events = journal.session(session_id), journal.window(session_id, number, 1)
@@ -510,7 +510,7 @@ class PaletteScreen(Dialog, inherit_bindings=False):
     def _everywhere(self) -> list[PaletteEntry]:
         """Return the sessions of every workspace, read when they are first asked for."""
         if self._library is None:
-            with self._main.textual.journal.reader.snapshot() as database:
+            with self._main.textual.journal.snapshot() as database:
                 found = listed_sessions(database)
             self._library = [
                 PaletteEntry(

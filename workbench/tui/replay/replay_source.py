@@ -138,7 +138,7 @@ class ReplaySource(JournalSource):
 
     def event_at(self, index: int) -> Event | None:
         """Return the event of a moment; None if it is not there any more."""
-        return self._journal.reader.event_at(self.reel.position(index))
+        return self._journal.event_at(self.reel.position(index))
 
     def words_at(self, index: int) -> str:
         """Return what the event of a moment was, in one safe line."""
@@ -266,7 +266,7 @@ class ReplaySource(JournalSource):
 
     def run_items(self, run_id: str, step_id: str) -> tuple[str, ...]:
         """Return the ids of the items of a matrix step as they were known."""
-        return matrix_item_ids(self._until(self._journal.reader.step_events(run_id, step_id)))
+        return matrix_item_ids(self._until(self._journal.step_events(run_id, step_id)))
 
     def run_events(self, run_id: str, step_id: str) -> Sequence[Event]:
         """Return the events of one step until then; nothing is kept, for a replay goes back as well."""

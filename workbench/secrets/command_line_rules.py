@@ -15,8 +15,8 @@ _OPTION_LINE_END: Final = r"(?=[ \t]{0,8}(?:$|[\r\n;&|'\"`)]|\\[nr]))"
 
 def _option_of(*programs: str) -> Callable[[re.Match[str]], bool]:
     """Return a check: one of the programs stands before it in the same command, and it is a value."""
-    return lambda found: (
-        false_positives.is_literal(found) and false_positives.follows_program(found, *programs)
+    return lambda match: (
+        false_positives.is_literal(match) and false_positives.follows_program(match, *programs)
     )
 
 
@@ -58,9 +58,9 @@ CLIENT_OPTION_RULES: Final[tuple[RuleRow, ...]] = (
         "password",
         rf"(?<=\s)-[cAX]{_GAP}{_OPTION_VALUE}",
         _SNMP_PROGRAMS,
-        lambda found: (
-            false_positives.is_snmp_community(found)
-            and false_positives.follows_program(found, *_SNMP_PROGRAMS)
+        lambda match: (
+            false_positives.is_snmp_community(match)
+            and false_positives.follows_program(match, *_SNMP_PROGRAMS)
         ),
         ("-c", "-a", "-x"),
     ),
@@ -232,7 +232,6 @@ CLIENT_OPTION_RULES: Final[tuple[RuleRow, ...]] = (
         ("convertto-securestring",),
     ),
 )
-"""In the form of a row of the table."""
 """Kind, expression, hints, check, anchors."""
 _ASSIGNMENT_SIGN: Final = r"""["'\\]{0,2}[ \t]{0,4}[:=,][ \t]{0,4}["'\\]{0,3}"""
 _WORD_VALUE: Final = r"""["']?(?P<s>[^\s"'⟨⟩]{3,}+)"""
@@ -242,8 +241,8 @@ _SECRET_NAME: Final = (
 
 
 def _value_behind(*programs: str) -> Callable[[re.Match[str]], bool]:
-    return lambda found: (
-        false_positives.is_literal(found) and false_positives.follows_program(found, *programs)
+    return lambda match: (
+        false_positives.is_literal(match) and false_positives.follows_program(match, *programs)
     )
 
 

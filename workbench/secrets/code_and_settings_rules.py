@@ -8,7 +8,7 @@ import re
 from typing import Final
 
 from workbench.secrets import false_positives
-from workbench.secrets.context_rules.command_lines import RuleRow
+from workbench.secrets.command_line_rules import RuleRow
 
 _GAP: Final = r"[ \t]{1,8}"
 _ANY_SPACE: Final = r"\s{1,40}"
@@ -370,34 +370,34 @@ _SECRET_STORES: Final = ("vault kv put", "vault kv patch", "vault write", "op it
 _BLOCK_NAME: Final = "(?:password|passphrase|passwd|secret|token|api[_-]?key|access[_-]?key)"
 
 
-def _is_parameter_value(found: re.Match[str]) -> bool:
+def _is_parameter_value(match: re.Match[str]) -> bool:
     """`?password=word`, `--db-password=word`, `user=bob password=word`: no code is written like that."""
-    text = false_positives.secret_text(found)
-    before = found.string[max(0, found.start() - 130) : found.start()]
+    text = false_positives.secret_text(match)
+    before = match.string[max(0, match.start() - 130) : match.start()]
     is_place = bool(
         false_positives.compiled_pattern(_PARAMETER_START).search(before)
-    ) or false_positives.follows_program(found, *_SECRET_STORES)
-    return is_place and false_positives.is_literal(found) and false_positives.is_plain_value(text)
+    ) or false_positives.follows_program(match, *_SECRET_STORES)
+    return is_place and false_positives.is_literal(match) and false_positives.is_plain_value(text)
 
 
-def _is_variable_default(found: re.Match[str]) -> bool:
+def _is_variable_default(match: re.Match[str]) -> bool:
     """The default of a variable: of a password any, of a token or key one that looks like it."""
-    name = false_positives.name_before_secret(found).split('"')[1].lower()
+    name = false_positives.name_before_secret(match).split('"')[1].lower()
     return (
-        false_positives.is_literal(found)
+        false_positives.is_literal(match)
         if "pass" in name or "secret" in name
-        else false_positives.is_assigned_token(found)
+        else false_positives.is_assigned_token(match)
     )
 
 
-def _is_block_value(found: re.Match[str]) -> bool:
+def _is_block_value(match: re.Match[str]) -> bool:
     """The only line of a block text is a value; below a bare name it has to look like one."""
-    head = false_positives.name_before_secret(found)
+    head = false_positives.name_before_secret(match)
     if "|" in head or ">" in head:
-        return false_positives.is_literal(found) and (
-            head[0] in "pP" or false_positives.is_announced_value(found)
+        return false_positives.is_literal(match) and (
+            head[0] in "pP" or false_positives.is_announced_value(match)
         )
-    return false_positives.has_dense_run(found)
+    return false_positives.has_dense_run(match)
 
 
 NEIGHBOR_RULES: Final[tuple[RuleRow, ...]] = (
@@ -451,8 +451,8 @@ NEIGHBOR_RULES: Final[tuple[RuleRow, ...]] = (
         r"""(?<=\s)-[NP][ \t]{1,4}(?:"(?P<double>[^"\n⟨⟩]{3,}+)(?=")|'(?P<single>[^'\n⟨⟩]{3,}+)(?=')"""
         r"""|(?P<s>[^\s"'⟨⟩-][^\s"'⟨⟩]{2,}+))""",
         ("ssh-keygen",),
-        lambda found: (
-            false_positives.is_literal(found) and false_positives.follows_program(found, "ssh-keygen")
+        lambda match: (
+            false_positives.is_literal(match) and false_positives.follows_program(match, "ssh-keygen")
         ),
         ("-n", "-p"),
     ),
