@@ -506,40 +506,6 @@ class SecurityNoted(Body, frozen=True, kw_only=True):
     ancestry: tuple[int, ...] = ()
 
 
-class Unknown(Body, frozen=True, kw_only=True):
-    """An event of a kind that this version does not know, kept verbatim."""
-
-    KIND: ClassVar[str] = "unknown"
-    original_kind: str
-    content: Json = None
-
-
-class Event(Struct, frozen=True, kw_only=True):
-    """The envelope. `position` and `sequence_number` are 0 until the journal took the event."""
-
-    id: str
-    session_id: str
-    at: Micros
-    actor: Actor
-    body: Body
-    position: int = 0
-    sequence_number: int = 0
-    turn_id: str | None = None
-    call_id: str | None = None
-    action_id: str | None = None
-    step: str | None = None
-    recorded_at: Micros | None = None
-    """When an imported event was stored; `at` is then the foreign time."""
-    raw: str | None = None
-    """The body as stored, when it holds more than this version knows."""
-
-    @property
-    def kind(self) -> str:
-        """Return the storage name of the kind."""
-        body = self.body
-        return body.original_kind if isinstance(body, Unknown) else body.KIND
-
-
 # --- what a human asks for -----------------------------------------------------------------------
 
 
@@ -684,3 +650,65 @@ class ArtifactStored(Body, frozen=True, kw_only=True):
     size_bytes: Count = 0
     files: Count = 1
     attempt: Annotated[int, Meta(ge=1)] = 1
+
+
+# --- every kind, and the envelope ------------------------------------------------------------------
+
+
+class Unknown(Body, frozen=True, kw_only=True):
+    """An event of a kind that this version does not know, kept verbatim."""
+
+    KIND: ClassVar[str] = "unknown"
+    original_kind: str
+    content: Json = None
+
+
+SessionBody = (
+    SessionCreated | SessionStatusChanged | SessionChanged | SessionDeleted | LeaseTaken | LeaseReleased
+)  # fmt: skip
+RequestBody = (
+    PromptSubmitted | InterruptRequested | ContinueRequested | RefreshRequested | UndoRequested | MarkAdded
+    | ForkRequested
+)  # fmt: skip
+TurnBody = (
+    TurnStarted | TextStreamed | ThinkingStreamed | ReplyCompleted | TurnEnded | ProgressReported
+    | ErrorRaised | HookRan
+)  # fmt: skip
+CallBody = CallProposed | CallExecuting | ProcessStarted | OutputStreamed | FileChanged | CallFinished
+ActionBody = (
+    ActionOpened | ActionApproved | ActionRejected | ActionExpired | ActionSuperseded | ActionCancelled
+    | ActionBecameStale | AnswerRefused
+)  # fmt: skip
+RuleBody = RuleAdded | RuleUsed | RuleRevoked | WorkspaceTrusted | WorkspaceTrustRevoked | SecurityNoted
+RunBody = (
+    RunRequested | RunCancelRequested | StepRetryRequested | RunStarted | RunChanged | StepChanged
+    | ContractChecked | ArtifactStored
+)  # fmt: skip
+KnownBody = SessionBody | RequestBody | TurnBody | CallBody | ActionBody | RuleBody | RunBody
+"""Every kind but `unknown`; a consumer that must know all of them ends with `assert_never`."""
+EventBody = KnownBody | Unknown
+
+
+class Event(Struct, frozen=True, kw_only=True):
+    """The envelope. `position` and `sequence_number` are 0 until the journal took the event."""
+
+    id: str
+    session_id: str
+    at: Micros
+    actor: Actor
+    body: EventBody
+    position: int = 0
+    sequence_number: int = 0
+    turn_id: str | None = None
+    call_id: str | None = None
+    action_id: str | None = None
+    step: str | None = None
+    recorded_at: Micros | None = None
+    """When an imported event was stored; `at` is then the foreign time."""
+    raw: str | None = None
+    """The body as stored, when it holds more than this version knows."""
+
+    @property
+    def kind(self) -> str:
+        body = self.body
+        return body.original_kind if isinstance(body, Unknown) else body.KIND

@@ -107,6 +107,5 @@ def may_move(moves: Moves, old: str, new: str) -> bool:
 
 
 def require_move(machine: str, moves: Moves, old: str, new: str) -> None:
-    """Raise IllegalMoveError unless `new` may follow `old`."""
     if not may_move(moves, old, new):
         raise IllegalMoveError(machine, old, new)

@@ -236,7 +236,6 @@ class StepState(Struct, frozen=True, kw_only=True):
 
 
 def step_key(run: str, step: str) -> str:
-    """Return the key of a step's row."""
     return f"{run}/{step}"
 
 

@@ -39,7 +39,6 @@ _TURN_OUTCOMES: Final = {
 
 
 def is_trace(sample: list[JsonObject]) -> bool:
-    """Tell whether lines are messages of the protocol."""
     found = [message_of(line) for line in sample]
     methods = {as_text(one.get("method")) for one in found}
     if any(method.startswith(("session/", "fs/", "terminal/")) for method in methods):
@@ -74,8 +73,6 @@ def read(lines: Iterable[JsonLine | FileProblem], name: str) -> Iterator[Record]
 
 
 class _TraceReader:
-    """What has to be remembered between messages."""
-
     def __init__(self, name: str) -> None:
         self._name = name
         self._has_begun = False

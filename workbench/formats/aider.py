@@ -50,18 +50,15 @@ _LLM_HEADING: Final = re.compile(r"(TO LLM|LLM RESPONSE) (\d{4}-\d\d-\d\dT\d\d:\
 
 
 def is_history(beginning: str) -> bool:
-    """Tell whether a text is a history of aider."""
     return any(line.startswith(HISTORY_START) for line in beginning.split("\n"))
 
 
 def is_input_history(beginning: str) -> bool:
-    """Tell whether a text is the list of what was typed."""
     lines = [line for line in beginning.split("\n")[:60] if line.strip()]
     return len(lines) > 1 and bool(_INPUT_HEADING.match(lines[0])) and lines[1].startswith("+")
 
 
 def is_llm_log(beginning: str) -> bool:
-    """Tell whether a text is the log of what went to the model and came back."""
     return any(_LLM_HEADING.match(line) for line in beginning.split("\n")[:60])
 
 
@@ -121,7 +118,6 @@ def _llm_exchange(way: str, said: list[tuple[str, str]], at: int | None, number:
 
 
 def read(lines: Iterable[str], name: str) -> Iterator[Record]:
-    """Yield a session for each start."""
     reader = _ChatReader(name)
     for number, line in enumerate(lines, 1):
         yield from reader.line(line, number)
@@ -129,8 +125,6 @@ def read(lines: Iterable[str], name: str) -> Iterator[Record]:
 
 
 class _ChatReader:
-    """The lines of one speaker, until another one speaks."""
-
     def __init__(self, name: str) -> None:
         self._name = name
         self._who = ""

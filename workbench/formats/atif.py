@@ -28,14 +28,12 @@ VERSION = "ATIF-v1.4"
 
 
 def is_trajectory(value: Json) -> bool:
-    """Tell whether a document is ATIF."""
     return as_text(as_object(value).get("schema_version")).startswith("ATIF-v") and "steps" in as_object(
         value
     )
 
 
 def read(value: Json, name: str) -> Iterator[Record]:
-    """Yield a session from a trajectory."""
     document = as_object(value)
     agent, steps = as_object(document.get("agent")), as_objects(document.get("steps"))
     system = next((content_text(one.get("message")) for one in steps if one.get("source") == "system"), "")

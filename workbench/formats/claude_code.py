@@ -67,7 +67,6 @@ _EDIT_TOOLS: Final = ("Edit", "MultiEdit", "Write", "NotebookEdit")
 
 
 def is_session(sample: list[JsonObject]) -> bool:
-    """Tell whether lines are a session of Claude Code, or its stream-json."""
     if any("sessionId" in line and ("uuid" in line or "parentUuid" in line) for line in sample):
         return True
     if sample and sample[0].get("type") == "system" and sample[0].get("subtype") == "init":
@@ -102,7 +101,6 @@ def read_history(lines: Iterable[JsonLine | FileProblem], name: str) -> Iterator
 
 
 def read(lines: Iterable[JsonLine | FileProblem], name: str) -> Iterator[Record]:
-    """Yield a session from its lines."""
     reader = _SessionReader(name)
     for line in lines:
         if isinstance(line, FileProblem):
@@ -113,8 +111,6 @@ def read(lines: Iterable[JsonLine | FileProblem], name: str) -> Iterator[Record]
 
 
 class _SessionReader:
-    """What has to be remembered between lines."""
-
     def __init__(self, name: str, side: str = "") -> None:
         self._name, self._side = name, side
         self._head: SessionHead | None = None

@@ -67,7 +67,6 @@ _WORKING_FOLDER: Final = re.compile(r"<cwd>(.*?)</cwd>|Current working directory
 
 
 def is_rollout(sample: list[JsonObject]) -> bool:
-    """Tell whether lines are a rollout of any version."""
     if any(
         as_text(line.get("type")) in _WRAPPER_TYPES and isinstance(line.get("payload"), dict)
         for line in sample
@@ -79,13 +78,11 @@ def is_rollout(sample: list[JsonObject]) -> bool:
 
 
 def is_exec(sample: list[JsonObject]) -> bool:
-    """Tell whether lines are the events of `codex exec --json`."""
     kinds = {as_text(line.get("type")) for line in sample}
     return "thread.started" in kinds or bool(kinds & {"item.completed", "item.started"})
 
 
 def is_history(sample: list[JsonObject]) -> bool:
-    """Tell whether lines are the list of what was typed."""
     return any({"session_id", "ts", "text"} <= line.keys() for line in sample)
 
 
@@ -101,7 +98,6 @@ def read_history(lines: Iterable[JsonLine | FileProblem], name: str) -> Iterator
 
 
 def read(lines: Iterable[JsonLine | FileProblem], name: str) -> Iterator[Record]:
-    """Yield a session from a rollout."""
     reader = _RolloutReader(name)
     for line in lines:
         if isinstance(line, FileProblem):
@@ -114,8 +110,6 @@ def read(lines: Iterable[JsonLine | FileProblem], name: str) -> Iterator[Record]
 
 
 class _RolloutReader:
-    """What has to be remembered between lines."""
-
     def __init__(self, name: str) -> None:
         self._name = name
         self._head: SessionHead | None = None

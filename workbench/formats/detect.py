@@ -4,7 +4,7 @@ import io
 import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import BinaryIO, Final, TypeVar
+from typing import BinaryIO, Final, Generic, TypeVar
 
 from msgspec import Struct, field
 
@@ -49,68 +49,54 @@ _DOCUMENT_BEGIN: Final = re.compile(rb"^[ \t]*(?:\{\s*\"|\[\s*\{)", re.MULTILINE
 """How a document of one of the formats begins, in a line of its own."""
 _SAMPLE_SIZE: Final = 5
 _MOST_SAMPLED_LINES: Final = 40
-LineReader = Callable[[Iterable[JsonLine | FileProblem], str], Iterator[Record]]
-DocumentReader = Callable[[Json, str], Iterator[Record]]
-TextReader = Callable[[Iterable[str], str], Iterator[Record]]
+_Sample = TypeVar("_Sample")
+_Source = TypeVar("_Source")
 
 
-class LineFormat(Struct, frozen=True, kw_only=True):
-    """A format of JSON lines."""
-
-    name: str
-    is_it: Callable[[list[JsonObject]], bool]
-    read: LineReader
-
-
-class DocumentFormat(Struct, frozen=True, kw_only=True):
-    """A format of one JSON document."""
+class Format(Struct, Generic[_Sample, _Source], frozen=True):
+    """A format: its name, what recognises a sample of it, and its reader, which takes the file's name, too."""
 
     name: str
-    is_it: Callable[[Json], bool]
-    read: DocumentReader
+    is_it: Callable[[_Sample], bool]
+    read: Callable[[_Source, str], Iterator[Record]]
 
 
-class TextFormat(Struct, frozen=True, kw_only=True):
-    """A format of plain text."""
-
-    name: str
-    is_it: Callable[[str], bool]
-    read: TextReader
-
-
-LINE_FORMATS: Final = (
-    LineFormat(name="kaiak", is_it=seed_import.is_kaiak_lines, read=seed_import.read_kaiak_lines),
-    LineFormat(name="assistant", is_it=seed_import.is_assistant_lines, read=seed_import.read_assistant_lines),
-    LineFormat(name="codex", is_it=codex.is_rollout, read=codex.read),
-    LineFormat(name="codex-exec", is_it=codex.is_exec, read=codex.read_exec),
-    LineFormat(name="acp", is_it=acp.is_trace, read=acp.read),
-    LineFormat(name="pi", is_it=pi.is_session, read=pi.read),
-    LineFormat(name="openhands", is_it=openhands.is_rows, read=openhands.read_rows),
-    LineFormat(name="claude-code", is_it=claude_code.is_session, read=claude_code.read),
-    LineFormat(name="claude-code-history", is_it=claude_code.is_history, read=claude_code.read_history),
-    LineFormat(name="codex-history", is_it=codex.is_history, read=codex.read_history),
-    LineFormat(name="gemini", is_it=gemini.is_lines, read=gemini.read_lines),
+LineFormat = Format[list[JsonObject], Iterable[JsonLine | FileProblem]]
+DocumentFormat = Format[Json, Json]
+TextFormat = Format[str, Iterable[str]]
+LINE_FORMATS: Final[tuple[LineFormat, ...]] = (
+    Format("kaiak", seed_import.is_kaiak_lines, seed_import.read_kaiak_lines),
+    Format("assistant", seed_import.is_assistant_lines, seed_import.read_assistant_lines),
+    Format("codex", codex.is_rollout, codex.read),
+    Format("codex-exec", codex.is_exec, codex.read_exec),
+    Format("acp", acp.is_trace, acp.read),
+    Format("pi", pi.is_session, pi.read),
+    Format("openhands", openhands.is_rows, openhands.read_rows),
+    Format("claude-code", claude_code.is_session, claude_code.read),
+    Format("claude-code-history", claude_code.is_history, claude_code.read_history),
+    Format("codex-history", codex.is_history, codex.read_history),
+    Format("gemini", gemini.is_lines, gemini.read_lines),
 )
 """In the order in which they are tried: the most particular first."""
-DOCUMENT_FORMATS: Final = (
-    DocumentFormat(name="atif", is_it=atif.is_trajectory, read=atif.read),
-    DocumentFormat(name="wink", is_it=seed_import.is_wink, read=seed_import.read_wink),
-    DocumentFormat(name="cmd", is_it=seed_import.is_command_log, read=seed_import.read_command_log),
-    DocumentFormat(name="assistant", is_it=seed_import.is_assistant, read=seed_import.read_assistant),
-    DocumentFormat(name="kaiak", is_it=seed_import.is_kaiak_document, read=seed_import.read_kaiak_document),
-    DocumentFormat(name="gemini", is_it=gemini.is_chat, read=gemini.read),
-    DocumentFormat(name="gemini-log", is_it=gemini.is_log, read=gemini.read_log),
-    DocumentFormat(name="gemini-checkpoint", is_it=gemini.is_checkpoint, read=gemini.read_checkpoint),
-    DocumentFormat(name="opencode", is_it=opencode.is_export, read=opencode.read_export),
-    DocumentFormat(name="inspect", is_it=inspect_log.is_log, read=inspect_log.read),
-    DocumentFormat(name="openhands", is_it=openhands.is_trajectory, read=openhands.read),
-    DocumentFormat(name="mini-swe-agent", is_it=swe_agent.is_mini, read=swe_agent.read_mini),
-    DocumentFormat(name="swe-agent", is_it=swe_agent.is_swe_agent, read=swe_agent.read),
+DOCUMENT_FORMATS: Final[tuple[DocumentFormat, ...]] = (
+    Format("atif", atif.is_trajectory, atif.read),
+    Format("wink", seed_import.is_wink, seed_import.read_wink),
+    Format("cmd", seed_import.is_command_log, seed_import.read_command_log),
+    Format("assistant", seed_import.is_assistant, seed_import.read_assistant),
+    Format("kaiak", seed_import.is_kaiak_document, seed_import.read_kaiak_document),
+    Format("gemini", gemini.is_chat, gemini.read),
+    Format("gemini-log", gemini.is_log, gemini.read_log),
+    Format("gemini-checkpoint", gemini.is_checkpoint, gemini.read_checkpoint),
+    Format("opencode", opencode.is_export, opencode.read_export),
+    Format("inspect", inspect_log.is_log, inspect_log.read),
+    Format("openhands", openhands.is_trajectory, openhands.read),
+    Format("mini-swe-agent", swe_agent.is_mini, swe_agent.read_mini),
+    Format("swe-agent", swe_agent.is_swe_agent, swe_agent.read),
 )
-TEXT_FORMATS: Final = (
-    TextFormat(name="aider", is_it=aider.is_history, read=aider.read),
-    TextFormat(name="aider-input", is_it=aider.is_input_history, read=aider.read_input_history),
-    TextFormat(name="aider-llm", is_it=aider.is_llm_log, read=aider.read_llm_log),
+TEXT_FORMATS: Final[tuple[TextFormat, ...]] = (
+    Format("aider", aider.is_history, aider.read),
+    Format("aider-input", aider.is_input_history, aider.read_input_history),
+    Format("aider-llm", aider.is_llm_log, aider.read_llm_log),
 )
 
 
@@ -128,7 +114,6 @@ class UnknownFormat(ValueError):
 
 
 def format_names() -> list[str]:
-    """Return every format by name."""
     return sorted(
         {one.name for one in (*LINE_FORMATS, *DOCUMENT_FORMATS, *TEXT_FORMATS)}
         | {workbench_sessions.FORMAT_NAME}
@@ -329,8 +314,6 @@ def _detect_after_words(
 
 
 class _LateProblems:
-    """Problems that are known once the lines before them were read."""
-
     def __init__(self, told: list[FileProblem]) -> None:
         self._told = told
 
@@ -353,15 +336,11 @@ def _text_lines(whole: "_ReplayedStream", told: list[FileProblem]) -> Iterator[s
 
 
 class _ReplayedStream(io.BufferedReader):
-    """A stream that begins again with what was read of it."""
-
     def __init__(self, head: bytes, rest: BinaryIO) -> None:
         super().__init__(_JoinedStream(head, rest), 1 << 18)
 
 
 class _JoinedStream(io.RawIOBase):
-    """Bytes in memory, and a stream behind them."""
-
     def __init__(self, head: bytes, rest: BinaryIO) -> None:
         self._head, self._rest = io.BytesIO(head), rest
 
@@ -436,11 +415,9 @@ class CountingStream(io.RawIOBase):
         self._stream, self._note = stream, note
 
     def readable(self) -> bool:
-        """Return that it can be read."""
         return True
 
     def readinto(self, buffer: "memoryview[int]") -> int:  # type: ignore[override]
-        """Fill a buffer and tell."""
         data = self._stream.read(len(buffer)) or b""
         buffer[: len(data)] = data
         self._note(len(data))

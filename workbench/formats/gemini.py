@@ -31,7 +31,6 @@ from workbench.formats.records import (
 
 
 def is_chat(value: Json) -> bool:
-    """Tell whether a document is a chat."""
     document = as_object(value)
     return "sessionId" in document and isinstance(document.get("messages"), list) and (
         "projectHash" in document or "startTime" in document
@@ -44,13 +43,11 @@ def is_lines(sample: list[JsonObject]) -> bool:
 
 
 def is_log(value: Json) -> bool:
-    """Tell whether a document is the log of what was typed."""
     rows = as_objects(value)
     return bool(rows) and {"sessionId", "messageId", "message"} <= rows[0].keys()
 
 
 def read(value: Json, name: str) -> Iterator[Record]:
-    """Yield a session from a document."""
     document = as_object(value)
     yield _session_head(document, name)
     for number, message in enumerate(as_objects(document.get("messages")), 1):
@@ -86,8 +83,6 @@ def read_lines(lines: Iterable[JsonLine | FileProblem], name: str) -> Iterator[R
 
 
 class _ChatReplay:
-    """What stands after the lines that were played so far."""
-
     def __init__(self) -> None:
         self.facts: dict[str, Json] = {}
         self.messages: dict[str, tuple[JsonObject, int]] = {}

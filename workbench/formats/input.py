@@ -232,7 +232,7 @@ WINDOW_LOG_MAX: Final = 27
 
 
 class DecompressedStream(io.RawIOBase):
-    """The bytes of a compressed stream."""
+    """The bytes of a compressed stream, within bounds of size."""
 
     def __init__(self, packed: BinaryIO, kind: str) -> None:
         """Take a stream over.
@@ -254,7 +254,6 @@ class DecompressedStream(io.RawIOBase):
         return self._lines
 
     def readable(self) -> bool:
-        """Return that it can be read."""
         return True
 
     def readinto(self, buffer: "memoryview[int]") -> int:  # type: ignore[override]
@@ -281,8 +280,6 @@ class DecompressedStream(io.RawIOBase):
 
 
 class _MeteredStream(io.RawIOBase):
-    """A stream that counts what is read of it."""
-
     def __init__(self, stream: BinaryIO) -> None:
         self._stream, self.size = stream, 0
 

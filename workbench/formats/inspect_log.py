@@ -39,7 +39,6 @@ _ATTACHMENT_PREFIX: Final = "attachment://"
 
 
 def is_log(value: Json) -> bool:
-    """Tell whether a document is a log of Inspect."""
     document = as_object(value)
     return {"version", "status", "eval"} <= document.keys() and "task" in as_object(document.get("eval"))
 

@@ -33,7 +33,6 @@ _IGNORED_PARTS = ("step-start", "step-finish", "patch", "snapshot", "agent", "su
 
 
 def is_export(value: Json) -> bool:
-    """Tell whether a document is an export of OpenCode."""
     document = as_object(value)
     messages = as_objects(document.get("messages"))
     is_named = (
@@ -43,7 +42,6 @@ def is_export(value: Json) -> bool:
 
 
 def read_export(value: Json, name: str) -> Iterator[Record]:
-    """Yield a session from an export."""
     document = as_object(value)
     info = as_object(document.get("info"))
     messages = as_objects(document.get("messages"))

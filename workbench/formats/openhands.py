@@ -43,7 +43,6 @@ _WAITING_STATE: Final = "waiting_for_confirmation"
 
 
 def is_trajectory(value: Json) -> bool:
-    """Tell whether a document is an array of events."""
     rows = as_objects(value)[:5]
     if any("source" in row and isinstance(row.get("action"), str) for row in rows):
         return True
@@ -60,7 +59,6 @@ def is_rows(sample: list[JsonObject]) -> bool:
 
 
 def read(value: Json, name: str) -> Iterator[Record]:
-    """Yield a session from an array of events."""
     yield from _session(list(enumerate(as_objects(value), 1)), name, {})
 
 
@@ -113,8 +111,6 @@ def _session_id(events: list[tuple[int, JsonObject]], name: str) -> str:
 
 
 class _EventReader:
-    """What has to be remembered between events."""
-
     def __init__(self) -> None:
         self._actions: dict[str, tuple[str, str, JsonObject]] = {}
         self._usage = Usage()

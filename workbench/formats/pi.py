@@ -42,7 +42,6 @@ _ENTRY_TYPES = (
 
 
 def is_session(sample: list[JsonObject]) -> bool:
-    """Tell whether lines are a session of pi."""
     start = as_object(sample[0] if sample else None)
     if start.get("type") != "session":
         return False
@@ -50,7 +49,6 @@ def is_session(sample: list[JsonObject]) -> bool:
 
 
 def read(lines: Iterable[JsonLine | FileProblem], name: str) -> Iterator[Record]:
-    """Yield a session from its lines."""
     calls: dict[str, tuple[str, JsonObject]] = {}
     for line in lines:
         if isinstance(line, FileProblem):

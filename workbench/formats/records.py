@@ -199,17 +199,14 @@ _YEAR_10000: Final = 253_402_300_800_000_000
 
 
 def as_object(value: Json) -> JsonObject:
-    """Return an object, or an empty one."""
     return cast("JsonObject", value) if isinstance(value, dict) else _EMPTY_OBJECT
 
 
 def as_array(value: Json) -> list[Json]:
-    """Return an array, or an empty one."""
     return cast("list[Json]", value) if isinstance(value, list) else []
 
 
 def as_objects(value: Json) -> list[JsonObject]:
-    """Return the objects of an array."""
     return [cast("JsonObject", item) for item in as_array(value) if isinstance(item, dict)]
 
 
@@ -330,5 +327,4 @@ def image_note(block: JsonObject) -> str:
 
 
 def as_texts(value: Json) -> Iterator[str]:
-    """Yield the strings of an array."""
     yield from (item for item in as_array(value) if isinstance(item, str))

@@ -146,7 +146,6 @@ def sanitize_line(text: str, most: int = 500) -> str:
 
 
 def sanitize_value(found: Json) -> Json:
-    """Return a JSON value as it may be recorded."""
     bounded = _bounded_value(found, 0)
     return bounded if _is_clean(bounded) else scrub_value(bounded)[0]
 
@@ -171,7 +170,6 @@ _is_clean_short = lru_cache(maxsize=8192)(_is_clean_text)
 
 
 def sanitize_object(found: JsonObject) -> JsonObject:
-    """Return an object as it may be recorded."""
     return cast("JsonObject", sanitize_value(dict(found)))
 
 

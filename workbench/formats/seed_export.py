@@ -45,7 +45,6 @@ class _WinkDocument(Struct):
 
 
 def wink_session(session: Session, events: Sequence[Event], calls: Sequence[Call]) -> JsonObject:
-    """Return a session of ours as S0's session file; texts are the recorded, scrubbed ones."""
     writing = _WinkDocument(calls={call.id: call for call in calls})
     if session.system_prompt:
         writing.messages.append(_wink_message("system", session.system_prompt, session.created_at))
@@ -242,7 +241,6 @@ def _system_content(event: Event) -> KaiakContent:
 
 
 def kaiak_tool_call(call: Call, action: Action | None) -> JsonObject:
-    """Return a call as S2 ToolCall."""
     status = kaiak_approval_status(call, action)
     made: dict[str, Json] = {
         "id": call.id, "session_id": call.session_id, "tool_name": call.tool,
@@ -261,7 +259,6 @@ def kaiak_tool_call(call: Call, action: Action | None) -> JsonObject:
 
 
 def kaiak_session(row: Session, stream: Mapping[str, Json] | None = None) -> JsonObject:
-    """Return a session as S2 AgentSession."""
     usage = row.usage
     settings = row.configuration
     return {
@@ -281,7 +278,6 @@ def kaiak_session(row: Session, stream: Mapping[str, Json] | None = None) -> Jso
 
 
 def assistant_session(row: Session, events: Sequence[Event], actions: Sequence[Action]) -> JsonObject:
-    """Return a session as S4 Assistant Session."""
     return {
         "id": row.id,
         "provider": row.provider,
@@ -341,7 +337,6 @@ def turn_order_violations(roles: Sequence[str]) -> Iterator[tuple[int, str]]:
 
 
 def tool_invocation_record(call: Call) -> JsonObject:
-    """Return a call as S4 ToolInvocationRecord; parameters are the recorded, scrubbed ones."""
     status = INVOCATION_STATUS[call.state]
     made: dict[str, Json] = {
         "id": call.id, "sessionId": call.session_id, "toolId": call.tool, "status": status,
@@ -354,7 +349,6 @@ def tool_invocation_record(call: Call) -> JsonObject:
 
 
 def pending_action(action: Action) -> JsonObject:
-    """Return an action as S4 PendingAction."""
     return {
         "id": action.id, "sessionId": action.session_id, "toolId": action.tool,
         "diffPreview": f"{action.target} +{action.added} -{action.removed}" if action.files else None,

@@ -43,12 +43,10 @@ from workbench.formats.seed_export import WINK_CALL_STATUSES, WINK_OUTPUT_LIMIT,
 
 
 def is_wink(value: Json) -> bool:
-    """Tell whether a document is a session of S0."""
     return {"id", "working_dir", "model", "messages"} <= as_object(value).keys()
 
 
 def read_wink(value: Json, name: str) -> Iterator[Record]:
-    """Yield a session of S0."""
     document = as_object(value)
     messages = as_objects(document.get("messages"))
     prompt = next(
@@ -143,7 +141,6 @@ _KAIAK_CHANGES: Final = {"Create": "create", "Modify": "modify", "Delete": "dele
 
 
 def is_kaiak_lines(sample: list[JsonObject]) -> bool:
-    """Tell whether lines are messages of S2."""
     return any({"sequence_number", "content", "session_id"} <= line.keys() for line in sample)
 
 
@@ -174,8 +171,6 @@ def read_kaiak_lines(lines: Iterable[JsonLine | FileProblem], name: str) -> Iter
 
 
 class _KaiakReader:
-    """What has to be remembered between messages."""
-
     def __init__(self, name: str) -> None:
         self._name = name
         self._session: JsonObject = {}
@@ -320,7 +315,6 @@ def _kaiak_edit(payload: JsonObject) -> FileEdit:
 
 
 def is_command_log(value: Json) -> bool:
-    """Tell whether a document is a log of S3."""
     document = as_object(value)
     return "user_query" in document and isinstance(document.get("iterations"), list)
 
@@ -377,17 +371,14 @@ def _read_command_round(
 
 
 def is_assistant(value: Json) -> bool:
-    """Tell whether a document is a session of S4."""
     return {"systemPrompt", "messages"} <= as_object(value).keys()
 
 
 def is_assistant_lines(sample: list[JsonObject]) -> bool:
-    """Tell whether lines are a session of S4 and its records."""
     return bool(sample) and is_assistant(sample[0])
 
 
 def read_assistant(value: Json, name: str) -> Iterator[Record]:
-    """Yield a session of S4."""
     yield from read_assistant_lines([JsonLine(1, value)], name)
 
 

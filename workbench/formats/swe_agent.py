@@ -39,7 +39,6 @@ _COMMAND_RESULT: Final = re.compile(
 
 
 def is_swe_agent(value: Json) -> bool:
-    """Tell whether a document is a trajectory of SWE-agent."""
     document = as_object(value)
     if "trajectory_format" in document or "mini_version" in as_object(document.get("info")):
         return False
@@ -61,7 +60,6 @@ def is_mini(value: Json) -> bool:
 
 
 def read(value: Json, name: str) -> Iterator[Record]:
-    """Yield a session from a trajectory of SWE-agent."""
     document = as_object(value)
     info = as_object(document.get("info"))
     history = [row for row in as_objects(document.get("history")) if row.get("is_demo") is not True]
@@ -196,7 +194,6 @@ def _calls_of_row(row: JsonObject, number: int) -> tuple[ToolCall, ...]:
 
 
 def openai_tool_call(one: JsonObject, default: str) -> ToolCall:
-    """Return a tool call as OpenAI's interface writes it."""
     function = as_object(one.get("function")) or one
     given = function.get("arguments")
     if isinstance(given, str):
@@ -255,7 +252,6 @@ def _session_end(info: JsonObject) -> Iterator[Record]:
 
 
 def read_mini(value: Json, name: str) -> Iterator[Record]:
-    """Yield a session from a trajectory of mini-swe-agent."""
     document = as_object(value)
     info = as_object(document.get("info"))
     messages = as_objects(document.get("messages")) or as_objects(value)

@@ -106,7 +106,7 @@ def _scrub_body(body: JsonObject) -> tuple[JsonObject, bool]:
 
 
 class SessionReader:
-    """One file of ours on its way in."""
+    """Reads one file of ours: checks its lines and gives its events the ids that they get here."""
 
     def __init__(
         self,
@@ -312,7 +312,6 @@ def _call_block(call: Call | None, body: events.CallFinished) -> str:
 
 
 def fenced_diff(hunks: Sequence[Hunk]) -> str:
-    """Return hunks as a fenced diff."""
     lines: list[str] = []
     for hunk in hunks:
         old, new = f"{hunk.old_start},{hunk.old_count}", f"{hunk.new_start},{hunk.new_count}"

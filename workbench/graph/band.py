@@ -49,7 +49,6 @@ class StepLabel(Struct, frozen=True, kw_only=True):
 
     @property
     def tail(self) -> int:
-        """Cells after the name: slot and mark, each with a space before it."""
         mark = cell_width(self.mark)
         return (self.slot + 1 if self.slot else 0) + (mark + 1 if mark else 0)
 
@@ -76,7 +75,6 @@ class BandFrame(Struct, frozen=True, kw_only=True):
     """Cells on either side of a label: one, or two where a card is drawn around it."""
 
     def port(self, v: int) -> int:
-        """Return the first cell of the line that leaves a vertex."""
         layer = self.layout.net.layer[v]
         if v >= self.layout.net.steps:
             return self.layer_x[layer]
@@ -85,7 +83,6 @@ class BandFrame(Struct, frozen=True, kw_only=True):
         return self.layer_x[layer] + 4 + cell_width(self.labels[v].name)
 
     def trunk_x(self, gap: int, trunk: int) -> int:
-        """Return the column of a trunk."""
         return self.gap_x[gap] + 1 + 2 * self.layout.gaps[gap].trunks[trunk].column
 
     def corners(self, edge: tuple[int, int]) -> list[tuple[int, int]]:
@@ -117,7 +114,6 @@ class BandFrame(Struct, frozen=True, kw_only=True):
 
 
 def band_frame(layout: Layout, labels: Sequence[StepLabel], *, around: int = 0) -> BandFrame:
-    """Give every layer, gap and row its cells."""
     widths = [0] * layout.layers
     inset = 2 if around else 1
     for v, label in enumerate(labels):
@@ -211,7 +207,6 @@ def _draw_trunk(grid: list[bytearray], x: int, top: int, bottom: int, attached: 
 
 
 def position_steps(at: BandFrame) -> list[StepPosition]:
-    """Place names, slots and marks."""
     found: list[StepPosition] = []
     for v, label in enumerate(at.labels):
         x = at.layer_x[at.layout.net.layer[v]] + at.inset
@@ -234,7 +229,6 @@ def position_steps(at: BandFrame) -> list[StepPosition]:
 
 
 def draw_band(layout: Layout, labels: Sequence[StepLabel], *, is_ascii: bool = False) -> Picture:
-    """Draw a layout as one band."""
     at = band_frame(layout, labels)
     return build_picture(at, "band", draw_lines(at), position_steps(at), is_ascii=is_ascii)
 
@@ -247,7 +241,6 @@ def build_picture(
     *,
     is_ascii: bool,
 ) -> Picture:
-    """Make a picture of what was drawn."""
     return Picture(
         kind=kind,
         layout=at.layout,
@@ -360,7 +353,6 @@ class WrapTracer(Struct, frozen=True, kw_only=True):
     slices: tuple[BandSlice, ...]
 
     def cells(self, edge: tuple[int, int]) -> Iterable[Cell]:
-        """Yield every cell of the line of an edge with the arms that it uses."""
         found = list(self.frame.cells(edge))
         first, last = min(x for x, _, _ in found), max(x for x, _, _ in found)
         for part in self.slices:

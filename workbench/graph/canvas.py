@@ -24,9 +24,7 @@ Cell = tuple[int, int, int]
 class EdgeTracer(Protocol):
     """Knows which cells the line of an edge runs through."""
 
-    def cells(self, edge: tuple[int, int]) -> Iterable[Cell]:
-        """Yield every cell of the line with the arms that it uses."""
-        ...
+    def cells(self, edge: tuple[int, int]) -> Iterable[Cell]: ...
 
 
 class StepPosition(Struct, frozen=True, kw_only=True):
@@ -59,7 +57,6 @@ class StepPosition(Struct, frozen=True, kw_only=True):
     """Cells of such a line."""
 
     def moved(self, x: int, lines: Mapping[int, int]) -> "StepPosition":
-        """Return the same place, `x` cells to the right and on other lines."""
         return replace(
             self,
             sign_x=self.sign_x + x,
@@ -102,11 +99,9 @@ class Picture(Struct, frozen=True, kw_only=True):
 
     @property
     def height(self) -> int:
-        """The number of lines."""
         return len(self.cells)
 
     def steps(self) -> Sequence[GraphStep]:
-        """Return the steps, by index."""
         return self.layout.graph.steps
 
     def line(
@@ -116,7 +111,6 @@ class Picture(Struct, frozen=True, kw_only=True):
         trace: TracedCells | None = None,
         items: Mapping[int, Sequence[str]] | None = None,
     ) -> str:
-        """Draw one line."""
         return "".join(run.text for run in self.runs(y, facts, trace, items)).rstrip()
 
     def lines(
@@ -125,7 +119,6 @@ class Picture(Struct, frozen=True, kw_only=True):
         trace: TracedCells | None = None,
         items: Mapping[int, Sequence[str]] | None = None,
     ) -> list[str]:
-        """Draw all lines."""
         return [self.line(y, facts, trace, items) for y in range(self.height)]
 
     def runs(

@@ -61,7 +61,6 @@ class _Lanes(Struct, kw_only=True):
     """Columns that a step without a lane keeps within if it can."""
 
     def free(self, start: int) -> int:
-        """Find a free column that does not continue the line above, in the first ones if it can."""
         at = self._free(start)
         if at >= self.most:
             at = min(at, self._free(0))
@@ -197,7 +196,6 @@ class ListTracer(Struct, frozen=True, kw_only=True):
     """Steps that have references instead of a lane."""
 
     def cells(self, edge: tuple[int, int]) -> Iterable[Cell]:
-        """Yield every cell of the line of an edge with the arms that it uses."""
         if edge[0] in self.without:
             return
         (x, y), (end_x, end_y) = self.spot[edge[0]], self.spot[edge[1]]

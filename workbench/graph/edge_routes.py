@@ -87,7 +87,6 @@ class Channel:
     def route(
         self, hops: Sequence[tuple[int, int]], junctions: Sequence[BusJunction], right: Sequence[int]
     ) -> None:
-        """Route everything that crosses the gap."""
         self._taken = {self._key[v] for v in right}
         privates = self._trunks(hops, junctions)
         for a, b in privates:
@@ -371,7 +370,6 @@ class IncrementalOrder:
         self._at: list[int] = []
 
     def add(self) -> int:
-        """Add a number without any order and return it."""
         self.after.append([])
         self._before.append([])
         self._at.append(len(self._at))

@@ -42,7 +42,6 @@ def svg_document(
     *,
     path: Iterable[tuple[int, int]] = (),
 ) -> str:
-    """Draw a layout as a complete svg document."""
     at = band.band_frame(layout, labels)
     strong = frozenset(path)
     width, height = (at.width + 2) * _CELL_WIDTH, max(1, at.height) * _LINE_HEIGHT + 16

@@ -82,7 +82,6 @@ def fit_picture(
 
 
 def step_labels(graph: Graph, room: int, slots: BadgeWidthRule, *, is_ascii: bool = False) -> list[StepLabel]:
-    """Write the labels of all steps in at most `room` cells each, plus what is reserved for badges."""
     marks = ["" for _ in graph.steps]
     for at, step in enumerate(graph.steps):
         if step.chooses and len(graph.feeds[at]) > 1:

@@ -46,7 +46,6 @@ class Layout(Struct, frozen=True, kw_only=True):
 
     @property
     def layers(self) -> int:
-        """The number of layers."""
         return len(self.gaps) + 1
 
     def seed(self) -> dict[tuple[str, str, int], int]:

@@ -69,7 +69,6 @@ class Graph(Struct, frozen=True, kw_only=True):
         raise KeyError(step_id)
 
     def edges(self) -> tuple[tuple[int, int], ...]:
-        """List every edge, sorted."""
         return tuple(sorted((p, v) for v, needs in enumerate(self.needs) for p in needs))
 
 
@@ -151,7 +150,6 @@ def _quoted(step_id: str) -> str:
 def _without_loops(
     needs: list[list[int]], names: list[str], problems: list[str]
 ) -> tuple[list[list[int]], list[tuple[int, int]]]:
-    """Walk depth first in file order and take out the edges that close a loop."""
     feeds = _reversed_edges(needs)
     closing: list[tuple[int, int]] = []
     seen = [0] * len(needs)  # 1 = on the path, 2 = done

@@ -58,7 +58,6 @@ def _item_key(step: PipelineStep, item: PipelineItem) -> str:
 
 
 def graph_step_facts(step: PipelineStep) -> StepFacts:
-    """Return how one step stands; a matrix is the sum of its items."""
     counts, state = None, step.state
     if step.counts is not None:
         items = step.counts
@@ -75,7 +74,6 @@ def graph_step_facts(step: PipelineStep) -> StepFacts:
 
 
 def graph_item_facts(item: PipelineItem) -> StepFacts:
-    """Return how one item of a matrix stands."""
     return StepFacts(
         state=item.state, duration=_duration_text(item.state, item.seconds), attempt=max(1, item.attempt),
         contract=_contract_mark(item.contract_mark), note=item.error,
@@ -129,11 +127,9 @@ class RunFacts:
         return next((self.steps[member] for member in members if self._facts[member].state == worst), None)
 
     def item(self, drawn: str) -> PipelineItem | None:
-        """Return the item of a matrix that is drawn as a step."""
         return self._items.get(drawn)
 
     def of(self, drawn: str, folded: FoldedGraph) -> StepFacts:
-        """Return how something drawn stands."""
         if drawn in self._facts:
             return self._facts[drawn]
         if drawn in self._items:

@@ -63,7 +63,6 @@ class DiffRow(Struct, frozen=True, kw_only=True):
 
     @property
     def changes(self) -> tuple[int, ...]:
-        """Return the numbers of the changed lines on this row."""
         sides = (self.left, self.right)
         return tuple(side.change for side in sides if side is not None and side.change is not None)
 
@@ -136,7 +135,6 @@ class Diff:
         return self._tops[self._hunks[hunk]] if hunk in self._hunks else 0
 
     def hunk_at(self, y: int) -> int | None:
-        """Return the hunk that a row belongs to."""
         if not 0 <= y < len(self):
             return None
         rows = self._at(y)[0].rows
@@ -245,12 +243,10 @@ class DiffColumns(Struct, frozen=True, kw_only=True):
 
     @property
     def left(self) -> int:
-        """Return the cells of the left half, or of the whole row if it is not split."""
         return (self.width - 1) // 2 if self.layout == "split" else self.width
 
     @property
     def right(self) -> int:
-        """Return the cells of the right half."""
         return self.width - 1 - self.left
 
     @property
@@ -268,7 +264,6 @@ class DiffRowRenderer(Struct, frozen=True, kw_only=True):
     look: DiffDisplay
 
     def strip(self, row: DiffRow, file: FileDetail, rows: HunkLayout | None) -> Strip:
-        """Return a row as a strip of the whole width."""
         if row.kind == "file":
             return self._file(file)
         if row.kind == "head" and rows is not None:
@@ -443,7 +438,6 @@ class DiffRowRenderer(Struct, frozen=True, kw_only=True):
 
 
 def blank_strip(width: int, ink: Ink) -> Strip:
-    """Return a row past the end."""
     return line_strip(Content(""), width, ink.on("background"))
 
 

@@ -17,8 +17,6 @@ _PATTERN_CHARACTERS: Final = frozenset("*?[")
 
 
 class _LexerTables(Struct, frozen=True, kw_only=True):
-    """Names of lexers by what they are found by; in each pair the pattern comes second."""
-
     names: dict[str, list[tuple[str, str]]]
     endings: dict[str, list[tuple[str, str]]]
     patterns: list[tuple[str, str]]

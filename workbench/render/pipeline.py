@@ -22,7 +22,6 @@ _OTHER_CELLS = 80
 
 
 def comparison_head_strip(comparison: RunComparison, width: int, ink: Ink, glyphs: Glyphs) -> Strip:
-    """Draw the heads: the titles of both runs over their columns."""
     faint, bold = ink.of("faint"), ink.of("foreground", bold=True)
     columns = _comparison_columns(
         width, Content(" "), styled("step", faint), _run_heads("before", comparison.earlier.title, bold, ink),
@@ -43,7 +42,6 @@ def _run_heads(word: str, title: str, style: Style, ink: Ink) -> tuple[Content, 
 def comparison_strip(
     row: ComparisonRow, width: int, ink: Ink, glyphs: Glyphs, *, is_cursor: bool, has_focus: bool
 ) -> Strip:
-    """Draw one step in both runs."""
     bar = cursor_column(glyphs, ink, is_cursor=is_cursor, has_focus=True).content
     name = safe_content(row.name, ink.of("foreground", bold=row.kind in ("outcome", "added", "gone")), ink)
     word = _outcome_cells(width)
@@ -59,7 +57,6 @@ def comparison_strip(
 
 
 def comparison_total_strip(comparison: RunComparison, width: int, ink: Ink, glyphs: Glyphs) -> Strip:
-    """Draw the sums of both runs."""
     bold = ink.of("foreground", bold=True)
     sides = [
         (
@@ -176,7 +173,6 @@ class LaunchRows:
         return cells.row_strip((first, *columns, last), self._width, self._style, glyphs=self._glyphs)
 
     def choice(self, choice: PipelineChoice, *, is_chosen: bool) -> Strip:
-        """Draw a pipeline that can be chosen."""
         ink, glyphs = self._ink, self._glyphs
         sign = glyphs.of("failed") if choice.is_broken else glyphs.of("running" if is_chosen else "todo")
         meaning = "failed" if choice.is_broken else "running" if is_chosen else "todo"
@@ -190,7 +186,6 @@ class LaunchRows:
         )
 
     def caption(self, title: str, right: str) -> Strip:
-        """Draw the heading of a part."""
         ink = self._ink
         return self._row(
             Column(content=styled(title, ink.of("foreground", bold=True)), gap=0),
@@ -248,7 +243,6 @@ class LaunchRows:
         )
 
     def finding(self, problem: LaunchProblem) -> Strip:
-        """Draw something that is wrong: where, what."""
         ink, glyphs = self._ink, self._glyphs
         meaning = "failed" if problem.stops else "risk"
         return self._row(

@@ -69,7 +69,6 @@ def _pattern_content(row: RuleRow, ink: Ink, glyphs: Glyphs, *, is_off: bool) ->
 
 
 def rule_head_strip(width: int, ink: Ink, glyphs: Glyphs) -> Strip:
-    """Return the column heads over rules of the same width."""
     faint = ink.of("faint")
     columns = [
         Column(content=Content(" "), gap=0),

@@ -199,11 +199,9 @@ class Ink(Struct, frozen=True, kw_only=True):
         return not (self.no_colour or self.tokens.is_ansi)
 
     def of(self, name: ColorName, *, bold: bool = False, italic: bool = False) -> Style:
-        """Return the style of text in a colour."""
         return _text_style(getattr(self.tokens, name), bold, italic)
 
     def on(self, background: ColorName) -> Style:
-        """Return the style of a row on a background, its text in `foreground`."""
         return _row_style(getattr(self.tokens, background), self.tokens.background, self.tokens.foreground)
 
     def reverse(self, name: ColorName) -> Style:
@@ -213,11 +211,9 @@ class Ink(Struct, frozen=True, kw_only=True):
         return _row_style(getattr(self.tokens, name), self.tokens.background, self.tokens.background)
 
     def sign(self, meaning: StatusName) -> Style:
-        """Return the style of a sign and its word."""
         return self.of(_STATUS_COLORS[meaning])
 
     def cursor(self, *, has_focus: bool) -> Style:
-        """Return the style of the row under the cursor."""
         return self.on("cursor_row" if has_focus else "cursor_blur")
 
     def word(self, sign: Literal["+", "-"]) -> Style:
@@ -230,7 +226,6 @@ class Ink(Struct, frozen=True, kw_only=True):
         return marked + Style(underline=True) if is_lost else marked
 
     def hit(self) -> Style:
-        """Return the style of a search hit."""
         return Style(underline=True)
 
 
@@ -297,7 +292,6 @@ def colors_at_depth(theme: Theme, depth: ColorDepth) -> ThemeColors:
 
 
 def css_variables_at_depth(theme: Theme, depth: ColorDepth) -> dict[str, str]:
-    """Return the tokens of a theme as a stylesheet takes them."""
     return css_variables(colors_at_depth(theme, depth))
 
 
@@ -392,7 +386,6 @@ class EncodingFilter(LineFilter):
         ]
 
     def text(self, text: str) -> str:
-        """Return a text as it can be encoded."""
         return text if text.isascii() else self._shown(text)
 
     def _translated(self, text: str) -> str:

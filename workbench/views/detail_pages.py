@@ -213,12 +213,10 @@ ReadBlobText = Callable[[str], str | None]
 
 
 def step_icon(step: PipelineStep | PipelineItem) -> StatusName:
-    """Return the icon of a step."""
     return STEP_STATUSES[step.state][0]
 
 
 def step_word(step: PipelineStep | PipelineItem) -> str:
-    """Return the word for the status of a step."""
     return STEP_STATUSES[step.state][1]
 
 
@@ -456,7 +454,6 @@ class ComparisonRow(Struct, frozen=True, kw_only=True):
 
     @property
     def tokens(self) -> int:
-        """Return how many more tokens it took."""
         return (self.later.tokens if self.later else 0) - (self.earlier.tokens if self.earlier else 0)
 
 

@@ -57,7 +57,6 @@ class SearchQuery(Struct, frozen=True, kw_only=True):
 
     @property
     def is_empty(self) -> bool:
-        """Return whether everything fits."""
         return not self.terms and not self.narrowed and self.since is None and self.until is None
 
 
@@ -348,7 +347,6 @@ class SessionFilter:
         self._is_narrowed = bool(query.narrowed) or query.since is not None or query.until is not None
 
     def passes(self, session: Session, seen: str) -> bool:
-        """Return whether a session passes; `seen` is what `title_and_tags` says of it."""
         if session.archived and not self._shows_archived:
             return False
         if self._narrowed is not None and session.id not in self._narrowed:
@@ -392,7 +390,6 @@ def library_row(
     *,
     is_marked: bool = False,
 ) -> LibraryRow:
-    """Return the row of a session."""
     sign, note, tone = _status_note(session, waiting, glance)
     place = session.workspace.rstrip("/").rpartition("/")[2]
     title = session_title(session)

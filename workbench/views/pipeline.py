@@ -45,7 +45,6 @@ class MatrixCounts(Struct, frozen=True, kw_only=True):
 
     @property
     def total(self) -> int:
-        """Return how many items there are."""
         return self.done + self.running + self.waiting + self.failed + self.todo
 
 
@@ -335,7 +334,6 @@ def _matrix_counts(items: Sequence[PipelineItem]) -> MatrixCounts:
 
 
 def is_run_over(run: PipelineState) -> bool:
-    """Return whether nothing of the run goes on by itself."""
     return run.status in ENDED_RUN_STATES
 
 
@@ -397,12 +395,10 @@ class LaunchPlan(Struct, frozen=True, kw_only=True):
 
     @property
     def asking(self) -> int:
-        """Return how many steps may ask a human."""
         return sum(step.is_asking for step in self.steps)
 
     @property
     def taken(self) -> tuple[str, ...]:
-        """Return the patterns that are granted."""
         return tuple(grant.pattern for grant in self.grants if grant.is_taken)
 
     def with_grant_toggled(self, pattern: str) -> "LaunchPlan":

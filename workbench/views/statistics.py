@@ -93,7 +93,6 @@ def session_statistics(
     files: Sequence[FileFact],
     price: Price = lambda _provider, _sent, _received: None,
 ) -> Statistics:
-    """Count what there is."""
     return Statistics(
         tools=tool_counts(calls), outcomes=_count_outcomes(calls, answers), deciding=_decision_times(answers),
         sessions=len(sessions), statuses=tuple(Counter(session.status for session in sessions).most_common()),

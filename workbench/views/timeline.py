@@ -88,7 +88,6 @@ class TimelineMarks(Sequence[TimelineMark]):
         self._indices, self._codes = array("q"), bytearray()
 
     def add(self, index: int, pair: tuple[MarkKind, IconName]) -> None:
-        """Add marks behind all that were added before."""
         self._indices.append(index)
         self._codes.append(_CODE_OF_MARK[pair])
 
@@ -106,7 +105,6 @@ class TimelineMarks(Sequence[TimelineMark]):
         return TimelineMark(index=self._indices[index], jump=jump, sign=sign)
 
     def of(self, kind: MarkKind) -> list[TimelineMark]:
-        """Return the marks of a kind."""
         wanted = _codes_of_kind(kind)
         return [self[index] for index, code in enumerate(self._codes) if code in wanted]
 
@@ -191,7 +189,6 @@ class Timeline:
             self._make_steady()
 
     def extend(self, entries: Iterable[TimelineEntry] = (), *, columns: TimelineColumns | None = None) -> int:
-        """Add events that came since; return how many. Times that go back stand still instead."""
         positions, times, events = columns or _to_columns(entries)
         if not positions:
             return 0
@@ -257,7 +254,6 @@ class Timeline:
 
     @property
     def count(self) -> int:
-        """Return how many events there are, read or not."""
         return len(self) if self._outlook is None else self._outlook.count
 
     @property
@@ -301,7 +297,6 @@ class Timeline:
 
     @property
     def saved(self) -> int:
-        """Return what shortened gaps save, microseconds."""
         return sum(gap.saved for gap in self.gaps)
 
     # --- which moment ---------------------------------------------------------------------------

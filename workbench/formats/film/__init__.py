@@ -181,7 +181,6 @@ class CastWriter:
     """The lines of a cast, made frame by frame: of the frames themselves only the last is kept."""
 
     def __init__(self, film: Film) -> None:
-        """Begin a cast."""
         self._film = film
         self._marks = sorted(film.marks, key=lambda mark: mark.at)
         self._told = 0
@@ -255,7 +254,6 @@ class HtmlWriter:
     """A page, made frame by frame: of a row that was seen its encoding and a digest are kept."""
 
     def __init__(self, film: Film, start: int = 0) -> None:
-        """Begin a page."""
         self._film, self._start = film, start
         self._looks = dict[TextStyle, int]()
         self._rows = dict[bytes, int]()
