@@ -54,7 +54,7 @@ _Source = TypeVar("_Source")
 
 
 class Format(Struct, Generic[_Sample, _Source], frozen=True):
-    """A format: its name, what recognises a sample of it, and its reader, which takes the file's name, too."""
+    """A format: its name, what recognises a sample of it, and its reader, which also takes a name."""
 
     name: str
     is_it: Callable[[_Sample], bool]

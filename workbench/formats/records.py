@@ -215,6 +215,35 @@ def as_text(value: Json) -> str:
     return value if isinstance(value, str) else ""
 
 
+def text_of(holder: JsonObject, name: str) -> str:
+    value = holder.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def object_of(holder: JsonObject, name: str) -> JsonObject:
+    return as_object(holder.get(name))
+
+
+def objects_of(holder: JsonObject, name: str) -> list[JsonObject]:
+    return as_objects(holder.get(name))
+
+
+def count_of(holder: JsonObject, name: str) -> int:
+    return as_count(holder.get(name))
+
+
+def integer_of(holder: JsonObject, name: str) -> int | None:
+    return as_integer(holder.get(name))
+
+
+def time_of(holder: JsonObject, name: str) -> int | None:
+    return as_time(holder.get(name))
+
+
+def content_of(holder: JsonObject, name: str) -> str:
+    return content_text(holder.get(name))
+
+
 def first_text(holder: JsonObject, *names: str) -> str:
     """Return the first of some fields that holds a text."""
     return next((found for name in names if (found := as_text(holder.get(name)))), "")
