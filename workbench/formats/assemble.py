@@ -14,7 +14,6 @@ from workbench.domain.machines import SessionStatus
 from workbench.domain.values import (
     Actor,
     BlobRef,
-    Body,
     GateVerdict,
     Hunk,
     Json,
@@ -140,7 +139,7 @@ class Assembler:
     # --- events -------------------------------------------------------------------------------------
 
     def _event(
-        self, body: Body, actor: Actor, at: int | None, *, call: str | None = None,
+        self, body: events.EventBody, actor: Actor, at: int | None, *, call: str | None = None,
         action: str | None = None, key: str | None = None,
     ) -> Event:  # fmt: skip
         self._count += key is None
@@ -357,7 +356,7 @@ class CallEvents:
         """Take the name of the format, and what keeps the bytes of a large output."""
         self._origin, self._store = origin, store
 
-    def of(self, call: OpenCall, item: r.CallResult) -> Iterator[tuple[Body, Actor, str | None]]:
+    def of(self, call: OpenCall, item: r.CallResult) -> Iterator[tuple[events.EventBody, Actor, str | None]]:
         """Yield the life of a call: the verdict, the answer of a human if there was one, what came of it."""
         if not item.changes and item.state in ("succeeded", "rejected"):
             item = replace(item, changes=patches.edits_of_call(call.asked))
@@ -384,7 +383,7 @@ class CallEvents:
                 )
             yield from self._executed(call, item, shown)
 
-    def _proposed(self, call: OpenCall, *, is_asked: bool) -> Body:
+    def _proposed(self, call: OpenCall, *, is_asked: bool) -> events.EventBody:
         outcome = "ask" if is_asked else "allowed"
         return events.CallProposed(
             tool=sanitize.sanitize_line(call.asked.tool, 120),
@@ -393,7 +392,7 @@ class CallEvents:
             provider_call_id=sanitize.sanitize_line(call.asked.id, 200), target=call_target(call.asked),
         )  # fmt: skip
 
-    def _opened(self, call: OpenCall, shown: tuple[Hunk, ...]) -> Body:
+    def _opened(self, call: OpenCall, shown: tuple[Hunk, ...]) -> events.EventBody:
         added, removed = patches.added_and_removed(shown)
         return events.ActionOpened(
             action_kind="tool", tool=sanitize.sanitize_line(call.asked.tool, 120),
@@ -404,7 +403,7 @@ class CallEvents:
 
     def _executed(
         self, call: OpenCall, item: r.CallResult, shown: tuple[Hunk, ...]
-    ) -> Iterator[tuple[Body, Actor, str | None]]:
+    ) -> Iterator[tuple[events.EventBody, Actor, str | None]]:
         if item.state == "cancelled":
             yield self._finished(call, item), _TOOL, None
             return
@@ -427,7 +426,7 @@ class CallEvents:
                 )  # fmt: skip
         yield self._finished(call, item), _TOOL, None
 
-    def _finished(self, call: OpenCall, item: r.CallResult) -> Body:
+    def _finished(self, call: OpenCall, item: r.CallResult) -> events.EventBody:
         took = item.duration_ms
         if took is None and item.at is not None:
             took = (item.at - call.at) // 1_000

@@ -42,7 +42,6 @@ def _sanitize_short(text: str) -> str:
     return _scrub_if_needed(text)
 
 
-_TOKEN_START: Final = r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]))"
 NARROWED_PATTERNS: Final[Mapping[str, str]] = {
     r"A(?:KIA|": r"a(?:kia|sia|bia|cca|gpa|ida|roa|ipa|npa|nva|3t[a-z0-9])[a-z0-9]{16}",
     r"gl(?:pat|rtr?|dt|ptt|cbt|soat|ft|imt|wt|agent)-": r"gl(?:pat|rtr?|dt|ptt|cbt|soat|ft|imt|wt|agent)-",

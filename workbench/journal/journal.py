@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 import apsw
 
-from workbench.domain.events import Event
+from workbench.domain.events import Event, EventBody
 from workbench.domain.machines import ActionState, CallState
 from workbench.domain.rows import Action, Call, Host, Lease, PipelineState, Rule, Session, StepState, Trust
-from workbench.domain.values import Actor, Body
+from workbench.domain.values import Actor
 from workbench.effects.runtime import Clock, SystemClock
 from workbench.journal import database as journal_database
 from workbench.journal.database import prepare_database
@@ -76,7 +76,7 @@ class Journal:
 
     def event(
         self,
-        body: Body,
+        body: EventBody,
         session_id: str,
         actor: Actor,
         *,

@@ -36,7 +36,6 @@ OUTCOME_ICONS: Final[dict[Outcome, StatusName]] = {
 }  # fmt: skip
 MAX_PREVIEW_FILES: Final = 8
 _FACT_NAME_CELLS: Final = 13
-_SPEAKER_ICONS: Final[dict[str, StatusName]] = {"call": "todo", "file": "ok"}
 
 
 def library_strip(

@@ -7,8 +7,9 @@ translated to ASCII, never untrusted text.
 import os
 from codecs import lookup
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import cache, lru_cache
-from typing import Final, Literal, get_args
+from typing import TYPE_CHECKING, Final, Literal, get_args
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -18,10 +19,12 @@ from textual.filter import LineFilter
 from textual.style import Style
 from textual.theme import Theme
 
-from workbench.render.lexer_lookup import lexer_for
 from workbench.text.safe import ASCII_LINE_END_SYMBOL, LINE_END_SYMBOL
 from workbench.text.width import cell_width
 from workbench.views.status_icons import ASCII_EQUIVALENTS, COUNTDOWN_BARS, ICONS, IconName, StatusName
+
+if TYPE_CHECKING:
+    from pygments.lexer import Lexer
 
 ColorName = Literal[
     "background", "surface", "panel", "cursor_row", "cursor_blur", "rule", "foreground", "muted", "faint",
@@ -411,6 +414,21 @@ MAX_HIGHLIGHTED_CHARS: Final = 64_000
 MAX_HIGHLIGHTED_LINE: Final = 1_000
 _MAX_REMEMBERED: Final = 200
 _NO_SPANS: Sequence[Sequence[SyntaxSpan]] = ()
+
+
+@lru_cache(maxsize=256)
+def lexer_for(name: str) -> "Lexer | None":
+    """Return the lexer of a file name, else of a language as fences name it; None for neither.
+
+    The first call compiles Pygments' patterns of names, 0.4 s: the screen makes it in a thread.
+    """
+    from pygments.lexers import get_lexer_by_name, get_lexer_for_filename
+    from pygments.util import ClassNotFound
+
+    for find_lexer in (get_lexer_for_filename, get_lexer_by_name):
+        with suppress(ClassNotFound):
+            return find_lexer(name, stripnl=False, ensurenl=False)
+    return None
 
 
 class SyntaxHighlighter:

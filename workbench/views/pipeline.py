@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from workbench.domain.events import Event, RunStarted, StepChanged
-from workbench.domain.machines import COMPLETED_STEP_STATES, ENDED_RUN_STATES, RunStatus
+from workbench.domain.machines import COMPLETED_STEP_STATES, RunStatus
 from workbench.domain.rows import Action, PipelineState, StepState, run_title
 from workbench.domain.values import StepKind, StepPlan, Usage
 from workbench.text.safe import one_line
@@ -331,10 +331,6 @@ def _matrix_counts(items: Sequence[PipelineItem]) -> MatrixCounts:
         done=done, running=running, waiting=waiting, failed=failed,
         todo=len(words) - done - running - waiting - failed,
     )  # fmt: skip
-
-
-def is_run_over(run: PipelineState) -> bool:
-    return run.status in ENDED_RUN_STATES
 
 
 class PipelineChoice(Struct, frozen=True, kw_only=True):
