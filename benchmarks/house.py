@@ -111,6 +111,43 @@ def gerunds(all_modules: dict[str, Module]) -> list[str]:
     return [name for name in all_modules if name.rpartition(".")[2].endswith("ing")]
 
 
+def _names_of_events(all_modules: dict[str, Module]) -> set[str]:
+    tree = all_modules["workbench.domain.events"].tree
+    return {
+        node.name
+        for node in tree.body
+        if isinstance(node, ast.ClassDef)
+        and any(isinstance(base, ast.Name) and base.id == "Body" for base in node.bases)
+    }
+
+
+def _class_name(pattern: ast.MatchClass) -> str:
+    return pattern.cls.attr if isinstance(pattern.cls, ast.Attribute) else getattr(pattern.cls, "id", "")
+
+
+def _is_silent(case: ast.match_case) -> bool:
+    """Return whether a case takes everything that is left and does not call `assert_never`."""
+    is_rest = isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None and case.guard is None
+    return is_rest and "assert_never" not in ast.dump(case.body[0])
+
+
+def silent_cases_over_events(all_modules: dict[str, Module]) -> list[str]:
+    """Return matches over events, as module and line, whose last case passes over what is not named."""
+    events = _names_of_events(all_modules)
+    return sorted(
+        f"{module.name}:{node.lineno}"
+        for module in all_modules.values()
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Match)
+        and _is_silent(node.cases[-1])
+        and any(
+            isinstance(pattern, ast.MatchClass) and _class_name(pattern) in events
+            for case in node.cases
+            for pattern in ast.walk(case.pattern)
+        )
+    )
+
+
 def counts(root: Path = ROOT) -> dict[str, int]:
     """Return the counts by name."""
     every = modules(root)
@@ -125,6 +162,7 @@ def counts(root: Path = ROOT) -> dict[str, int]:
         "small modules with one importer": len(small_with_one_importer(every)),
         "basenames twice in a package": len(basenames_twice(every)),
         "module names in -ing": len(gerunds(every)),
+        "silent cases over events": len(silent_cases_over_events(every)),
         "ARCHITECTURE.md bytes": (root / "ARCHITECTURE.md").stat().st_size,
         "files over 450 code lines": sum(module.code > 450 for module in files),
     }

@@ -85,10 +85,7 @@ def event_to_line(event: Event) -> str:
 
 
 def _without_defaults(value: object) -> dict[str, Json]:
-    """Return a Struct as an object without the fields that have their default value.
-
-    `omit_defaults` of msgspec compares by identity, so it would keep an empty tuple that was computed.
-    """
+    """Leave out fields that have their default; `omit_defaults` of msgspec compares tuples by identity."""
     return {
         name: content if type(content) in _SCALARS else to_json_value(content)
         for name, default in _defaults(type(value))
@@ -207,11 +204,7 @@ def actor_json(actor: Actor) -> str:
 
 
 def event_from_line(text: str | bytes) -> Event:
-    """Read one line as `to_line` wrote it, validating every field.
-
-    Raises:
-        MalformedEventError: The line is no JSON object, or a field has a wrong type or value.
-    """
+    """Read and validate a line of `event_to_line`. Raises MalformedEventError with what is wrong."""
     try:
         line = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -222,11 +215,7 @@ def event_from_line(text: str | bytes) -> Event:
 
 
 def event_from_object(line: Mapping[str, Json]) -> Event:
-    """Validate an event that came from outside.
-
-    Raises:
-        MalformedEventError: A field is missing or has a wrong type or value; names it.
-    """
+    """Validate an event from outside. Raises MalformedEventError with the field that is wrong."""
     kind, content = line.get("kind"), line.get("body", {})
     if not isinstance(kind, str) or not kind:
         raise MalformedEventError("kind: missing")
@@ -241,12 +230,9 @@ def event_from_object(line: Mapping[str, Json]) -> Event:
 
 
 def validate_event(event: Event) -> Event:
-    """Check an event of our own making by the same rules; hosts do this before every append.
+    """Check an event of our own before it is appended: constructing a Struct checks nothing.
 
-    Constructing a Struct checks nothing, so the body is encoded and decoded.
-
-    Raises:
-        MalformedEventError: A field has a wrong type or value; names it.
+    Raises MalformedEventError with the field that is wrong.
     """
     if not isinstance(event.body, Unknown):
         try:

@@ -77,15 +77,7 @@ class Assembler:
         generation: CurrentSessionId = lambda session_id: session_id,
         recorded_at: int | None = None,
     ) -> None:
-        """Begin a file.
-
-        Args:
-            origin: The name of its format.
-            at: The time of what has none, microseconds.
-            store: Keeps the bytes of a large output; None where nothing is to be kept.
-            generation: See `Generation`.
-            recorded_at: When this is taken in, microseconds; None leaves it to the journal.
-        """
+        """Begin a file; `at` (microseconds) is the time of what has none, `recorded_at` of the import."""
         self._origin, self._now, self._generation = origin, at, generation
         self._recorded_at, self._life = recorded_at, CallEvents(origin, store)
         self.summaries: list[ImportSummary] = []
@@ -104,7 +96,7 @@ class Assembler:
         self._newest = 0
 
     def take(self, item: r.Record) -> list[Event]:
-        """Return the events of one item; what comes before the first `Head` waits for it."""
+        """Return the events of one item; what comes before the first `SessionHead` waits for it."""
         if isinstance(item, r.SessionHead):
             made = [*self.finish(), *self._head(item)]
             early, self._early = self._early, []

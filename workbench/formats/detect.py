@@ -121,11 +121,7 @@ def format_names() -> list[str]:
 
 
 def detect_format(stream: BinaryIO, name: str, wanted: str | None = None) -> DetectedFile:
-    """Find out what a file is and return it ready to be read.
-
-    Raises:
-        NotRecognised: It is none of the formats.
-    """
+    """Find out what a file is and return it ready to be read. Raises UnknownFormat."""
     head = _head_bytes(stream)
     if wide := _utf16_encoding(head):
         return _detect_transcoded(_ReplayedStream(head, stream), wide, name, wanted)
@@ -374,20 +370,10 @@ def open_file(
     recorded_at: int | None = None,
     is_elsewhere: workbench_sessions.IsElsewhere = workbench_sessions.never_elsewhere,
 ) -> OpenedFile:
-    """Recognise a file and return it ready to be read.
+    """Recognise a file and return it ready to be read. Raises UnknownFormat.
 
-    Args:
-        stream: Its bytes, from the start.
-        name: For problems, and for sessions without an id of their own.
-        at: Microseconds, for what has no time.
-        wanted: A format that the user named.
-        store: Keeps scrubbed bytes of large outputs.
-        current_id: Turns the id that a session would get into the one it gets.
-        recorded_at: When this is taken in, microseconds; None leaves it to the journal.
-        is_elsewhere: Tells whether another session has an event of an id; only for our own files.
-
-    Raises:
-        NotRecognised: It has no format that is known.
+    `at` (microseconds) is for what has no time, `wanted` a format that the user named, `recorded_at` when this
+    is taken in. `is_elsewhere` tells whether another session has an event of an id; only our own files ask.
     """
     detected = detect_format(stream, name, wanted)
     if detected.lines is not None:

@@ -131,10 +131,7 @@ def _bounded_integer(digits: str) -> Json:
 
 
 def json_rows(data: bytes) -> list[JsonLine | FileProblem]:
-    """Return objects that stand one behind the other, or in an array, as if each had a line of its own.
-
-    The number of one is that of the line in which it begins; in an array, its place.
-    """
+    """Return objects in an array or one behind another as lines, numbered by their line or place."""
     source = _decode_json(data.removeprefix(_BOM))[0].lstrip()
     found, rest = _value_sequence(source)
     if len(found) == 1 and isinstance(found[0], list):
@@ -162,10 +159,7 @@ def _with_line_numbers(source: str, found: list[Json]) -> Iterator[tuple[int, Js
 
 
 def json_documents(data: bytes) -> tuple[list[JsonLine], list[FileProblem]]:
-    """Return the JSON documents of a file, or what can be read of one that is damaged; none if nothing can.
-
-    The number of one is that of the line in which it begins.
-    """
+    """Return the JSON documents of a file, or what can be read of a damaged one, numbered by their lines."""
     try:
         return [JsonLine(1, orjson.loads(data))], []
     except ValueError:
@@ -235,12 +229,6 @@ class DecompressedStream(io.RawIOBase):
     """The bytes of a compressed stream, within bounds of size."""
 
     def __init__(self, packed: BinaryIO, kind: str) -> None:
-        """Take a stream over.
-
-        Args:
-            packed: From its first byte.
-            kind: One of the values of `MAGIC`.
-        """
         self._packed = _MeteredStream(packed)
         self._from = _open_compressed(cast("BinaryIO", self._packed), kind)
         self._kind, self._size = kind, 0

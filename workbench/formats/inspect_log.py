@@ -34,11 +34,7 @@ def read(value: Json, name: str) -> Iterator[r.Record]:
 
 
 def read_zip(data: bytes, name: str) -> Iterator[r.Record]:
-    """Yield a session for each sample of a zipped log.
-
-    Raises:
-        ValueError: It is no zip, or no log.
-    """
+    """Yield a session for each sample of a zipped log. Raises ValueError if it is none."""
     try:
         archive = zip_module().ZipFile(io.BytesIO(data))
         entries = set(archive.namelist())

@@ -174,11 +174,7 @@ def _apply_commit(pages: bytearray, log: bytes, frames: list[tuple[int, int]], s
 
 
 def read_database(data: bytes, name: str) -> Iterator[r.Record]:
-    """Yield the sessions of a database.
-
-    Raises:
-        ValueError: It is damaged, or none of OpenCode.
-    """
+    """Yield the sessions of a database. Raises ValueError if it is damaged or none of OpenCode."""
     try:
         database = open_in_memory(data)
     except (apsw.Error, MemoryError) as error:

@@ -157,11 +157,7 @@ def move_edits(old: str, new: str, patch: str = "") -> tuple[FileEdit, ...]:
 
 
 def parse_git_diff(patch: str) -> tuple[FileEdit, ...]:
-    """Return the changes of a unified diff over several files.
-
-    Raises:
-        PatchRefused: It cannot be read.
-    """
+    """Return the changes of a unified diff over several files. Raises PatchRefused."""
     edits = (edit for file in _read_patch(_with_ranges(patch)) for edit in _file_edits(file))
     return tuple({(edit.path, edit.change): edit for edit in edits}.values())
 

@@ -175,15 +175,7 @@ def typed_prompts(
     rows: Iterable[tuple[int, JsonObject]], group: str, text: str, time: str,
     head: Callable[[str, int | None], SessionHead],
 ) -> Iterator[Record]:  # fmt: skip
-    """Yield one session for each group of the rows of a prompt history, with what was typed in it.
-
-    Args:
-        rows: Numbers of lines and what stands there.
-        group: The key by which rows belong together; `text` and `time` are keys, too.
-        text: The key of what was typed.
-        time: The key of when.
-        head: Makes the head of a session from its group and the time of its first prompt.
-    """
+    """Yield a session for each value of the key `group` in a prompt history; `text`, `time` are keys."""
     typed: dict[str, list[Prompt]] = {}
     for number, row in rows:
         prompt = Prompt(text=as_text(row.get(text)), at=as_time(row.get(time)), line=number)

@@ -277,10 +277,7 @@ def assistant_session(row: Session, events: Sequence[e.Event], actions: Sequence
 
 
 def assistant_turns(row: Session, events: Sequence[e.Event]) -> Iterator[JsonObject]:
-    """Yield the conversation as alternating turns: system first, then user and assistant in turn.
-
-    What one side said without the other answering in between is one turn. Tool results are no turns.
-    """
+    """Yield alternating turns, system first; what one side said without an answer in between is one turn."""
     yield {"role": "system", "content": row.system_prompt, "timestamp": iso_time(row.created_at)}
     said: dict[str, Json] | None = None
     for made in _assistant_messages(row, events):

@@ -49,12 +49,7 @@ def is_workbench_session(sample: list[JsonObject]) -> bool:
 
 
 def session_lines(events: Iterable[e.Event], read: Callable[[BlobRef], bytes | None]) -> Iterator[str]:
-    """Yield a session as lines: the head, recorded bytes before the event that names them, events.
-
-    Args:
-        events: All of one session, in order.
-        read: Returns recorded bytes; sealed ones are never asked for.
-    """
+    """Yield a session as lines: the head, recorded bytes before the event that names them, events."""
     yield json.dumps({"workbench_session": 1, "schema": EVENT_FORMAT_VERSION})
     known: set[BlobRef] = set()
     for event in events:
@@ -84,10 +79,7 @@ def never_elsewhere(event_id: str, session_id: str) -> bool:
 
 
 def _scrub_body(body: JsonObject) -> tuple[JsonObject, bool]:
-    """Return a body without secrets, and whether there were any.
-
-    The key of a choice is what its human types (`y`), and its name alone makes it no secret.
-    """
+    """Return a body without secrets, and whether there were any; the name of a choice alone is none."""
     clean, found = scrub_value(body)
     fields = as_object(cast("Json", clean))
     choices = as_objects(body.get("choices"))

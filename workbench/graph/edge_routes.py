@@ -267,10 +267,7 @@ class Gap(Struct, frozen=True, kw_only=True):
     bus_trunk: Mapping[int, int]
 
     def way(self, u: int, v: int, bus: int | None) -> list[tuple[int, int | None]]:
-        """List the trunks from vertex u to vertex v, each with the row on which it is left.
-
-        The last row is None: it is that of v.
-        """
+        """List the trunks from vertex u to v, each with the row on which it is left; the last row is None."""
         a, b = self.leaving.get(u), self.entering.get(v)
         trunks = [t for t in (a, None if bus is None else self.bus_trunk[bus], b) if t is not None]
         trunks = list(dict.fromkeys(trunks))

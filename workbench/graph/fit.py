@@ -48,15 +48,10 @@ def fit_picture(
     height: int | None = None,
     is_ascii: bool = False,
 ) -> Picture:
-    """Draw a layout so that it fits a pane.
+    """Draw a layout so that it fits a pane of `width` cells and, if given, `height` lines.
 
-    Args:
-        layout: What to draw.
-        width: Cells of the pane.
-        slots: Cells to reserve for badges; by default what a step may need while it lives.
-        wanted: A kind of drawing that the user chose. It is drawn even if it does not fit.
-        height: Lines of the pane; given, few steps become cards where there is room.
-        is_ascii: Draw in ASCII; the layout must have been arranged with `apart`.
+    `slots` tells the cells to reserve for badges. A `wanted` kind of drawing is drawn even if it does not fit.
+    For ASCII the layout must have been arranged with `apart`.
     """
     full = step_labels(layout.graph, LABEL_LEVELS[0][0], slots, is_ascii=is_ascii)
     few = len(layout.graph.steps) <= _MOST_CARDS

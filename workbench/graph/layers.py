@@ -81,13 +81,8 @@ def assign_layers(
 ) -> list[int]:
     """Give each step its layer: longest path, then pulled right towards its successors.
 
-    Args:
-        needs: Predecessors.
-        feeds: Successors.
-        order: A topological order.
-        floor: Layers of an earlier layout, -1 for new steps: then no step is pulled, and old ones move
-            only where a new predecessor pushes them.
-        is_eager: Pull steps with as many in-edges as out-edges, too, which saves lanes.
+    `floor` has the layers of an earlier layout, -1 for new steps: then no step is pulled, and old ones move
+    only where a new predecessor pushes them. `is_eager` pulls steps with as many in-edges as out-edges, too.
     """
     layer = [0] * len(needs) if floor is None else [max(0, at) for at in floor]
     for v in order:

@@ -67,12 +67,8 @@ def compute_layout(
 ) -> Layout:
     """Lay out a graph.
 
-    Args:
-        graph: What to lay out.
-        show_implied: Draw edges that others imply.
-        apart: Keep a free row between two trunks of a column, which ASCII needs to be unambiguous.
-        before: The layout of the structure before a change; steps with the same id keep their layer
-            and order.
+    `apart` keeps a free row between two trunks of a column, which ASCII needs to be unambiguous. Steps keep
+    layer and order of the layout `before`.
     """
     hidden = () if show_implied else tuple(sorted(implied_edges(graph)))
     if before is not None:
@@ -106,10 +102,7 @@ def _improve(
     finish: Callable[[graph_layers.ComponentOrders], Layout],
     joined: graph_layers.LayerNeighbors,
 ) -> Layout:
-    """Move single vertices within their layers as long as the whole gets cheaper.
-
-    What a line costs is only known once it is routed, so finished layouts are weighed, and not too many.
-    """
+    """Move single vertices within their layers as long as the routed layout gets cheaper; few are tried."""
     cost, left, moves = (
         best.cost(),
         _MOST_LAYOUTS,
@@ -306,14 +299,9 @@ def _uncontested_rows(targets: list[float]) -> list[int] | None:
 
 
 def fit_column(targets: Sequence[float], weights: Sequence[float]) -> list[int]:
-    """Place a column of vertices in order, at least one row apart, as near to their targets as can be.
+    """Place a column of vertices in order, a row apart at least, as near to their weighted targets as can be.
 
-    Args:
-        targets: The wished row of each.
-        weights: How much each insists.
-
-    Returns:
-        Strictly increasing rows. A vertex that gets its own way is rounded half down, a group half up.
+    A vertex that gets its own way is rounded half down, a group half up.
     """
     means: list[float] = []
     heavy: list[float] = []

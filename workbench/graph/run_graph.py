@@ -141,10 +141,9 @@ class RunFacts:
     def members(
         self, drawn: str, folded: FoldedGraph, first: int, lines: int
     ) -> tuple[list[FoldMember], str]:
-        """Return what an open fold lists, and how long those took that are only counted.
+        """Return what an open fold lists, the worst first, and how long those took that are only counted.
 
-        `first` items are scrolled past, the worst status first; those not among the `lines` seen have only a
-        status.
+        `first` items are scrolled past; those not among the `lines` seen have only a status.
         """
         ids = folded.members.get(drawn, ())
         states = [self._state(member) for member in ids]

@@ -350,11 +350,7 @@ def is_unicode_encoding(encoding: str | None) -> bool:
 
 
 def glyphs_for(setting: GlyphSetting, encoding: str | None, env: Mapping[str, str] = os.environ) -> Glyphs:
-    """Return the glyphs for a setting.
-
-    `auto` takes ASCII for every encoding but UTF, and where the environment says that ambiguous characters
-    take two cells.
-    """
+    """Return the glyphs for a setting; `auto` is ASCII without UTF or where ambiguous characters are wide."""
     if setting != "auto":
         return ASCII_GLYPHS if setting == "ascii" else UNICODE_GLYPHS
     is_wide = any(env.get(name) in ("1", "wide") for name in ("VTE_CJK_WIDTH", "WORKBENCH_CJK_WIDTH"))

@@ -136,10 +136,7 @@ def queue_rows(
 
 
 def keep_shown_order(rows: Sequence[QueueRow], shown: Sequence[str]) -> tuple[QueueRow, ...]:
-    """Return the rows in the order already shown; new ones stand where they belong.
-
-    While the pane has focus its order is frozen: no row changes places with another one on the screen.
-    """
+    """Return the rows in the order already shown, as while the pane has focus; new ones where they belong."""
     places = {key: place for place, key in enumerate(shown)}
     held = [row for row in rows if row.id in places and not row.in_decided]
     held.sort(key=lambda row: places[row.id])

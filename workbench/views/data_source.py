@@ -81,11 +81,7 @@ class DataSource(Protocol):
         ...
 
     def exact_hunks(self, action: Action) -> tuple[Hunk, ...]:
-        """Return the hunks: of a live pending action from its sealed bytes, else as recorded.
-
-        Raises:
-            SealedContentGone: The bytes of a pending action are gone.
-        """
+        """Return hunks: of a pending action the sealed ones, or SealedContentGone; else the recorded ones."""
         ...
 
     def base_lines(self, action: Action) -> Mapping[str, tuple[str, ...]]:
@@ -93,9 +89,5 @@ class DataSource(Protocol):
         ...
 
     def exact_parameters(self, action: Action) -> JsonObject:
-        """Return the parameters: of a live pending action as the agent wrote them, else as recorded.
-
-        Raises:
-            SealedContentGone: The sealed parameters of a pending action are gone.
-        """
+        """Return parameters as the agent wrote them, while it is pending (or raise SealedContentGone)."""
         ...

@@ -219,10 +219,7 @@ def step_detail(
     text_of: ReadBlobText,
     item: PipelineItem | None = None,
 ) -> DetailPage:
-    """Return a step in full, or one item of a matrix.
-
-    `events` are those of the step, `child` and `calls` those of its last session, `text_of` reads outputs.
-    """
+    """Return a step or an item of a matrix in full; `child` and `calls` are those of its last session."""
     mine = [event for event in events if item is None or event.step == item.id]
     subject, calls = item or step, tuple(calls)
     sections = [

@@ -229,8 +229,7 @@ def notice_of(
 ) -> tuple[NoticeKind, str, KeyHints] | None:
     """Return the notice that an event is, None if it is none.
 
-    `was_stopped` says that the last block already tells of the stop; `window_seconds` how long the last
-    question that expired had waited.
+    `was_stopped`: the last block tells of the stop. `window_seconds`: how long the last expired one waited.
     """
     match body:
         case e.SessionStatusChanged(status="paused", reason=reason):

@@ -185,10 +185,7 @@ def title_fits(session: Session, query: SearchQuery) -> bool:
 
 
 def parse_moment(text: str, now: int, *, is_end: bool) -> int | None:
-    """Return a moment as people write it (`2026-11-21`, `today`, `7d`, `oct`), in microseconds; or None.
-
-    `is_end` means the end of a day or month.
-    """
+    """Return `2026-11-21`, `today`, `7d`, `oct` in microseconds; `is_end`: the end of that day or month."""
     word = text.casefold()
     day = _day_or_month(word, datetime.fromtimestamp(now / 1_000_000).astimezone())
     if day is not None:
@@ -336,11 +333,7 @@ class SessionFilter:
     def __init__(
         self, query: SearchQuery, holders: Mapping[str, int], narrowed: frozenset[str] | None
     ) -> None:
-        """Prepare it.
-
-        `holders` are the sessions whose conversation holds the words, with the number of hits; `narrowed`
-        those that pass `tool:` and `asked:`, None where neither was typed.
-        """
+        """Take the hits by session, and the sessions that pass `tool:` and `asked:` (None: all)."""
         self._query, self._holders, self._narrowed = query, holders, narrowed
         self._words = [(term.text.casefold(), not term.is_excluded) for term in query.terms]
         self._shows_archived = "archived" in query.narrowed.get("is", ())

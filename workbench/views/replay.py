@@ -397,11 +397,7 @@ class RowSnapshots:
         return self._merged(nearest).fold(self._read(self._edges[nearest], position, SNAPSHOT_EVENTS))
 
     def _merged(self, count: int) -> MemoryTables:
-        """Return the rows after so many snapshots.
-
-        Raises:
-            ValueError: A stored one does not hold what it should.
-        """
+        """Return the rows after so many snapshots; ValueError if a stored one is damaged."""
         rows = _copy_rows(self._first)
         for number in range(count):
             _merge_rows(rows, self._delta(number))

@@ -291,10 +291,7 @@ def session_preview(
     places: Sequence[SearchHit] = (),
     place_count: int = 0,
 ) -> SessionPreview:
-    """Return the preview of a session.
-
-    `when` writes two moments (microseconds) as a time from to; `places` are the newest of `place_count` hits.
-    """
+    """Return the preview; `when` writes two moments (microseconds); `places` are the newest of the hits."""
     sign, word = session_status(session, waiting)
     worked, waited = worked_and_waited(spans)
     money = "" if counts.cost is None else f"   {counts.cost:.2f}"

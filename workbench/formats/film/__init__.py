@@ -283,11 +283,7 @@ class HtmlWriter:
         return number
 
     def end(self) -> list[str]:
-        """Return the document, in parts.
-
-        Raises:
-            ValueError: No frame was added.
-        """
+        """Return the document, in parts. Raises ValueError if no frame was added."""
         if self._shown is None:
             raise ValueError("a film has at least one frame")
         film, shown, (script, style) = (
