@@ -372,7 +372,7 @@ def open_file(
 ) -> OpenedFile:
     """Recognise a file and return it ready to be read. Raises UnknownFormat.
 
-    `at` (microseconds) is for what has no time, `wanted` a format that the user named, `recorded_at` when this
+    `at` (microseconds) is for what has no time, `wanted` what the user named, `recorded_at` when this
     is taken in. `is_elsewhere` tells whether another session has an event of an id; only our own files ask.
     """
     detected = detect_format(stream, name, wanted)

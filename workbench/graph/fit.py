@@ -50,7 +50,7 @@ def fit_picture(
 ) -> Picture:
     """Draw a layout so that it fits a pane of `width` cells and, if given, `height` lines.
 
-    `slots` tells the cells to reserve for badges. A `wanted` kind of drawing is drawn even if it does not fit.
+    `slots` tells the cells to reserve for badges. What is `wanted` is drawn even if it does not fit.
     For ASCII the layout must have been arranged with `apart`.
     """
     full = step_labels(layout.graph, LABEL_LEVELS[0][0], slots, is_ascii=is_ascii)
