@@ -229,14 +229,16 @@ def _status_changed(event: Event, body: e.SessionStatusChanged, look: RowLookup)
 
 def _session_changed(event: Event, body: e.SessionChanged, look: RowLookup) -> tuple[Row, ...]:
     names = ("title", "tags", "archived", "provider", "model")
-    given = {name: value for name in names if (value := getattr(body, name)) is not None}
+    changes = {name: value for name in names if (value := getattr(body, name)) is not None}
     if body.configuration is None:
-        return _on_session(event, look, lambda s: replace(s, **given))
+        return _on_session(event, look, lambda s: replace(s, **changes))
     members = body.configuration
 
     def changed(session: Session) -> Session:
         both = {**session.configuration, **members}
-        return replace(session, **given, configuration={name: v for name, v in both.items() if v is not None})
+        return replace(
+            session, **changes, configuration={name: v for name, v in both.items() if v is not None}
+        )
 
     return _on_session(event, look, changed)
 

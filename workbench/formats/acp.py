@@ -21,12 +21,13 @@ _TURN_OUTCOMES: Final = {
 
 
 def is_trace(sample: list[JsonObject]) -> bool:
-    found = [message_of(line) for line in sample]
-    methods = {r.text_of(one, "method") for one in found}
+    messages = [message_of(line) for line in sample]
+    methods = {r.text_of(message, "method") for message in messages}
     if any(method.startswith(("session/", "fs/", "terminal/")) for method in methods):
         return True
     return any(
-        one.get("jsonrpc") == "2.0" and "agentCapabilities" in r.object_of(one, "result") for one in found
+        message.get("jsonrpc") == "2.0" and "agentCapabilities" in r.object_of(message, "result")
+        for message in messages
     )
 
 
@@ -70,13 +71,13 @@ class _TraceReader:
         self._workspace = ""
         self._at: int | None = None
 
-    def message(self, found: JsonObject, at: int | None, number: int) -> Iterator[r.Record]:
+    def message(self, rpc: JsonObject, at: int | None, number: int) -> Iterator[r.Record]:
         self._at = at if at is not None else self._at
-        method, params = r.text_of(found, "method"), r.object_of(found, "params")
+        method, params = r.text_of(rpc, "method"), r.object_of(rpc, "params")
         if method == "session/update":
             yield from self._update(params, number)
         elif method == "session/request_permission":
-            yield from self._permission(repr(found.get("id")), params, number)
+            yield from self._permission(repr(rpc.get("id")), params, number)
         elif method == "session/prompt":
             yield from self._prompt(params, number)
         elif method in ("session/new", "session/load"):
@@ -84,8 +85,8 @@ class _TraceReader:
         elif method == "session/cancel":
             yield from self.flush()
             yield r.TurnStop(at=self._at)
-        elif "result" in found or "error" in found:
-            yield from self._answer(found, number)
+        elif "result" in rpc or "error" in rpc:
+            yield from self._answer(rpc, number)
         elif method and method != "initialize":
             yield from self._begin("")
             yield r.UnmappedRecord(kind=method, content=params, at=self._at, line=number)
@@ -153,10 +154,10 @@ class _TraceReader:
         self._asked.add(key)
         call = self._calls.get(key, {})
         paths = [r.text_of(location, "path") for location in r.objects_of(call, "locations")]
-        given = r.object_of(call, "rawInput") or {
+        raw = r.object_of(call, "rawInput") or {
             name: value for name, value in (("path", " ".join(paths)),) if value
         }
-        arguments = given or {"title": r.text_of(call, "title")}
+        arguments = raw or {"title": r.text_of(call, "title")}
         asked = r.ToolCall(
             id=key,
             tool=r.text_of(call, "kind") or r.text_of(call, "title") or "tool",

@@ -189,14 +189,14 @@ class _ChatReader:
                 continue
             what, answer = match["what"], match["answer"].casefold() or "y"
             tool = next((tool for begin, tool in _QUESTION_TOOLS if begin in what.casefold()), "confirm")
-            key, given = self._key(), self._given(tool, what, lines[:at])
+            key, arguments = self._key(), self._given(tool, what, lines[:at])
             if added := _FILE_TO_ADD.match(what):
-                tool, given = "add_file", {"path": added[1]}
-            yield r.Reply(calls=(r.ToolCall(id=key, tool=tool, arguments=given),), line=number)
+                tool, arguments = "add_file", {"path": added[1]}
+            yield r.Reply(calls=(r.ToolCall(id=key, tool=tool, arguments=arguments),), line=number)
             if answer[:1] in ("y", "a"):
                 yield r.CallDecision(call=key, is_approved=True)
-                told = "\n".join(lines[at + 1 :]) if tool == "shell" else line
-                yield r.CallResult(call=key, text=told, line=number)
+                shown = "\n".join(lines[at + 1 :]) if tool == "shell" else line
+                yield r.CallResult(call=key, text=shown, line=number)
             else:
                 yield r.CallResult(call=key, state="rejected", line=number)
 
@@ -213,10 +213,10 @@ class _ChatReader:
         return f"call-{self._calls}"
 
 
-def _token_count(found: str) -> int:
-    digits = found.rstrip("k").replace(",", "")
+def _token_count(written: str) -> int:
+    digits = written.rstrip("k").replace(",", "")
     try:
-        return int(float(digits) * (1000 if found.endswith("k") else 1))
+        return int(float(digits) * (1000 if written.endswith("k") else 1))
     except ValueError:
         return 0
 

@@ -98,9 +98,9 @@ class Assembler:
     def take(self, item: r.Record) -> list[Event]:
         """Return the events of one item; what comes before the first `SessionHead` waits for it."""
         if isinstance(item, r.SessionHead):
-            made = [*self.finish(), *self._head(item)]
+            closing = [*self.finish(), *self._head(item)]
             early, self._early = self._early, []
-            return [*made, *(event for one in early for event in self.take(one))]
+            return [*closing, *(event for record in early for event in self.take(record))]
         if not self._id:
             self._early.append(item)
             return []
@@ -124,9 +124,9 @@ class Assembler:
         """Return what closes the session that is open."""
         if not self._id:
             return []
-        made = list(self._closing())
+        closing = list(self._closing())
         self._begin("")
-        return made
+        return closing
 
     # --- events -------------------------------------------------------------------------------------
 
@@ -328,8 +328,8 @@ class Assembler:
         yield from self._answered(call, item)
 
     def _answered(self, call: OpenCall, item: r.CallResult, prefix: str = "") -> Iterator[Event]:
-        made = list(self._life.of(call, item))
-        for number, (body, actor, action) in enumerate(made):
+        lifecycle = list(self._life.of(call, item))
+        for number, (body, actor, action) in enumerate(lifecycle):
             key = f"{prefix}.{number}" if prefix else None
             is_end = isinstance(body, events.CallFinished)
             yield self._event(body, actor, item.at if is_end else None, call=call.id, action=action, key=key)
@@ -402,7 +402,7 @@ class CallEvents:
         yield events.CallExecuting(), _AGENT, None
         if item.state == "succeeded":
             # Several edits of one file by one call are one change with several hunks.
-            for change in {one.path: one for one in item.changes}.values():
+            for change in {edit.path: edit for edit in item.changes}.values():
                 mine = tuple(
                     hunk for hunk in shown if hunk.path == sanitize.sanitize_text(change.path or "?")
                 )
@@ -448,12 +448,12 @@ _TARGET_ARGUMENTS: Final = (
 def call_target(asked: r.ToolCall) -> str:
     """Return what a call is about, as one line: its command, its file, or what comes nearest."""
     for name in _TARGET_ARGUMENTS:
-        found = asked.arguments.get(name)
-        if isinstance(found, list):
-            words = [word for word in cast("list[Json]", found) if isinstance(word, str)]
-            found = (
+        argument = asked.arguments.get(name)
+        if isinstance(argument, list):
+            words = [word for word in cast("list[Json]", argument) if isinstance(word, str)]
+            argument = (
                 words[-1] if words[:2] in (["bash", "-lc"], ["sh", "-c"], ["bash", "-c"]) else " ".join(words)
             )
-        if isinstance(found, str) and found.strip():
-            return sanitize.sanitize_line(found)
+        if isinstance(argument, str) and argument.strip():
+            return sanitize.sanitize_line(argument)
     return next((sanitize.sanitize_line(v) for v in asked.arguments.values() if isinstance(v, str)), "")

@@ -156,13 +156,13 @@ def _written_event(
     return step
 
 
-def _written_call(one: "e.ReplyCall") -> str:
-    return one.provider_call_id or one.call_id
+def _written_call(call: "e.ReplyCall") -> str:
+    return call.provider_call_id or call.call_id
 
 
-def _replacing_call(one: "e.ReplyCall", rows: dict[str, Call]) -> Call | None:
+def _replacing_call(reply_call: "e.ReplyCall", rows: dict[str, Call]) -> Call | None:
     """Return a call, or the one that stands for it in the end."""
-    call = rows.get(one.call_id)
+    call = rows.get(reply_call.call_id)
     while call is not None and call.replaced_by is not None and call.replaced_by in rows:
         call = rows[call.replaced_by]
     return call
@@ -173,10 +173,10 @@ def _call_state(call: Call | None) -> str:
 
 
 def _written_observation(
-    one: "e.ReplyCall", rows: dict[str, Call], results: dict[str, e.CallFinished]
+    reply_call: "e.ReplyCall", rows: dict[str, Call], results: dict[str, e.CallFinished]
 ) -> JsonObject:
-    call = _replacing_call(one, rows)
+    call = _replacing_call(reply_call, rows)
     finished = results.get(call.id) if call else None
     said = (finished.preview or finished.error or finished.summary) if finished else ""
     why = call.error or call.detail if call else ""
-    return {"source_call_id": _written_call(one), "content": said or why or _call_state(call)}
+    return {"source_call_id": _written_call(reply_call), "content": said or why or _call_state(call)}

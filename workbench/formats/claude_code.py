@@ -122,24 +122,24 @@ class _SessionReader:
             case kind:
                 yield from self._other(kind, row, line.number)
 
-    def _is_aside(self, found: JsonObject) -> bool:
-        if self._side or found.get("isSidechain") is not True:
+    def _is_aside(self, row: JsonObject) -> bool:
+        if self._side or row.get("isSidechain") is not True:
             return False
         # A file of its own begins with the agent's id; elsewhere the agent's lines stand between the others.
-        return (self._head is not None and "agent" not in self._head.facts) or not r.text_of(found, "agentId")
+        return (self._head is not None and "agent" not in self._head.facts) or not r.text_of(row, "agentId")
 
-    def _chain(self, found: JsonObject, key: str) -> str:
-        above = r.text_of(found, "parentUuid")
-        chain = r.text_of(found, "agentId") or self._chains.get(above) or key or above or "aside"
+    def _chain(self, row: JsonObject, key: str) -> str:
+        above = r.text_of(row, "parentUuid")
+        chain = r.text_of(row, "agentId") or self._chains.get(above) or key or above or "aside"
         self._chains[key] = chain
         return chain
 
-    def _start(self, found: JsonObject) -> Iterator[r.Record]:
+    def _start(self, row: JsonObject) -> Iterator[r.Record]:
         if self._has_begun:
             return
-        self._head = self._head or self._first(found)
+        self._head = self._head or self._first(row)
         self._lines += 1
-        model = _model_name(r.object_of(found, "message")) or _model_name(found)
+        model = _model_name(r.object_of(row, "message")) or _model_name(row)
         if model or self._lines > _MOST_LINES_WITHOUT_MODEL:
             yield from self.begun(model)
 
@@ -163,53 +163,53 @@ class _SessionReader:
             next(filter(None, (_model_name(r.object_of(line, "message")) for line in lines)), "")
         )
 
-    def _first(self, found: JsonObject) -> r.SessionHead | None:
-        key = r.first_text(found, "sessionId", "session_id")
-        if not key or ("uuid" not in found and found.get("subtype") != "init" and "message" not in found):
+    def _first(self, row: JsonObject) -> r.SessionHead | None:
+        key = r.first_text(row, "sessionId", "session_id")
+        if not key or ("uuid" not in row and row.get("subtype") != "init" and "message" not in row):
             return None
-        is_side = found.get("isSidechain") is True
-        agent = self._side or (r.text_of(found, "agentId") if is_side else "")
+        is_side = row.get("isSidechain") is True
+        agent = self._side or (r.text_of(row, "agentId") if is_side else "")
         known = ("version", "gitBranch", "entrypoint", "slug")
-        facts = {name: found[name] for name in known if r.as_text(found.get(name))}
+        facts = {name: row[name] for name in known if r.as_text(row.get(name))}
         if agent:
             facts = {**facts, "agent": agent, "parent": key}
         return r.SessionHead(
-            key=f"{key}/{agent}" if agent else key, workspace=r.text_of(found, "cwd"), provider="anthropic",
-            at=r.time_of(found, "timestamp"), facts=facts, parent=key if agent else "",
+            key=f"{key}/{agent}" if agent else key, workspace=r.text_of(row, "cwd"), provider="anthropic",
+            at=r.time_of(row, "timestamp"), facts=facts, parent=key if agent else "",
         )  # fmt: skip
 
-    def _other(self, kind: str, found: JsonObject, number: int) -> Iterator[r.Record]:
-        at = r.time_of(found, "timestamp")
+    def _other(self, kind: str, row: JsonObject, number: int) -> Iterator[r.Record]:
+        at = r.time_of(row, "timestamp")
         title = (
-            r.first_text(found, "summary", "customTitle", "aiTitle", "agentName") if kind != "system" else ""
+            r.first_text(row, "summary", "customTitle", "aiTitle", "agentName") if kind != "system" else ""
         )
-        self._is_named = self._is_named or bool(r.text_of(found, "customTitle"))
-        if title and (not self._is_named or "customTitle" in found):
+        self._is_named = self._is_named or bool(r.text_of(row, "customTitle"))
+        if title and (not self._is_named or "customTitle" in row):
             # What its human called it stays; the program goes on making up titles.
             self._title = title
             yield r.TitleChange(title=title, at=at)
-        queued = r.object_of(found, "attachment")
+        queued = r.object_of(row, "attachment")
         if queued.get("type") == "queued_command" and queued.get("commandMode") != "task-notification":
             yield from self._said(r.content_of(queued, "prompt"), at, number)
             return
-        if r.text_of(found, "subtype") == "api_error" or r.text_of(found, "level") == "error":
-            yield r.ErrorRecord(code="api_error", message=r.content_of(found, "content") or "error", at=at)
+        if r.text_of(row, "subtype") == "api_error" or r.text_of(row, "level") == "error":
+            yield r.ErrorRecord(code="api_error", message=r.content_of(row, "content") or "error", at=at)
         yield r.UnmappedRecord(
-            kind=kind, content=found, at=at, line=number, is_understood=kind in _BOOKKEEPING_TYPES
+            kind=kind, content=row, at=at, line=number, is_understood=kind in _BOOKKEEPING_TYPES
         )
 
-    def _user(self, found: JsonObject, number: int) -> Iterator[r.Record]:
-        message, at = r.object_of(found, "message"), r.time_of(found, "timestamp")
+    def _user(self, row: JsonObject, number: int) -> Iterator[r.Record]:
+        message, at = r.object_of(row, "message"), r.time_of(row, "timestamp")
         said = message.get("content")
         blocks = r.as_objects(said)
         results = [block for block in blocks if block.get("type") == "tool_result"]
         for block in results:
-            yield from self._answered(block, found, number)
+            yield from self._answered(block, row, number)
         words = r.content_text(
             [block for block in blocks if block.get("type") != "tool_result"]
         ) or r.as_text(said)
-        if found.get("isMeta") is True or found.get("isCompactSummary") is True:
-            kind = "compaction" if found.get("isCompactSummary") else "meta"
+        if row.get("isMeta") is True or row.get("isCompactSummary") is True:
+            kind = "compaction" if row.get("isCompactSummary") else "meta"
             yield r.UnmappedRecord(kind=kind, content=words, at=at, line=number)
         else:
             yield from self._said(words, at, number)
@@ -222,8 +222,8 @@ class _SessionReader:
         elif words:
             yield r.Prompt(text=_typed_text(words), at=at, line=number)
 
-    def _assistant(self, found: JsonObject, number: int) -> Iterator[r.Record]:
-        message = r.object_of(found, "message")
+    def _assistant(self, row: JsonObject, number: int) -> Iterator[r.Record]:
+        message = r.object_of(row, "message")
         blocks = r.objects_of(message, "content")
         calls: list[r.ToolCall] = []
         for block in blocks:
@@ -239,8 +239,8 @@ class _SessionReader:
         thoughts = "\n".join(
             r.text_of(block, "thinking") for block in blocks if block.get("type") == "thinking"
         )
-        at, words = r.time_of(found, "timestamp"), words or r.text_of(message, "content")
-        if found.get("isApiErrorMessage") is True:
+        at, words = r.time_of(row, "timestamp"), words or r.text_of(message, "content")
+        if row.get("isApiErrorMessage") is True:
             yield r.ErrorRecord(code="api_error", message=words or "error", at=at)
             return
         yield r.Reply(
@@ -250,21 +250,21 @@ class _SessionReader:
         )  # fmt: skip
         for block in blocks:
             if r.text_of(block, "type").endswith("tool_result"):
-                yield from self._answered(block, found, number)
+                yield from self._answered(block, row, number)
 
-    def _answered(self, block: JsonObject, found: JsonObject, number: int) -> Iterator[r.Record]:
-        result = self._result(block, found, number)
+    def _answered(self, block: JsonObject, row: JsonObject, number: int) -> Iterator[r.Record]:
+        result = self._result(block, row, number)
         tool = self._calls.get(result.call, ("", {}))[0]
-        is_edited = r.object_of(found, "toolUseResult").get("userModified") is True
+        is_edited = r.object_of(row, "toolUseResult").get("userModified") is True
         if result.state == "succeeded" and (tool in _QUESTION_TOOLS or is_edited):
             reason = "with changes by the user" if is_edited else ""
             yield r.CallDecision(call=result.call, is_approved=True, reason=reason, at=result.at)
         yield result
 
-    def _result(self, block: JsonObject, found: JsonObject, number: int) -> r.CallResult:
+    def _result(self, block: JsonObject, row: JsonObject, number: int) -> r.CallResult:
         call, said = r.text_of(block, "tool_use_id"), _block_content(block)
         tool, arguments = self._calls.get(call, ("", {}))
-        full = found.get("toolUseResult")
+        full = row.get("toolUseResult")
         outcome = r.as_object(full)
         is_error = block.get("is_error") is True
         is_refused = isinstance(full, str) and full.startswith(_REFUSAL_TEXTS)
@@ -276,17 +276,17 @@ class _SessionReader:
             call=call, text=said, state=state, error=said[:2_000] if state == "failed" else "", reason=reason,
             exit_code=int(exits[1]) if exits else r.integer_of(outcome, "exitCode"),
             duration_ms=r.integer_of(outcome, "durationMs") or r.integer_of(outcome, "totalDurationMs"),
-            changes=_edits_of_result(tool, arguments, outcome), at=r.time_of(found, "timestamp"),
+            changes=_edits_of_result(tool, arguments, outcome), at=r.time_of(row, "timestamp"),
             line=number,
         )  # fmt: skip
 
 
-def usage_of_message(found: JsonObject) -> Usage:
+def usage_of_message(usage: JsonObject) -> Usage:
     """Return the tokens of a message; what was read from and written to the cache counts as input."""
     names = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
     return Usage(
-        input_tokens=sum(r.as_count(found.get(name)) for name in names),
-        output_tokens=r.count_of(found, "output_tokens"),
+        input_tokens=sum(r.as_count(usage.get(name)) for name in names),
+        output_tokens=r.count_of(usage, "output_tokens"),
     )
 
 

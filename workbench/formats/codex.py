@@ -102,11 +102,11 @@ class _RolloutReader:
         self._told: dict[str, list[r.Record]] = {"user": [], "agent": []}
         self._spoken: set[int] = set()
 
-    def record(self, found: JsonObject, number: int) -> Iterator[r.Record]:
-        kind, payload = r.text_of(found, "type"), r.object_of(found, "payload")
-        at = r.time_of(found, "timestamp")
+    def record(self, row: JsonObject, number: int) -> Iterator[r.Record]:
+        kind, payload = r.text_of(row, "type"), r.object_of(row, "payload")
+        at = r.time_of(row, "timestamp")
         if kind not in _WRAPPER_TYPES:
-            kind, payload = ("session_meta", found) if self._is_old_head(found) else ("response_item", found)
+            kind, payload = ("session_meta", row) if self._is_old_head(row) else ("response_item", row)
         if self._head is None:
             self._head = self._first(payload if kind == "session_meta" else {}, at)
         if self._model or number > _MOST_LINES_WITHOUT_MODEL:
@@ -129,8 +129,8 @@ class _RolloutReader:
             self._has_begun = True
             yield replace(self._head, model=self._head.model or self._model)
 
-    def _is_old_head(self, found: JsonObject) -> bool:
-        return self._head is None and "id" in found and "type" not in found
+    def _is_old_head(self, row: JsonObject) -> bool:
+        return self._head is None and "id" in row and "type" not in row
 
     def _first(self, meta: JsonObject, at: int | None) -> r.SessionHead:
         git = r.object_of(meta, "git")
@@ -153,11 +153,11 @@ class _RolloutReader:
         yield from self._untold("agent")
 
     def _untold(self, who: str) -> Iterator[r.Record]:
-        told, self._told[who] = self._told[who], []
-        for one in told:
-            said = one.text if isinstance(one, r.Prompt | r.Reply) else ""
+        events, self._told[who] = self._told[who], []
+        for record in events:
+            said = record.text if isinstance(record, r.Prompt | r.Reply) else ""
             if hash((who, said)) not in self._spoken:
-                yield one
+                yield record
 
     def _item(self, payload: JsonObject, at: int | None, number: int) -> Iterator[r.Record]:
         kind = r.text_of(payload, "type") or ("message" if "role" in payload else "")
@@ -214,11 +214,11 @@ class _RolloutReader:
             kept = r.object_of(payload, "action")
             return r.UnmappedRecord(kind="web_search", content=kept, at=at, line=number)
         tool = r.text_of(payload, "name") or ("tool_search" if kind == "tool_search_call" else "shell")
-        given = payload.get("arguments", payload.get("action", payload.get("input")))
-        arguments = _call_arguments(given)
+        written = payload.get("arguments", payload.get("action", payload.get("input")))
+        arguments = _call_arguments(written)
         key = r.first_text(payload, "call_id", "id")
         self._called.add(key)
-        self._patches[key] = parse_begin_patch(_patch_text(given, arguments))
+        self._patches[key] = parse_begin_patch(_patch_text(written, arguments))
         if arguments.get("with_escalated_permissions") is True or arguments.get("sandbox_permissions") == (
             "require_escalated"
         ):
@@ -287,9 +287,9 @@ class _RolloutReader:
 
     def _tokens(self, info: JsonObject) -> Iterator[r.Record]:
         total, last = r.object_of(info, "total_token_usage"), r.object_of(info, "last_token_usage")
-        told = str(sorted(total.items()))
-        if last and told != self._last_usage:
-            self._last_usage = told
+        counted = str(sorted(total.items()))
+        if last and counted != self._last_usage:
+            self._last_usage = counted
             yield r.UsageRecord(usage=usage_of_counts(last))
 
 
@@ -308,48 +308,48 @@ def _call_of_ended_item(key: str, payload: JsonObject) -> r.ToolCall:
 
 
 def _applied_edits(changes: JsonObject) -> tuple[r.FileEdit, ...]:
-    found: list[r.FileEdit] = []
+    edits: list[r.FileEdit] = []
     for path, value in changes.items():
         change = r.as_object(value)
         kind = _CHANGE_KINDS.get(r.text_of(change, "type"), "modify")
         whole_text = change.get("content")
         known = whole_text if isinstance(whole_text, str) else None
         if target := r.text_of(change, "move_path"):
-            found += move_edits(path, target, r.text_of(change, "unified_diff"))
+            edits += move_edits(path, target, r.text_of(change, "unified_diff"))
             continue
-        found.append(
+        edits.append(
             r.FileEdit(
                 path=path, change=kind,
                 patch=r.text_of(change, "unified_diff"), old=known if kind == "delete" else None,
                 new=known if kind == "create" else None,
             )
         )  # fmt: skip
-    return tuple(found)
+    return tuple(edits)
 
 
-def usage_of_counts(found: JsonObject) -> Usage:
+def usage_of_counts(counts: JsonObject) -> Usage:
     """Return tokens as Codex counts them; cached ones are among the input."""
     return Usage(
-        input_tokens=r.count_of(found, "input_tokens"),
-        output_tokens=r.count_of(found, "output_tokens"),
+        input_tokens=r.count_of(counts, "input_tokens"),
+        output_tokens=r.count_of(counts, "output_tokens"),
     )
 
 
-def _call_arguments(given: Json) -> JsonObject:
-    if isinstance(given, str):
+def _call_arguments(written: Json) -> JsonObject:
+    if isinstance(written, str):
         try:
-            value = orjson.loads(given)
+            value = orjson.loads(written)
         except ValueError:
-            return {"input": given}
-        return r.as_object(value) or {"input": given}
-    return r.as_object(given)
+            return {"input": written}
+        return r.as_object(value) or {"input": written}
+    return r.as_object(written)
 
 
-def _patch_text(given: Json, arguments: JsonObject) -> str:
+def _patch_text(written: Json, arguments: JsonObject) -> str:
     parts = [r.as_text(item) for item in r.as_array(arguments.get("command"))] or [
         r.first_text(arguments, "input", "patch", "command")
     ]
-    return "\n".join([*parts, given if isinstance(given, str) and not arguments else ""])
+    return "\n".join([*parts, written if isinstance(written, str) and not arguments else ""])
 
 
 def _call_outcome(given: Json) -> tuple[str, int | None, float | None]:

@@ -187,9 +187,9 @@ _Item = TypeVar("_Item")
 
 
 def _with_decompression_problem(
-    found: Iterator[_Item], raw: DecompressedStream
+    items: Iterator[_Item], raw: DecompressedStream
 ) -> Iterator[_Item | FileProblem]:
-    yield from found
+    yield from items
     if raw.why:
         yield FileProblem(line=raw.line, why=raw.why)
 
@@ -235,22 +235,24 @@ def _detect_json(whole: "_ReplayedStream", head: bytes, name: str, wanted: str |
     raise UnknownFormat("its keys are those of no format that is known" if found else "it is no JSON")
 
 
-def _array_members(found: list[JsonLine]) -> list[JsonLine]:
-    if len(found) == 1 and (members := as_array(found[0].value)):
+def _array_members(documents: list[JsonLine]) -> list[JsonLine]:
+    if len(documents) == 1 and (members := as_array(documents[0].value)):
         return [JsonLine(number, value) for number, value in enumerate(members, 1)]
-    return found
+    return documents
 
 
-def _read_documents(one: DocumentFormat, found: list[JsonLine], name: str) -> Iterator[Record]:
-    for at, line in enumerate(found):
-        if at and line.value in (found[0].value, found[at - 1].value):
+def _read_documents(
+    document_format: DocumentFormat, documents: list[JsonLine], name: str
+) -> Iterator[Record]:
+    for at, line in enumerate(documents):
+        if at and line.value in (documents[0].value, documents[at - 1].value):
             yield FileProblem(line=line.number, why="the same document again, which is taken once")
-        elif at and not one.is_it(line.value):
+        elif at and not document_format.is_it(line.value):
             yield FileProblem(
-                line=line.number, why=f"a document that is not of the format {one.name}: left out"
+                line=line.number, why=f"a document that is not of the format {document_format.name}: left out"
             )
         else:
-            yield from one.read(line.value, name)
+            yield from document_format.read(line.value, name)
 
 
 def _problems_first(problems: list[FileProblem], items: Iterator[Record]) -> Iterator[Record]:
@@ -259,29 +261,34 @@ def _problems_first(problems: list[FileProblem], items: Iterator[Record]) -> Ite
 
 
 def _sample_objects(head: bytes) -> list[JsonObject]:
-    found: list[JsonObject] = []
+    objects: list[JsonObject] = []
     lines = head.split(b"\n")
     for line in json_values(iter(lines[:_MOST_SAMPLED_LINES])):
         if isinstance(line, JsonLine) and (value := as_object(line.value)):
-            found.append(value)
-        if len(found) == _SAMPLE_SIZE:
+            objects.append(value)
+        if len(objects) == _SAMPLE_SIZE:
             break
-    return found
+    return objects
 
 
 def _matching_line_format(sample: list[JsonObject], wanted: str | None) -> LineFormat | None:
     return next(
-        (one for one in LINE_FORMATS if sample and wanted in (None, one.name) and one.is_it(sample)), None
+        (
+            line_format
+            for line_format in LINE_FORMATS
+            if sample and wanted in (None, line_format.name) and line_format.is_it(sample)
+        ),
+        None,
     )
 
 
 def _detect_text(whole: "_ReplayedStream", head: bytes, name: str, wanted: str | None) -> DetectedFile:
     beginning = head.removeprefix(_BOM).decode("utf-8", "replace")
-    for one in TEXT_FORMATS:
-        if wanted in (None, one.name) and one.is_it(beginning):
-            told: list[FileProblem] = []
-            read = one.read(_text_lines(whole, told), name)
-            return DetectedFile(format=one.name, items=itertools.chain(read, _LateProblems(told)))
+    for text_format in TEXT_FORMATS:
+        if wanted in (None, text_format.name) and text_format.is_it(beginning):
+            problems: list[FileProblem] = []
+            read = text_format.read(_text_lines(whole, problems), name)
+            return DetectedFile(format=text_format.name, items=itertools.chain(read, _LateProblems(problems)))
     if (sample := _sample_objects(head)) and (found := _matching_line_format(sample, wanted)):
         return DetectedFile(format=found.name, items=found.read(json_values(raw_lines(whole)), name))
     if found := _detect_after_words(whole, head, name, wanted):
@@ -317,15 +324,15 @@ class _LateProblems:
         yield from self._told
 
 
-def _text_lines(whole: "_ReplayedStream", told: list[FileProblem]) -> Iterator[str]:
+def _text_lines(whole: "_ReplayedStream", problems: list[FileProblem]) -> Iterator[str]:
     for number, line in enumerate(raw_lines(whole, MOST_LINE), 1):
         if isinstance(line, int):
-            told.append(FileProblem(line=number, why=f"the line has {line} bytes: it was left out"))
+            problems.append(FileProblem(line=number, why=f"the line has {line} bytes: it was left out"))
             yield ""
             continue
         text = (line.removeprefix(_BOM) if number == 1 else line).decode("utf-8", "replace")
         if "\ufffd" in text and "\ufffd".encode() not in line:
-            told.append(
+            problems.append(
                 FileProblem(line=number, why="it is not UTF-8: what was no character reads as U+FFFD")
             )
         yield text
@@ -387,8 +394,8 @@ def open_file(
     return opened
 
 
-def _assembled_events(found: DetectedFile, assembler: Assembler, opened: OpenedFile) -> Iterator[Event]:
-    for item in found.items:
+def _assembled_events(detected: DetectedFile, assembler: Assembler, opened: OpenedFile) -> Iterator[Event]:
+    for item in detected.items:
         yield from assembler.take(item)
     yield from assembler.finish()
     opened.strays.extend(assembler.strays)

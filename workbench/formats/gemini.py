@@ -69,18 +69,18 @@ class _ChatReplay:
         self.problems: list[r.FileProblem] = []
         self.rest: list[r.Record] = []
 
-    def play(self, found: JsonObject, number: int) -> None:
-        update = r.object_of(found, "$set")
+    def play(self, row: JsonObject, number: int) -> None:
+        update = r.object_of(row, "$set")
         if update:
             self._set(update, number)
-        elif "$rewindTo" in found:
-            self._rewind(r.text_of(found, "$rewindTo"), number)
-        elif "type" in found:
-            self._put(found, number)
-        elif "sessionId" in found:
-            self.facts.update(found)
-        elif "$set" not in found:
-            kept = r.UnmappedRecord(kind="record", content=found, line=number, is_understood=False)
+        elif "$rewindTo" in row:
+            self._rewind(r.text_of(row, "$rewindTo"), number)
+        elif "type" in row:
+            self._put(row, number)
+        elif "sessionId" in row:
+            self.facts.update(row)
+        elif "$set" not in row:
+            kept = r.UnmappedRecord(kind="record", content=row, line=number, is_understood=False)
             self.rest.append(kept)
 
     def _put(self, message: JsonObject, number: int) -> None:
@@ -160,14 +160,14 @@ def read_log(value: Json, name: str) -> Iterator[r.Record]:
     )  # fmt: skip
 
 
-def _session_head(found: JsonObject, name: str) -> r.SessionHead:
-    messages = r.objects_of(found, "messages")
+def _session_head(document: JsonObject, name: str) -> r.SessionHead:
+    messages = r.objects_of(document, "messages")
     model = next((model for message in messages if (model := r.text_of(message, "model"))), "")
-    facts = {key: found[key] for key in ("projectHash", "kind") if key in found}
-    folder = next(r.as_texts(found.get("directories")), "")
+    facts = {key: document[key] for key in ("projectHash", "kind") if key in document}
+    folder = next(r.as_texts(document.get("directories")), "")
     return r.SessionHead(
-        key=r.text_of(found, "sessionId") or name, provider="google", model=model, facts=facts,
-        title=r.text_of(found, "summary"), workspace=folder, at=r.time_of(found, "startTime"),
+        key=r.text_of(document, "sessionId") or name, provider="google", model=model, facts=facts,
+        title=r.text_of(document, "summary"), workspace=folder, at=r.time_of(document, "startTime"),
     )  # fmt: skip
 
 

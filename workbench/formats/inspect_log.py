@@ -40,7 +40,10 @@ def read_zip(data: bytes, name: str) -> Iterator[r.Record]:
         entries = set(archive.namelist())
     except (EOFError, *decompression_errors()) as error:
         raise ValueError(f"it begins like a zip and is none: {error}") from None
-    head = next((one for one in ("header.json", "_journal/start.json") if one in entries), None)
+    head = next(
+        (name_of_head for name_of_head in ("header.json", "_journal/start.json") if name_of_head in entries),
+        None,
+    )
     if head is None:
         raise ValueError("it is a zip, but no log of Inspect: it has no header.json")
     return _read_entries(archive, head, sorted(entries), name)

@@ -105,15 +105,19 @@ def _result_state(status: str, error: str) -> r.ResultState:
     return "succeeded" if status == "completed" else "interrupted"
 
 
-def _edits_of_result(tool: str, given: JsonObject, meta: JsonObject) -> tuple[r.FileEdit, ...]:
-    path = r.first_text(given, "filePath", "path")
+def _edits_of_result(tool: str, arguments: JsonObject, meta: JsonObject) -> tuple[r.FileEdit, ...]:
+    path = r.first_text(arguments, "filePath", "path")
     if tool == "write":
         return (r.FileEdit(path=path, change="modify" if meta.get("exists") is True else "create",
-                       new=r.text_of(given, "content")),)  # fmt: skip
+                       new=r.text_of(arguments, "content")),)  # fmt: skip
     if tool in ("edit", "multiedit"):
         if patch := r.text_of(meta, "diff"):
             return (r.FileEdit(path=path, patch=patch),)
-        return (r.FileEdit(path=path, old=r.text_of(given, "oldString"), new=r.text_of(given, "newString")),)
+        return (
+            r.FileEdit(
+                path=path, old=r.text_of(arguments, "oldString"), new=r.text_of(arguments, "newString")
+            ),
+        )
     return ()
 
 
@@ -181,11 +185,11 @@ def read_database(data: bytes, name: str) -> Iterator[r.Record]:
         raise ValueError(f"it begins like a database and cannot be read: {error}") from None
     try:
         tables = "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'CREATE TABLE%'"
-        found = {row[0] for row in database.execute(tables)}
+        names = {row[0] for row in database.execute(tables)}
     except apsw.Error as error:
         database.close()
         raise ValueError(f"it begins like a database and cannot be read: {error}") from None
-    if not found >= set(_TABLES):
+    if not names >= set(_TABLES):
         database.close()
         raise ValueError("it is a database, but none of OpenCode: it has no tables session, message and part")
     return _read_sessions(database, name)
@@ -213,8 +217,8 @@ def _read_sessions(database: Database, name: str) -> Iterator[r.Record]:
 
 def _table_rows(database: Database, table: str, where: str, values: tuple[str, ...]) -> list[Json]:
     names = [row[0] for row in database.execute("SELECT name FROM pragma_table_info(?)", (table,))]
-    found = database.execute(f"SELECT * FROM {table} WHERE {where}", values)  # noqa: S608 words of our own
-    rows = [_row_object(dict(zip(names, row, strict=False))) for row in found]
+    cursor = database.execute(f"SELECT * FROM {table} WHERE {where}", values)  # noqa: S608 words of our own
+    rows = [_row_object(dict(zip(names, row, strict=False))) for row in cursor]
     # Ids rise with time; a message and a part carry the same order in their ids as in their times.
     return sorted(rows, key=lambda row: (_creation_time(r.as_object(row)), r.text_of(r.as_object(row), "id")))
 
@@ -230,13 +234,13 @@ def _row_object(row: dict[str, Json]) -> Json:
         held = r.as_object(orjson.loads(data) if isinstance(data, str | bytes) else None)
     except ValueError:
         held = {"type": "damaged"}
-    made = {"created": row.pop("time_created", None), "updated": row.pop("time_updated", None)}
+    times = {"created": row.pop("time_created", None), "updated": row.pop("time_updated", None)}
     named = {
         _CAMEL_CASE_COLUMNS.get(key, key): value
         for key, value in row.items()
         if isinstance(value, str | int | float)
     }
-    return {"time": made, **named, **held}
+    return {"time": times, **named, **held}
 
 
 _CAMEL_CASE_COLUMNS: Final = {
@@ -248,11 +252,11 @@ def session_document(
     session: bytes, messages: Iterable[tuple[bytes, Iterable[bytes]]]
 ) -> bytes:  # fmt: skip
     """Return the document of a session whose parts lie in files."""
-    found: list[Json] = [
+    messages_with_parts: list[Json] = [
         {"info": _parse_json(message), "parts": [_parse_json(part) for part in parts]}
         for message, parts in messages
     ]
-    return orjson.dumps({"info": _parse_json(session), "messages": found})
+    return orjson.dumps({"info": _parse_json(session), "messages": messages_with_parts})
 
 
 def _parse_json(data: bytes) -> Json:

@@ -95,15 +95,15 @@ class _EventReader:
         self._usage = Usage()
         self._waits = False
 
-    def event(self, found: JsonObject, number: int) -> Iterator[r.Record]:
-        at = r.time_of(found, "timestamp")
-        yield from self._spent(r.object_of(found, "llm_metrics"))
-        if "action" in found and isinstance(found["action"], str):
-            yield from self._action(found, at, number)
-        elif isinstance(found.get("observation"), str):
-            yield from self._observation(found, at, number)
+    def event(self, row: JsonObject, number: int) -> Iterator[r.Record]:
+        at = r.time_of(row, "timestamp")
+        yield from self._spent(r.object_of(row, "llm_metrics"))
+        if "action" in row and isinstance(row["action"], str):
+            yield from self._action(row, at, number)
+        elif isinstance(row.get("observation"), str):
+            yield from self._observation(row, at, number)
         else:
-            yield from self._newer(found, at, number)
+            yield from self._newer(row, at, number)
 
     def _spent(self, metrics: JsonObject) -> Iterator[r.Record]:
         used = r.object_of(metrics, "accumulated_token_usage")
@@ -121,10 +121,10 @@ class _EventReader:
             )
             self._usage = now
 
-    def _action(self, found: JsonObject, at: int | None, number: int) -> Iterator[r.Record]:
-        kind, arguments = r.text_of(found, "action"), r.object_of(found, "args")
-        said = r.first_text(arguments, "content", "thought", "final_thought") or r.text_of(found, "message")
-        if kind == "message" and found.get("source") == "user":
+    def _action(self, row: JsonObject, at: int | None, number: int) -> Iterator[r.Record]:
+        kind, arguments = r.text_of(row, "action"), r.object_of(row, "args")
+        said = r.first_text(arguments, "content", "thought", "final_thought") or r.text_of(row, "message")
+        if kind == "message" and row.get("source") == "user":
             yield r.Prompt(text=said, at=at, line=number)
         elif kind in _MESSAGE_TYPES:
             is_thought = kind == "think"
@@ -135,31 +135,31 @@ class _EventReader:
             yield r.UnmappedRecord(kind=f"action.{kind}", content=arguments, at=at, line=number)
         else:
             key = (
-                r.text_of(r.object_of(found, "tool_call_metadata"), "tool_call_id")
-                or f"event-{found.get('id', number)}"
+                r.text_of(r.object_of(row, "tool_call_metadata"), "tool_call_id")
+                or f"event-{row.get('id', number)}"
             )
-            self._actions[str(found.get("id"))] = (key, kind, arguments)
+            self._actions[str(row.get("id"))] = (key, kind, arguments)
             given = {
                 name: value
                 for name, value in arguments.items()
                 if name != "thought" and value not in (None, "")
             }
-            tool = r.text_of(r.object_of(found, "tool_call_metadata"), "function_name") or kind
+            tool = r.text_of(r.object_of(row, "tool_call_metadata"), "function_name") or kind
             asked = r.ToolCall(id=key, tool=tool, arguments=given)
             yield r.Reply(text=r.text_of(arguments, "thought"), calls=(asked,), at=at, line=number)
             state = r.text_of(arguments, "confirmation_state")
             if state == "confirmed" and arguments.get("security_risk") is not None:
                 yield r.CallDecision(call=key, is_approved=True, at=at)
             elif state == "rejected":
-                self._actions.pop(str(found.get("id")))
+                self._actions.pop(str(row.get("id")))
                 yield r.CallResult(call=key, state="rejected", at=at, line=number)
 
-    def _observation(self, found: JsonObject, at: int | None, number: int) -> Iterator[r.Record]:
-        kind, extras = r.text_of(found, "observation"), r.object_of(found, "extras")
-        asked = self._actions.pop(str(found.get("cause")), None)
-        said = r.text_of(found, "content") or r.text_of(found, "message")
+    def _observation(self, row: JsonObject, at: int | None, number: int) -> Iterator[r.Record]:
+        kind, extras = r.text_of(row, "observation"), r.object_of(row, "extras")
+        asked = self._actions.pop(str(row.get("cause")), None)
+        said = r.text_of(row, "content") or r.text_of(row, "message")
         if asked is not None:
-            yield self._result(asked, found, kind, said, at, number)
+            yield self._result(asked, row, kind, said, at, number)
         elif kind == "error":
             yield r.ErrorRecord(code="error", message=said, at=at)
         elif kind == "agent_state_changed" and extras.get("agent_state") in ("stopped", "error"):
@@ -167,15 +167,15 @@ class _EventReader:
         else:
             known = kind in _UNDERSTOOD_TYPES
             yield r.UnmappedRecord(
-                kind=f"observation.{kind}", content=found, at=at, line=number, is_understood=known
+                kind=f"observation.{kind}", content=row, at=at, line=number, is_understood=known
             )
 
     def _result(
-        self, asked: tuple[str, str, JsonObject], found: JsonObject, kind: str, said: str, at: int | None,
+        self, asked: tuple[str, str, JsonObject], row: JsonObject, kind: str, said: str, at: int | None,
         number: int,
     ) -> r.CallResult:  # fmt: skip
         key, tool, arguments = asked
-        extras = r.object_of(found, "extras")
+        extras = r.object_of(row, "extras")
         code = r.integer_of(r.object_of(extras, "metadata"), "exit_code")
         code = r.integer_of(extras, "exit_code") if code is None else code
         is_bad = kind == "error" or bool(code and code > 0)
@@ -185,56 +185,54 @@ class _EventReader:
             line=number, changes=_edits_of_result(tool, arguments, said),
         )  # fmt: skip
 
-    def _newer(self, found: JsonObject, at: int | None, number: int) -> Iterator[r.Record]:
-        match r.text_of(found, "kind"):
+    def _newer(self, row: JsonObject, at: int | None, number: int) -> Iterator[r.Record]:
+        match r.text_of(row, "kind"):
             case "MessageEvent":
-                yield from self._message(found, at, number)
+                yield from self._message(row, at, number)
             case "ActionEvent":
-                yield self._asked(found, at, number)
+                yield self._asked(row, at, number)
             case "ObservationEvent" | "AgentErrorEvent" | "UserRejectObservation" as kind:
-                yield from self._newer_result(kind, found, at, number)
+                yield from self._newer_result(kind, row, at, number)
             case "PauseEvent" | "InterruptEvent" as kind:
                 yield r.TurnStop(detail=kind, at=at)
             case "ConversationErrorEvent":
-                yield r.ErrorRecord(
-                    code=r.first_text(found, "code"), message=r.text_of(found, "detail"), at=at
-                )
+                yield r.ErrorRecord(code=r.first_text(row, "code"), message=r.text_of(row, "detail"), at=at)
             case kind:
-                self._waits = self._waits or found.get("value") == _WAITING_STATE
+                self._waits = self._waits or row.get("value") == _WAITING_STATE
                 yield r.UnmappedRecord(
-                    kind=kind or "event", content=found, at=at, line=number, is_understood=bool(kind)
+                    kind=kind or "event", content=row, at=at, line=number, is_understood=bool(kind)
                 )
 
-    def _message(self, found: JsonObject, at: int | None, number: int) -> Iterator[r.Record]:
-        message = r.object_of(found, "llm_message")
+    def _message(self, row: JsonObject, at: int | None, number: int) -> Iterator[r.Record]:
+        message = r.object_of(row, "llm_message")
         said = r.content_of(message, "content")
-        if found.get("source") == "user":
+        if row.get("source") == "user":
             yield r.Prompt(text=said, at=at, line=number)
-        elif found.get("source") == "environment":
+        elif row.get("source") == "environment":
             yield r.UnmappedRecord(kind="environment", content=said, at=at, line=number)
         else:
             thinking = r.text_of(message, "reasoning_content")
             yield r.Reply(text=said, thinking=thinking, at=at, line=number)
 
-    def _asked(self, found: JsonObject, at: int | None, number: int) -> r.Reply:
-        action = r.object_of(found, "action")
-        key = r.text_of(found, "tool_call_id") or r.text_of(found, "id")
-        tool = r.first_text(found, "tool_name") or r.text_of(action, "kind")
-        given = {name: value for name, value in action.items() if name != "kind"}
-        if not given:
-            given = dict(openai_tool_call(r.object_of(found, "tool_call"), key).arguments)
-        self._actions[key] = (key, tool, given)
+    def _asked(self, row: JsonObject, at: int | None, number: int) -> r.Reply:
+        action = r.object_of(row, "action")
+        key = r.text_of(row, "tool_call_id") or r.text_of(row, "id")
+        tool = r.first_text(row, "tool_name") or r.text_of(action, "kind")
+        arguments = {name: value for name, value in action.items() if name != "kind"}
+        if not arguments:
+            arguments = dict(openai_tool_call(r.object_of(row, "tool_call"), key).arguments)
+        self._actions[key] = (key, tool, arguments)
         return r.Reply(
-            text=r.content_of(found, "thought"), thinking=r.text_of(found, "reasoning_content"), at=at,
-            line=number, calls=(r.ToolCall(id=key, tool=tool, arguments=given),),
+            text=r.content_of(row, "thought"), thinking=r.text_of(row, "reasoning_content"), at=at,
+            line=number, calls=(r.ToolCall(id=key, tool=tool, arguments=arguments),),
         )  # fmt: skip
 
-    def _newer_result(self, kind: str, found: JsonObject, at: int | None, number: int) -> Iterator[r.Record]:
-        observation, key = r.object_of(found, "observation"), r.text_of(found, "tool_call_id")
+    def _newer_result(self, kind: str, row: JsonObject, at: int | None, number: int) -> Iterator[r.Record]:
+        observation, key = r.object_of(row, "observation"), r.text_of(row, "tool_call_id")
         said = (
             r.content_of(observation, "content")
             or r.first_text(observation, "output")
-            or r.text_of(found, "error")
+            or r.text_of(row, "error")
         )
         code = r.integer_of(observation, "exit_code")
         code = r.integer_of(r.object_of(observation, "metadata"), "exit_code") if code is None else code
@@ -247,7 +245,7 @@ class _EventReader:
         self._waits = False
         yield r.CallResult(
             call=key, text=said, state=state, exit_code=code, at=at, line=number,
-            error=said[:2_000] if is_bad else "", reason=r.text_of(found, "rejection_reason"),
+            error=said[:2_000] if is_bad else "", reason=r.text_of(row, "rejection_reason"),
             changes=_edit_of_observation(observation) if state == "succeeded" else (),
         )  # fmt: skip
 

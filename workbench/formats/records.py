@@ -316,16 +316,16 @@ def _block_text(block: Json) -> str:
     )
 
 
-def _gemini_part_text(found: JsonObject) -> str:
+def _gemini_part_text(part: JsonObject) -> str:
     """Return a part that has no type but a member that says what it is (ai.google.dev/api, Part)."""
-    if data := as_object(found.get("inlineData")) or as_object(found.get("inline_data")):
+    if data := as_object(part.get("inlineData")) or as_object(part.get("inline_data")):
         return image_note(data)
-    if file := as_object(found.get("fileData")) or as_object(found.get("file_data")):
+    if file := as_object(part.get("fileData")) or as_object(part.get("file_data")):
         return (
             f"[{first_text(file, 'mimeType', 'mime_type') or 'file'}"
             f" {first_text(file, 'fileUri', 'file_uri')}]"
         )
-    code, result = as_object(found.get("executableCode")), as_object(found.get("codeExecutionResult"))
+    code, result = as_object(part.get("executableCode")), as_object(part.get("codeExecutionResult"))
     return as_text(code.get("code")) or as_text(result.get("output"))
 
 

@@ -55,11 +55,11 @@ def _write_wink_event(writing: _WinkDocument, event: e.Event) -> None:
             writing.messages.append(_wink_message("user", text, event.at))
         case e.ReplyCompleted() as body:
             calls = [_wink_call(writing.calls[c.call_id]) for c in body.calls if c.call_id in writing.calls]
-            made: JsonObject = {"tool_calls": calls} if calls else {}
+            asked: JsonObject = {"tool_calls": calls} if calls else {}
             if body.text or calls:
                 tokens = {"token_count": body.usage.output_tokens, "model": body.model}
                 writing.messages.append(
-                    {**_wink_message("assistant", body.text, event.at), **made, "metadata": tokens}
+                    {**_wink_message("assistant", body.text, event.at), **asked, "metadata": tokens}
                 )
         case e.CallFinished() as body:
             call = writing.calls.get(event.call_id or "")
@@ -93,7 +93,7 @@ def wink_result(call: Call, body: e.CallFinished) -> JsonObject:
 
 
 def _wink_call(call: Call) -> JsonObject:
-    made: dict[str, Json] = {
+    document: dict[str, Json] = {
         "id": call.provider_call_id or call.id,
         "tool_name": call.tool,
         "parameters": dict(call.parameters),
@@ -101,12 +101,12 @@ def _wink_call(call: Call) -> JsonObject:
         "requested_at": iso_time(call.requested_at),
     }
     if call.approval_method is not None:
-        made["approval_method"] = call.approval_method
+        document["approval_method"] = call.approval_method
     if call.rule is not None:
-        made["approval_rule_id"] = call.rule
+        document["approval_rule_id"] = call.rule
     if call.state in ("succeeded", "failed", "interrupted") and call.finished_at is not None:
-        made["executed_at"] = iso_time(call.finished_at)
-    return made
+        document["executed_at"] = iso_time(call.finished_at)
+    return document
 
 
 def _wink_message(role: str, content: str, at: int) -> dict[str, Json]:
@@ -229,7 +229,7 @@ def _system_content(event: e.Event) -> KaiakContent:
 
 def kaiak_tool_call(call: Call, action: Action | None) -> JsonObject:
     status = kaiak_approval_status(call, action)
-    made: dict[str, Json] = {
+    document: dict[str, Json] = {
         "id": call.id, "session_id": call.session_id, "tool_name": call.tool,
         "parameters": dict(call.parameters), "status": KAIAK_CALL[call.state],
         "created_at": iso_time(call.requested_at),
@@ -238,11 +238,11 @@ def kaiak_tool_call(call: Call, action: Action | None) -> JsonObject:
     }  # fmt: skip
     if call.finished_at is not None:
         is_success = call.state == "succeeded"
-        made["result"] = {
+        document["result"] = {
             "success": is_success, "error": None if is_success else call_error(call),
             "execution_time_ms": call.duration_ms or 0, "output_size_bytes": call.output_bytes,
         }  # fmt: skip
-    return made
+    return document
 
 
 def kaiak_session(row: Session, stream: Mapping[str, Json] | None = None) -> JsonObject:
@@ -280,13 +280,13 @@ def assistant_turns(row: Session, events: Sequence[e.Event]) -> Iterator[JsonObj
     """Yield alternating turns, system first; what one side said without an answer in between is one turn."""
     yield {"role": "system", "content": row.system_prompt, "timestamp": iso_time(row.created_at)}
     said: dict[str, Json] | None = None
-    for made in _assistant_messages(row, events):
-        if said is not None and said["role"] == made["role"]:
-            said = {**made, "content": f"{said['content']}\n\n{made['content']}"}
+    for message in _assistant_messages(row, events):
+        if said is not None and said["role"] == message["role"]:
+            said = {**message, "content": f"{said['content']}\n\n{message['content']}"}
             continue
         if said is not None:
             yield said
-        said = made
+        said = message
     if said is not None:
         yield said
 
@@ -322,14 +322,14 @@ def turn_order_violations(roles: Sequence[str]) -> Iterator[tuple[int, str]]:
 
 def tool_invocation_record(call: Call) -> JsonObject:
     status = INVOCATION_STATUS[call.state]
-    made: dict[str, Json] = {
+    document: dict[str, Json] = {
         "id": call.id, "sessionId": call.session_id, "toolId": call.tool, "status": status,
         "parameters": dict(call.parameters), "startedAt": iso_time(call.requested_at),
     }  # fmt: skip
     if status != "pending":
-        made["resultSummary"] = call.summary or call.error or call.detail or call.state
-        made["finishedAt"] = iso_time(max(call.requested_at, call.finished_at or call.requested_at))
-    return made
+        document["resultSummary"] = call.summary or call.error or call.detail or call.state
+        document["finishedAt"] = iso_time(max(call.requested_at, call.finished_at or call.requested_at))
+    return document
 
 
 def pending_action(action: Action) -> JsonObject:

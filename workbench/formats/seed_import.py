@@ -38,14 +38,14 @@ def read_wink(value: Json, name: str) -> Iterator[r.Record]:
     for problem in wink_violations(document):
         yield r.FileProblem(line=1, why=f"{problem.where}: {problem.why}")
     results = {r.text_of(row, "tool_call_id"): row for row in r.objects_of(document, "tool_results")}
-    told = {r.text_of(row, "tool_call_id"): row for row in messages if row.get("role") == "tool"}
+    tool_messages = {r.text_of(row, "tool_call_id"): row for row in messages if row.get("role") == "tool"}
     for number, row in enumerate(messages, 1):
-        yield from _read_wink_message(row, number, results, told)
+        yield from _read_wink_message(row, number, results, tool_messages)
     yield r.SessionEnd(is_failed=document.get("status") == "errored")
 
 
 def _read_wink_message(
-    row: JsonObject, number: int, results: dict[str, JsonObject], told: dict[str, JsonObject]
+    row: JsonObject, number: int, results: dict[str, JsonObject], tool_messages: dict[str, JsonObject]
 ) -> Iterator[r.Record]:
     said, at = r.content_of(row, "content"), r.time_of(row, "timestamp")
     match r.text_of(row, "role"):
@@ -65,7 +65,7 @@ def _read_wink_message(
             )  # fmt: skip
             for call in calls:
                 key = r.text_of(call, "id")
-                yield from _read_wink_call(call, results.get(key), told.get(key), number)
+                yield from _read_wink_call(call, results.get(key), tool_messages.get(key), number)
         case "system" | "tool":
             if number > 1 and row.get("role") == "system":
                 yield r.UnmappedRecord(kind="system", content=said, at=at, line=number)
@@ -76,24 +76,24 @@ def _read_wink_message(
 
 
 def _read_wink_call(
-    call: JsonObject, result: JsonObject | None, told: JsonObject | None, number: int
+    call: JsonObject, result: JsonObject | None, tool_message: JsonObject | None, number: int
 ) -> Iterator[r.Record]:
     key, status = r.text_of(call, "id"), r.text_of(call, "status")
-    at = r.time_of(call, "executed_at") or r.as_time((told or {}).get("timestamp"))
-    words = r.content_text((told or {}).get("content"))
+    at = r.time_of(call, "executed_at") or r.as_time((tool_message or {}).get("timestamp"))
+    words = r.content_text((tool_message or {}).get("content"))
     if status == "rejected":
         yield r.CallResult(call=key, state="rejected", reason=words, at=at, line=number)
         return
     if call.get("approval_method") == "manual":
         yield r.CallDecision(call=key, is_approved=True, at=at)
-    if result is None and told is None:
+    if result is None and tool_message is None:
         return
-    found = result or {}
-    is_bad = status == "failed" or found.get("success") is False
-    paths = r.as_texts(found.get("files_affected"))
+    fields = result or {}
+    is_bad = status == "failed" or fields.get("success") is False
+    paths = r.as_texts(fields.get("files_affected"))
     yield r.CallResult(
-        call=key, text=r.text_of(found, "output") or words, state="failed" if is_bad else "succeeded",
-        error=r.text_of(found, "error"), duration_ms=r.integer_of(found, "execution_time_ms"), at=at,
+        call=key, text=r.text_of(fields, "output") or words, state="failed" if is_bad else "succeeded",
+        error=r.text_of(fields, "error"), duration_ms=r.integer_of(fields, "execution_time_ms"), at=at,
         line=number,
         changes=tuple(_wink_edit(call, path) for path in paths),
     )  # fmt: skip
@@ -158,22 +158,22 @@ class _KaiakReader:
         self._changes: list[r.FileEdit] = []
         self._failed = False
 
-    def line(self, found: JsonObject, number: int) -> Iterator[r.Record]:
-        if "session" in found:
-            self._session = r.object_of(found, "session")
-        elif "tool_call" in found:
-            self._calls[r.text_of(r.object_of(found, "tool_call"), "id")] = r.object_of(found, "tool_call")
-        elif "content" in found:
-            yield from self._message(found, number)
+    def line(self, row: JsonObject, number: int) -> Iterator[r.Record]:
+        if "session" in row:
+            self._session = r.object_of(row, "session")
+        elif "tool_call" in row:
+            self._calls[r.text_of(r.object_of(row, "tool_call"), "id")] = r.object_of(row, "tool_call")
+        elif "content" in row:
+            yield from self._message(row, number)
         else:
             yield r.FileProblem(line=number, why="it is no message of S2")
 
-    def _message(self, found: JsonObject, number: int) -> Iterator[r.Record]:
-        at = r.time_of(found, "timestamp")
+    def _message(self, row: JsonObject, number: int) -> Iterator[r.Record]:
+        at = r.time_of(row, "timestamp")
         if not self._has_begun:
-            yield self._head(found, at)
-        yield from self._numbered(r.integer_of(found, "sequence_number"), number)
-        kind, payload = tagged_union(found.get("content"))
+            yield self._head(row, at)
+        yield from self._numbered(r.integer_of(row, "sequence_number"), number)
+        kind, payload = tagged_union(row.get("content"))
         if kind != "AiResponse" and self._partial:
             yield from self.flush()
         match kind:
@@ -196,14 +196,14 @@ class _KaiakReader:
                     yield r.UnmappedRecord(kind=kind, content=payload, at=at, line=number)
             case _:
                 yield r.UnmappedRecord(
-                    kind=kind or "message", content=found, at=at, line=number, is_understood=False
+                    kind=kind or "message", content=row, at=at, line=number, is_understood=False
                 )
 
-    def _head(self, found: JsonObject, at: int | None) -> r.SessionHead:
+    def _head(self, row: JsonObject, at: int | None) -> r.SessionHead:
         self._has_begun = True
         settings = r.object_of(self._session, "configuration")
         return r.SessionHead(
-            key=r.text_of(found, "session_id") or self._name,
+            key=r.text_of(row, "session_id") or self._name,
             workspace=r.text_of(self._session, "workspace_path"),
             provider=r.text_of(settings, "provider"), model=r.text_of(settings, "model"), at=at,
             status=r.text_of(self._session, "status") or None,
@@ -297,13 +297,15 @@ def read_command_log(value: Json, name: str) -> Iterator[r.Record]:
     """Yield a session from a log of S3: a query, what was offered for it, and what the human said of each."""
     document = r.as_object(value)
     meta, rounds = r.object_of(document, "metadata"), r.objects_of(document, "iterations")
-    start = r.time_of(meta, "timestamp") or next((r.time_of(one, "timestamp") for one in rounds), None)
+    start = r.time_of(meta, "timestamp") or next(
+        (r.time_of(iteration, "timestamp") for iteration in rounds), None
+    )
     query, model = (
         r.text_of(document, "user_query"),
         r.object_of(r.as_object(rounds[0] if rounds else None), "model_input"),
     )
     key = r.text_of(document, "id") or name.rpartition("/")[2].removesuffix(".json")
-    facts = {one: meta[one] for one in ("tmux_info", "tmux_session", "final_feedback") if one in meta}
+    facts = {key: meta[key] for key in ("tmux_info", "tmux_session", "final_feedback") if key in meta}
     facts = {**facts, "context_sources": dict(r.object_of(document, "context_sources"))}
     yield r.SessionHead(
         key=key, title=query, provider="claude", model=r.text_of(meta, "model"), at=start, facts=facts,
@@ -313,20 +315,20 @@ def read_command_log(value: Json, name: str) -> Iterator[r.Record]:
     if counted is not None and counted != len(rounds):
         yield r.FileProblem(line=1, why=f"iteration_count is {counted}, there are {len(rounds)} iterations")
     yield r.Prompt(text=query, at=start, line=1)
-    for number, one in enumerate(rounds, 1):
+    for number, iteration in enumerate(rounds, 1):
         following = r.as_text(rounds[number].get("feedback")) if number < len(rounds) else None
-        yield from _read_command_round(one, number, following, meta)
+        yield from _read_command_round(iteration, number, following, meta)
 
 
 def _read_command_round(
-    one: JsonObject, number: int, following: str | None, meta: JsonObject
+    iteration: JsonObject, number: int, following: str | None, meta: JsonObject
 ) -> Iterator[r.Record]:
-    at, given = r.time_of(one, "timestamp"), r.object_of(one, "model_output")
-    if number > 1 and r.text_of(one, "feedback"):
-        yield r.Prompt(text=r.text_of(one, "feedback"), at=at, line=number)
+    at, output = r.time_of(iteration, "timestamp"), r.object_of(iteration, "model_output")
+    if number > 1 and r.text_of(iteration, "feedback"):
+        yield r.Prompt(text=r.text_of(iteration, "feedback"), at=at, line=number)
     key = f"command-{number}"
-    asked = r.ToolCall(id=key, tool="command", arguments={"command": r.text_of(given, "command")})
-    yield r.Reply(text=r.text_of(given, "explanation"), calls=(asked,), at=at, line=number)
+    asked = r.ToolCall(id=key, tool="command", arguments={"command": r.text_of(output, "command")})
+    yield r.Reply(text=r.text_of(output, "explanation"), calls=(asked,), at=at, line=number)
     status = r.text_of(meta, "final_status")
     if following is not None:
         yield r.CallResult(call=key, state="rejected", reason=following, at=at, line=number)
@@ -371,13 +373,15 @@ def read_assistant_lines(lines: Iterable[JsonLine | r.FileProblem], name: str) -
             yield from _read_invocation_record(row, line.number)
 
 
-def _read_assistant_turns(found: JsonObject, name: str) -> Iterator[r.Record]:
-    turns = r.objects_of(found, "messages")
-    start = r.time_of(found, "createdAt") or next((r.time_of(one, "timestamp") for one in turns), None)
-    facts = {key: found[key] for key in ("activeTools", "telemetryId", "capabilityProfile") if key in found}
+def _read_assistant_turns(document: JsonObject, name: str) -> Iterator[r.Record]:
+    turns = r.objects_of(document, "messages")
+    start = r.time_of(document, "createdAt") or next((r.time_of(one, "timestamp") for one in turns), None)
+    facts = {
+        key: document[key] for key in ("activeTools", "telemetryId", "capabilityProfile") if key in document
+    }
     yield r.SessionHead(
-        key=r.text_of(found, "id") or name, provider=r.text_of(found, "provider"), at=start, facts=facts,
-        system_prompt=r.text_of(found, "systemPrompt"), model=r.text_of(found, "model"),
+        key=r.text_of(document, "id") or name, provider=r.text_of(document, "provider"), at=start,
+        facts=facts, system_prompt=r.text_of(document, "systemPrompt"), model=r.text_of(document, "model"),
     )  # fmt: skip
     for number, why in seed_export.turn_order_violations([r.text_of(turn, "role") for turn in turns]):
         yield r.FileProblem(line=number, why=why)
@@ -399,7 +403,7 @@ def _read_assistant_turns(found: JsonObject, name: str) -> Iterator[r.Record]:
         elif role != "system" or number > 1:
             yield r.UnmappedRecord(kind=f"turn.{role}", content=turn, at=at, line=number)
     for number, record in enumerate(
-        r.objects_of(found, "records") or r.objects_of(found, "toolInvocations"), 1
+        r.objects_of(document, "records") or r.objects_of(document, "toolInvocations"), 1
     ):
         yield from _read_invocation_record(record, number)
 

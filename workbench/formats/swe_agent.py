@@ -58,22 +58,22 @@ def read(value: Json, name: str) -> Iterator[r.Record]:
     yield from _session_end(info)
 
 
-def _session_id(found: JsonObject, name: str) -> str:
+def _session_id(document: JsonObject, name: str) -> str:
     import hashlib
 
-    given = r.first_text(found, "instance_id") or r.first_text(
-        r.object_of(found, "info"), "instance_id", "run_id"
+    instance = r.first_text(document, "instance_id") or r.first_text(
+        r.object_of(document, "info"), "instance_id", "run_id"
     )
-    if given:
-        return given
+    if instance:
+        return instance
     del name
-    data = orjson.dumps(found, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS, default=str)
+    data = orjson.dumps(document, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS, default=str)
     return hashlib.sha256(data).hexdigest()
 
 
 def _read_history(history: Sequence[JsonObject]) -> Iterator[r.Record]:
     waiting: dict[str, r.ToolCall] = {}
-    desk = EditorWindow()
+    editor = EditorWindow()
     for number, row in enumerate(history, 1):
         said = r.content_of(row, "content")
         match r.text_of(row, "role"):
@@ -88,7 +88,7 @@ def _read_history(history: Sequence[JsonObject]) -> Iterator[r.Record]:
             case "tool" | "user" if waiting:
                 named = next(r.as_texts(row.get("tool_call_ids")), "")
                 asked = waiting.pop(named if named in waiting else next(iter(waiting)))
-                yield _result_with_edits(desk, asked, r.CallResult(call=asked.id, text=said, line=number))
+                yield _result_with_edits(editor, asked, r.CallResult(call=asked.id, text=said, line=number))
             case "user" | "tool":
                 yield r.Prompt(text=said, line=number)
             case role:
@@ -104,10 +104,10 @@ class EditorWindow:
 
     def edited(self, asked: r.ToolCall, said: str) -> tuple[tuple[r.FileEdit, ...], bool]:
         """Return what a command changed, and whether it was an edit that failed."""
-        found = tuple(self._changes(asked))
-        has_failed = bool(found) and any(word in said[:600].casefold() for word in _FAILURE_TEXTS)
+        edits = tuple(self._changes(asked))
+        has_failed = bool(edits) and any(word in said[:600].casefold() for word in _FAILURE_TEXTS)
         self._see(said)
-        return (() if has_failed else found), has_failed
+        return (() if has_failed else edits), has_failed
 
     def _see(self, said: str) -> None:
         if shown := _SHOWN_FILE.search(said):
@@ -123,26 +123,28 @@ class EditorWindow:
         elif match := _EDIT_RANGE.match(command.strip()):
             yield self._between(int(match[1]), int(match[2]), match[3])
         else:
-            tool, given = _parse_command(command)
-            yield from self._named(tool, given) if tool else here_document_edits(command)
+            tool, arguments = _parse_command(command)
+            yield from self._named(tool, arguments) if tool else here_document_edits(command)
 
-    def _named(self, tool: str, given: JsonObject) -> Iterator[r.FileEdit]:
-        begin, end = r.integer_of(given, "start_line"), r.integer_of(given, "end_line")
-        if tool == "create" and (name := r.first_text(given, "filename", "path")):
+    def _named(self, tool: str, arguments: JsonObject) -> Iterator[r.FileEdit]:
+        begin, end = r.integer_of(arguments, "start_line"), r.integer_of(arguments, "end_line")
+        if tool == "create" and (name := r.first_text(arguments, "filename", "path")):
             yield r.FileEdit(path=name, change="create", new="")
-        elif tool == "edit" and "search" in given and self._open:
-            yield r.FileEdit(path=self._open, old=r.text_of(given, "search"), new=r.text_of(given, "replace"))
-        elif tool == "edit" and begin and self._open:
-            yield self._between(begin, end or begin, r.text_of(given, "replacement_text"))
-        elif tool == "insert" and "text" in given and self._open:
-            yield self._added(
-                r.integer_of(given, "line") or max(self._lines, default=0), r.text_of(given, "text")
+        elif tool == "edit" and "search" in arguments and self._open:
+            yield r.FileEdit(
+                path=self._open, old=r.text_of(arguments, "search"), new=r.text_of(arguments, "replace")
             )
-        elif tool == _EDITOR_COMMAND and "insert_line" in given:
-            line = r.integer_of(given, "insert_line") or 0
-            yield self._added(line, r.text_of(given, "new_str"), r.text_of(given, "path"))
+        elif tool == "edit" and begin and self._open:
+            yield self._between(begin, end or begin, r.text_of(arguments, "replacement_text"))
+        elif tool == "insert" and "text" in arguments and self._open:
+            yield self._added(
+                r.integer_of(arguments, "line") or max(self._lines, default=0), r.text_of(arguments, "text")
+            )
+        elif tool == _EDITOR_COMMAND and "insert_line" in arguments:
+            line = r.integer_of(arguments, "insert_line") or 0
+            yield self._added(line, r.text_of(arguments, "new_str"), r.text_of(arguments, "path"))
         elif tool == _EDITOR_COMMAND:
-            yield from patches.edits_of_call(r.ToolCall(id="", tool=tool, arguments=given))
+            yield from patches.edits_of_call(r.ToolCall(id="", tool=tool, arguments=arguments))
 
     def _between(self, begin: int, end: int, new: str) -> r.FileEdit:
         old = [self._lines.get(number) for number in range(begin, min(end, begin + 5_000) + 1)]
@@ -152,28 +154,28 @@ class EditorWindow:
         return r.FileEdit(path=self._open or "?", patch="\n".join([head, *gone, *added]))
 
     def _added(self, line: int, new: str, path: str = "") -> r.FileEdit:
-        added = [f"+{one}" for one in new.removesuffix("\n").split("\n")]
+        added = [f"+{line_text}" for line_text in new.removesuffix("\n").split("\n")]
         head = f"@@ -{line},0 +{line + 1},{len(added)} @@"
         return r.FileEdit(path=path or self._open, patch="\n".join([head, *added]))
 
 
-def _result_with_edits(desk: EditorWindow, asked: r.ToolCall, result: r.CallResult) -> r.CallResult:
-    changes, has_failed = desk.edited(asked, result.text)
+def _result_with_edits(editor: EditorWindow, asked: r.ToolCall, result: r.CallResult) -> r.CallResult:
+    changes, has_failed = editor.edited(asked, result.text)
     if has_failed:
         return replace(result, state="failed", error=result.text[:2_000])
     return replace(result, changes=changes if result.state == "succeeded" else ())
 
 
 def _calls_of_row(row: JsonObject, number: int) -> tuple[r.ToolCall, ...]:
-    given = r.objects_of(row, "tool_calls")
-    if given:
-        return tuple(openai_tool_call(one, f"call-{number}.{at}") for at, one in enumerate(given))
+    calls = r.objects_of(row, "tool_calls")
+    if calls:
+        return tuple(openai_tool_call(one, f"call-{number}.{at}") for at, one in enumerate(calls))
     action = r.text_of(row, "action").strip()
     return (r.ToolCall(id=f"call-{number}", tool="bash", arguments={"command": action}),) if action else ()
 
 
-def openai_tool_call(one: JsonObject, default: str) -> r.ToolCall:
-    function = r.object_of(one, "function") or one
+def openai_tool_call(call: JsonObject, default: str) -> r.ToolCall:
+    function = r.object_of(call, "function") or call
     given = function.get("arguments")
     if isinstance(given, str):
         try:
@@ -181,12 +183,12 @@ def openai_tool_call(one: JsonObject, default: str) -> r.ToolCall:
         except ValueError:
             parsed = {"input": given}
         given = dict(r.as_object(parsed)) or {"input": given}
-    tool = r.text_of(function, "name") or r.text_of(one, "function")
-    return r.ToolCall(id=r.text_of(one, "id") or default, tool=tool, arguments=r.as_object(given))
+    tool = r.text_of(function, "name") or r.text_of(call, "function")
+    return r.ToolCall(id=r.text_of(call, "id") or default, tool=tool, arguments=r.as_object(given))
 
 
 def _read_steps(steps: Sequence[JsonObject]) -> Iterator[r.Record]:
-    desk = EditorWindow()
+    editor = EditorWindow()
     for number, step in enumerate(steps, 1):
         for message in r.as_objects(step.get("query") or step.get("messages")) if number == 1 else ():
             if message.get("role") == "user" and message.get("is_demo") is not True:
@@ -202,7 +204,7 @@ def _read_steps(steps: Sequence[JsonObject]) -> Iterator[r.Record]:
             result = r.CallResult(
                 call=key, text=r.text_of(step, "observation"), duration_ms=took, line=number
             )
-            yield _result_with_edits(desk, asked, result)
+            yield _result_with_edits(editor, asked, result)
 
 
 def _session_end(info: JsonObject) -> Iterator[r.Record]:
@@ -318,27 +320,27 @@ def _parse_command(command: str) -> tuple[str, JsonObject]:
         words = shlex.split(command)[1:]
     except ValueError:
         return "", {}
-    given: dict[str, Json] = {}
+    arguments: dict[str, Json] = {}
     if name == "create" and len(words) == 1:
-        given = {"filename": words[0]}
+        arguments = {"filename": words[0]}
     elif name == "edit" and len(words) in (2, 3):
-        given = {"search": words[0], "replace": words[1]}
+        arguments = {"search": words[0], "replace": words[1]}
     elif name == "insert" and words:
-        given = {"text": words[0], "line": int(words[1]) if words[1:] and words[1].isdecimal() else None}
+        arguments = {"text": words[0], "line": int(words[1]) if words[1:] and words[1].isdecimal() else None}
     elif name == _EDITOR_COMMAND:
-        given = _option_arguments(words)
-    return (name, given) if given else ("", {})
+        arguments = _option_arguments(words)
+    return (name, arguments) if arguments else ("", {})
 
 
 def _option_arguments(words: list[str]) -> dict[str, Json]:
     """Return `command path --option value …` as arguments."""
-    given: dict[str, Json] = dict(zip(("command", "path"), words[:2], strict=False))
+    arguments: dict[str, Json] = dict(zip(("command", "path"), words[:2], strict=False))
     rest = words[2:]
     for option, value in zip(rest[::2], rest[1::2], strict=False):
         if option.startswith("--"):
             number = option == "--insert_line" and value.isdecimal()
-            given[option[2:]] = int(value) if number else value
-    return given
+            arguments[option[2:]] = int(value) if number else value
+    return arguments
 
 
 def here_document_edits(command: str) -> Iterator[r.FileEdit]:

@@ -80,11 +80,11 @@ def never_elsewhere(event_id: str, session_id: str) -> bool:
 
 def _scrub_body(body: JsonObject) -> tuple[JsonObject, bool]:
     """Return a body without secrets, and whether there were any; the name of a choice alone is none."""
-    clean, found = scrub_value(body)
+    clean, has_secrets = scrub_value(body)
     fields = as_object(cast("Json", clean))
     choices = as_objects(body.get("choices"))
-    if not found or not choices:
-        return fields, bool(found)
+    if not has_secrets or not choices:
+        return fields, bool(has_secrets)
     kept = [
         {**one, "key": scrub(as_text(was.get("key"))).text}
         for one, was in zip(as_objects(fields.get("choices")), choices, strict=True)
@@ -111,9 +111,9 @@ class SessionReader:
         self._has_begun: set[str] = set()
         self.strays: list[FileProblem] = []
 
-    def events(self, found: Iterable[JsonLine | FileProblem]) -> Iterator[e.Event]:
+    def events(self, lines: Iterable[JsonLine | FileProblem]) -> Iterator[e.Event]:
         """Yield the events of a file."""
-        for line in found:
+        for line in lines:
             if isinstance(line, FileProblem):
                 self._note(line)
                 continue
@@ -169,11 +169,11 @@ class SessionReader:
     def _clean(self, value: JsonObject) -> e.Event:
         if _is_too_large(value):
             raise ValueError("a number in it has over 64 bits")
-        body, found = _scrub_body(as_object(value.get("body")))
-        given: dict[str, Json] = {**value, "body": body} if found else dict(value)
+        body, has_secrets = _scrub_body(as_object(value.get("body")))
+        members: dict[str, Json] = {**value, "body": body} if has_secrets else dict(value)
         if self._refs:
-            given["body"] = self._renamed(given["body"])
-        return replace(event_from_object(given), position=0, recorded_at=None)
+            members["body"] = self._renamed(members["body"])
+        return replace(event_from_object(members), position=0, recorded_at=None)
 
     def _renamed(self, value: Json) -> Json:
         if isinstance(value, str):
@@ -307,7 +307,7 @@ def fenced_diff(hunks: Sequence[Hunk]) -> str:
 
 def fenced_text(text: str, language: str = "") -> str:
     """Return a text in a fence longer than any in it."""
-    longest = max((len(found) for found in re.findall(r"`{3,}", text)), default=2)
+    longest = max((len(fence) for fence in re.findall(r"`{3,}", text)), default=2)
     bar = "`" * max(3, longest + 1)
     return f"{bar}{language}\n{safe_text(text)}\n{bar}"
 

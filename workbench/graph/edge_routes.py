@@ -406,11 +406,11 @@ class IncrementalOrder:
 
 
 def _reachable(edges: list[list[int]], at: list[int], start: int, low: int, high: int) -> dict[int, None]:
-    found = {start: None}
+    reached = {start: None}
     stack = [start]
     while stack:
         for w in edges[stack.pop()]:
-            if w not in found and low <= at[w] <= high:
-                found[w] = None
+            if w not in reached and low <= at[w] <= high:
+                reached[w] = None
                 stack.append(w)
-    return found
+    return reached

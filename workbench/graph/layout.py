@@ -89,11 +89,11 @@ def compute_layout(
     def finish(parts: graph_layers.ComponentOrders) -> Layout:
         return _route_layout(graph, hidden, net, _stack_components(parts, joined, net.steps), apart=apart)
 
-    found = [finish(parts) for parts in tried]
-    costs = [layout.cost() for layout in found] if len(found) > 1 else [0]
-    at = costs.index(min(costs))
+    finished = [finish(parts) for parts in tried]
+    costs = [layout.cost() for layout in finished] if len(finished) > 1 else [0]
+    cheapest = costs.index(min(costs))
     is_small = len(graph.steps) <= _IMPROVED_UP_TO
-    return _improve(tried[at], found[at], finish, joined) if is_small else found[at]
+    return _improve(tried[cheapest], finished[cheapest], finish, joined) if is_small else finished[cheapest]
 
 
 def _improve(
@@ -113,9 +113,9 @@ def _improve(
         if moved is None:
             break
         left -= 1
-        found = finish(moved)
-        if found.cost() < cost:
-            best, cost = found, found.cost()
+        improved = finish(moved)
+        if improved.cost() < cost:
+            best, cost = improved, improved.cost()
             moves = islice(graph_layers.vertex_moves(moved, joined), _MOST_MOVES)
     return best
 
@@ -136,13 +136,13 @@ def _layered_graph(
     gone = frozenset(hidden)
     needs = [[p for p in row if (p, v) not in gone] for v, row in enumerate(graph.needs)]
     feeds = [[v for v in row if (u, v) not in gone] for u, row in enumerate(graph.feeds)]
-    found = topological_order(needs, feeds)
-    layer = graph_layers.assign_layers(needs, feeds, found, floor)
+    order = topological_order(needs, feeds)
+    layer = graph_layers.assign_layers(needs, feeds, order, floor)
     if (
         floor is None
         and graph_layers.estimate_lanes(layer, feeds) > _LANES_PER_STEP * len(needs) + _COMPARED_UP_TO
     ):
-        layer = graph_layers.assign_layers(needs, feeds, found, is_eager=True)
+        layer = graph_layers.assign_layers(needs, feeds, order, is_eager=True)
     buses = graph_layers.extract_buses(feeds, needs)
     return graph_layers.build_layered_graph(layer, feeds, buses)
 
@@ -193,11 +193,11 @@ def _route_layout(
 
 
 def _bus_junctions(net: LayeredGraph) -> dict[int, list[BusJunction]]:
-    found: dict[int, list[BusJunction]] = {}
-    for at, bus in enumerate(net.buses):
-        junction = BusJunction(bus=at, entries=tuple(bus.entries), exits=tuple(bus.exits))
-        found.setdefault(bus.gap, []).append(junction)
-    return found
+    junctions: dict[int, list[BusJunction]] = {}
+    for index, bus in enumerate(net.buses):
+        junction = BusJunction(bus=index, entries=tuple(bus.entries), exits=tuple(bus.exits))
+        junctions.setdefault(bus.gap, []).append(junction)
+    return junctions
 
 
 def _vertex_name(graph: Graph, net: LayeredGraph, key: tuple[str, int, int]) -> tuple[str, str, int]:

@@ -94,9 +94,9 @@ def _distance(picture: Picture, at: int, v: int) -> tuple[int, int, int]:
 
 def urgent_steps(layout: Layout, facts: Mapping[int, StepFacts]) -> list[int]:
     """List the steps that need a look: failed, waiting, running, each from left to right."""
-    found = [v for v in range(layout.net.steps) if v in facts and facts[v].state in URGENT_STATUSES]
+    urgent = [v for v in range(layout.net.steps) if v in facts and facts[v].state in URGENT_STATUSES]
     return sorted(
-        found, key=lambda v: (URGENT_STATUSES.index(facts[v].state), layout.net.layer[v], layout.row[v])
+        urgent, key=lambda v: (URGENT_STATUSES.index(facts[v].state), layout.net.layer[v], layout.row[v])
     )
 
 
@@ -109,11 +109,11 @@ def longest_path(graph: Graph, seconds: Sequence[float]) -> list[int]:
             if best[p] > best[v]:
                 best[v], before[v] = best[p], p
         best[v] = best[v][0] + max(0.0, seconds[v]), best[v][1] + 1
-    at = max(range(len(best)), key=lambda v: (best[v], -v), default=None)
+    step = max(range(len(best)), key=lambda v: (best[v], -v), default=None)
     path: list[int] = []
-    while at is not None:
-        path.append(at)
-        at = before[at]
+    while step is not None:
+        path.append(step)
+        step = before[step]
     return path[::-1]
 
 
@@ -365,7 +365,7 @@ def _fold_matrices(
 def _with_expanded_needs(step: GraphStep, parts: Mapping[str, tuple[str, ...]]) -> GraphStep:
     if not any(need in parts for need in step.needs):
         return step
-    return replace(step, needs=tuple(one for need in step.needs for one in parts.get(need, (need,))))
+    return replace(step, needs=tuple(part for need in step.needs for part in parts.get(need, (need,))))
 
 
 def id_stem(step_id: str, *, short: bool = False) -> str:

@@ -362,37 +362,37 @@ class FramePlan(Struct, frozen=True, kw_only=True):
         return self.apart > MIN_FRAME_MICROS or not self.has_marks
 
 
-def plan_frames(reel: Timeline, first: int, most: int = MAX_FRAMES) -> FramePlan:
+def plan_frames(timeline: Timeline, first: int, most: int = MAX_FRAMES) -> FramePlan:
     """Choose at most `most` moments of a film from `first` on, always with the first and the last."""
-    marks = {_last_of_same_time(reel, mark.index) for mark in reel.marks if mark.index > first}
+    marks = {_last_of_same_time(timeline, mark.index) for mark in timeline.marks if mark.index > first}
     if len(marks) > most // 2:
         marks = set[int]()
     apart = MIN_FRAME_MICROS
     while True:
-        moments = _sampled_moments(reel, first, apart) | marks
-        if len(moments) <= most or apart > reel.length:
+        moments = _sampled_moments(timeline, first, apart) | marks
+        if len(moments) <= most or apart > timeline.length:
             break
         apart = apart * 5 // 4
-    moments = {first, len(reel)} if len(moments) > most else moments
+    moments = {first, len(timeline)} if len(moments) > most else moments
     has_marks = all(
-        _last_of_same_time(reel, mark.index) in moments for mark in reel.marks if mark.index > first
+        _last_of_same_time(timeline, mark.index) in moments for mark in timeline.marks if mark.index > first
     )
     return FramePlan(indices=tuple(sorted(moments)), apart=apart, has_marks=has_marks)
 
 
-def _sampled_moments(reel: Timeline, first: int, apart: int) -> set[int]:
-    moments = {first, len(reel)}
+def _sampled_moments(timeline: Timeline, first: int, apart: int) -> set[int]:
+    moments = {first, len(timeline)}
     index = first
-    while index < len(reel):
+    while index < len(timeline):
         # What comes within a stretch is shown together, at its end.
-        index = max(index + 1, reel.index_played(reel.played(index + 1) // apart * apart + apart - 1))
+        index = max(index + 1, timeline.index_played(timeline.played(index + 1) // apart * apart + apart - 1))
         moments.add(index)
     return moments
 
 
-def _last_of_same_time(reel: Timeline, index: int) -> int:
+def _last_of_same_time(timeline: Timeline, index: int) -> int:
     """Return the moment when all events of the same time have happened."""
-    return reel.index_played(reel.played(index))
+    return timeline.index_played(timeline.played(index))
 
 
 def countdown_times(begins: int, ends: int) -> range:
