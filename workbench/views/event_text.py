@@ -13,7 +13,14 @@ from workbench.domain.values import Body, StepKind, StepPlan
 from workbench.text.human import duration_text, spoken_duration
 from workbench.text.safe import one_line
 from workbench.views.conversation_blocks import NoticeBlock, NoticeKind, PromptBlock, StepBlock
-from workbench.views.status_icons import RUN_STATUSES, STEP_STATUSES, StatusName, StepStatus, step_status_name
+from workbench.views.status_icons import (
+    ACTION_STATUSES,
+    RUN_STATUSES,
+    STEP_STATUSES,
+    StatusName,
+    StepStatus,
+    step_status_name,
+)
 
 _MAX_LINE_CELLS: Final = 200
 
@@ -81,11 +88,7 @@ def _comma_joined(*parts: str) -> str:
 
 
 _ACTION_WORDS: Final = {
-    "action.approved": "approved",
-    "action.rejected": "rejected",
-    "action.expired": "expired",
-    "action.superseded": "replaced",
-    "action.cancelled": "withdrawn",
+    **{f"action.{state}": word for state, (_, word) in ACTION_STATUSES.items()},
     "action.became_stale": "out of date",
     "answer.refused": "an answer was refused",
     "refresh.requested": "to be proposed anew",

@@ -5,6 +5,7 @@ The query never fails: what is half typed narrows as far as it goes. Rows are ma
 
 import re
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -501,15 +502,6 @@ _FIXED_VALUES: Final[Mapping[str, Sequence[str]]] = {
     "since": _TIME_VALUES, "until": _TIME_VALUES, "is": ("live", "imported", "archived"),
     "asked": ("approved", "rejected", "expired", "cancelled", "pending"),
 }  # fmt: skip
-_SESSION_VALUES: Final[Mapping[str, Callable[[Session], Iterable[str]]]] = {
-    "status": lambda one: (one.status,),
-    "model": lambda one: (one.model,),
-    "provider": lambda one: (one.provider,),
-    "in": lambda one: (one.workspace.rstrip("/").rpartition("/")[2],),
-    "tag": lambda one: one.tags,
-    "origin": lambda one: (one.origin or "workbench",),
-    "kind": lambda one: (one.kind,),
-}
 _MAX_COMPLETIONS: Final = 12
 
 
@@ -549,15 +541,17 @@ def complete_filter(
 
 
 def _frequent_values(key: str, sessions: Iterable[Session]) -> list[str]:
-    values = _SESSION_VALUES.get(key)
-    if values is None:
+    if key != "tag" and key not in _VALUE_OF_KEY:
         return []
-    counts: dict[str, int] = {}
-    for session in sessions:
-        for value in values(session):
-            if value:
-                counts[value] = counts.get(value, 0) + 1
+    counts = Counter(value for session in sessions for value in _completed_values(key, session) if value)
     return [one_line(value, 60) for value in sorted(counts, key=lambda counted: (-counts[counted], counted))]
+
+
+def _completed_values(key: str, session: Session) -> Sequence[str]:
+    if key == "tag":
+        return session.tags
+    value = _VALUE_OF_KEY[key](session)
+    return (value.rstrip("/").rpartition("/")[2] if key == "in" else value,)
 
 
 def _quoted_value(value: str) -> str:
