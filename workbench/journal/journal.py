@@ -10,14 +10,14 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Self, TypeVar, cast
 
 import apsw
 
-from workbench.domain.events import Event, EventBody
+from workbench.domain.events import Event
 from workbench.domain.machines import ActionState, CallState
 from workbench.domain.rows import Action, Call, Host, Lease, PipelineState, Rule, Session, StepState, Trust
-from workbench.domain.values import Actor
+from workbench.domain.values import Actor, Body
 from workbench.effects.runtime import Clock, SystemClock
 from workbench.journal import database as journal_database
 from workbench.journal.database import prepare_database
@@ -28,6 +28,7 @@ from workbench.journal.storage import JournalReader
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
+    from workbench.domain.events import EventBody
     from workbench.journal.transaction import TransactionTables
     from workbench.journal.write_queue import AppendGuard, WriteQueue
 
@@ -76,7 +77,7 @@ class Journal:
 
     def event(
         self,
-        body: EventBody,
+        body: Body,
         session_id: str,
         actor: Actor,
         *,
@@ -89,8 +90,8 @@ class Journal:
         """Make an event with a new id; its time is now unless `at` says otherwise."""
         time_of = max(self.clock.now(), self._newest) if at is None else at
         return Event(
-            id=self.clock.new_id(), session_id=session_id, at=time_of, actor=actor, body=body,
-            turn_id=turn_id, call_id=call_id, action_id=action_id, step=step,
+            id=self.clock.new_id(), session_id=session_id, at=time_of, actor=actor,
+            body=cast("EventBody", body), turn_id=turn_id, call_id=call_id, action_id=action_id, step=step,
         )  # fmt: skip
 
     def append(

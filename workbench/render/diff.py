@@ -15,6 +15,7 @@ from textual.style import Style
 
 from workbench.render.cells import Column, compose_columns, line_strip, mark_hidden, safe_content, styled
 from workbench.render.diff_layout import NOTE_SIGN, DiffLayout, HunkLayout, hunk_heading, widened_hunks
+from workbench.render.list_rows import line_counts
 from workbench.render.theme import Glyphs, Ink, SyntaxHighlighter
 from workbench.views.action_detail import FileDetail
 from workbench.views.approvals import HunkSelection, HunkState
@@ -279,13 +280,11 @@ class DiffRowRenderer(Struct, frozen=True, kw_only=True):
     def _file(self, file: FileDetail) -> Strip:
         ink = self.ink
         words = {"create": "new file", "delete": "deleted"}.get(file.change, "")
-        sizes = [styled(f"+{file.added}", ink.of("added"))] if file.added else []
-        sizes += [styled(self.glyphs.line(f"−{file.removed}"), ink.of("removed"))] if file.removed else []
         columns = [
             Column(
                 content=safe_content(file.path, ink.of("foreground", bold=True), ink), grows=True, cut="path"
             ),
-            Column(content=Content(" ").join(sizes), drop=1),
+            Column(content=line_counts(file.added, file.removed, ink, self.glyphs), drop=1),
             Column(content=styled(words, ink.of("muted")), gap=2, drop=2),
             Column(content=Content(""), width=0),
         ]
@@ -317,9 +316,8 @@ class DiffRowRenderer(Struct, frozen=True, kw_only=True):
         return self._halves(compose_columns([left], self.geometry.left, self.glyphs), half, style, style)
 
     def _state(self, state: HunkState) -> Content:
-        signs: dict[HunkState, IconName] = {"taken": "taken", "left": "left", "partly": "partly"}
         style = self.ink.of("muted" if state == "left" else "added", bold=True)
-        return styled(f"{self.glyphs.of(signs[state])} {state.ljust(_STATE_CELLS)}", style)
+        return styled(f"{self.glyphs.of(state)} {state.ljust(_STATE_CELLS)}", style)
 
     def _counted(self, hunk: int) -> Content:
         if self.look.taken.state_of(hunk) != "partly":

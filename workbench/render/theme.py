@@ -9,7 +9,8 @@ from codecs import lookup
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Final, Literal, get_args
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -418,10 +419,10 @@ def lexer_for(name: str) -> "Lexer | None":
 
     The first call compiles Pygments' patterns of names, 0.4 s: the screen makes it in a thread.
     """
-    from pygments.lexers import get_lexer_by_name, get_lexer_for_filename
     from pygments.util import ClassNotFound
 
-    for find_lexer in (get_lexer_for_filename, get_lexer_by_name):
+    lexers: Any = import_module("pygments.lexers")
+    for find_lexer in (lexers.get_lexer_for_filename, lexers.get_lexer_by_name):
         with suppress(ClassNotFound):
             return find_lexer(name, stripnl=False, ensurenl=False)
     return None

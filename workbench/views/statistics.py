@@ -4,6 +4,7 @@ Time that a call ran and time that it waited are never added up; expired is neve
 """
 
 import math
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, Literal
@@ -161,10 +162,7 @@ def _decision_times(answers: Iterable[ActionFact]) -> DecisionTimes:
     times = sorted(answer.took_ms for answer in answers if answer.took_ms is not None)
     buckets = [0] * (len(DECISION_BUCKETS) + 1)
     for took in times:
-        bucket = next(
-            (n for n, limit in enumerate(DECISION_BUCKETS) if took <= limit * 1000), len(DECISION_BUCKETS)
-        )
-        buckets[bucket] += 1
+        buckets[bisect_left(DECISION_BUCKETS, took / 1000)] += 1
     return DecisionTimes(
         answers=len(times), p50_ms=percentile(times, 50), p95_ms=percentile(times, 95), buckets=tuple(buckets)
     )
