@@ -112,13 +112,12 @@ def gerunds(all_modules: dict[str, Module]) -> list[str]:
 
 
 def _names_of_events(all_modules: dict[str, Module]) -> set[str]:
-    tree = all_modules["workbench.domain.events"].tree
-    return {
-        node.name
-        for node in tree.body
-        if isinstance(node, ast.ClassDef)
-        and any(isinstance(base, ast.Name) and base.id == "Body" for base in node.bases)
-    }
+    """Return the classes of events: those that name their kind, and the groups that they belong to."""
+    events = {"Body"}
+    for node in all_modules["workbench.domain.events"].tree.body:
+        if isinstance(node, ast.ClassDef) and any(getattr(base, "id", "") in events for base in node.bases):
+            events.add(node.name)
+    return events
 
 
 def _class_name(pattern: ast.MatchClass) -> str:

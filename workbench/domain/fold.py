@@ -26,7 +26,7 @@ from workbench.domain.machines import (
     may_move,
 )
 from workbench.domain.rows import Action, Call, PipelineState, Row, Rule, Session, StepState, Trust, step_key
-from workbench.domain.values import SYSTEM_SESSION, Actor, ApprovalMethod, GateVerdict, ReplyCall, StepPlan
+from workbench.domain.values import SYSTEM_SESSION, Actor, ApprovalMethod, ReplyCall, StepPlan
 
 
 class RowLookup(Protocol):
@@ -113,61 +113,23 @@ def apply_event(event: Event, look: RowLookup) -> tuple[Row, ...]:
     return (*rows, *_touch_session(event, look))
 
 
-def _changed_rows(event: Event, look: RowLookup) -> tuple[Row, ...]:  # noqa: C901 -- one case a kind
+def _changed_rows(event: Event, look: RowLookup) -> tuple[Row, ...]:
     match event.body:
+        case e.CallEvent() as body:
+            return _call_rows(event, body, look)
+        case e.TurnEvent() as body:
+            return _turn_rows(event, body, look)
+        case e.ActionEvent() as body:
+            return _action_rows(event, body, look)
+        case e.SessionEvent() as body:
+            return _session_rows(event, body, look)
+        case e.RunEvent() as body:
+            return _run_rows(event, body, look)
         case e.PromptSubmitted():
             return _on_session(event, look, lambda s: replace(s, last_prompt_at=event.at))
-        case e.TurnStarted():
-            return _on_session(event, look, lambda s: replace(s, open_turn=event.turn_id))
-        case e.TurnEnded():
-            return _on_session(event, look, lambda s: replace(s, open_turn=None))
-        case e.ReplyCompleted() as body:
-            return _reply_completed(event, body, look)
-        case e.CallProposed() as body:
-            return _call_proposed(event, body, look)
-        case e.CallExecuting():
-            return _call_executing(event, look)
-        case e.CallFinished() as body:
-            return _call_finished(event, body, look)
-        case e.SessionCreated() as body:
-            return _session_created(event, body, look)
-        case e.SessionStatusChanged() as body:
-            return _status_changed(event, body, look)
-        case e.SessionChanged() as body:
-            return _session_changed(event, body, look)
-        case e.ActionOpened() as body:
-            return _action_opened(event, body, look)
-        case e.ActionApproved() as body:
-            return _action_approved(event, body, look)
-        case e.ActionRejected() as body:
-            return _action_rejected(event, body, look)
-        case e.ActionExpired():
-            return _action_with_call(_decided_action(event, look, "expired"), look, event, "expired")
-        case e.ActionSuperseded() as body:
-            return _only(
-                _decided_action(event, look, "superseded", successor=body.successor, reason=body.why)
-            )
-        case e.ActionCancelled() as body:
-            return _only(_decided_action(event, look, "cancelled", reason=body.why))
-        case e.ActionBecameStale() as body:
-            return _became_stale(event, body, look)
-        case (
-            e.RuleAdded() | e.RuleUsed() | e.RuleRevoked() | e.WorkspaceTrusted() | e.WorkspaceTrustRevoked()
-            | e.SecurityNoted()
-        ) as body:  # fmt: skip
+        case e.RuleEvent() as body:
             return _rule_or_trust_rows(event, body, look)
-        case (
-            e.RunRequested() | e.RunStarted() | e.RunChanged() | e.StepChanged() | e.ContractChecked()
-            | e.RunCancelRequested() | e.StepRetryRequested() | e.ArtifactStored()
-        ) as body:  # fmt: skip
-            return _run_rows(event, body, look)
-        case (
-            e.SessionDeleted() | e.LeaseTaken() | e.LeaseReleased() | e.InterruptRequested()
-            | e.ContinueRequested() | e.RefreshRequested() | e.UndoRequested() | e.ForkRequested()
-            | e.MarkAdded() | e.TextStreamed() | e.ThinkingStreamed() | e.ProgressReported()
-            | e.ErrorRaised() | e.HookRan() | e.ProcessStarted() | e.OutputStreamed() | e.FileChanged()
-            | e.AnswerRefused() | e.Unknown()
-        ):  # fmt: skip
+        case e.RequestEvent() | e.Unknown():
             return ()
         case _:
             assert_never(event.body)
@@ -200,6 +162,18 @@ def _on_session(event: Event, look: RowLookup, change: Callable[[Session], Sessi
 
 
 # --- sessions ---------------------------------------------------------------------------------
+
+
+def _session_rows(event: Event, body: e.SessionBody, look: RowLookup) -> tuple[Row, ...]:
+    match body:
+        case e.SessionCreated():
+            return _session_created(event, body, look)
+        case e.SessionStatusChanged():
+            return _status_changed(event, body, look)
+        case e.SessionChanged():
+            return _session_changed(event, body, look)
+        case e.SessionDeleted() | e.LeaseTaken() | e.LeaseReleased():
+            return ()
 
 
 def _session_created(event: Event, body: e.SessionCreated, look: RowLookup) -> tuple[Row, ...]:
@@ -243,6 +217,18 @@ def _session_changed(event: Event, body: e.SessionChanged, look: RowLookup) -> t
     return _on_session(event, look, changed)
 
 
+def _turn_rows(event: Event, body: e.TurnBody, look: RowLookup) -> tuple[Row, ...]:
+    match body:
+        case e.ReplyCompleted():
+            return _reply_completed(event, body, look)
+        case e.TurnStarted():
+            return _on_session(event, look, lambda s: replace(s, open_turn=event.turn_id))
+        case e.TurnEnded():
+            return _on_session(event, look, lambda s: replace(s, open_turn=None))
+        case e.TextStreamed() | e.ThinkingStreamed() | e.ProgressReported() | e.ErrorRaised() | e.HookRan():
+            return ()
+
+
 def _reply_completed(event: Event, body: e.ReplyCompleted, look: RowLookup) -> tuple[Row, ...]:
     calls = tuple(
         _new_call(event, call, body.round * 1000 + number)
@@ -263,6 +249,19 @@ def _new_call(event: Event, call: ReplyCall, ordinal: int) -> Call:
 # --- calls -------------------------------------------------------------------------------------
 
 
+def _call_rows(event: Event, body: e.CallBody, look: RowLookup) -> tuple[Row, ...]:
+    match body:
+        case e.CallProposed():
+            return _call_proposed(event, body, look)
+        case e.CallExecuting():
+            call = _moved_call(look.call(event.call_id or ""), "executing")
+            return (replace(call, started_at=event.at),) if call else ()
+        case e.CallFinished():
+            return _call_finished(event, body, look)
+        case e.ProcessStarted() | e.OutputStreamed() | e.FileChanged():
+            return ()
+
+
 def _call_proposed(event: Event, body: e.CallProposed, look: RowLookup) -> tuple[Row, ...]:
     if event.call_id is None:
         return ()
@@ -270,7 +269,9 @@ def _call_proposed(event: Event, body: e.CallProposed, look: RowLookup) -> tuple
     call = look.call(event.call_id) or _unannounced_call(event, body, replaced)
     if call.state != "pending":
         return ()
-    state, method = _VERDICT_STATES[body.verdict.outcome], _approval_method(body.verdict)
+    state = _VERDICT_STATES[body.verdict.outcome]
+    by_gate: ApprovalMethod = "config_rule" if body.verdict.rule else "auto"
+    method = by_gate if body.verdict.outcome == "allowed" else None
     now = replace(
         call, proposed=True, state=state, approval_method=method, rule=body.verdict.rule,
         verdict_by=body.verdict.by, target=body.target, parameters=body.parameters,
@@ -287,12 +288,6 @@ _VERDICT_STATES: dict[str, CallState] = {
     "denied": "rejected",
     "refused": "rejected",
 }
-
-
-def _approval_method(verdict: GateVerdict) -> ApprovalMethod | None:
-    if verdict.outcome != "allowed":
-        return None
-    return "config_rule" if verdict.rule else "auto"
 
 
 def _unannounced_call(event: Event, body: e.CallProposed, replaced: Call | None) -> Call:
@@ -312,11 +307,6 @@ def _moved_call(call: Call | None, state: CallState) -> Call | None:
     return replace(call, state=state)
 
 
-def _call_executing(event: Event, look: RowLookup) -> tuple[Row, ...]:
-    call = _moved_call(look.call(event.call_id or ""), "executing")
-    return (replace(call, started_at=event.at),) if call else ()
-
-
 def _call_finished(event: Event, body: e.CallFinished, look: RowLookup) -> tuple[Row, ...]:
     call = _moved_call(look.call(event.call_id or ""), body.state)
     if call is None:
@@ -332,6 +322,27 @@ def _call_finished(event: Event, body: e.CallFinished, look: RowLookup) -> tuple
 # --- actions -----------------------------------------------------------------------------------
 
 
+def _action_rows(event: Event, body: e.ActionBody, look: RowLookup) -> tuple[Row, ...]:
+    match body:
+        case e.ActionOpened():
+            return _action_opened(event, body, look)
+        case e.ActionApproved():
+            return _action_approved(event, body, look)
+        case e.ActionRejected():
+            return _action_rejected(event, body, look)
+        case e.ActionExpired():
+            return _action_with_call(_decided_action(event, look, "expired"), look, event, "expired")
+        case e.ActionSuperseded():
+            action = _decided_action(event, look, "superseded", successor=body.successor, reason=body.why)
+        case e.ActionCancelled():
+            action = _decided_action(event, look, "cancelled", reason=body.why)
+        case e.ActionBecameStale():
+            return _became_stale(event, body, look)
+        case e.AnswerRefused():
+            return ()
+    return () if action is None else (action,)
+
+
 def _action_opened(event: Event, body: e.ActionOpened, look: RowLookup) -> tuple[Row, ...]:
     if event.action_id is None or look.action(event.action_id) is not None:
         return ()
@@ -345,10 +356,6 @@ def _action_opened(event: Event, body: e.ActionOpened, look: RowLookup) -> tuple
     )  # fmt: skip
     call = look.call(event.call_id or "")
     return (action, replace(call, action_id=action.id)) if call else (action,)
-
-
-def _only(row: Row | None) -> tuple[Row, ...]:
-    return () if row is None else (row,)
 
 
 def _decided_action(event: Event, look: RowLookup, state: ActionState, **facts: object) -> Action | None:
@@ -399,16 +406,27 @@ def _became_stale(event: Event, body: e.ActionBecameStale, look: RowLookup) -> t
 
 def _rule_or_trust_rows(event: Event, body: e.RuleBody, look: RowLookup) -> tuple[Row, ...]:
     match body:
-        case e.RuleAdded() as body:
+        case e.RuleAdded():
             return _rule_added(event, body, look)
-        case e.RuleUsed() as body:
-            return _rule_used(event, body, look)
-        case e.RuleRevoked() as body:
-            return _rule_revoked(event, body, look)
-        case e.WorkspaceTrusted() as body:
-            return _workspace_trusted(event, body)
-        case e.WorkspaceTrustRevoked() as body:
-            return _trust_revoked(event, body, look)
+        case e.RuleUsed():
+            rule = look.rule(body.rule)
+            if rule is None:
+                return ()
+            last = max(rule.last_used_at or 0, event.at)
+            return (replace(rule, use_count=rule.use_count + 1, last_used_at=last),)
+        case e.RuleRevoked():
+            rule = look.rule(body.rule)
+            return (replace(rule, revoked_at=event.at),) if rule and rule.revoked_at is None else ()
+        case e.WorkspaceTrusted():
+            return (
+                Trust(
+                    workspace=body.workspace, content_hash=body.content_hash, read_grant=body.read_grant,
+                    decided_at=event.at, decided_by=describe_actor(event.actor),
+                ),
+            )  # fmt: skip
+        case e.WorkspaceTrustRevoked():
+            row = look.trust(body.workspace)
+            return (replace(row, revoked_at=event.at),) if row and row.revoked_at is None else ()
         case e.SecurityNoted():
             return ()
 
@@ -426,48 +444,24 @@ def _rule_added(event: Event, body: e.RuleAdded, look: RowLookup) -> tuple[Row, 
     )  # fmt: skip
 
 
-def _rule_used(event: Event, body: e.RuleUsed, look: RowLookup) -> tuple[Row, ...]:
-    rule = look.rule(body.rule)
-    if rule is None:
-        return ()
-    last = max(rule.last_used_at or 0, event.at)
-    return (replace(rule, use_count=rule.use_count + 1, last_used_at=last),)
-
-
-def _rule_revoked(event: Event, body: e.RuleRevoked, look: RowLookup) -> tuple[Row, ...]:
-    rule = look.rule(body.rule)
-    return (replace(rule, revoked_at=event.at),) if rule and rule.revoked_at is None else ()
-
-
-def _workspace_trusted(event: Event, body: e.WorkspaceTrusted) -> tuple[Row, ...]:
-    return (
-        Trust(
-            workspace=body.workspace, content_hash=body.content_hash, read_grant=body.read_grant,
-            decided_at=event.at, decided_by=describe_actor(event.actor),
-        ),
-    )  # fmt: skip
-
-
-def _trust_revoked(event: Event, body: e.WorkspaceTrustRevoked, look: RowLookup) -> tuple[Row, ...]:
-    row = look.trust(body.workspace)
-    return (replace(row, revoked_at=event.at),) if row and row.revoked_at is None else ()
-
-
 # --- pipeline runs --------------------------------------------------------------------------------
 
 
 def _run_rows(event: Event, body: e.RunBody, look: RowLookup) -> tuple[Row, ...]:
     match body:
-        case e.RunRequested() as body:
+        case e.RunRequested():
             return _run_requested(event, body, look)
-        case e.RunStarted() as body:
+        case e.RunStarted():
             return _run_started(event, body, look)
-        case e.RunChanged() as body:
+        case e.RunChanged():
             return _run_changed(event, body, look)
-        case e.StepChanged() as body:
+        case e.StepChanged():
             return _step_changed(event, body, look)
-        case e.ContractChecked() as body:
-            return _contract_checked(event, body, look)
+        case e.ContractChecked():
+            step = look.step_state(step_key(event.session_id, event.step or ""))
+            if step is None or step.state in COMPLETED_STEP_STATES:
+                return ()
+            return (replace(step, contract=body.outcome),)
         case e.RunCancelRequested() | e.StepRetryRequested() | e.ArtifactStored():
             return ()
 
@@ -581,10 +575,3 @@ def _moved_step(step: StepState, event: Event, body: e.StepChanged) -> StepState
         action_id=event.action_id if body.state == "waiting" else step.action_id,
         exit_code=body.exit_code, error_message=body.detail if is_failure else "", usage=usage,
     )  # fmt: skip
-
-
-def _contract_checked(event: Event, body: e.ContractChecked, look: RowLookup) -> tuple[Row, ...]:
-    step = look.step_state(step_key(event.session_id, event.step or ""))
-    if step is None or step.state in COMPLETED_STEP_STATES:
-        return ()
-    return (replace(step, contract=body.outcome),)

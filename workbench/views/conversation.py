@@ -98,50 +98,56 @@ class Transcript:
                 self._show_call(self._rows.calls[row.call_id], event)
         return self._blocks.changed()
 
-    def _add(self, event: Event) -> None:  # noqa: C901 -- one case a kind
+    def _add(self, event: Event) -> None:
         match event.body:
-            case e.TextStreamed() as body:
-                self._text_streamed(event, body)
-            case e.ThinkingStreamed() as body:
-                self._thinking_streamed(event, body)
-            case e.OutputStreamed() as body:
-                self._output_streamed(event, body)
+            case e.TurnEvent() as body:
+                self._add_of_turn(event, body)
+            case e.CallEvent() as body:
+                self._add_of_call(event, body)
             case e.PromptSubmitted() as body:
                 self._prompt(event, body)
-            case e.TurnStarted() as body:
-                self._turn_started(event, body)
-            case e.TurnEnded() as body:
-                self._turn_ended(event, body)
-            case e.ReplyCompleted() as body:
-                self._reply_completed(event, body)
             case e.ActionOpened() as body:
                 self._hunks[event.action_id or ""] = hunk_sizes(body.hunks)
-            case e.CallExecuting():
-                self._blocks.retire_keys()
-            case e.CallFinished() as body:
-                self._call_finished(event, body)
-            case e.ErrorRaised() as body:
-                self._error(event, body)
+            case e.RunEvent():
+                for block in self._run.blocks(event):
+                    self._blocks.put(block)
             case (
                 e.SessionStatusChanged() | e.SessionChanged() | e.ContinueRequested() | e.MarkAdded()
                 | e.WorkspaceTrusted() | e.Unknown()
             ):  # fmt: skip
                 self._said(event)
-            case e.RunRequested() | e.RunStarted() | e.RunChanged() | e.StepChanged():
-                for block in self._run.blocks(event):
-                    self._blocks.put(block)
-            case (
-                e.SessionCreated() | e.SessionDeleted() | e.LeaseTaken() | e.LeaseReleased()
-                | e.InterruptRequested() | e.RefreshRequested() | e.UndoRequested() | e.ForkRequested()
-                | e.ProgressReported() | e.HookRan() | e.CallProposed() | e.ProcessStarted() | e.FileChanged()
-                | e.ActionApproved() | e.ActionRejected() | e.ActionExpired() | e.ActionSuperseded()
-                | e.ActionCancelled() | e.ActionBecameStale() | e.AnswerRefused() | e.RuleAdded()
-                | e.RuleUsed() | e.RuleRevoked() | e.WorkspaceTrustRevoked() | e.SecurityNoted()
-                | e.RunCancelRequested() | e.StepRetryRequested() | e.ContractChecked() | e.ArtifactStored()
-            ):  # fmt: skip
+            case e.SessionEvent() | e.RequestEvent() | e.ActionEvent() | e.RuleEvent():
                 pass
             case _:
                 assert_never(event.body)
+
+    def _add_of_turn(self, event: Event, body: e.TurnBody) -> None:
+        match body:
+            case e.TextStreamed():
+                self._text_streamed(event, body)
+            case e.ThinkingStreamed():
+                self._thinking_streamed(event, body)
+            case e.TurnStarted():
+                self._turn_started(event, body)
+            case e.TurnEnded():
+                self._turn_ended(event, body)
+            case e.ReplyCompleted():
+                self._reply_completed(event, body)
+            case e.ErrorRaised():
+                self._error(event, body)
+            case e.ProgressReported() | e.HookRan():
+                pass
+
+    def _add_of_call(self, event: Event, body: e.CallBody) -> None:
+        match body:
+            case e.OutputStreamed():
+                self._output_streamed(event, body)
+            case e.CallExecuting():
+                self._blocks.retire_keys()
+            case e.CallFinished():
+                self._call_finished(event, body)
+            case e.CallProposed() | e.ProcessStarted() | e.FileChanged():
+                pass
 
     def apply_all(self, events: Iterable[Event]) -> set[str]:
         return set[str]().union(*(self.apply(event) for event in events))

@@ -30,57 +30,48 @@ def event_line(event: Event | None, action: Action | None, call: Call | None) ->
     return "" if event is None else one_line(_event_words(event, action, call).strip(), _MAX_LINE_CELLS)
 
 
-def _event_words(event: Event, action: Action | None, call: Call | None) -> str:  # noqa: C901 -- one case a kind
+def _event_words(event: Event, action: Action | None, call: Call | None) -> str:
     match event.body:
-        case (
-            e.SessionCreated() | e.SessionStatusChanged() | e.SessionChanged() | e.SessionDeleted()
-            | e.LeaseTaken() | e.LeaseReleased()
-        ) as body:  # fmt: skip
+        case e.SessionEvent() as body:
             return _session_words(body)
-        case (
-            e.TurnStarted() | e.TextStreamed() | e.ThinkingStreamed() | e.ReplyCompleted() | e.TurnEnded()
-            | e.ProgressReported() | e.ErrorRaised() | e.HookRan()
-        ) as body:  # fmt: skip
+        case e.TurnEvent() as body:
             return _turn_words(body)
-        case (
-            e.RuleAdded() | e.RuleUsed() | e.RuleRevoked() | e.WorkspaceTrusted() | e.WorkspaceTrustRevoked()
-            | e.SecurityNoted()
-        ) as body:  # fmt: skip
+        case e.RuleEvent() as body:
             return _rule_words(body)
-        case (
-            e.RunRequested() | e.RunCancelRequested() | e.StepRetryRequested() | e.RunStarted()
-            | e.RunChanged() | e.StepChanged() | e.ContractChecked() | e.ArtifactStored()
-        ) as body:  # fmt: skip
+        case e.RunEvent() as body:
             return _run_words(event.step or "", body)
-        case (
-            e.CallProposed() | e.CallExecuting() | e.ProcessStarted() | e.OutputStreamed() | e.CallFinished()
-        ) as body:  # fmt: skip
+        case e.CallEvent() as body:
             return _call_words(f"{call.tool} {call.target}".strip() if call else "a call", body)
-        case e.FileChanged() as body:
-            return f"{body.change} {body.path}"
-        case e.PromptSubmitted() as body:
-            return body.text
-        case e.InterruptRequested() as body:
-            return f"to be stopped: {body.why}" if body.why else "asked to stop"
-        case e.ContinueRequested():
-            return "asked to go on"
-        case e.ForkRequested() as body:
-            return _comma_joined(f"forked from event {body.at_sequence}", body.folder)
-        case e.MarkAdded() as body:
-            return body.label or "a mark"
         case e.ActionOpened() as body:
             return f"{body.verb} {body.target}"
-        case (
-            e.ActionApproved() | e.ActionRejected() | e.ActionExpired() | e.ActionSuperseded()
-            | e.ActionCancelled() | e.ActionBecameStale() | e.AnswerRefused() | e.RefreshRequested()
-            | e.UndoRequested()
-        ) as body:  # fmt: skip
+        case e.ActionEvent() | e.RefreshRequested() | e.UndoRequested() as body:
             words = _ACTION_WORDS[body.KIND]
             return f"{words}: {action.verb} {action.target}" if action is not None else words
+        case e.RequestEvent() as body:
+            return _request_words(body)
         case e.Unknown():
             return event.kind.replace(".", " ")
         case _:
             assert_never(event.body)
+
+
+_Request = (
+    e.PromptSubmitted | e.InterruptRequested | e.ContinueRequested | e.ForkRequested | e.MarkAdded
+)  # fmt: skip
+
+
+def _request_words(body: _Request) -> str:
+    match body:
+        case e.PromptSubmitted():
+            return body.text
+        case e.InterruptRequested():
+            return f"to be stopped: {body.why}" if body.why else "asked to stop"
+        case e.ContinueRequested():
+            return "asked to go on"
+        case e.ForkRequested():
+            return _comma_joined(f"forked from event {body.at_sequence}", body.folder)
+        case e.MarkAdded():
+            return body.label or "a mark"
 
 
 def _comma_joined(*parts: str) -> str:
@@ -153,10 +144,7 @@ def _turn_words(body: e.TurnBody) -> str:
             return f"hook {body.event} {'blocked: ' if body.blocked else ''}{body.command}"
 
 
-_CallWordsBody = e.CallProposed | e.CallExecuting | e.ProcessStarted | e.OutputStreamed | e.CallFinished
-
-
-def _call_words(about: str, body: _CallWordsBody) -> str:
+def _call_words(about: str, body: e.CallBody) -> str:
     match body:
         case e.CallProposed():
             return f"wants {about}"
@@ -166,6 +154,8 @@ def _call_words(about: str, body: _CallWordsBody) -> str:
             return f"process {body.pid} of {about}"
         case e.OutputStreamed():
             return body.text or f"output of {about}"
+        case e.FileChanged():
+            return f"{body.change} {body.path}"
         case e.CallFinished():
             code = "" if body.exit_code in (None, 0) else f"exit {body.exit_code}"
             took = duration_text(body.duration_ms / 1000) if body.duration_ms else ""
