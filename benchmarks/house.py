@@ -139,6 +139,42 @@ def private_names_of_libraries(all_modules: dict[str, Module]) -> list[str]:
     )
 
 
+def _names_of_events(all_modules: dict[str, Module]) -> set[str]:
+    """Return the classes of events: those that name their kind, and the groups that they belong to."""
+    events = {"Body"}
+    for node in all_modules["workbench.domain.events"].tree.body:
+        if isinstance(node, ast.ClassDef) and any(getattr(base, "id", "") in events for base in node.bases):
+            events.add(node.name)
+    return events
+
+
+def _class_name(pattern: ast.MatchClass) -> str:
+    return pattern.cls.attr if isinstance(pattern.cls, ast.Attribute) else getattr(pattern.cls, "id", "")
+
+
+def _is_silent(case: ast.match_case) -> bool:
+    """Return whether a case takes everything that is left and does not call `assert_never`."""
+    is_rest = isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None and case.guard is None
+    return is_rest and "assert_never" not in ast.dump(case.body[0])
+
+
+def silent_cases_over_events(all_modules: dict[str, Module]) -> list[str]:
+    """Return matches over events, as module and line, whose last case passes over what is not named."""
+    events = _names_of_events(all_modules)
+    return sorted(
+        f"{module.name}:{node.lineno}"
+        for module in all_modules.values()
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.Match)
+        and _is_silent(node.cases[-1])
+        and any(
+            isinstance(pattern, ast.MatchClass) and _class_name(pattern) in events
+            for case in node.cases
+            for pattern in ast.walk(case.pattern)
+        )
+    )
+
+
 def counts(root: Path = ROOT) -> dict[str, int]:
     """Return the counts by name."""
     every = modules(root)
@@ -154,6 +190,7 @@ def counts(root: Path = ROOT) -> dict[str, int]:
         "basenames twice in a package": len(basenames_twice(every)),
         "module names in -ing": len(gerunds(every)),
         "private names of libraries": len(private_names_of_libraries(every)),
+        "silent cases over events": len(silent_cases_over_events(every)),
         "ARCHITECTURE.md bytes": (root / "ARCHITECTURE.md").stat().st_size,
         "files over 450 code lines": sum(module.code > 450 for module in files),
     }

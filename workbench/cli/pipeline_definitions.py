@@ -290,8 +290,8 @@ def _input_of_pipeline(
     loaded: load.LoadedPipeline,
 ) -> "tuple[Sequence[GraphStep], Mapping[str, StepFacts], list[str]]":
     from workbench.graph.navigation import fold_steps
+    from workbench.graph.run_graph import planned_graph_steps
     from workbench.pipelines.step_order import step_plans
-    from workbench.render.pipeline import planned_graph_steps
 
     wrong = [str(problem) for problem in loaded.report.ordered() if problem in loaded.report.errors]
     if loaded.pipeline is None:
@@ -310,7 +310,7 @@ def _input_of_run(
     workspace: str, word: str, remedy: str = ""
 ) -> "tuple[Sequence[GraphStep], Mapping[str, StepFacts], list[str]]":
     from workbench.graph.navigation import fold_steps
-    from workbench.render.pipeline import RunFacts, graph_steps
+    from workbench.graph.run_graph import RunFacts, graph_steps
     from workbench.views.pipeline import last_started_step_plans, matrix_item_ids, pipeline_run
 
     with open_journal() as (_, journal):

@@ -11,66 +11,14 @@ import re
 import types
 import typing
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import msgspec
 from msgspec import NODEFAULT, Struct
 from msgspec.structs import FieldInfo
 
-from workbench.domain.events import (
-    ActionApproved,
-    ActionBecameStale,
-    ActionCancelled,
-    ActionExpired,
-    ActionOpened,
-    ActionRejected,
-    ActionSuperseded,
-    AnswerRefused,
-    ArtifactStored,
-    CallExecuting,
-    CallFinished,
-    CallProposed,
-    ContinueRequested,
-    ContractChecked,
-    ErrorRaised,
-    Event,
-    FileChanged,
-    ForkRequested,
-    HookRan,
-    InterruptRequested,
-    LeaseReleased,
-    LeaseTaken,
-    MarkAdded,
-    OutputStreamed,
-    ProcessStarted,
-    ProgressReported,
-    PromptSubmitted,
-    RefreshRequested,
-    ReplyCompleted,
-    RuleAdded,
-    RuleRevoked,
-    RuleUsed,
-    RunCancelRequested,
-    RunChanged,
-    RunRequested,
-    RunStarted,
-    SecurityNoted,
-    SessionChanged,
-    SessionCreated,
-    SessionDeleted,
-    SessionStatusChanged,
-    StepChanged,
-    StepRetryRequested,
-    TextStreamed,
-    ThinkingStreamed,
-    TurnEnded,
-    TurnStarted,
-    UndoRequested,
-    Unknown,
-    WorkspaceTrusted,
-    WorkspaceTrustRevoked,
-)
-from workbench.domain.values import Actor, BlobRef, Body, FilePlan, Json, PlannedWrite
+from workbench.domain.events import Event, EventBody, KnownBody, Unknown
+from workbench.domain.values import Actor, BlobRef, Body, Json
 from workbench.text.human import iso_time, parse_iso_time
 from workbench.text.safe import escape_json
 
@@ -137,10 +85,7 @@ def event_to_line(event: Event) -> str:
 
 
 def _without_defaults(value: object) -> dict[str, Json]:
-    """Return a Struct as an object without the fields that have their default value.
-
-    `omit_defaults` of msgspec compares by identity, so it would keep an empty tuple that was computed.
-    """
+    """Leave out fields that have their default; `omit_defaults` of msgspec compares tuples by identity."""
     return {
         name: content if type(content) in _SCALARS else to_json_value(content)
         for name, default in _defaults(type(value))
@@ -160,7 +105,7 @@ def _with_iso_times(body: Json) -> Json:
 # --- in, from our own journal ------------------------------------------------------------------------
 
 
-def decode_stored_body(kind: str, text: str) -> tuple[Body, str | None]:
+def decode_stored_body(kind: str, text: str) -> tuple[EventBody, str | None]:
     """Build a body from stored text; the second value is the text when not all of it was understood."""
     decode = _body_decoder(kind)
     if decode is None:
@@ -187,7 +132,7 @@ def json_decoder(hint: Any) -> Callable[[str], Any]:
 
 
 @functools.cache
-def _body_decoder(kind: str) -> Callable[[str], Body] | None:
+def _body_decoder(kind: str) -> Callable[[str], EventBody] | None:
     """Return the decoder of a kind: it accepts what this version knows in full, and nothing else."""
     cls = BODY_BY_KIND.get(kind)
     return None if cls is None else msgspec.json.Decoder(cls).decode
@@ -200,12 +145,10 @@ _Build = Callable[[type[Struct], Any, list[str]], Any]
 
 
 def _plain_struct(cls: type[Struct], content: Any, lost: list[str]) -> Any:
-    """Build a Struct from its known members without checking them."""
     return cls(**_known_members(cls, content, lost, _plain_struct))
 
 
 def _pruned(cls: type[Struct], content: Any, lost: list[str]) -> Any:
-    """Return the JSON of a Struct with its known members only."""
     if not isinstance(content, dict):
         return content
     return _known_members(cls, typing.cast("dict[str, Any]", content), lost, _pruned)
@@ -254,7 +197,6 @@ _ACTOR_DECODER: Final = json_decoder(Actor)
 
 
 def actor_json(actor: Actor) -> str:
-    """Return an actor as the journal stores it."""
     return json.dumps(_without_defaults(actor), separators=(",", ":"))
 
 
@@ -262,11 +204,7 @@ def actor_json(actor: Actor) -> str:
 
 
 def event_from_line(text: str | bytes) -> Event:
-    """Read one line as `to_line` wrote it, validating every field.
-
-    Raises:
-        MalformedEventError: The line is no JSON object, or a field has a wrong type or value.
-    """
+    """Read and validate a line of `event_to_line`. Raises MalformedEventError with what is wrong."""
     try:
         line = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -277,11 +215,7 @@ def event_from_line(text: str | bytes) -> Event:
 
 
 def event_from_object(line: Mapping[str, Json]) -> Event:
-    """Validate an event that came from outside.
-
-    Raises:
-        MalformedEventError: A field is missing or has a wrong type or value; names it.
-    """
+    """Validate an event from outside. Raises MalformedEventError with the field that is wrong."""
     kind, content = line.get("kind"), line.get("body", {})
     if not isinstance(kind, str) or not kind:
         raise MalformedEventError("kind: missing")
@@ -296,12 +230,9 @@ def event_from_object(line: Mapping[str, Json]) -> Event:
 
 
 def validate_event(event: Event) -> Event:
-    """Check an event of our own making by the same rules; hosts do this before every append.
+    """Check an event of our own before it is appended: constructing a Struct checks nothing.
 
-    Constructing a Struct checks nothing, so the body is encoded and decoded.
-
-    Raises:
-        MalformedEventError: A field has a wrong type or value; names it.
+    Raises MalformedEventError with the field that is wrong.
     """
     if not isinstance(event.body, Unknown):
         try:
@@ -326,7 +257,7 @@ class _Envelope(Struct, frozen=True, kw_only=True):
     recorded_at: int | None = None
 
 
-def _parse_body(kind: str, content: Json) -> tuple[Body, str | None]:
+def _parse_body(kind: str, content: Json) -> tuple[EventBody, str | None]:
     try:
         text = _encode(content)
     except ValueError as error:  # NaN and infinity, which JSON does not have
@@ -337,9 +268,9 @@ def _parse_body(kind: str, content: Json) -> tuple[Body, str | None]:
     return body, None if is_understood else text
 
 
-def _checked_body(kind: str, text: str) -> tuple[Body, bool]:
+def _checked_body(kind: str, text: str) -> tuple[EventBody, bool]:
     """Return a validated body, and whether every member of its JSON, at any depth, is known."""
-    decode = typing.cast("Callable[[str], Body]", _body_decoder(kind))
+    decode = typing.cast("Callable[[str], EventBody]", _body_decoder(kind))
     try:
         return decode(text), True
     except msgspec.ValidationError:
@@ -392,59 +323,39 @@ _MISSING_FIELD: Final = re.compile(r"Object missing required field `(\w+)`")
 
 
 def blob_refs(body: Body) -> Iterator[BlobRef]:
-    """Yield the blobs that an event keeps alive."""
-    for ref in _possible_refs(body):
-        if ref is not None:
-            yield ref
+    """Yield the blobs that an event keeps alive: what fields named `…_ref` or `…_refs` hold, at any depth."""
+    yield from filter(None, _possible_refs(body))
 
 
-def _possible_refs(body: Body) -> Iterator[BlobRef | None]:
-    match body:
-        case SessionCreated():
-            yield body.system_prompt_ref
-        case PromptSubmitted():
-            yield body.text_ref
-        case ReplyCompleted():
-            yield body.text_ref
-            yield from (call.arguments_ref for call in body.calls)
-        case CallProposed():
-            yield body.parameters_ref
-            yield from _plan_refs(body.files)
-        case ActionOpened():
-            yield from (body.parameters_ref, body.hunks_ref)
-            yield from _plan_refs(body.files)
-        case ActionApproved():
-            yield from (body.edited or {}).values()
-        case CallExecuting():
-            yield from _plan_refs(body.plan)
-        case FileChanged():
-            yield from (body.before_ref, body.after_ref)
-        case CallFinished():
-            yield from (body.result_ref, body.output_ref)
-        case _:
-            yield from _possible_run_refs(body)
+def _possible_refs(holder: Struct) -> Iterator[BlobRef | None]:
+    for name, kind in _ref_fields(type(holder)):
+        value = getattr(holder, name)
+        if kind == "ref":
+            yield value
+        elif kind == "refs":
+            yield from value
+        elif kind == "mapping":
+            yield from (value or {}).values()
+        else:
+            for member in value:
+                yield from _possible_refs(member)
 
 
-def _possible_run_refs(body: Body) -> Iterator[BlobRef | None]:
-    match body:
-        case RunRequested():
-            yield body.input_ref
-        case RunStarted():
-            yield body.definition_ref
-        case StepChanged():
-            yield body.output_ref
-        case ArtifactStored():
-            yield body.content_ref
-            yield from body.member_refs
-        case _:
-            return
-
-
-def _plan_refs(files: tuple[FilePlan | PlannedWrite, ...]) -> Iterator[BlobRef | None]:
-    for plan in files:
-        yield plan.base_ref
-        if isinstance(plan, FilePlan):
-            yield plan.after_ref
+@functools.cache
+def _ref_fields(cls: type[Struct]) -> tuple[tuple[str, Literal["ref", "refs", "mapping", "members"]], ...]:
+    """Return the fields in which a class holds references to blobs, each with how it holds them."""
+    fields: list[tuple[str, Literal["ref", "refs", "mapping", "members"]]] = []
+    for name, hint in _hints(cls).items():
+        member = next(iter(typing.get_args(hint)), None)
+        if name.endswith("_ref"):
+            fields.append((name, "ref"))
+        elif name.endswith("_refs"):
+            fields.append((name, "refs"))
+        elif name == "edited":
+            fields.append((name, "mapping"))
+        elif isinstance(member, type) and issubclass(member, Struct) and _ref_fields(member):
+            fields.append((name, "members"))
+    return tuple(sorted(fields, key=lambda field: field[1] == "members"))
 
 
 @functools.cache
@@ -456,15 +367,6 @@ def _default(field: FieldInfo) -> object:
     return field.default if field.default_factory is NODEFAULT else field.default_factory()
 
 
-EVENT_BODIES: tuple[type[Body], ...] = (
-    SessionCreated, SessionStatusChanged, SessionChanged, SessionDeleted, LeaseTaken, LeaseReleased,
-    PromptSubmitted, InterruptRequested, ContinueRequested, RefreshRequested, UndoRequested, MarkAdded,
-    TurnStarted, TextStreamed, ThinkingStreamed, ReplyCompleted, TurnEnded, ProgressReported, ErrorRaised,
-    HookRan, CallProposed, CallExecuting, ProcessStarted, OutputStreamed, FileChanged, CallFinished,
-    ActionOpened, ActionApproved, ActionRejected, ActionExpired, ActionSuperseded, ActionCancelled,
-    ActionBecameStale, AnswerRefused, RuleAdded, RuleUsed, RuleRevoked, WorkspaceTrusted,
-    WorkspaceTrustRevoked, SecurityNoted, ForkRequested, RunRequested, RunCancelRequested,
-    StepRetryRequested, RunStarted, RunChanged, StepChanged, ContractChecked, ArtifactStored,
-)  # fmt: skip
+EVENT_BODIES: tuple[type[KnownBody], ...] = typing.get_args(KnownBody)
 """Every known kind but `unknown`."""
-BODY_BY_KIND: dict[str, type[Body]] = {body.KIND: body for body in EVENT_BODIES}
+BODY_BY_KIND = {body.KIND: body for body in EVENT_BODIES}

@@ -40,10 +40,39 @@ from workbench.domain.values import (
     Usage,
 )
 
+
+class SessionEvent(Body, frozen=True, kw_only=True):
+    """What happens to a session and to who drives it."""
+
+
+class RequestEvent(Body, frozen=True, kw_only=True):
+    """What a human asks for."""
+
+
+class TurnEvent(Body, frozen=True, kw_only=True):
+    """What happens in a turn of an agent."""
+
+
+class CallEvent(Body, frozen=True, kw_only=True):
+    """What happens to a tool call."""
+
+
+class ActionEvent(Body, frozen=True, kw_only=True):
+    """What happens to a row of the queue."""
+
+
+class RuleEvent(Body, frozen=True, kw_only=True):
+    """What happens to rules, to trust, and what was refused."""
+
+
+class RunEvent(Body, frozen=True, kw_only=True):
+    """What happens to a pipeline run."""
+
+
 # --- sessions ---------------------------------------------------------------------------------
 
 
-class SessionCreated(Body, frozen=True, kw_only=True):
+class SessionCreated(SessionEvent, frozen=True, kw_only=True):
     """A session began to exist; its system prompt never changes after this (S4)."""
 
     KIND: ClassVar[str] = "session.created"
@@ -63,7 +92,7 @@ class SessionCreated(Body, frozen=True, kw_only=True):
     number: int | None = None
 
 
-class SessionStatusChanged(Body, frozen=True, kw_only=True):
+class SessionStatusChanged(SessionEvent, frozen=True, kw_only=True):
     """The session moved to another status; `reason` is set when it paused."""
 
     KIND: ClassVar[str] = "session.status_changed"
@@ -72,7 +101,7 @@ class SessionStatusChanged(Body, frozen=True, kw_only=True):
     detail: str = ""
 
 
-class SessionChanged(Body, frozen=True, kw_only=True):
+class SessionChanged(SessionEvent, frozen=True, kw_only=True):
     """A human changed how a session is filed, or how it goes on; None leaves a field as it was."""
 
     KIND: ClassVar[str] = "session.changed"
@@ -86,14 +115,14 @@ class SessionChanged(Body, frozen=True, kw_only=True):
     """Members that replace those of the session's configuration; null takes one away."""
 
 
-class SessionDeleted(Body, frozen=True, kw_only=True):
+class SessionDeleted(SessionEvent, frozen=True, kw_only=True):
     """The tombstone of a deleted session, kept in the session `system`."""
 
     KIND: ClassVar[str] = "session.deleted"
     deleted_id: str
 
 
-class LeaseTaken(Body, frozen=True, kw_only=True):
+class LeaseTaken(SessionEvent, frozen=True, kw_only=True):
     """A driver owns the session from here on; its epoch fences everyone before it."""
 
     KIND: ClassVar[str] = "lease.taken"
@@ -103,7 +132,7 @@ class LeaseTaken(Body, frozen=True, kw_only=True):
     driver: Literal["host", "run"] = "host"
 
 
-class LeaseReleased(Body, frozen=True, kw_only=True):
+class LeaseReleased(SessionEvent, frozen=True, kw_only=True):
     """The driver gave the session back in order."""
 
     KIND: ClassVar[str] = "lease.released"
@@ -114,7 +143,7 @@ class LeaseReleased(Body, frozen=True, kw_only=True):
 # --- what a human asks for -----------------------------------------------------------------------
 
 
-class PromptSubmitted(Body, frozen=True, kw_only=True):
+class PromptSubmitted(RequestEvent, frozen=True, kw_only=True):
     """A human said something to the agent."""
 
     KIND: ClassVar[str] = "prompt.submitted"
@@ -122,7 +151,7 @@ class PromptSubmitted(Body, frozen=True, kw_only=True):
     text_ref: BlobRef | None = None
 
 
-class InterruptRequested(Body, frozen=True, kw_only=True):
+class InterruptRequested(RequestEvent, frozen=True, kw_only=True):
     """A human wants the running turn to stop, or its driver does because its time is over."""
 
     KIND: ClassVar[str] = "interrupt.requested"
@@ -131,25 +160,25 @@ class InterruptRequested(Body, frozen=True, kw_only=True):
     """Empty for a human's wish; else what limit was reached, in words."""
 
 
-class ContinueRequested(Body, frozen=True, kw_only=True):
+class ContinueRequested(RequestEvent, frozen=True, kw_only=True):
     """A human lets a paused session go on."""
 
     KIND: ClassVar[str] = "continue.requested"
 
 
-class RefreshRequested(Body, frozen=True, kw_only=True):
+class RefreshRequested(RequestEvent, frozen=True, kw_only=True):
     """A human wants a stale action proposed anew (`action_id` of the envelope)."""
 
     KIND: ClassVar[str] = "refresh.requested"
 
 
-class UndoRequested(Body, frozen=True, kw_only=True):
+class UndoRequested(RequestEvent, frozen=True, kw_only=True):
     """A human wants an applied change taken back (`action_id` of the envelope)."""
 
     KIND: ClassVar[str] = "undo.requested"
 
 
-class ForkRequested(Body, frozen=True, kw_only=True):
+class ForkRequested(RequestEvent, frozen=True, kw_only=True):
     """A human wants to go on from an earlier moment of this session, in a session of its own."""
 
     KIND: ClassVar[str] = "fork.requested"
@@ -159,7 +188,7 @@ class ForkRequested(Body, frozen=True, kw_only=True):
     """Where the files of that moment are to be put; empty leaves them out."""
 
 
-class MarkAdded(Body, frozen=True, kw_only=True):
+class MarkAdded(RequestEvent, frozen=True, kw_only=True):
     """A human marked a moment of the session."""
 
     KIND: ClassVar[str] = "mark.added"
@@ -169,7 +198,7 @@ class MarkAdded(Body, frozen=True, kw_only=True):
 # --- turns -------------------------------------------------------------------------------------
 
 
-class TurnStarted(Body, frozen=True, kw_only=True):
+class TurnStarted(TurnEvent, frozen=True, kw_only=True):
     """The model is about to be called; one turn may hold several calls of it (`round`)."""
 
     KIND: ClassVar[str] = "turn.started"
@@ -178,7 +207,7 @@ class TurnStarted(Body, frozen=True, kw_only=True):
     round: Annotated[int, Meta(ge=1)] = 1
 
 
-class TextStreamed(Body, frozen=True, kw_only=True):
+class TextStreamed(TurnEvent, frozen=True, kw_only=True):
     """A piece of the reply. `offset` counts characters from the start of its block."""
 
     KIND: ClassVar[str] = "text.streamed"
@@ -188,7 +217,7 @@ class TextStreamed(Body, frozen=True, kw_only=True):
     text: str
 
 
-class ThinkingStreamed(Body, frozen=True, kw_only=True):
+class ThinkingStreamed(TurnEvent, frozen=True, kw_only=True):
     """A piece of the model's thinking. `offset` counts characters from the start of its block."""
 
     KIND: ClassVar[str] = "thinking.streamed"
@@ -198,7 +227,7 @@ class ThinkingStreamed(Body, frozen=True, kw_only=True):
     text: str
 
 
-class ReplyCompleted(Body, frozen=True, kw_only=True):
+class ReplyCompleted(TurnEvent, frozen=True, kw_only=True):
     """The whole reply: it replaces every delta of its turn and round in every fold."""
 
     KIND: ClassVar[str] = "reply.completed"
@@ -213,7 +242,7 @@ class ReplyCompleted(Body, frozen=True, kw_only=True):
     round: Annotated[int, Meta(ge=1)] = 1
 
 
-class TurnEnded(Body, frozen=True, kw_only=True):
+class TurnEnded(TurnEvent, frozen=True, kw_only=True):
     """The turn is over; nothing of it will be called or run any more."""
 
     KIND: ClassVar[str] = "turn.ended"
@@ -221,7 +250,7 @@ class TurnEnded(Body, frozen=True, kw_only=True):
     detail: str = ""
 
 
-class ProgressReported(Body, frozen=True, kw_only=True):
+class ProgressReported(TurnEvent, frozen=True, kw_only=True):
     """Something moved on; S2 Progress."""
 
     KIND: ClassVar[str] = "progress.reported"
@@ -230,7 +259,7 @@ class ProgressReported(Body, frozen=True, kw_only=True):
     percentage: Annotated[float, Meta(ge=0, le=100)] | None = None
 
 
-class ErrorRaised(Body, frozen=True, kw_only=True):
+class ErrorRaised(TurnEvent, frozen=True, kw_only=True):
     """Something did not happen: what, why and what to do about it."""
 
     KIND: ClassVar[str] = "error.raised"
@@ -246,7 +275,7 @@ class ErrorRaised(Body, frozen=True, kw_only=True):
 # --- calls -------------------------------------------------------------------------------------
 
 
-class HookRan(Body, frozen=True, kw_only=True):
+class HookRan(TurnEvent, frozen=True, kw_only=True):
     """A hook of the configuration ran for a call; failure of a Pre hook blocks it."""
 
     KIND: ClassVar[str] = "hook.ran"
@@ -259,7 +288,7 @@ class HookRan(Body, frozen=True, kw_only=True):
     duration_ms: Milliseconds = 0
 
 
-class CallProposed(Body, frozen=True, kw_only=True):
+class CallProposed(CallEvent, frozen=True, kw_only=True):
     """The gate has spoken about a call; `replaces` names a stale call it stands in for."""
 
     KIND: ClassVar[str] = "call.proposed"
@@ -276,7 +305,7 @@ class CallProposed(Body, frozen=True, kw_only=True):
     """The plan of an allowed call; an asked one carries it in its action."""
 
 
-class CallExecuting(Body, frozen=True, kw_only=True):
+class CallExecuting(CallEvent, frozen=True, kw_only=True):
     """The call is consumed: from here it runs at most once, whatever dies."""
 
     KIND: ClassVar[str] = "call.executing"
@@ -284,7 +313,7 @@ class CallExecuting(Body, frozen=True, kw_only=True):
     plan: tuple[PlannedWrite, ...] = ()
 
 
-class ProcessStarted(Body, frozen=True, kw_only=True):
+class ProcessStarted(CallEvent, frozen=True, kw_only=True):
     """A command's process exists and waits for the byte that lets it run."""
 
     KIND: ClassVar[str] = "process.started"
@@ -294,7 +323,7 @@ class ProcessStarted(Body, frozen=True, kw_only=True):
     mark: str = ""
 
 
-class OutputStreamed(Body, frozen=True, kw_only=True):
+class OutputStreamed(CallEvent, frozen=True, kw_only=True):
     """A piece of a command's output. `offset` counts characters from its start."""
 
     KIND: ClassVar[str] = "output.streamed"
@@ -303,7 +332,7 @@ class OutputStreamed(Body, frozen=True, kw_only=True):
     text: str
 
 
-class FileChanged(Body, frozen=True, kw_only=True):
+class FileChanged(CallEvent, frozen=True, kw_only=True):
     """A file was written or removed. Digests are keyed; refs are sealed images."""
 
     KIND: ClassVar[str] = "file.changed"
@@ -320,7 +349,7 @@ class FileChanged(Body, frozen=True, kw_only=True):
     """What changed, where no action showed it: of imported sessions."""
 
 
-class CallFinished(Body, frozen=True, kw_only=True):
+class CallFinished(CallEvent, frozen=True, kw_only=True):
     """How a call ended; S0 ToolResult. `preview` is what a model sees, scrubbed for the record."""
 
     KIND: ClassVar[str] = "call.finished"
@@ -346,7 +375,7 @@ class CallFinished(Body, frozen=True, kw_only=True):
 # --- actions -----------------------------------------------------------------------------------
 
 
-class ActionOpened(Body, frozen=True, kw_only=True):
+class ActionOpened(ActionEvent, frozen=True, kw_only=True):
     """A row of the queue: exactly what would be done, waiting for a human."""
 
     KIND: ClassVar[str] = "action.opened"
@@ -376,7 +405,7 @@ class ActionOpened(Body, frozen=True, kw_only=True):
     """What a trust, gate or finding row is about."""
 
 
-class ActionApproved(Body, frozen=True, kw_only=True):
+class ActionApproved(ActionEvent, frozen=True, kw_only=True):
     """A human said yes to the bytes that `digest` names."""
 
     KIND: ClassVar[str] = "action.approved"
@@ -392,7 +421,7 @@ class ActionApproved(Body, frozen=True, kw_only=True):
     """How much of it was drawn before; absent in journals of older versions."""
 
 
-class ActionRejected(Body, frozen=True, kw_only=True):
+class ActionRejected(ActionEvent, frozen=True, kw_only=True):
     """A human said no."""
 
     KIND: ClassVar[str] = "action.rejected"
@@ -400,13 +429,13 @@ class ActionRejected(Body, frozen=True, kw_only=True):
     choice: str | None = None
 
 
-class ActionExpired(Body, frozen=True, kw_only=True):
+class ActionExpired(ActionEvent, frozen=True, kw_only=True):
     """Nobody answered in time."""
 
     KIND: ClassVar[str] = "action.expired"
 
 
-class ActionSuperseded(Body, frozen=True, kw_only=True):
+class ActionSuperseded(ActionEvent, frozen=True, kw_only=True):
     """Another action stands in for this one: other bytes, or another window."""
 
     KIND: ClassVar[str] = "action.superseded"
@@ -414,21 +443,21 @@ class ActionSuperseded(Body, frozen=True, kw_only=True):
     why: Literal["extended", "refreshed", "restacked"]
 
 
-class ActionCancelled(Body, frozen=True, kw_only=True):
+class ActionCancelled(ActionEvent, frozen=True, kw_only=True):
     """The question was withdrawn."""
 
     KIND: ClassVar[str] = "action.cancelled"
     why: str = ""
 
 
-class ActionBecameStale(Body, frozen=True, kw_only=True):
+class ActionBecameStale(ActionEvent, frozen=True, kw_only=True):
     """The base moved while the question waits; it can only be rejected or refreshed."""
 
     KIND: ClassVar[str] = "action.became_stale"
     paths: tuple[str, ...]
 
 
-class AnswerRefused(Body, frozen=True, kw_only=True):
+class AnswerRefused(ActionEvent, frozen=True, kw_only=True):
     """An answer came that could not count, and why."""
 
     KIND: ClassVar[str] = "answer.refused"
@@ -445,7 +474,7 @@ class AnswerRefused(Body, frozen=True, kw_only=True):
 # --- rules, trust, security ------------------------------------------------------------------------
 
 
-class RuleAdded(Body, frozen=True, kw_only=True):
+class RuleAdded(RuleEvent, frozen=True, kw_only=True):
     """A rule or grant exists from here on; S0 ApprovalRule."""
 
     KIND: ClassVar[str] = "rule.added"
@@ -465,21 +494,21 @@ class RuleAdded(Body, frozen=True, kw_only=True):
     external_id: str | None = None
 
 
-class RuleUsed(Body, frozen=True, kw_only=True):
+class RuleUsed(RuleEvent, frozen=True, kw_only=True):
     """A rule let a call pass."""
 
     KIND: ClassVar[str] = "rule.used"
     rule: str
 
 
-class RuleRevoked(Body, frozen=True, kw_only=True):
+class RuleRevoked(RuleEvent, frozen=True, kw_only=True):
     """A human took a rule back."""
 
     KIND: ClassVar[str] = "rule.revoked"
     rule: str
 
 
-class WorkspaceTrusted(Body, frozen=True, kw_only=True):
+class WorkspaceTrusted(RuleEvent, frozen=True, kw_only=True):
     """A human answered the trust question for these governing files."""
 
     KIND: ClassVar[str] = "workspace.trusted"
@@ -490,14 +519,14 @@ class WorkspaceTrusted(Body, frozen=True, kw_only=True):
     """What of these files stood in the way of calls; None where it was not noted."""
 
 
-class WorkspaceTrustRevoked(Body, frozen=True, kw_only=True):
+class WorkspaceTrustRevoked(RuleEvent, frozen=True, kw_only=True):
     """A human took the trust in a workspace back."""
 
     KIND: ClassVar[str] = "workspace.trust_revoked"
     workspace: str
 
 
-class SecurityNoted(Body, frozen=True, kw_only=True):
+class SecurityNoted(RuleEvent, frozen=True, kw_only=True):
     """Somebody tried what the program refuses: who, and from which processes."""
 
     KIND: ClassVar[str] = "security.noted"
@@ -506,44 +535,10 @@ class SecurityNoted(Body, frozen=True, kw_only=True):
     ancestry: tuple[int, ...] = ()
 
 
-class Unknown(Body, frozen=True, kw_only=True):
-    """An event of a kind that this version does not know, kept verbatim."""
-
-    KIND: ClassVar[str] = "unknown"
-    original_kind: str
-    content: Json = None
-
-
-class Event(Struct, frozen=True, kw_only=True):
-    """The envelope. `position` and `sequence_number` are 0 until the journal took the event."""
-
-    id: str
-    session_id: str
-    at: Micros
-    actor: Actor
-    body: Body
-    position: int = 0
-    sequence_number: int = 0
-    turn_id: str | None = None
-    call_id: str | None = None
-    action_id: str | None = None
-    step: str | None = None
-    recorded_at: Micros | None = None
-    """When an imported event was stored; `at` is then the foreign time."""
-    raw: str | None = None
-    """The body as stored, when it holds more than this version knows."""
-
-    @property
-    def kind(self) -> str:
-        """Return the storage name of the kind."""
-        body = self.body
-        return body.original_kind if isinstance(body, Unknown) else body.KIND
-
-
 # --- what a human asks for -----------------------------------------------------------------------
 
 
-class RunRequested(Body, frozen=True, kw_only=True):
+class RunRequested(RunEvent, frozen=True, kw_only=True):
     """A human wants a pipeline run; it stands in the session of that run, right after its creation."""
 
     KIND: ClassVar[str] = "run.requested"
@@ -566,14 +561,14 @@ class RunRequested(Body, frozen=True, kw_only=True):
     """How many runs stand above this one."""
 
 
-class RunCancelRequested(Body, frozen=True, kw_only=True):
+class RunCancelRequested(RunEvent, frozen=True, kw_only=True):
     """A human wants the run to end; what runs is ended, what waits is withdrawn."""
 
     KIND: ClassVar[str] = "run.cancel_requested"
     reason: str = ""
 
 
-class StepRetryRequested(Body, frozen=True, kw_only=True):
+class StepRetryRequested(RunEvent, frozen=True, kw_only=True):
     """A human wants a step of an ended run done again, with everything that depends on it."""
 
     KIND: ClassVar[str] = "step.retry_requested"
@@ -582,7 +577,7 @@ class StepRetryRequested(Body, frozen=True, kw_only=True):
 # --- what the coordinator says ---------------------------------------------------------------------
 
 
-class RunStarted(Body, frozen=True, kw_only=True):
+class RunStarted(RunEvent, frozen=True, kw_only=True):
     """The run begins (round 1) or goes on after it had ended or lost its coordinator (later rounds)."""
 
     KIND: ClassVar[str] = "run.started"
@@ -607,7 +602,7 @@ class RunStarted(Body, frozen=True, kw_only=True):
     """Path of the audit trace; empty if none is kept."""
 
 
-class RunChanged(Body, frozen=True, kw_only=True):
+class RunChanged(RunEvent, frozen=True, kw_only=True):
     """The run as a whole moved to another status."""
 
     KIND: ClassVar[str] = "run.changed"
@@ -619,7 +614,7 @@ class RunChanged(Body, frozen=True, kw_only=True):
     usage: Usage = Usage()
 
 
-class StepChanged(Body, frozen=True, kw_only=True):
+class StepChanged(RunEvent, frozen=True, kw_only=True):
     """A step, or one item of a matrix, moved to another state (S1 StepState)."""
 
     KIND: ClassVar[str] = "step.changed"
@@ -650,7 +645,7 @@ class StepChanged(Body, frozen=True, kw_only=True):
     output_bytes: Count = 0
 
 
-class ContractChecked(Body, frozen=True, kw_only=True):
+class ContractChecked(RunEvent, frozen=True, kw_only=True):
     """What a step hands over was checked against its contract (S1 HandoverConfig)."""
 
     KIND: ClassVar[str] = "contract.checked"
@@ -665,7 +660,7 @@ class ContractChecked(Body, frozen=True, kw_only=True):
     is_blocking: bool = True
 
 
-class ArtifactStored(Body, frozen=True, kw_only=True):
+class ArtifactStored(RunEvent, frozen=True, kw_only=True):
     """A step produced an artifact; later steps get exactly these bytes."""
 
     KIND: ClassVar[str] = "artifact.stored"
@@ -684,3 +679,65 @@ class ArtifactStored(Body, frozen=True, kw_only=True):
     size_bytes: Count = 0
     files: Count = 1
     attempt: Annotated[int, Meta(ge=1)] = 1
+
+
+# --- every kind, and the envelope ------------------------------------------------------------------
+
+
+class Unknown(Body, frozen=True, kw_only=True):
+    """An event of a kind that this version does not know, kept verbatim."""
+
+    KIND: ClassVar[str] = "unknown"
+    original_kind: str
+    content: Json = None
+
+
+SessionBody = (
+    SessionCreated | SessionStatusChanged | SessionChanged | SessionDeleted | LeaseTaken | LeaseReleased
+)  # fmt: skip
+RequestBody = (
+    PromptSubmitted | InterruptRequested | ContinueRequested | RefreshRequested | UndoRequested | MarkAdded
+    | ForkRequested
+)  # fmt: skip
+TurnBody = (
+    TurnStarted | TextStreamed | ThinkingStreamed | ReplyCompleted | TurnEnded | ProgressReported
+    | ErrorRaised | HookRan
+)  # fmt: skip
+CallBody = CallProposed | CallExecuting | ProcessStarted | OutputStreamed | FileChanged | CallFinished
+ActionBody = (
+    ActionOpened | ActionApproved | ActionRejected | ActionExpired | ActionSuperseded | ActionCancelled
+    | ActionBecameStale | AnswerRefused
+)  # fmt: skip
+RuleBody = RuleAdded | RuleUsed | RuleRevoked | WorkspaceTrusted | WorkspaceTrustRevoked | SecurityNoted
+RunBody = (
+    RunRequested | RunCancelRequested | StepRetryRequested | RunStarted | RunChanged | StepChanged
+    | ContractChecked | ArtifactStored
+)  # fmt: skip
+KnownBody = SessionBody | RequestBody | TurnBody | CallBody | ActionBody | RuleBody | RunBody
+"""Every kind but `unknown`; a consumer that must know all of them ends with `assert_never`."""
+EventBody = KnownBody | Unknown
+
+
+class Event(Struct, frozen=True, kw_only=True):
+    """The envelope. `position` and `sequence_number` are 0 until the journal took the event."""
+
+    id: str
+    session_id: str
+    at: Micros
+    actor: Actor
+    body: EventBody
+    position: int = 0
+    sequence_number: int = 0
+    turn_id: str | None = None
+    call_id: str | None = None
+    action_id: str | None = None
+    step: str | None = None
+    recorded_at: Micros | None = None
+    """When an imported event was stored; `at` is then the foreign time."""
+    raw: str | None = None
+    """The body as stored, when it holds more than this version knows."""
+
+    @property
+    def kind(self) -> str:
+        body = self.body
+        return body.original_kind if isinstance(body, Unknown) else body.KIND

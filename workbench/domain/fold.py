@@ -5,71 +5,44 @@ refuses it before it is stored.
 """
 
 from collections.abc import Callable, Iterable
-from typing import Protocol
+from typing import Protocol, assert_never
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from workbench.domain.events import (
-    ActionApproved,
-    ActionBecameStale,
-    ActionCancelled,
-    ActionExpired,
-    ActionOpened,
-    ActionRejected,
-    ActionSuperseded,
-    CallExecuting,
-    CallFinished,
-    CallProposed,
-    Event,
-    PromptSubmitted,
-    ReplyCompleted,
-    RuleAdded,
-    RuleRevoked,
-    RuleUsed,
-    SessionChanged,
-    SessionCreated,
-    SessionStatusChanged,
-    TurnEnded,
-    TurnStarted,
-    WorkspaceTrusted,
-    WorkspaceTrustRevoked,
-)
+from workbench.domain import events as e
+from workbench.domain.events import Event
 from workbench.domain.machines import (
     ACTION_MOVES,
     CALL_MOVES,
+    COMPLETED_STEP_STATES,
+    ENDED_RUN_STATES,
+    ENDED_STEP_STATES,
+    RUN_MOVES,
     SESSION_MOVES,
+    STEP_MOVES,
     ActionState,
     CallState,
     may_move,
 )
-from workbench.domain.rows import Action, Call, PipelineState, Row, Rule, Session, StepState, Trust
-from workbench.domain.run_fold import RUN_HANDLERS, RunRowLookup
-from workbench.domain.values import SYSTEM_SESSION, Actor, ApprovalMethod, Body, GateVerdict, ReplyCall
+from workbench.domain.rows import Action, Call, PipelineState, Row, Rule, Session, StepState, Trust, step_key
+from workbench.domain.values import SYSTEM_SESSION, Actor, ApprovalMethod, ReplyCall, StepPlan
 
 
-class RowLookup(RunRowLookup, Protocol):
-    """The rows as they stand before an event."""
+class RowLookup(Protocol):
+    """The rows as they stand before an event, by id; rules by number, trust by path, steps by `RUN/STEP`."""
 
-    def call(self, key: str) -> Call | None:
-        """Return a call by id."""
-        ...
-
-    def action(self, key: str) -> Action | None:
-        """Return an action by id."""
-        ...
-
-    def rule(self, key: str) -> Rule | None:
-        """Return a rule by its number, such as `R3`."""
-        ...
-
-    def trust(self, key: str) -> Trust | None:
-        """Return the trust row of a workspace path."""
-        ...
+    def session(self, key: str) -> Session | None: ...
+    def call(self, key: str) -> Call | None: ...
+    def action(self, key: str) -> Action | None: ...
+    def rule(self, key: str) -> Rule | None: ...
+    def trust(self, key: str) -> Trust | None: ...
+    def pipeline_state(self, key: str) -> PipelineState | None: ...
+    def step_state(self, key: str) -> StepState | None: ...
 
 
 class MemoryTables(Struct):
-    """Rows in memory: a Lookup that views, tests and the rebuild check fold into."""
+    """Rows in memory, which views, tests and the check of a rebuild fold events into."""
 
     sessions: dict[str, Session] = field(default_factory=dict[str, Session])
     calls: dict[str, Call] = field(default_factory=dict[str, Call])
@@ -80,35 +53,27 @@ class MemoryTables(Struct):
     step_states: dict[str, StepState] = field(default_factory=dict[str, StepState])
 
     def session(self, key: str) -> Session | None:
-        """Return a session by id."""
         return self.sessions.get(key)
 
     def call(self, key: str) -> Call | None:
-        """Return a call by id."""
         return self.calls.get(key)
 
     def action(self, key: str) -> Action | None:
-        """Return an action by id."""
         return self.actions.get(key)
 
     def rule(self, key: str) -> Rule | None:
-        """Return a rule by its number."""
         return self.rules.get(key)
 
     def trust(self, key: str) -> Trust | None:
-        """Return the trust row of a workspace path."""
         return self.trusts.get(key)
 
     def pipeline_state(self, key: str) -> PipelineState | None:
-        """Return a pipeline run by id."""
         return self.pipeline_states.get(key)
 
     def step_state(self, key: str) -> StepState | None:
-        """Return a step of a run by `RUN/STEP`."""
         return self.step_states.get(key)
 
     def put(self, row: Row) -> None:
-        """Store a row under its key."""
         match row:
             case Session():
                 self.sessions[row.id] = row
@@ -126,20 +91,15 @@ class MemoryTables(Struct):
                 self.step_states[row.key] = row
 
     def fold(self, events: Iterable[Event]) -> "MemoryTables":
-        """Apply events in order and return self."""
         for event in events:
             for row in apply_event(event, self):
                 self.put(row)
         return self
 
 
-CROSS_SESSION_EVENTS: tuple[type[Body], ...] = (
-    RuleAdded,
-    RuleUsed,
-    RuleRevoked,
-    WorkspaceTrusted,
-    WorkspaceTrustRevoked,
-)
+CROSS_SESSION_EVENTS = (
+    e.RuleAdded, e.RuleUsed, e.RuleRevoked, e.WorkspaceTrusted, e.WorkspaceTrustRevoked,
+)  # fmt: skip
 """What reaches beyond its session; of an imported one it is kept and shown, and grants nothing here."""
 
 
@@ -147,11 +107,32 @@ def apply_event(event: Event, look: RowLookup) -> tuple[Row, ...]:
     """Return the rows that an event changes, as they stand after it."""
     if not event.body.DURABLE:
         return ()
-    handler = None if _is_foreign_grant(event) else _HANDLERS.get(type(event.body))
-    rows = handler(event, look) if handler else ()
+    rows = () if _is_foreign_grant(event) else _changed_rows(event, look)
     if any(isinstance(row, Session) for row in rows):
         return rows
     return (*rows, *_touch_session(event, look))
+
+
+def _changed_rows(event: Event, look: RowLookup) -> tuple[Row, ...]:
+    match event.body:
+        case e.CallEvent() as body:
+            return _call_rows(event, body, look)
+        case e.TurnEvent() as body:
+            return _turn_rows(event, body, look)
+        case e.ActionEvent() as body:
+            return _action_rows(event, body, look)
+        case e.SessionEvent() as body:
+            return _session_rows(event, body, look)
+        case e.RunEvent() as body:
+            return _run_rows(event, body, look)
+        case e.PromptSubmitted():
+            return _on_session(event, look, lambda s: replace(s, last_prompt_at=event.at))
+        case e.RuleEvent() as body:
+            return _rule_or_trust_rows(event, body, look)
+        case e.RequestEvent() | e.Unknown():
+            return ()
+        case _:
+            assert_never(event.body)
 
 
 def _is_foreign_grant(event: Event) -> bool:
@@ -183,9 +164,19 @@ def _on_session(event: Event, look: RowLookup, change: Callable[[Session], Sessi
 # --- sessions ---------------------------------------------------------------------------------
 
 
-def _session_created(event: Event, look: RowLookup) -> tuple[Row, ...]:
-    body = event.body
-    assert isinstance(body, SessionCreated)
+def _session_rows(event: Event, body: e.SessionBody, look: RowLookup) -> tuple[Row, ...]:
+    match body:
+        case e.SessionCreated():
+            return _session_created(event, body, look)
+        case e.SessionStatusChanged():
+            return _status_changed(event, body, look)
+        case e.SessionChanged():
+            return _session_changed(event, body, look)
+        case e.SessionDeleted() | e.LeaseTaken() | e.LeaseReleased():
+            return ()
+
+
+def _session_created(event: Event, body: e.SessionCreated, look: RowLookup) -> tuple[Row, ...]:
     if look.session(event.session_id) is not None:
         return ()
     return (
@@ -200,9 +191,7 @@ def _session_created(event: Event, look: RowLookup) -> tuple[Row, ...]:
     )  # fmt: skip
 
 
-def _status_changed(event: Event, look: RowLookup) -> tuple[Row, ...]:
-    body = event.body
-    assert isinstance(body, SessionStatusChanged)
+def _status_changed(event: Event, body: e.SessionStatusChanged, look: RowLookup) -> tuple[Row, ...]:
 
     def change(session: Session) -> Session:
         if not may_move(SESSION_MOVES, session.status, body.status):
@@ -212,37 +201,35 @@ def _status_changed(event: Event, look: RowLookup) -> tuple[Row, ...]:
     return _on_session(event, look, change)
 
 
-def _session_changed(event: Event, look: RowLookup) -> tuple[Row, ...]:
-    body = event.body
-    assert isinstance(body, SessionChanged)
+def _session_changed(event: Event, body: e.SessionChanged, look: RowLookup) -> tuple[Row, ...]:
     names = ("title", "tags", "archived", "provider", "model")
-    given = {name: value for name in names if (value := getattr(body, name)) is not None}
+    changes = {name: value for name in names if (value := getattr(body, name)) is not None}
     if body.configuration is None:
-        return _on_session(event, look, lambda s: replace(s, **given))
+        return _on_session(event, look, lambda s: replace(s, **changes))
     members = body.configuration
 
     def changed(session: Session) -> Session:
         both = {**session.configuration, **members}
-        return replace(session, **given, configuration={name: v for name, v in both.items() if v is not None})
+        return replace(
+            session, **changes, configuration={name: v for name, v in both.items() if v is not None}
+        )
 
     return _on_session(event, look, changed)
 
 
-def _prompt_submitted(event: Event, look: RowLookup) -> tuple[Row, ...]:
-    return _on_session(event, look, lambda s: replace(s, last_prompt_at=event.at))
+def _turn_rows(event: Event, body: e.TurnBody, look: RowLookup) -> tuple[Row, ...]:
+    match body:
+        case e.ReplyCompleted():
+            return _reply_completed(event, body, look)
+        case e.TurnStarted():
+            return _on_session(event, look, lambda s: replace(s, open_turn=event.turn_id))
+        case e.TurnEnded():
+            return _on_session(event, look, lambda s: replace(s, open_turn=None))
+        case e.TextStreamed() | e.ThinkingStreamed() | e.ProgressReported() | e.ErrorRaised() | e.HookRan():
+            return ()
 
 
-def _turn_started(event: Event, look: RowLookup) -> tuple[Row, ...]:
-    return _on_session(event, look, lambda s: replace(s, open_turn=event.turn_id))
-
-
-def _turn_ended(event: Event, look: RowLookup) -> tuple[Row, ...]:
-    return _on_session(event, look, lambda s: replace(s, open_turn=None))
-
-
-def _reply_completed(event: Event, look: RowLookup) -> tuple[Row, ...]:
-    body = event.body
-    assert isinstance(body, ReplyCompleted)
+def _reply_completed(event: Event, body: e.ReplyCompleted, look: RowLookup) -> tuple[Row, ...]:
     calls = tuple(
         _new_call(event, call, body.round * 1000 + number)
         for number, call in enumerate(body.calls)
@@ -262,16 +249,29 @@ def _new_call(event: Event, call: ReplyCall, ordinal: int) -> Call:
 # --- calls -------------------------------------------------------------------------------------
 
 
-def _call_proposed(event: Event, look: RowLookup) -> tuple[Row, ...]:
-    body = event.body
-    assert isinstance(body, CallProposed)
+def _call_rows(event: Event, body: e.CallBody, look: RowLookup) -> tuple[Row, ...]:
+    match body:
+        case e.CallProposed():
+            return _call_proposed(event, body, look)
+        case e.CallExecuting():
+            call = _moved_call(look.call(event.call_id or ""), "executing")
+            return (replace(call, started_at=event.at),) if call else ()
+        case e.CallFinished():
+            return _call_finished(event, body, look)
+        case e.ProcessStarted() | e.OutputStreamed() | e.FileChanged():
+            return ()
+
+
+def _call_proposed(event: Event, body: e.CallProposed, look: RowLookup) -> tuple[Row, ...]:
     if event.call_id is None:
         return ()
     replaced = look.call(body.replaces) if body.replaces else None
     call = look.call(event.call_id) or _unannounced_call(event, body, replaced)
     if call.state != "pending":
         return ()
-    state, method = _VERDICT_STATES[body.verdict.outcome], _approval_method(body.verdict)
+    state = _VERDICT_STATES[body.verdict.outcome]
+    by_gate: ApprovalMethod = "config_rule" if body.verdict.rule else "auto"
+    method = by_gate if body.verdict.outcome == "allowed" else None
     now = replace(
         call, proposed=True, state=state, approval_method=method, rule=body.verdict.rule,
         verdict_by=body.verdict.by, target=body.target, parameters=body.parameters,
@@ -290,13 +290,7 @@ _VERDICT_STATES: dict[str, CallState] = {
 }
 
 
-def _approval_method(verdict: GateVerdict) -> ApprovalMethod | None:
-    if verdict.outcome != "allowed":
-        return None
-    return "config_rule" if verdict.rule else "auto"
-
-
-def _unannounced_call(event: Event, body: CallProposed, replaced: Call | None) -> Call:
+def _unannounced_call(event: Event, body: e.CallProposed, replaced: Call | None) -> Call:
     """Make the row of a call that no reply announced: an undo, or one that replaces a stale call."""
     return Call(
         id=event.call_id or "", session_id=event.session_id,
@@ -313,14 +307,7 @@ def _moved_call(call: Call | None, state: CallState) -> Call | None:
     return replace(call, state=state)
 
 
-def _call_executing(event: Event, look: RowLookup) -> tuple[Row, ...]:
-    call = _moved_call(look.call(event.call_id or ""), "executing")
-    return (replace(call, started_at=event.at),) if call else ()
-
-
-def _call_finished(event: Event, look: RowLookup) -> tuple[Row, ...]:
-    body = event.body
-    assert isinstance(body, CallFinished)
+def _call_finished(event: Event, body: e.CallFinished, look: RowLookup) -> tuple[Row, ...]:
     call = _moved_call(look.call(event.call_id or ""), body.state)
     if call is None:
         return ()
@@ -335,9 +322,28 @@ def _call_finished(event: Event, look: RowLookup) -> tuple[Row, ...]:
 # --- actions -----------------------------------------------------------------------------------
 
 
-def _action_opened(event: Event, look: RowLookup) -> tuple[Row, ...]:
-    body = event.body
-    assert isinstance(body, ActionOpened)
+def _action_rows(event: Event, body: e.ActionBody, look: RowLookup) -> tuple[Row, ...]:
+    match body:
+        case e.ActionOpened():
+            return _action_opened(event, body, look)
+        case e.ActionApproved():
+            return _action_approved(event, body, look)
+        case e.ActionRejected():
+            return _action_rejected(event, body, look)
+        case e.ActionExpired():
+            return _action_with_call(_decided_action(event, look, "expired"), look, event, "expired")
+        case e.ActionSuperseded():
+            action = _decided_action(event, look, "superseded", successor=body.successor, reason=body.why)
+        case e.ActionCancelled():
+            action = _decided_action(event, look, "cancelled", reason=body.why)
+        case e.ActionBecameStale():
+            return _became_stale(event, body, look)
+        case e.AnswerRefused():
+            return ()
+    return () if action is None else (action,)
+
+
+def _action_opened(event: Event, body: e.ActionOpened, look: RowLookup) -> tuple[Row, ...]:
     if event.action_id is None or look.action(event.action_id) is not None:
         return ()
     action = Action(
@@ -373,9 +379,7 @@ def _action_with_call(
     return action, replace(call, finished_at=event.at, error=action.reason or "", detail=state)
 
 
-def _action_approved(event: Event, look: RowLookup) -> tuple[Row, ...]:
-    body = event.body
-    assert isinstance(body, ActionApproved)
+def _action_approved(event: Event, body: e.ActionApproved, look: RowLookup) -> tuple[Row, ...]:
     action = _decided_action(
         event, look, "approved", reason=body.reason, approved_until=body.approved_until,
         result_digest=body.result_digest, selection=body.selection, edited=body.edited,
@@ -384,34 +388,12 @@ def _action_approved(event: Event, look: RowLookup) -> tuple[Row, ...]:
     return _action_with_call(action, look, event, "approved")
 
 
-def _action_rejected(event: Event, look: RowLookup) -> tuple[Row, ...]:
-    body = event.body
-    assert isinstance(body, ActionRejected)
+def _action_rejected(event: Event, body: e.ActionRejected, look: RowLookup) -> tuple[Row, ...]:
     action = _decided_action(event, look, "rejected", reason=body.reason, choice=body.choice)
     return _action_with_call(action, look, event, "rejected")
 
 
-def _action_expired(event: Event, look: RowLookup) -> tuple[Row, ...]:
-    return _action_with_call(_decided_action(event, look, "expired"), look, event, "expired")
-
-
-def _action_superseded(event: Event, look: RowLookup) -> tuple[Row, ...]:
-    body = event.body
-    assert isinstance(body, ActionSuperseded)
-    action = _decided_action(event, look, "superseded", successor=body.successor, reason=body.why)
-    return (action,) if action else ()
-
-
-def _action_cancelled(event: Event, look: RowLookup) -> tuple[Row, ...]:
-    body = event.body
-    assert isinstance(body, ActionCancelled)
-    action = _decided_action(event, look, "cancelled", reason=body.why)
-    return (action,) if action else ()
-
-
-def _became_stale(event: Event, look: RowLookup) -> tuple[Row, ...]:
-    body = event.body
-    assert isinstance(body, ActionBecameStale)
+def _became_stale(event: Event, body: e.ActionBecameStale, look: RowLookup) -> tuple[Row, ...]:
     action = look.action(event.action_id or "")
     if action is None or action.state != "pending":
         return ()
@@ -422,9 +404,34 @@ def _became_stale(event: Event, look: RowLookup) -> tuple[Row, ...]:
 # --- rules and trust -------------------------------------------------------------------------------
 
 
-def _rule_added(event: Event, look: RowLookup) -> tuple[Row, ...]:
-    body = event.body
-    assert isinstance(body, RuleAdded)
+def _rule_or_trust_rows(event: Event, body: e.RuleBody, look: RowLookup) -> tuple[Row, ...]:
+    match body:
+        case e.RuleAdded():
+            return _rule_added(event, body, look)
+        case e.RuleUsed():
+            rule = look.rule(body.rule)
+            if rule is None:
+                return ()
+            last = max(rule.last_used_at or 0, event.at)
+            return (replace(rule, use_count=rule.use_count + 1, last_used_at=last),)
+        case e.RuleRevoked():
+            rule = look.rule(body.rule)
+            return (replace(rule, revoked_at=event.at),) if rule and rule.revoked_at is None else ()
+        case e.WorkspaceTrusted():
+            return (
+                Trust(
+                    workspace=body.workspace, content_hash=body.content_hash, read_grant=body.read_grant,
+                    decided_at=event.at, decided_by=describe_actor(event.actor),
+                ),
+            )  # fmt: skip
+        case e.WorkspaceTrustRevoked():
+            row = look.trust(body.workspace)
+            return (replace(row, revoked_at=event.at),) if row and row.revoked_at is None else ()
+        case e.SecurityNoted():
+            return ()
+
+
+def _rule_added(event: Event, body: e.RuleAdded, look: RowLookup) -> tuple[Row, ...]:
     if look.rule(body.rule) is not None:
         return ()
     return (
@@ -437,65 +444,134 @@ def _rule_added(event: Event, look: RowLookup) -> tuple[Row, ...]:
     )  # fmt: skip
 
 
-def _rule_used(event: Event, look: RowLookup) -> tuple[Row, ...]:
-    body = event.body
-    assert isinstance(body, RuleUsed)
-    rule = look.rule(body.rule)
-    if rule is None:
+# --- pipeline runs --------------------------------------------------------------------------------
+
+
+def _run_rows(event: Event, body: e.RunBody, look: RowLookup) -> tuple[Row, ...]:
+    match body:
+        case e.RunRequested():
+            return _run_requested(event, body, look)
+        case e.RunStarted():
+            return _run_started(event, body, look)
+        case e.RunChanged():
+            return _run_changed(event, body, look)
+        case e.StepChanged():
+            return _step_changed(event, body, look)
+        case e.ContractChecked():
+            step = look.step_state(step_key(event.session_id, event.step or ""))
+            if step is None or step.state in COMPLETED_STEP_STATES:
+                return ()
+            return (replace(step, contract=body.outcome),)
+        case e.RunCancelRequested() | e.StepRetryRequested() | e.ArtifactStored():
+            return ()
+
+
+def _run_requested(event: Event, body: e.RunRequested, look: RowLookup) -> tuple[Row, ...]:
+    if look.pipeline_state(event.session_id) is not None:
         return ()
-    last = max(rule.last_used_at or 0, event.at)
-    return (replace(rule, use_count=rule.use_count + 1, last_used_at=last),)
-
-
-def _rule_revoked(event: Event, look: RowLookup) -> tuple[Row, ...]:
-    body = event.body
-    assert isinstance(body, RuleRevoked)
-    rule = look.rule(body.rule)
-    return (replace(rule, revoked_at=event.at),) if rule and rule.revoked_at is None else ()
-
-
-def _workspace_trusted(event: Event, look: RowLookup) -> tuple[Row, ...]:
-    del look
-    body = event.body
-    assert isinstance(body, WorkspaceTrusted)
+    session = look.session(event.session_id)
     return (
-        Trust(
-            workspace=body.workspace, content_hash=body.content_hash, read_grant=body.read_grant,
-            decided_at=event.at, decided_by=describe_actor(event.actor),
+        PipelineState(
+            pipeline_id=event.session_id, pipeline_name=body.pipeline, status="queued",
+            created_at=event.at, updated_at=event.at, moved_at=event.at, input=body.input, file=body.file,
+            number=session.number if session else None,
         ),
     )  # fmt: skip
 
 
-def _trust_revoked(event: Event, look: RowLookup) -> tuple[Row, ...]:
-    body = event.body
-    assert isinstance(body, WorkspaceTrustRevoked)
-    row = look.trust(body.workspace)
-    return (replace(row, revoked_at=event.at),) if row and row.revoked_at is None else ()
+def _run_started(event: Event, body: e.RunStarted, look: RowLookup) -> tuple[Row, ...]:
+    run = look.pipeline_state(event.session_id)
+    if run is None or run.status == "completed":
+        return ()
+    # Where a route led back the run went on all the time.
+    is_going_on = bool(body.returned_by) and run.status == "running"
+    worked = max(0, event.at - (run.moved_at or event.at)) // 1000 if is_going_on else 0
+    now = replace(
+        run, status="running", round=body.round, updated_at=event.at, moved_at=event.at, finished_at=None,
+        started_at=event.at if run.started_at is None else run.started_at, error_message="",
+        duration_ms=run.duration_ms + worked,
+    )  # fmt: skip
+    steps = (_step_of_round(event, body, plan, ordinal, look) for ordinal, plan in enumerate(body.steps))
+    items = (_reset_item(event, key, look) for key in body.reset if "[" in key)
+    return (now, *(step for step in (*steps, *items) if step is not None))
 
 
-_Handler = Callable[[Event, RowLookup], tuple[Row, ...]]
-_HANDLERS: dict[type[Body], _Handler] = {
-    SessionCreated: _session_created,
-    SessionStatusChanged: _status_changed,
-    SessionChanged: _session_changed,
-    PromptSubmitted: _prompt_submitted,
-    TurnStarted: _turn_started,
-    TurnEnded: _turn_ended,
-    ReplyCompleted: _reply_completed,
-    CallProposed: _call_proposed,
-    CallExecuting: _call_executing,
-    CallFinished: _call_finished,
-    ActionOpened: _action_opened,
-    ActionApproved: _action_approved,
-    ActionRejected: _action_rejected,
-    ActionExpired: _action_expired,
-    ActionSuperseded: _action_superseded,
-    ActionCancelled: _action_cancelled,
-    ActionBecameStale: _became_stale,
-    RuleAdded: _rule_added,
-    RuleUsed: _rule_used,
-    RuleRevoked: _rule_revoked,
-    WorkspaceTrusted: _workspace_trusted,
-    WorkspaceTrustRevoked: _trust_revoked,
-    **RUN_HANDLERS,
-}
+def _step_of_round(
+    event: Event, body: e.RunStarted, plan: StepPlan, ordinal: int, look: RowLookup
+) -> StepState | None:
+    key = step_key(event.session_id, plan.id)
+    known = look.step_state(key)
+    if known is not None:
+        return _reset_step(known, event.at) if plan.id in body.reset else None
+    is_kept = plan.id in body.kept
+    return StepState(
+        key=key, pipeline_id=event.session_id, step_id=plan.id, ordinal=ordinal, kind=plan.kind,
+        persona=plan.persona, state="completed" if is_kept else "pending", moved_at=event.at,
+        completed_at=event.at if is_kept else None,
+    )  # fmt: skip
+
+
+def _reset_item(event: Event, step: str, look: RowLookup) -> StepState | None:
+    known = look.step_state(step_key(event.session_id, step))
+    return _reset_step(known, event.at) if known is not None and known.matrix else None
+
+
+def _reset_step(step: StepState, at: int) -> StepState:
+    return replace(
+        step, state="pending", moved_at=at, completed_at=None, error_message="", is_warned=False,
+        contract=None, duration_ms=0, exit_code=None, action_id=None,
+    )  # fmt: skip
+
+
+def _run_changed(event: Event, body: e.RunChanged, look: RowLookup) -> tuple[Row, ...]:
+    run = look.pipeline_state(event.session_id)
+    if run is None or not may_move(RUN_MOVES, run.status, body.status):
+        return ()
+    return (
+        replace(
+            run, status=body.status, updated_at=event.at, moved_at=event.at,
+            duration_ms=body.duration_ms, usage=body.usage,
+            finished_at=event.at if body.status in ENDED_RUN_STATES else None,
+            error_message=body.detail if body.status in ("failed", "cancelled") else "",
+        ),
+    )  # fmt: skip
+
+
+def _step_changed(event: Event, body: e.StepChanged, look: RowLookup) -> tuple[Row, ...]:
+    if event.step is None:
+        return ()
+    step = look.step_state(step_key(event.session_id, event.step)) or _new_item(event, body, look)
+    if step is None or not may_move(STEP_MOVES, step.state, body.state):
+        return ()
+    run = look.pipeline_state(event.session_id)
+    touched = (replace(run, updated_at=event.at),) if run else ()
+    return (_moved_step(step, event, body), *touched)
+
+
+def _new_item(event: Event, body: e.StepChanged, look: RowLookup) -> StepState | None:
+    """Make the row of a matrix item, which nobody knew when the run was started."""
+    of = look.step_state(step_key(event.session_id, body.matrix)) if body.matrix else None
+    if of is None or event.step is None:
+        return None
+    return StepState(
+        key=step_key(event.session_id, event.step), pipeline_id=event.session_id, step_id=event.step,
+        state="pending", ordinal=of.ordinal, kind=of.kind, persona=of.persona, matrix=body.matrix,
+    )  # fmt: skip
+
+
+def _moved_step(step: StepState, event: Event, body: e.StepChanged) -> StepState:
+    is_begun = body.state == "running" and body.attempt != step.attempt
+    is_failure = body.state in ("failed", "retrying", "skipped", "cancelled") or body.is_warned
+    # `waiting` has usage only where a step goes over from a full conversation to the next.
+    is_counted = body.state in (*ENDED_STEP_STATES, "retrying", "waiting")
+    usage = step.usage.plus(body.usage) if is_counted else step.usage
+    return replace(
+        step, state=body.state, attempt=body.attempt, moved_at=event.at, duration_ms=body.duration_ms,
+        retry_count=step.retry_count + (body.state == "retrying"), is_warned=body.is_warned,
+        contract=None if is_begun else step.contract,
+        started_at=event.at if is_begun or step.started_at is None else step.started_at,
+        completed_at=event.at if body.state in ENDED_STEP_STATES else None,
+        workspace_path=body.workspace or step.workspace_path, session_id=body.session_id or step.session_id,
+        action_id=event.action_id if body.state == "waiting" else step.action_id,
+        exit_code=body.exit_code, error_message=body.detail if is_failure else "", usage=usage,
+    )  # fmt: skip

@@ -31,7 +31,6 @@ StepStateName = Literal[
     "cancelled",
 ]
 Moves = dict[str, frozenset[str]]
-_LIVE = {"created", "initializing", "ready", "processing", "paused"}
 SESSION_MOVES: Final[Moves] = {
     "created": frozenset({"initializing", "terminated"}),
     "initializing": frozenset({"ready", "failed", "terminated"}),
@@ -89,7 +88,6 @@ COMPLETED_STEP_STATES: Final = frozenset({"completed", "completed_empty"})
 ENDED_STEP_STATES: Final = COMPLETED_STEP_STATES | {"failed", "skipped", "cancelled"}
 TERMINAL_SESSION_STATES: Final = frozenset(name for name, after in SESSION_MOVES.items() if not after)
 SETTLED_CALL_STATES: Final = frozenset(get_args(CallState)) - {"pending", "approved", "executing"}
-OPEN_CALL_STATES: Final = frozenset({"pending", "approved", "executing"})
 
 
 class IllegalMoveError(ValueError):
@@ -107,6 +105,5 @@ def may_move(moves: Moves, old: str, new: str) -> bool:
 
 
 def require_move(machine: str, moves: Moves, old: str, new: str) -> None:
-    """Raise IllegalMoveError unless `new` may follow `old`."""
     if not may_move(moves, old, new):
         raise IllegalMoveError(machine, old, new)

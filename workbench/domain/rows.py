@@ -68,8 +68,8 @@ class Session(Struct, frozen=True, kw_only=True):
     @property
     def reads(self) -> "Literal['every', 'reads'] | None":
         """Return what a human said that it asks about: every tool, or all but reads; None is as set."""
-        found = self.configuration.get("reads")
-        return "every" if found == "every" else "reads" if found == "reads" else None
+        setting = self.configuration.get("reads")
+        return "every" if setting == "every" else "reads" if setting == "reads" else None
 
 
 class Call(Struct, frozen=True, kw_only=True):
@@ -236,7 +236,6 @@ class StepState(Struct, frozen=True, kw_only=True):
 
 
 def step_key(run: str, step: str) -> str:
-    """Return the key of a step's row."""
     return f"{run}/{step}"
 
 

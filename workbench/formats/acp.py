@@ -4,28 +4,10 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from workbench.domain.values import JsonObject
-from workbench.formats import records
+from workbench.formats import records as r
 from workbench.formats.input import JsonLine
-from workbench.formats.records import (
-    CallDecision,
-    CallResult,
-    FileEdit,
-    FileProblem,
-    Prompt,
-    Record,
-    Reply,
-    SessionHead,
-    ToolCall,
-    UnmappedRecord,
-    as_object,
-    as_objects,
-    as_text,
-    as_time,
-    content_text,
-    first_text,
-)
 
-_CALL_STATES: Final[dict[str, records.ResultState]] = {"completed": "succeeded", "failed": "failed"}
+_CALL_STATES: Final[dict[str, r.ResultState]] = {"completed": "succeeded", "failed": "failed"}
 _IGNORED_UPDATES: Final = (
     "available_commands_update", "current_mode_update", "config_option_update", "session_info_update",
     "usage_update",
@@ -39,13 +21,13 @@ _TURN_OUTCOMES: Final = {
 
 
 def is_trace(sample: list[JsonObject]) -> bool:
-    """Tell whether lines are messages of the protocol."""
-    found = [message_of(line) for line in sample]
-    methods = {as_text(one.get("method")) for one in found}
+    messages = [message_of(line) for line in sample]
+    methods = {r.text_of(message, "method") for message in messages}
     if any(method.startswith(("session/", "fs/", "terminal/")) for method in methods):
         return True
     return any(
-        one.get("jsonrpc") == "2.0" and "agentCapabilities" in as_object(one.get("result")) for one in found
+        message.get("jsonrpc") == "2.0" and "agentCapabilities" in r.object_of(message, "result")
+        for message in messages
     )
 
 
@@ -54,28 +36,30 @@ def message_of(line: JsonObject) -> JsonObject:
     if "jsonrpc" in line or "method" in line:
         return line
     return next(
-        (as_object(line[key]) for key in ("message", "msg", "data", "payload") if as_object(line.get(key))),
+        (
+            r.as_object(line[key])
+            for key in ("message", "msg", "data", "payload")
+            if r.as_object(line.get(key))
+        ),
         line,
     )
 
 
-def read(lines: Iterable[JsonLine | FileProblem], name: str) -> Iterator[Record]:
+def read(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
     """Yield the sessions of a trace; usually it is one."""
     reader = _TraceReader(name)
     for line in lines:
-        if isinstance(line, FileProblem):
+        if isinstance(line, r.FileProblem):
             yield line
             continue
-        row = as_object(line.value)
+        row = r.as_object(line.value)
         yield from reader.message(
-            message_of(row), as_time(row.get("timestamp") or row.get("ts")), line.number
+            message_of(row), r.as_time(row.get("timestamp") or row.get("ts")), line.number
         )
     yield from reader.flush()
 
 
 class _TraceReader:
-    """What has to be remembered between messages."""
-
     def __init__(self, name: str) -> None:
         self._name = name
         self._has_begun = False
@@ -87,158 +71,156 @@ class _TraceReader:
         self._workspace = ""
         self._at: int | None = None
 
-    def message(self, found: JsonObject, at: int | None, number: int) -> Iterator[Record]:
+    def message(self, rpc: JsonObject, at: int | None, number: int) -> Iterator[r.Record]:
         self._at = at if at is not None else self._at
-        method, params = as_text(found.get("method")), as_object(found.get("params"))
+        method, params = r.text_of(rpc, "method"), r.object_of(rpc, "params")
         if method == "session/update":
             yield from self._update(params, number)
         elif method == "session/request_permission":
-            yield from self._permission(repr(found.get("id")), params, number)
+            yield from self._permission(repr(rpc.get("id")), params, number)
         elif method == "session/prompt":
             yield from self._prompt(params, number)
         elif method in ("session/new", "session/load"):
-            self._workspace = as_text(params.get("cwd")) or self._workspace
+            self._workspace = r.text_of(params, "cwd") or self._workspace
         elif method == "session/cancel":
             yield from self.flush()
-            yield records.TurnStop(at=self._at)
-        elif "result" in found or "error" in found:
-            yield from self._answer(found, number)
+            yield r.TurnStop(at=self._at)
+        elif "result" in rpc or "error" in rpc:
+            yield from self._answer(rpc, number)
         elif method and method != "initialize":
             yield from self._begin("")
-            yield UnmappedRecord(kind=method, content=params, at=self._at, line=number)
+            yield r.UnmappedRecord(kind=method, content=params, at=self._at, line=number)
 
-    def _begin(self, key: str) -> Iterator[Record]:
+    def _begin(self, key: str) -> Iterator[r.Record]:
         if not self._has_begun:
             self._has_begun = True
-            yield SessionHead(key=key or self._name, workspace=self._workspace, at=self._at)
+            yield r.SessionHead(key=key or self._name, workspace=self._workspace, at=self._at)
 
-    def flush(self) -> Iterator[Record]:
+    def flush(self) -> Iterator[r.Record]:
         said = {kind: "".join(parts) for kind, parts in self._said.items()}
         self._said, self._last = {"user": [], "agent": [], "thought": []}, ""
         if said["user"]:
-            yield Prompt(text=said["user"], at=self._at)
+            yield r.Prompt(text=said["user"], at=self._at)
         if said["agent"] or said["thought"]:
-            yield Reply(text=said["agent"], thinking=said["thought"], at=self._at)
+            yield r.Reply(text=said["agent"], thinking=said["thought"], at=self._at)
 
-    def _prompt(self, params: JsonObject, number: int) -> Iterator[Record]:
-        yield from self._begin(as_text(params.get("sessionId")))
+    def _prompt(self, params: JsonObject, number: int) -> Iterator[r.Record]:
+        yield from self._begin(r.text_of(params, "sessionId"))
         yield from self.flush()
-        yield Prompt(text=content_text(params.get("prompt")), at=self._at, line=number)
+        yield r.Prompt(text=r.content_of(params, "prompt"), at=self._at, line=number)
 
-    def _update(self, params: JsonObject, number: int) -> Iterator[Record]:
-        yield from self._begin(as_text(params.get("sessionId")))
-        update = as_object(params.get("update"))
-        kind = as_text(update.get("sessionUpdate"))
+    def _update(self, params: JsonObject, number: int) -> Iterator[r.Record]:
+        yield from self._begin(r.text_of(params, "sessionId"))
+        update = r.object_of(params, "update")
+        kind = r.text_of(update, "sessionUpdate")
         if kind.endswith("_chunk"):
             yield from self._chunk(kind.removesuffix("_chunk"), update)
         elif kind in ("tool_call", "tool_call_update"):
             yield from self.flush()
             yield from self._call(update, number)
         elif kind == "plan":
-            yield UnmappedRecord(kind="plan", content=update.get("entries"), at=self._at, line=number)
+            yield r.UnmappedRecord(kind="plan", content=update.get("entries"), at=self._at, line=number)
         else:
-            if kind == "session_info_update" and (title := as_text(update.get("title"))):
-                yield records.TitleChange(title=title, at=self._at)
+            if kind == "session_info_update" and (title := r.text_of(update, "title")):
+                yield r.TitleChange(title=title, at=self._at)
             known = kind in _IGNORED_UPDATES
-            yield UnmappedRecord(
+            yield r.UnmappedRecord(
                 kind=kind or "update", content=update, at=self._at, line=number, is_understood=known
             )
 
-    def _chunk(self, kind: str, update: JsonObject) -> Iterator[Record]:
+    def _chunk(self, kind: str, update: JsonObject) -> Iterator[r.Record]:
         who = {"user_message": "user", "agent_message": "agent", "agent_thought": "thought"}.get(kind)
         if who is None:
             return
         if (who == "user") != (self._last == "user") and self._last:
             yield from self.flush()
         self._last = who
-        self._said[who].append(content_text([update.get("content")]))
+        self._said[who].append(r.content_text([update.get("content")]))
 
-    def _call(self, update: JsonObject, number: int) -> Iterator[Record]:
-        key = as_text(update.get("toolCallId"))
+    def _call(self, update: JsonObject, number: int) -> Iterator[r.Record]:
+        key = r.text_of(update, "toolCallId")
         call = self._calls.setdefault(key, {})
         call.update({name: value for name, value in update.items() if value is not None})
-        status = as_text(call.get("status"))
+        status = r.text_of(call, "status")
         if "rawInput" in call or status in ("in_progress", *_CALL_STATES):
             yield from self._ask(key, number)
         if status in _CALL_STATES and not call.get("is_done"):
             call["is_done"] = True
             yield self._result(key, call, _CALL_STATES[status], number)
 
-    def _ask(self, key: str, number: int) -> Iterator[Record]:
+    def _ask(self, key: str, number: int) -> Iterator[r.Record]:
         if key in self._asked:
             return
         self._asked.add(key)
         call = self._calls.get(key, {})
-        paths = [as_text(location.get("path")) for location in as_objects(call.get("locations"))]
-        given = as_object(call.get("rawInput")) or {
+        paths = [r.text_of(location, "path") for location in r.objects_of(call, "locations")]
+        raw = r.object_of(call, "rawInput") or {
             name: value for name, value in (("path", " ".join(paths)),) if value
         }
-        arguments = given or {"title": as_text(call.get("title"))}
-        asked = ToolCall(
+        arguments = raw or {"title": r.text_of(call, "title")}
+        asked = r.ToolCall(
             id=key,
-            tool=as_text(call.get("kind")) or as_text(call.get("title")) or "tool",
+            tool=r.text_of(call, "kind") or r.text_of(call, "title") or "tool",
             arguments=arguments,
         )
-        yield Reply(calls=(asked,), at=self._at, line=number)
+        yield r.Reply(calls=(asked,), at=self._at, line=number)
 
-    def _result(
-        self, key: str, call: dict[str, object], state: records.ResultState, number: int
-    ) -> CallResult:
-        items = as_objects(call.get("content"))
-        said = content_text([item.get("content") for item in items if item.get("type") == "content"])
+    def _result(self, key: str, call: dict[str, object], state: r.ResultState, number: int) -> r.CallResult:
+        items = r.objects_of(call, "content")
+        said = r.content_text([item.get("content") for item in items if item.get("type") == "content"])
         changes = tuple(
-            FileEdit(
-                path=as_text(item.get("path")),
+            r.FileEdit(
+                path=r.text_of(item, "path"),
                 old=old if isinstance(old := item.get("oldText"), str) else None,
-                new=as_text(item.get("newText")),
+                new=r.text_of(item, "newText"),
                 change="modify" if isinstance(item.get("oldText"), str) else "create",
             )
             for item in items
             if item.get("type") == "diff"
         )  # fmt: skip
-        return CallResult(call=key, text=said, state=state, changes=changes, at=self._at, line=number)
+        return r.CallResult(call=key, text=said, state=state, changes=changes, at=self._at, line=number)
 
-    def _permission(self, request: str, params: JsonObject, number: int) -> Iterator[Record]:
-        yield from self._begin(as_text(params.get("sessionId")))
+    def _permission(self, request: str, params: JsonObject, number: int) -> Iterator[r.Record]:
+        yield from self._begin(r.text_of(params, "sessionId"))
         yield from self.flush()
-        call = as_object(params.get("toolCall"))
-        key = as_text(call.get("toolCallId"))
+        call = r.object_of(params, "toolCall")
+        key = r.text_of(call, "toolCallId")
         self._calls.setdefault(key, {}).update({k: v for k, v in call.items() if v is not None})
         yield from self._ask(key, number)
         options = {
-            as_text(option.get("optionId")): as_text(option.get("kind"))
-            for option in as_objects(params.get("options"))
+            r.text_of(option, "optionId"): r.text_of(option, "kind")
+            for option in r.objects_of(params, "options")
         }
         self._requests[request] = (key, options)
 
-    def _answer(self, found: JsonObject, number: int) -> Iterator[Record]:
-        result, request = as_object(found.get("result")), repr(found.get("id"))
+    def _answer(self, found: JsonObject, number: int) -> Iterator[r.Record]:
+        result, request = r.object_of(found, "result"), repr(found.get("id"))
         if request in self._requests:
             key, options = self._requests.pop(request)
-            yield from self._decided(key, as_object(result.get("outcome")), options, number)
+            yield from self._decided(key, r.object_of(result, "outcome"), options, number)
         elif "stopReason" in result:
             yield from self.flush()
-            reason = as_text(result.get("stopReason"))
+            reason = r.text_of(result, "stopReason")
             if reason in _TURN_OUTCOMES:
-                yield records.TurnStop(outcome=_TURN_OUTCOMES[reason], detail=reason, at=self._at)  # type: ignore[arg-type]
+                yield r.TurnStop(outcome=_TURN_OUTCOMES[reason], detail=reason, at=self._at)  # type: ignore[arg-type]
         elif "error" in found:
             yield from self._begin("")
-            yield records.ErrorRecord(
-                code="rpc", message=as_text(as_object(found.get("error")).get("message")), at=self._at
+            yield r.ErrorRecord(
+                code="rpc", message=r.text_of(r.object_of(found, "error"), "message"), at=self._at
             )
         elif "sessionId" in result:
-            yield from self._begin(as_text(result.get("sessionId")))
+            yield from self._begin(r.text_of(result, "sessionId"))
 
     def _decided(
         self, key: str, outcome: JsonObject, options: dict[str, str], number: int
-    ) -> Iterator[Record]:
-        kind = options.get(as_text(outcome.get("optionId")), "")
-        if first_text(outcome, "outcome") != "selected" or not kind:
-            yield CallResult(
+    ) -> Iterator[r.Record]:
+        kind = options.get(r.text_of(outcome, "optionId"), "")
+        if r.first_text(outcome, "outcome") != "selected" or not kind:
+            yield r.CallResult(
                 call=key, state="cancelled", error="the question was cancelled", at=self._at, line=number
             )
         elif kind.startswith("allow"):
-            yield CallDecision(call=key, is_approved=True, at=self._at)
+            yield r.CallDecision(call=key, is_approved=True, at=self._at)
         else:
             self._calls[key]["is_done"] = True
-            yield CallResult(call=key, state="rejected", at=self._at, line=number)
+            yield r.CallResult(call=key, state="rejected", at=self._at, line=number)

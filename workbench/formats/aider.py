@@ -6,20 +6,8 @@ from contextlib import suppress
 from typing import Final
 
 from workbench.domain.values import Usage
-from workbench.formats import records
+from workbench.formats import records as r
 from workbench.formats.patches import PatchRefused, parse_git_diff
-from workbench.formats.records import (
-    CallDecision,
-    CallResult,
-    FileEdit,
-    Prompt,
-    Record,
-    Reply,
-    SessionHead,
-    ToolCall,
-    UnmappedRecord,
-    as_time,
-)
 
 HISTORY_START: Final = "# aider chat started at "
 _APPLIED: Final = re.compile(r"Applied edit to (.+)")
@@ -50,22 +38,19 @@ _LLM_HEADING: Final = re.compile(r"(TO LLM|LLM RESPONSE) (\d{4}-\d\d-\d\dT\d\d:\
 
 
 def is_history(beginning: str) -> bool:
-    """Tell whether a text is a history of aider."""
     return any(line.startswith(HISTORY_START) for line in beginning.split("\n"))
 
 
 def is_input_history(beginning: str) -> bool:
-    """Tell whether a text is the list of what was typed."""
     lines = [line for line in beginning.split("\n")[:60] if line.strip()]
     return len(lines) > 1 and bool(_INPUT_HEADING.match(lines[0])) and lines[1].startswith("+")
 
 
 def is_llm_log(beginning: str) -> bool:
-    """Tell whether a text is the log of what went to the model and came back."""
     return any(_LLM_HEADING.match(line) for line in beginning.split("\n")[:60])
 
 
-def read_input_history(lines: Iterable[str], name: str) -> Iterator[Record]:
+def read_input_history(lines: Iterable[str], name: str) -> Iterator[r.Record]:
     """Yield one session with everything that was typed in a folder."""
     del name
     at: int | None = None
@@ -73,21 +58,21 @@ def read_input_history(lines: Iterable[str], name: str) -> Iterator[Record]:
     for here, line in enumerate(lines, 1):
         if match := _INPUT_HEADING.match(line):
             yield from _input_prompt(typed, at, number)
-            typed, number, at = [], here, as_time(match[1].replace(" ", "T", 1))
+            typed, number, at = [], here, r.as_time(match[1].replace(" ", "T", 1))
             if not begun:
                 begun = True
-                yield SessionHead(key=f"input:{match[1]}", title="typed into aider", at=at)
+                yield r.SessionHead(key=f"input:{match[1]}", title="typed into aider", at=at)
         elif line.startswith("+"):
             typed.append(line[1:])
     yield from _input_prompt(typed, at, number)
 
 
-def _input_prompt(typed: list[str], at: int | None, number: int) -> Iterator[Record]:
+def _input_prompt(typed: list[str], at: int | None, number: int) -> Iterator[r.Record]:
     if typed:
-        yield Prompt(text="\n".join(typed), at=at, line=number)
+        yield r.Prompt(text="\n".join(typed), at=at, line=number)
 
 
-def read_llm_log(lines: Iterable[str], name: str) -> Iterator[Record]:
+def read_llm_log(lines: Iterable[str], name: str) -> Iterator[r.Record]:
     """Yield one session: of every request the last thing said by the human, and the answer."""
     del name
     begun, at, number = False, None, 0
@@ -97,19 +82,19 @@ def read_llm_log(lines: Iterable[str], name: str) -> Iterator[Record]:
         if match := _LLM_HEADING.match(line):
             yield from _llm_exchange(way, said, at, number)
             way, said, number = match[1], [], here
-            at = as_time(match[2])
+            at = r.as_time(match[2])
             if not begun:
                 begun = True
-                yield SessionHead(key=f"llm:{match[2]}", title="aider and its model", at=at)
+                yield r.SessionHead(key=f"llm:{match[2]}", title="aider and its model", at=at)
         else:
             role, _, rest = line.partition(" ")
             said.append((role, rest) if role in ("USER", "ASSISTANT", "SYSTEM") else ("", line))
     yield from _llm_exchange(way, said, at, number)
 
 
-def _llm_exchange(way: str, said: list[tuple[str, str]], at: int | None, number: int) -> Iterator[Record]:
+def _llm_exchange(way: str, said: list[tuple[str, str]], at: int | None, number: int) -> Iterator[r.Record]:
     if way == "LLM RESPONSE":
-        yield Reply(text="\n".join(rest for _, rest in said).strip(), at=at, line=number)
+        yield r.Reply(text="\n".join(rest for _, rest in said).strip(), at=at, line=number)
     elif way:
         last: list[str] = []
         for role, rest in reversed(said):
@@ -120,8 +105,7 @@ def _llm_exchange(way: str, said: list[tuple[str, str]], at: int | None, number:
         yield from _input_prompt(last, at, number)
 
 
-def read(lines: Iterable[str], name: str) -> Iterator[Record]:
-    """Yield a session for each start."""
+def read(lines: Iterable[str], name: str) -> Iterator[r.Record]:
     reader = _ChatReader(name)
     for number, line in enumerate(lines, 1):
         yield from reader.line(line, number)
@@ -129,8 +113,6 @@ def read(lines: Iterable[str], name: str) -> Iterator[Record]:
 
 
 class _ChatReader:
-    """The lines of one speaker, until another one speaks."""
-
     def __init__(self, name: str) -> None:
         self._name = name
         self._who = ""
@@ -140,7 +122,7 @@ class _ChatReader:
         self._model = ""
         self._said = ""
 
-    def line(self, line: str, number: int) -> Iterator[Record]:
+    def line(self, line: str, number: int) -> Iterator[r.Record]:
         if line.startswith(HISTORY_START):
             yield from self.flush(number)
             self._model, self._said = "", ""
@@ -159,47 +141,47 @@ class _ChatReader:
             return "program", line[2:].removesuffix("  ")
         return "agent", line.removesuffix("  ")
 
-    def _head(self, when: str) -> SessionHead:
+    def _head(self, when: str) -> r.SessionHead:
         self._has_begun = True
-        at = as_time(when.replace(" ", "T", 1))
-        return SessionHead(key=f"{self._name.rpartition('/')[2]}:{when}", title="", at=at)
+        at = r.as_time(when.replace(" ", "T", 1))
+        return r.SessionHead(key=f"{self._name.rpartition('/')[2]}:{when}", title="", at=at)
 
-    def flush(self, number: int) -> Iterator[Record]:
+    def flush(self, number: int) -> Iterator[r.Record]:
         said = "\n".join(self._lines).strip("\n")
         who, self._who, self._lines = self._who, "", []
         if not said.strip():
             return
         if not self._has_begun:
-            yield SessionHead(key=f"{self._name.rpartition('/')[2]}:before")
+            yield r.SessionHead(key=f"{self._name.rpartition('/')[2]}:before")
             self._has_begun = True
         if who == "human":
-            yield Prompt(text=said, line=number)
+            yield r.Prompt(text=said, line=number)
         elif who == "agent":
             self._said = said
-            yield Reply(text=said, model=self._model, line=number)
+            yield r.Reply(text=said, model=self._model, line=number)
         else:
             yield from self._program(said, number)
 
-    def _program(self, said: str, number: int) -> Iterator[Record]:
+    def _program(self, said: str, number: int) -> Iterator[r.Record]:
         if match := _MODEL.search(said):
             self._model = match[1]
         yield from self._questions(said, number)
         for path in dict.fromkeys(match[1].strip() for match in _APPLIED.finditer(said)):
             key = self._key()
-            yield Reply(calls=(ToolCall(id=key, tool="edit", arguments={"path": path}),), line=number)
-            yield CallResult(
+            yield r.Reply(calls=(r.ToolCall(id=key, tool="edit", arguments={"path": path}),), line=number)
+            yield r.CallResult(
                 call=key,
                 text=f"Applied edit to {path}",
                 changes=edits_of_reply(self._said, path),
                 line=number,
             )
         for match in _TOKENS.finditer(said):
-            yield records.UsageRecord(
+            yield r.UsageRecord(
                 usage=Usage(input_tokens=_token_count(match[1]), output_tokens=_token_count(match[2]))
             )
-        yield UnmappedRecord(kind="output", content=said, line=number)
+        yield r.UnmappedRecord(kind="output", content=said, line=number)
 
-    def _questions(self, said: str, number: int) -> Iterator[Record]:
+    def _questions(self, said: str, number: int) -> Iterator[r.Record]:
         lines = said.split("\n")
         for at, line in enumerate(lines):
             match = _QUESTION.match(line)
@@ -207,16 +189,16 @@ class _ChatReader:
                 continue
             what, answer = match["what"], match["answer"].casefold() or "y"
             tool = next((tool for begin, tool in _QUESTION_TOOLS if begin in what.casefold()), "confirm")
-            key, given = self._key(), self._given(tool, what, lines[:at])
+            key, arguments = self._key(), self._given(tool, what, lines[:at])
             if added := _FILE_TO_ADD.match(what):
-                tool, given = "add_file", {"path": added[1]}
-            yield Reply(calls=(ToolCall(id=key, tool=tool, arguments=given),), line=number)
+                tool, arguments = "add_file", {"path": added[1]}
+            yield r.Reply(calls=(r.ToolCall(id=key, tool=tool, arguments=arguments),), line=number)
             if answer[:1] in ("y", "a"):
-                yield CallDecision(call=key, is_approved=True)
-                told = "\n".join(lines[at + 1 :]) if tool == "shell" else line
-                yield CallResult(call=key, text=told, line=number)
+                yield r.CallDecision(call=key, is_approved=True)
+                shown = "\n".join(lines[at + 1 :]) if tool == "shell" else line
+                yield r.CallResult(call=key, text=shown, line=number)
             else:
-                yield CallResult(call=key, state="rejected", line=number)
+                yield r.CallResult(call=key, state="rejected", line=number)
 
     def _given(self, tool: str, what: str, before: list[str]) -> dict[str, str]:
         if tool == "shell" and (blocks := _SHELL.findall(self._said)):
@@ -231,18 +213,18 @@ class _ChatReader:
         return f"call-{self._calls}"
 
 
-def _token_count(found: str) -> int:
-    digits = found.rstrip("k").replace(",", "")
+def _token_count(written: str) -> int:
+    digits = written.rstrip("k").replace(",", "")
     try:
-        return int(float(digits) * (1000 if found.endswith("k") else 1))
+        return int(float(digits) * (1000 if written.endswith("k") else 1))
     except ValueError:
         return 0
 
 
-def edits_of_reply(said: str, path: str) -> tuple[FileEdit, ...]:
+def edits_of_reply(said: str, path: str) -> tuple[r.FileEdit, ...]:
     """Return the changes of one file in a reply: SEARCH/REPLACE blocks, a diff, or the whole file."""
     blocks = tuple(
-        FileEdit(path=path, change="modify" if old else "create", old=old or None, new=new)
+        r.FileEdit(path=path, change="modify" if old else "create", old=old or None, new=new)
         for name, old, new in _search_replace_blocks(said)
         if name == path
     )
@@ -254,8 +236,8 @@ def edits_of_reply(said: str, path: str) -> tuple[FileEdit, ...]:
                 return edits
     for match in _WHOLE_FILE.finditer(said):
         if match["path"].strip(" *`:") == path:
-            return (FileEdit(path=path, new=match["new"]),)
-    return (FileEdit(path=path),)
+            return (r.FileEdit(path=path, new=match["new"]),)
+    return (r.FileEdit(path=path),)
 
 
 def _search_replace_blocks(said: str) -> Iterator[tuple[str, str, str]]:

@@ -14,7 +14,6 @@ from workbench.domain.machines import SessionStatus
 from workbench.domain.values import (
     Actor,
     BlobRef,
-    Body,
     GateVerdict,
     Hunk,
     Json,
@@ -22,8 +21,8 @@ from workbench.domain.values import (
     ReplyCall,
     Usage,
 )
-from workbench.formats import patches, records, sanitize
-from workbench.formats.records import CallDecision, CallResult, Prompt, Record, Reply, SessionHead, ToolCall
+from workbench.formats import patches, sanitize
+from workbench.formats import records as r
 
 _ID_NAMESPACE: Final = uuid.UUID("6f9a1a2e-5d7e-5c0b-9f36-3a1c0e5b7d11")
 _MOST_TITLE: Final = 80
@@ -50,7 +49,7 @@ class ImportSummary(Struct):
     events: int = 0
     kept: int = 0
     """Records that were not understood."""
-    problems: list[records.FileProblem] = field(default_factory=list[records.FileProblem])
+    problems: list[r.FileProblem] = field(default_factory=list[r.FileProblem])
 
 
 StoreBlob = Callable[[bytes], BlobRef | None]
@@ -60,11 +59,11 @@ class OpenCall(Struct):
     """A call without its result."""
 
     id: str
-    asked: ToolCall
+    asked: r.ToolCall
     arguments: JsonObject
     """As they are recorded."""
     at: int
-    decision: CallDecision | None = None
+    decision: r.CallDecision | None = None
 
 
 class Assembler:
@@ -78,20 +77,12 @@ class Assembler:
         generation: CurrentSessionId = lambda session_id: session_id,
         recorded_at: int | None = None,
     ) -> None:
-        """Begin a file.
-
-        Args:
-            origin: The name of its format.
-            at: The time of what has none, microseconds.
-            store: Keeps the bytes of a large output; None where nothing is to be kept.
-            generation: See `Generation`.
-            recorded_at: When this is taken in, microseconds; None leaves it to the journal.
-        """
+        """Begin a file; `at` (microseconds) is the time of what has none, `recorded_at` of the import."""
         self._origin, self._now, self._generation = origin, at, generation
         self._recorded_at, self._life = recorded_at, CallEvents(origin, store)
         self.summaries: list[ImportSummary] = []
         self._keys = Counter[str]()
-        self._early: list[Record] = []
+        self._early: list[r.Record] = []
         self._begin("")
 
     def _begin(self, session_id: str) -> None:
@@ -104,43 +95,43 @@ class Assembler:
         self._last = self._now
         self._newest = 0
 
-    def take(self, item: Record) -> list[Event]:
-        """Return the events of one item; what comes before the first `Head` waits for it."""
-        if isinstance(item, SessionHead):
-            made = [*self.finish(), *self._head(item)]
+    def take(self, item: r.Record) -> list[Event]:
+        """Return the events of one item; what comes before the first `SessionHead` waits for it."""
+        if isinstance(item, r.SessionHead):
+            closing = [*self.finish(), *self._head(item)]
             early, self._early = self._early, []
-            return [*made, *(event for one in early for event in self.take(one))]
+            return [*closing, *(event for record in early for event in self.take(record))]
         if not self._id:
             self._early.append(item)
             return []
         self._look_at_time(item)
         return list(self._taken(item))
 
-    def _look_at_time(self, item: Record) -> None:
+    def _look_at_time(self, item: r.Record) -> None:
         at, line = getattr(item, "at", None), getattr(item, "line", 0)
         if at is not None and at + _CLOCK_TOLERANCE < self._newest and line:
             self.summaries[-1].problems.append(
-                records.FileProblem(line=line, why="its time is before what stands above")
+                r.FileProblem(line=line, why="its time is before what stands above")
             )
         self._newest = max(self._newest, at or 0)
 
     @property
-    def strays(self) -> list[records.FileProblem]:
+    def strays(self) -> list[r.FileProblem]:
         """Return the problems of a file in which no session began."""
-        return [item for item in self._early if isinstance(item, records.FileProblem)]
+        return [item for item in self._early if isinstance(item, r.FileProblem)]
 
     def finish(self) -> list[Event]:
         """Return what closes the session that is open."""
         if not self._id:
             return []
-        made = list(self._closing())
+        closing = list(self._closing())
         self._begin("")
-        return made
+        return closing
 
     # --- events -------------------------------------------------------------------------------------
 
     def _event(
-        self, body: Body, actor: Actor, at: int | None, *, call: str | None = None,
+        self, body: events.EventBody, actor: Actor, at: int | None, *, call: str | None = None,
         action: str | None = None, key: str | None = None,
     ) -> Event:  # fmt: skip
         self._count += key is None
@@ -151,14 +142,14 @@ class Assembler:
             turn_id=self._turn, call_id=call, action_id=action, recorded_at=self._recorded_at,
         )  # fmt: skip
 
-    def _head(self, head: SessionHead) -> Iterator[Event]:
+    def _head(self, head: r.SessionHead) -> Iterator[Event]:
         key = self._alone(head.key or "unnamed")
         self._begin(self._generation(imported_session_id(self._origin, key)))
         title = sanitize.sanitize_line(head.title, _MOST_TITLE)
         self.summaries.append(ImportSummary(session_id=self._id, key=key, title=title))
         if head.key and key != head.key:
             why = f"another session above has the id {sanitize.sanitize_line(head.key, 80)}; both are kept"
-            self.summaries[-1].problems.append(records.FileProblem(line=len(self.summaries), why=why))
+            self.summaries[-1].problems.append(r.FileProblem(line=len(self.summaries), why=why))
         self._has_title = bool(title)
         self._provider, self._model = (
             sanitize.sanitize_line(head.provider, 120),
@@ -181,52 +172,52 @@ class Assembler:
         self._keys[key] += 1
         return key if self._keys[key] == 1 else f"{key}#{self._keys[key]}"
 
-    def _parent(self, head: SessionHead) -> str | None:
+    def _parent(self, head: r.SessionHead) -> str | None:
         return self._generation(imported_session_id(self._origin, head.parent)) if head.parent else None
 
     def _status(self, status: SessionStatus, key: str | None = None) -> Event:
         return self._event(events.SessionStatusChanged(status=status), _SYSTEM, None, key=key)
 
-    def _taken(self, item: Record) -> Iterator[Event]:
+    def _taken(self, item: r.Record) -> Iterator[Event]:
         match item:
-            case Prompt():
+            case r.Prompt():
                 yield from self._prompt(item)
-            case Reply():
+            case r.Reply():
                 yield from self._reply(item)
-            case CallResult():
+            case r.CallResult():
                 yield from self._result(item)
-            case CallDecision():
+            case r.CallDecision():
                 self._decided(item)
-            case records.TurnStop():
+            case r.TurnStop():
                 yield from self._stopped(item)
-            case records.FileProblem():
+            case r.FileProblem():
                 self.summaries[-1].problems.append(item)
             case _:
                 yield from self._aside(item)
 
-    def _aside(self, item: Record) -> Iterator[Event]:
+    def _aside(self, item: r.Record) -> Iterator[Event]:
         match item:
-            case records.TitleChange(title=title, at=at):
+            case r.TitleChange(title=title, at=at):
                 yield from self._titled(title, at)
-            case records.UsageRecord(usage=usage):
-                yield from self._spoken(Reply(usage=usage), usage)
-            case records.ErrorRecord(code=code, message=message, at=at):
+            case r.UsageRecord(usage=usage):
+                yield from self._spoken(r.Reply(usage=usage), usage)
+            case r.ErrorRecord(code=code, message=message, at=at):
                 body = events.ErrorRaised(
                     code=sanitize.sanitize_line(code, 80), message=sanitize.sanitize_text(message, 8_000)
                 )
                 yield self._event(body, _SYSTEM, at)
-            case records.UnmappedRecord():
+            case r.UnmappedRecord():
                 yield self._kept(item)
-            case records.SessionEnd(is_failed=is_failed):
+            case r.SessionEnd(is_failed=is_failed):
                 self._is_closed = is_failed
             case _:
                 return
 
-    def _kept(self, item: records.UnmappedRecord) -> Event:
+    def _kept(self, item: r.UnmappedRecord) -> Event:
         if not item.is_understood:
             self.summaries[-1].kept += 1
             self.summaries[-1].problems.append(
-                records.FileProblem(line=item.line, why=f"not understood, kept as it is: {item.kind[:80]}")
+                r.FileProblem(line=item.line, why=f"not understood, kept as it is: {item.kind[:80]}")
             )
         body = events.Unknown(
             original_kind=f"{self._origin}.{sanitize.sanitize_line(item.kind, 80) or 'record'}",
@@ -242,14 +233,14 @@ class Assembler:
 
     # --- turns --------------------------------------------------------------------------------------
 
-    def _prompt(self, item: Prompt) -> Iterator[Event]:
+    def _prompt(self, item: r.Prompt) -> Iterator[Event]:
         yield from self._end_turn("done")
         text = sanitize.sanitize_text(item.text)
         if not self._has_title:
             yield from self._titled(text, item.at)
         yield self._event(events.PromptSubmitted(text=text), _USER, item.at)
 
-    def _reply(self, item: Reply) -> Iterator[Event]:
+    def _reply(self, item: r.Reply) -> Iterator[Event]:
         usage = item.usage
         if item.key:
             before = self._counted.get(item.key, Usage())
@@ -260,7 +251,7 @@ class Assembler:
             self._counted[item.key] = before.plus(usage)
         yield from self._spoken(item, usage)
 
-    def _spoken(self, item: Reply, usage: Usage) -> Iterator[Event]:
+    def _spoken(self, item: r.Reply, usage: Usage) -> Iterator[Event]:
         self._last = item.at if item.at is not None else self._last
         model = sanitize.sanitize_line(item.model, 120) or self._model
         if self._turn is None:
@@ -278,7 +269,7 @@ class Assembler:
         )  # fmt: skip
         yield self._event(body, _AGENT, item.at)
 
-    def _asked(self, asked: ToolCall) -> ReplyCall:
+    def _asked(self, asked: r.ToolCall) -> ReplyCall:
         self._calls += 1
         key = f"{self._id}.call{self._calls}"
         if asked.id in self._open:
@@ -292,10 +283,10 @@ class Assembler:
             arguments=arguments,
         )  # fmt: skip
 
-    def _stopped(self, item: records.TurnStop) -> Iterator[Event]:
+    def _stopped(self, item: r.TurnStop) -> Iterator[Event]:
         for name in list(self._open):
             yield from self._result(
-                CallResult(call=name, state="cancelled", error="the turn was stopped", at=item.at)
+                r.CallResult(call=name, state="cancelled", error="the turn was stopped", at=item.at)
             )
         yield from self._end_turn(item.outcome, sanitize.sanitize_line(item.detail), item.at)
 
@@ -311,7 +302,7 @@ class Assembler:
 
     def _closing(self) -> Iterator[Event]:
         for name, call in list(self._open.items()):
-            lost = CallResult(call=name, state="interrupted", error="the file holds no result of this call")
+            lost = r.CallResult(call=name, state="interrupted", error="the file holds no result of this call")
             yield from self._answered(call, lost, prefix=f"end.{call.id.rpartition('.')[2]}")
         self._open.clear()
         yield from self._end_turn("done", key=f"end.turn{self._turns}")
@@ -322,25 +313,23 @@ class Assembler:
 
     # --- calls --------------------------------------------------------------------------------------
 
-    def _decided(self, item: CallDecision) -> None:
+    def _decided(self, item: r.CallDecision) -> None:
         if call := self._open.get(item.call):
             call.decision = item
 
-    def _result(self, item: CallResult) -> Iterator[Event]:
+    def _result(self, item: r.CallResult) -> Iterator[Event]:
         call = self._open.pop(item.call, None)
         if call is None:
             why = f"a result of {item.call[:80] or 'no call'}, which nothing asked for"
-            self.summaries[-1].problems.append(records.FileProblem(line=item.line, why=why))
-            kept = records.UnmappedRecord(
-                kind="result", content={"call": item.call, "text": item.text}, at=item.at
-            )
+            self.summaries[-1].problems.append(r.FileProblem(line=item.line, why=why))
+            kept = r.UnmappedRecord(kind="result", content={"call": item.call, "text": item.text}, at=item.at)
             yield self._kept(kept)
             return
         yield from self._answered(call, item)
 
-    def _answered(self, call: OpenCall, item: CallResult, prefix: str = "") -> Iterator[Event]:
-        made = list(self._life.of(call, item))
-        for number, (body, actor, action) in enumerate(made):
+    def _answered(self, call: OpenCall, item: r.CallResult, prefix: str = "") -> Iterator[Event]:
+        lifecycle = list(self._life.of(call, item))
+        for number, (body, actor, action) in enumerate(lifecycle):
             key = f"{prefix}.{number}" if prefix else None
             is_end = isinstance(body, events.CallFinished)
             yield self._event(body, actor, item.at if is_end else None, call=call.id, action=action, key=key)
@@ -359,14 +348,14 @@ class CallEvents:
         """Take the name of the format, and what keeps the bytes of a large output."""
         self._origin, self._store = origin, store
 
-    def of(self, call: OpenCall, item: CallResult) -> Iterator[tuple[Body, Actor, str | None]]:
+    def of(self, call: OpenCall, item: r.CallResult) -> Iterator[tuple[events.EventBody, Actor, str | None]]:
         """Yield the life of a call: the verdict, the answer of a human if there was one, what came of it."""
         if not item.changes and item.state in ("succeeded", "rejected"):
             item = replace(item, changes=patches.edits_of_call(call.asked))
         shown = sanitize.sanitize_hunks(patches.edits_to_hunks(item.changes))
         decision = call.decision
         if item.state == "rejected" and decision is None:
-            decision = CallDecision(call=call.asked.id, is_approved=False, reason=item.reason)
+            decision = r.CallDecision(call=call.asked.id, is_approved=False, reason=item.reason)
         is_asked = decision is not None or item.state == "expired"
         action = f"{call.id}.asked" if is_asked else None
         yield self._proposed(call, is_asked=is_asked), _AGENT, None
@@ -386,7 +375,7 @@ class CallEvents:
                 )
             yield from self._executed(call, item, shown)
 
-    def _proposed(self, call: OpenCall, *, is_asked: bool) -> Body:
+    def _proposed(self, call: OpenCall, *, is_asked: bool) -> events.EventBody:
         outcome = "ask" if is_asked else "allowed"
         return events.CallProposed(
             tool=sanitize.sanitize_line(call.asked.tool, 120),
@@ -395,7 +384,7 @@ class CallEvents:
             provider_call_id=sanitize.sanitize_line(call.asked.id, 200), target=call_target(call.asked),
         )  # fmt: skip
 
-    def _opened(self, call: OpenCall, shown: tuple[Hunk, ...]) -> Body:
+    def _opened(self, call: OpenCall, shown: tuple[Hunk, ...]) -> events.EventBody:
         added, removed = patches.added_and_removed(shown)
         return events.ActionOpened(
             action_kind="tool", tool=sanitize.sanitize_line(call.asked.tool, 120),
@@ -405,15 +394,15 @@ class CallEvents:
         )  # fmt: skip
 
     def _executed(
-        self, call: OpenCall, item: CallResult, shown: tuple[Hunk, ...]
-    ) -> Iterator[tuple[Body, Actor, str | None]]:
+        self, call: OpenCall, item: r.CallResult, shown: tuple[Hunk, ...]
+    ) -> Iterator[tuple[events.EventBody, Actor, str | None]]:
         if item.state == "cancelled":
             yield self._finished(call, item), _TOOL, None
             return
         yield events.CallExecuting(), _AGENT, None
         if item.state == "succeeded":
             # Several edits of one file by one call are one change with several hunks.
-            for change in {one.path: one for one in item.changes}.values():
+            for change in {edit.path: edit for edit in item.changes}.values():
                 mine = tuple(
                     hunk for hunk in shown if hunk.path == sanitize.sanitize_text(change.path or "?")
                 )
@@ -429,7 +418,7 @@ class CallEvents:
                 )  # fmt: skip
         yield self._finished(call, item), _TOOL, None
 
-    def _finished(self, call: OpenCall, item: CallResult) -> Body:
+    def _finished(self, call: OpenCall, item: r.CallResult) -> events.EventBody:
         took = item.duration_ms
         if took is None and item.at is not None:
             took = (item.at - call.at) // 1_000
@@ -456,15 +445,15 @@ _TARGET_ARGUMENTS: Final = (
 )  # fmt: skip
 
 
-def call_target(asked: ToolCall) -> str:
+def call_target(asked: r.ToolCall) -> str:
     """Return what a call is about, as one line: its command, its file, or what comes nearest."""
     for name in _TARGET_ARGUMENTS:
-        found = asked.arguments.get(name)
-        if isinstance(found, list):
-            words = [word for word in cast("list[Json]", found) if isinstance(word, str)]
-            found = (
+        argument = asked.arguments.get(name)
+        if isinstance(argument, list):
+            words = [word for word in cast("list[Json]", argument) if isinstance(word, str)]
+            argument = (
                 words[-1] if words[:2] in (["bash", "-lc"], ["sh", "-c"], ["bash", "-c"]) else " ".join(words)
             )
-        if isinstance(found, str) and found.strip():
-            return sanitize.sanitize_line(found)
+        if isinstance(argument, str) and argument.strip():
+            return sanitize.sanitize_line(argument)
     return next((sanitize.sanitize_line(v) for v in asked.arguments.values() if isinstance(v, str)), "")

@@ -6,105 +6,90 @@ from workbench.domain import events as e
 from workbench.domain.events import Event
 from workbench.domain.rows import Call, Session
 from workbench.domain.values import Json, JsonObject, Usage
-from workbench.formats.records import (
-    CallResult,
-    FileProblem,
-    Prompt,
-    Record,
-    Reply,
-    SessionHead,
-    ToolCall,
-    UnmappedRecord,
-    as_count,
-    as_object,
-    as_objects,
-    as_text,
-    as_time,
-    content_text,
-)
+from workbench.formats import records as r
 from workbench.text.human import iso_time
 
 VERSION = "ATIF-v1.4"
 
 
 def is_trajectory(value: Json) -> bool:
-    """Tell whether a document is ATIF."""
-    return as_text(as_object(value).get("schema_version")).startswith("ATIF-v") and "steps" in as_object(
+    return r.text_of(r.as_object(value), "schema_version").startswith("ATIF-v") and "steps" in r.as_object(
         value
     )
 
 
-def read(value: Json, name: str) -> Iterator[Record]:
-    """Yield a session from a trajectory."""
-    document = as_object(value)
-    agent, steps = as_object(document.get("agent")), as_objects(document.get("steps"))
-    system = next((content_text(one.get("message")) for one in steps if one.get("source") == "system"), "")
+def read(value: Json, name: str) -> Iterator[r.Record]:
+    document = r.as_object(value)
+    agent, steps = r.object_of(document, "agent"), r.objects_of(document, "steps")
+    system = next((r.content_of(one, "message") for one in steps if one.get("source") == "system"), "")
     facts = {key: agent[key] for key in ("name", "version") if key in agent}
-    at = next((as_time(one.get("timestamp")) for one in steps if one.get("timestamp")), None)
-    yield SessionHead(
-        key=as_text(document.get("session_id")) or name, model=as_text(agent.get("model_name")),
+    at = next((r.time_of(one, "timestamp") for one in steps if one.get("timestamp")), None)
+    yield r.SessionHead(
+        key=r.text_of(document, "session_id") or name, model=r.text_of(agent, "model_name"),
         system_prompt=system,
-        at=at, facts=facts, title=as_text(as_object(document.get("extra")).get("title")),
-        workspace=as_text(as_object(document.get("extra")).get("workspace")),
+        at=at, facts=facts, title=r.text_of(r.object_of(document, "extra"), "title"),
+        workspace=r.text_of(r.object_of(document, "extra"), "workspace"),
     )  # fmt: skip
-    if not as_text(document.get("schema_version")).startswith("ATIF-v1."):
-        yield FileProblem(
-            line=1, why=f"{as_text(document.get('schema_version'))[:40]} is not known; read as ATIF-v1"
+    if not r.text_of(document, "schema_version").startswith("ATIF-v1."):
+        yield r.FileProblem(
+            line=1, why=f"{r.text_of(document, 'schema_version')[:40]} is not known; read as ATIF-v1"
         )
     expected = 1
     for number, step in enumerate(steps, 1):
         key = step.get("step_id")
         if isinstance(key, int) and key != expected:
-            yield FileProblem(line=number, why=f"step {key} stands where {expected} follows")
+            yield r.FileProblem(line=number, why=f"step {key} stands where {expected} follows")
             expected = key
         expected += 1
         yield from _read_step(step, number)
 
 
-def _read_step(step: JsonObject, number: int) -> Iterator[Record]:
-    said, at = content_text(step.get("message")), as_time(step.get("timestamp"))
-    match as_text(step.get("source")):
+def _read_step(step: JsonObject, number: int) -> Iterator[r.Record]:
+    said, at = r.content_of(step, "message"), r.time_of(step, "timestamp")
+    match r.text_of(step, "source"):
         case "user":
-            yield Prompt(text=said, at=at, line=number)
+            yield r.Prompt(text=said, at=at, line=number)
         case "agent":
             yield from _read_agent_step(step, said, at, number)
         case "system":
             if number > 1:
-                yield UnmappedRecord(kind="system", content=said, at=at, line=number)
+                yield r.UnmappedRecord(kind="system", content=said, at=at, line=number)
         case source:
-            yield UnmappedRecord(kind=f"step.{source}", content=step, at=at, line=number, is_understood=False)
+            yield r.UnmappedRecord(
+                kind=f"step.{source}", content=step, at=at, line=number, is_understood=False
+            )
 
 
-def _read_agent_step(step: JsonObject, said: str, at: int | None, number: int) -> Iterator[Record]:
-    metrics = as_object(step.get("metrics"))
+def _read_agent_step(step: JsonObject, said: str, at: int | None, number: int) -> Iterator[r.Record]:
+    metrics = r.object_of(step, "metrics")
     calls = tuple(
-        ToolCall(id=as_text(one.get("tool_call_id")), tool=as_text(one.get("function_name")),
-              arguments=as_object(one.get("arguments")))
-        for one in as_objects(step.get("tool_calls"))
+        r.ToolCall(id=r.text_of(one, "tool_call_id"), tool=r.text_of(one, "function_name"),
+              arguments=r.object_of(one, "arguments"))
+        for one in r.objects_of(step, "tool_calls")
     )  # fmt: skip
-    yield Reply(
-        text=said, thinking=as_text(step.get("reasoning_content")), calls=calls, at=at, line=number,
-        model=as_text(step.get("model_name")), usage=Usage(
-            input_tokens=as_count(metrics.get("prompt_tokens")),
-            output_tokens=as_count(metrics.get("completion_tokens")),
+    yield r.Reply(
+        text=said, thinking=r.text_of(step, "reasoning_content"), calls=calls, at=at, line=number,
+        model=r.text_of(step, "model_name"), usage=Usage(
+            input_tokens=r.count_of(metrics, "prompt_tokens"),
+            output_tokens=r.count_of(metrics, "completion_tokens"),
         ),
     )  # fmt: skip
     open_calls = [call.id for call in calls]
-    states = as_object(as_object(step.get("extra")).get("states"))
-    for result in as_objects(as_object(step.get("observation")).get("results")):
-        key = as_text(result.get("source_call_id")) or (open_calls[0] if len(open_calls) == 1 else "")
-        words = content_text(result.get("content"))
+    states = r.object_of(r.object_of(step, "extra"), "states")
+    for result in r.objects_of(r.object_of(step, "observation"), "results"):
+        key = r.text_of(result, "source_call_id") or (open_calls[0] if len(open_calls) == 1 else "")
+        words = r.content_of(result, "content")
         if key in open_calls:
             open_calls.remove(key)
-            failed = states.get(key) or as_object(result.get("extra")).get("state")
+            failed = states.get(key) or r.object_of(result, "extra").get("state")
             state = (
                 failed
                 if failed in ("failed", "rejected", "cancelled", "interrupted", "expired")
                 else "succeeded"
             )
-            yield CallResult(call=key, text=words, state=state, at=at, line=number)
+            yield r.CallResult(call=key, text=words, state=state, at=at, line=number)
         else:
-            yield UnmappedRecord(kind="observation", content=words, at=at, line=number)
+            yield r.UnmappedRecord(kind="observation", content=words, at=at, line=number)
 
 
 def write(session: Session, events: Sequence[Event], calls: Sequence[Call]) -> JsonObject:
@@ -171,13 +156,13 @@ def _written_event(
     return step
 
 
-def _written_call(one: "e.ReplyCall") -> str:
-    return one.provider_call_id or one.call_id
+def _written_call(call: "e.ReplyCall") -> str:
+    return call.provider_call_id or call.call_id
 
 
-def _replacing_call(one: "e.ReplyCall", rows: dict[str, Call]) -> Call | None:
+def _replacing_call(reply_call: "e.ReplyCall", rows: dict[str, Call]) -> Call | None:
     """Return a call, or the one that stands for it in the end."""
-    call = rows.get(one.call_id)
+    call = rows.get(reply_call.call_id)
     while call is not None and call.replaced_by is not None and call.replaced_by in rows:
         call = rows[call.replaced_by]
     return call
@@ -188,10 +173,10 @@ def _call_state(call: Call | None) -> str:
 
 
 def _written_observation(
-    one: "e.ReplyCall", rows: dict[str, Call], results: dict[str, e.CallFinished]
+    reply_call: "e.ReplyCall", rows: dict[str, Call], results: dict[str, e.CallFinished]
 ) -> JsonObject:
-    call = _replacing_call(one, rows)
+    call = _replacing_call(reply_call, rows)
     finished = results.get(call.id) if call else None
     said = (finished.preview or finished.error or finished.summary) if finished else ""
     why = call.error or call.detail if call else ""
-    return {"source_call_id": _written_call(one), "content": said or why or _call_state(call)}
+    return {"source_call_id": _written_call(reply_call), "content": said or why or _call_state(call)}

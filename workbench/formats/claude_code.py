@@ -7,29 +7,8 @@ from typing import Final
 from msgspec.structs import replace
 
 from workbench.domain.values import JsonObject, Usage
-from workbench.formats import records
+from workbench.formats import records as r
 from workbench.formats.input import JsonLine
-from workbench.formats.records import (
-    CallDecision,
-    CallResult,
-    FileEdit,
-    FileProblem,
-    Prompt,
-    Record,
-    Reply,
-    SessionHead,
-    ToolCall,
-    UnmappedRecord,
-    as_count,
-    as_integer,
-    as_object,
-    as_objects,
-    as_text,
-    as_texts,
-    as_time,
-    content_text,
-    first_text,
-)
 
 _BOOKKEEPING_TYPES: Final = frozenset({
     "system", "summary", "file-history-snapshot", "queue-operation", "progress", "attachment", "result",
@@ -67,17 +46,16 @@ _EDIT_TOOLS: Final = ("Edit", "MultiEdit", "Write", "NotebookEdit")
 
 
 def is_session(sample: list[JsonObject]) -> bool:
-    """Tell whether lines are a session of Claude Code, or its stream-json."""
     if any("sessionId" in line and ("uuid" in line or "parentUuid" in line) for line in sample):
         return True
     if sample and sample[0].get("type") == "system" and sample[0].get("subtype") == "init":
         return True
-    kinds = {as_text(line.get("type")) for line in sample}
+    kinds = {r.text_of(line, "type") for line in sample}
     if kinds & {"file-history-snapshot", "queue-operation"}:
         return True
     return any(
         (line.get("type") == "summary" and "leafUuid" in line)
-        or ("sessionId" in line and as_text(line.get("type")) in _BOOKKEEPING_TYPES)
+        or ("sessionId" in line and r.text_of(line, "type") in _BOOKKEEPING_TYPES)
         for line in sample
     )
 
@@ -87,25 +65,24 @@ def is_history(sample: list[JsonObject]) -> bool:
     return any({"display", "project", "timestamp"} <= line.keys() for line in sample)
 
 
-def read_history(lines: Iterable[JsonLine | FileProblem], name: str) -> Iterator[Record]:
+def read_history(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
     """Yield one session a project, with what was typed in it."""
     del name
     rows = list(lines)
-    yield from (row for row in rows if isinstance(row, FileProblem))
-    yield from records.typed_prompts(
-        ((row.number, as_object(row.value)) for row in rows if isinstance(row, JsonLine)),
+    yield from (row for row in rows if isinstance(row, r.FileProblem))
+    yield from r.typed_prompts(
+        ((row.number, r.as_object(row.value)) for row in rows if isinstance(row, JsonLine)),
         "project", "display", "timestamp",
-        lambda project, at: SessionHead(
+        lambda project, at: r.SessionHead(
             key=f"history:{project}", title=f"typed in {project}", workspace=project, at=at
         ),
     )  # fmt: skip
 
 
-def read(lines: Iterable[JsonLine | FileProblem], name: str) -> Iterator[Record]:
-    """Yield a session from its lines."""
+def read(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
     reader = _SessionReader(name)
     for line in lines:
-        if isinstance(line, FileProblem):
+        if isinstance(line, r.FileProblem):
             yield line
         else:
             yield from reader.line(line)
@@ -113,11 +90,9 @@ def read(lines: Iterable[JsonLine | FileProblem], name: str) -> Iterator[Record]
 
 
 class _SessionReader:
-    """What has to be remembered between lines."""
-
     def __init__(self, name: str, side: str = "") -> None:
         self._name, self._side = name, side
-        self._head: SessionHead | None = None
+        self._head: r.SessionHead | None = None
         self._has_begun = False
         self._lines = 0
         self._seen: set[str] = set()
@@ -126,12 +101,12 @@ class _SessionReader:
         self._chains: dict[str, str] = {}
         self._sides: dict[str, list[JsonLine]] = {}
 
-    def line(self, line: JsonLine) -> Iterator[Record]:
-        row = as_object(line.value)
+    def line(self, line: JsonLine) -> Iterator[r.Record]:
+        row = r.as_object(line.value)
         if not row:
-            yield FileProblem(line=line.number, why="it is no object")
+            yield r.FileProblem(line=line.number, why="it is no object")
             return
-        key = as_text(row.get("uuid"))
+        key = r.text_of(row, "uuid")
         if key and key in self._seen:
             return
         self._seen.add(key)
@@ -139,7 +114,7 @@ class _SessionReader:
             self._sides.setdefault(self._chain(row, key), []).append(line)
             return
         yield from self._start(row)
-        match as_text(row.get("type")):
+        match r.text_of(row, "type"):
             case "user":
                 yield from self._user(row, line.number)
             case "assistant":
@@ -147,175 +122,171 @@ class _SessionReader:
             case kind:
                 yield from self._other(kind, row, line.number)
 
-    def _is_aside(self, found: JsonObject) -> bool:
-        if self._side or found.get("isSidechain") is not True:
+    def _is_aside(self, row: JsonObject) -> bool:
+        if self._side or row.get("isSidechain") is not True:
             return False
         # A file of its own begins with the agent's id; elsewhere the agent's lines stand between the others.
-        return (self._head is not None and "agent" not in self._head.facts) or not as_text(
-            found.get("agentId")
-        )
+        return (self._head is not None and "agent" not in self._head.facts) or not r.text_of(row, "agentId")
 
-    def _chain(self, found: JsonObject, key: str) -> str:
-        above = as_text(found.get("parentUuid"))
-        chain = as_text(found.get("agentId")) or self._chains.get(above) or key or above or "aside"
+    def _chain(self, row: JsonObject, key: str) -> str:
+        above = r.text_of(row, "parentUuid")
+        chain = r.text_of(row, "agentId") or self._chains.get(above) or key or above or "aside"
         self._chains[key] = chain
         return chain
 
-    def _start(self, found: JsonObject) -> Iterator[Record]:
+    def _start(self, row: JsonObject) -> Iterator[r.Record]:
         if self._has_begun:
             return
-        self._head = self._head or self._first(found)
+        self._head = self._head or self._first(row)
         self._lines += 1
-        model = _model_name(as_object(found.get("message"))) or _model_name(found)
+        model = _model_name(r.object_of(row, "message")) or _model_name(row)
         if model or self._lines > _MOST_LINES_WITHOUT_MODEL:
             yield from self.begun(model)
 
-    def begun(self, model: str) -> Iterator[Record]:
+    def begun(self, model: str) -> Iterator[r.Record]:
         if self._head is not None and not self._has_begun:
             self._has_begun = True
             yield replace(self._head, model=model, title=self._title)
 
-    def ended(self) -> Iterator[Record]:
+    def ended(self) -> Iterator[r.Record]:
         yield from self.begun("")
         for chain, lines in self._sides.items():
             below = _SessionReader(self._name, chain)
-            yield from below.beginning([as_object(line.value) for line in lines])
+            yield from below.beginning([r.as_object(line.value) for line in lines])
             for line in lines:
                 yield from below.line(line)
 
-    def beginning(self, lines: list[JsonObject]) -> Iterator[Record]:
+    def beginning(self, lines: list[JsonObject]) -> Iterator[r.Record]:
         heads = (head for line in lines if (head := self._first(line)))
-        self._head = next(heads, SessionHead(key=self._side, provider="anthropic"))
+        self._head = next(heads, r.SessionHead(key=self._side, provider="anthropic"))
         yield from self.begun(
-            next(filter(None, (_model_name(as_object(line.get("message"))) for line in lines)), "")
+            next(filter(None, (_model_name(r.object_of(line, "message")) for line in lines)), "")
         )
 
-    def _first(self, found: JsonObject) -> SessionHead | None:
-        key = first_text(found, "sessionId", "session_id")
-        if not key or ("uuid" not in found and found.get("subtype") != "init" and "message" not in found):
+    def _first(self, row: JsonObject) -> r.SessionHead | None:
+        key = r.first_text(row, "sessionId", "session_id")
+        if not key or ("uuid" not in row and row.get("subtype") != "init" and "message" not in row):
             return None
-        is_side = found.get("isSidechain") is True
-        agent = self._side or (as_text(found.get("agentId")) if is_side else "")
+        is_side = row.get("isSidechain") is True
+        agent = self._side or (r.text_of(row, "agentId") if is_side else "")
         known = ("version", "gitBranch", "entrypoint", "slug")
-        facts = {name: found[name] for name in known if as_text(found.get(name))}
+        facts = {name: row[name] for name in known if r.as_text(row.get(name))}
         if agent:
             facts = {**facts, "agent": agent, "parent": key}
-        return SessionHead(
-            key=f"{key}/{agent}" if agent else key, workspace=as_text(found.get("cwd")), provider="anthropic",
-            at=as_time(found.get("timestamp")), facts=facts, parent=key if agent else "",
+        return r.SessionHead(
+            key=f"{key}/{agent}" if agent else key, workspace=r.text_of(row, "cwd"), provider="anthropic",
+            at=r.time_of(row, "timestamp"), facts=facts, parent=key if agent else "",
         )  # fmt: skip
 
-    def _other(self, kind: str, found: JsonObject, number: int) -> Iterator[Record]:
-        at = as_time(found.get("timestamp"))
+    def _other(self, kind: str, row: JsonObject, number: int) -> Iterator[r.Record]:
+        at = r.time_of(row, "timestamp")
         title = (
-            first_text(found, "summary", "customTitle", "aiTitle", "agentName") if kind != "system" else ""
+            r.first_text(row, "summary", "customTitle", "aiTitle", "agentName") if kind != "system" else ""
         )
-        self._is_named = self._is_named or bool(as_text(found.get("customTitle")))
-        if title and (not self._is_named or "customTitle" in found):
+        self._is_named = self._is_named or bool(r.text_of(row, "customTitle"))
+        if title and (not self._is_named or "customTitle" in row):
             # What its human called it stays; the program goes on making up titles.
             self._title = title
-            yield records.TitleChange(title=title, at=at)
-        queued = as_object(found.get("attachment"))
+            yield r.TitleChange(title=title, at=at)
+        queued = r.object_of(row, "attachment")
         if queued.get("type") == "queued_command" and queued.get("commandMode") != "task-notification":
-            yield from self._said(content_text(queued.get("prompt")), at, number)
+            yield from self._said(r.content_of(queued, "prompt"), at, number)
             return
-        if as_text(found.get("subtype")) == "api_error" or as_text(found.get("level")) == "error":
-            yield records.ErrorRecord(
-                code="api_error", message=content_text(found.get("content")) or "error", at=at
-            )
-        yield UnmappedRecord(
-            kind=kind, content=found, at=at, line=number, is_understood=kind in _BOOKKEEPING_TYPES
+        if r.text_of(row, "subtype") == "api_error" or r.text_of(row, "level") == "error":
+            yield r.ErrorRecord(code="api_error", message=r.content_of(row, "content") or "error", at=at)
+        yield r.UnmappedRecord(
+            kind=kind, content=row, at=at, line=number, is_understood=kind in _BOOKKEEPING_TYPES
         )
 
-    def _user(self, found: JsonObject, number: int) -> Iterator[Record]:
-        message, at = as_object(found.get("message")), as_time(found.get("timestamp"))
+    def _user(self, row: JsonObject, number: int) -> Iterator[r.Record]:
+        message, at = r.object_of(row, "message"), r.time_of(row, "timestamp")
         said = message.get("content")
-        blocks = as_objects(said)
+        blocks = r.as_objects(said)
         results = [block for block in blocks if block.get("type") == "tool_result"]
         for block in results:
-            yield from self._answered(block, found, number)
-        words = content_text([block for block in blocks if block.get("type") != "tool_result"]) or as_text(
-            said
-        )
-        if found.get("isMeta") is True or found.get("isCompactSummary") is True:
-            kind = "compaction" if found.get("isCompactSummary") else "meta"
-            yield UnmappedRecord(kind=kind, content=words, at=at, line=number)
+            yield from self._answered(block, row, number)
+        words = r.content_text(
+            [block for block in blocks if block.get("type") != "tool_result"]
+        ) or r.as_text(said)
+        if row.get("isMeta") is True or row.get("isCompactSummary") is True:
+            kind = "compaction" if row.get("isCompactSummary") else "meta"
+            yield r.UnmappedRecord(kind=kind, content=words, at=at, line=number)
         else:
             yield from self._said(words, at, number)
 
-    def _said(self, words: str, at: int | None, number: int) -> Iterator[Record]:
+    def _said(self, words: str, at: int | None, number: int) -> Iterator[r.Record]:
         if words.startswith(_INTERRUPTED):
-            yield records.TurnStop(outcome="interrupted", detail=words.strip("[]"), at=at)
+            yield r.TurnStop(outcome="interrupted", detail=words.strip("[]"), at=at)
         elif words.startswith(_INJECTED_PREFIXES):
-            yield UnmappedRecord(kind="output", content=words, at=at, line=number)
+            yield r.UnmappedRecord(kind="output", content=words, at=at, line=number)
         elif words:
-            yield Prompt(text=_typed_text(words), at=at, line=number)
+            yield r.Prompt(text=_typed_text(words), at=at, line=number)
 
-    def _assistant(self, found: JsonObject, number: int) -> Iterator[Record]:
-        message = as_object(found.get("message"))
-        blocks = as_objects(message.get("content"))
-        calls: list[ToolCall] = []
+    def _assistant(self, row: JsonObject, number: int) -> Iterator[r.Record]:
+        message = r.object_of(row, "message")
+        blocks = r.objects_of(message, "content")
+        calls: list[r.ToolCall] = []
         for block in blocks:
             if block.get("type") in ("tool_use", "server_tool_use", "mcp_tool_use"):
-                asked = ToolCall(
-                    id=as_text(block.get("id")),
-                    tool=as_text(block.get("name")),
-                    arguments=as_object(block.get("input")),
+                asked = r.ToolCall(
+                    id=r.text_of(block, "id"),
+                    tool=r.text_of(block, "name"),
+                    arguments=r.object_of(block, "input"),
                 )
                 self._calls[asked.id] = (asked.tool, asked.arguments)
                 calls.append(asked)
-        words = "\n".join(as_text(block.get("text")) for block in blocks if block.get("type") == "text")
+        words = "\n".join(r.text_of(block, "text") for block in blocks if block.get("type") == "text")
         thoughts = "\n".join(
-            as_text(block.get("thinking")) for block in blocks if block.get("type") == "thinking"
+            r.text_of(block, "thinking") for block in blocks if block.get("type") == "thinking"
         )
-        at, words = as_time(found.get("timestamp")), words or as_text(message.get("content"))
-        if found.get("isApiErrorMessage") is True:
-            yield records.ErrorRecord(code="api_error", message=words or "error", at=at)
+        at, words = r.time_of(row, "timestamp"), words or r.text_of(message, "content")
+        if row.get("isApiErrorMessage") is True:
+            yield r.ErrorRecord(code="api_error", message=words or "error", at=at)
             return
-        yield Reply(
+        yield r.Reply(
             text=words, thinking=thoughts, calls=tuple(calls),
-            usage=usage_of_message(as_object(message.get("usage"))),
-            key=as_text(message.get("id")), line=number, model=_model_name(message), at=at,
+            usage=usage_of_message(r.object_of(message, "usage")),
+            key=r.text_of(message, "id"), line=number, model=_model_name(message), at=at,
         )  # fmt: skip
         for block in blocks:
-            if as_text(block.get("type")).endswith("tool_result"):
-                yield from self._answered(block, found, number)
+            if r.text_of(block, "type").endswith("tool_result"):
+                yield from self._answered(block, row, number)
 
-    def _answered(self, block: JsonObject, found: JsonObject, number: int) -> Iterator[Record]:
-        result = self._result(block, found, number)
+    def _answered(self, block: JsonObject, row: JsonObject, number: int) -> Iterator[r.Record]:
+        result = self._result(block, row, number)
         tool = self._calls.get(result.call, ("", {}))[0]
-        is_edited = as_object(found.get("toolUseResult")).get("userModified") is True
+        is_edited = r.object_of(row, "toolUseResult").get("userModified") is True
         if result.state == "succeeded" and (tool in _QUESTION_TOOLS or is_edited):
             reason = "with changes by the user" if is_edited else ""
-            yield CallDecision(call=result.call, is_approved=True, reason=reason, at=result.at)
+            yield r.CallDecision(call=result.call, is_approved=True, reason=reason, at=result.at)
         yield result
 
-    def _result(self, block: JsonObject, found: JsonObject, number: int) -> CallResult:
-        call, said = as_text(block.get("tool_use_id")), _block_content(block)
+    def _result(self, block: JsonObject, row: JsonObject, number: int) -> r.CallResult:
+        call, said = r.text_of(block, "tool_use_id"), _block_content(block)
         tool, arguments = self._calls.get(call, ("", {}))
-        full = found.get("toolUseResult")
-        outcome = as_object(full)
+        full = row.get("toolUseResult")
+        outcome = r.as_object(full)
         is_error = block.get("is_error") is True
         is_refused = isinstance(full, str) and full.startswith(_REFUSAL_TEXTS)
         state, reason = _result_state(said, is_error=is_error, is_refused=is_refused)
         if outcome.get("interrupted") is True and state == "succeeded":
             state = "cancelled"
         exits = _EXIT_CODE.search(said) if is_error else None
-        return CallResult(
+        return r.CallResult(
             call=call, text=said, state=state, error=said[:2_000] if state == "failed" else "", reason=reason,
-            exit_code=int(exits[1]) if exits else as_integer(outcome.get("exitCode")),
-            duration_ms=as_integer(outcome.get("durationMs")) or as_integer(outcome.get("totalDurationMs")),
-            changes=_edits_of_result(tool, arguments, outcome), at=as_time(found.get("timestamp")),
+            exit_code=int(exits[1]) if exits else r.integer_of(outcome, "exitCode"),
+            duration_ms=r.integer_of(outcome, "durationMs") or r.integer_of(outcome, "totalDurationMs"),
+            changes=_edits_of_result(tool, arguments, outcome), at=r.time_of(row, "timestamp"),
             line=number,
         )  # fmt: skip
 
 
-def usage_of_message(found: JsonObject) -> Usage:
+def usage_of_message(usage: JsonObject) -> Usage:
     """Return the tokens of a message; what was read from and written to the cache counts as input."""
     names = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
     return Usage(
-        input_tokens=sum(as_count(found.get(name)) for name in names),
-        output_tokens=as_count(found.get("output_tokens")),
+        input_tokens=sum(r.as_count(usage.get(name)) for name in names),
+        output_tokens=r.count_of(usage, "output_tokens"),
     )
 
 
@@ -323,11 +294,11 @@ def _block_content(block: JsonObject) -> str:
     inner = block.get("content")
     if isinstance(inner, str):
         return inner
-    return content_text(inner)
+    return r.content_text(inner)
 
 
 def _model_name(holder: JsonObject) -> str:
-    found = as_text(holder.get("model"))
+    found = r.text_of(holder, "model")
     return "" if found == _SYNTHETIC else found
 
 
@@ -339,7 +310,7 @@ def _typed_text(words: str) -> str:
     return f"! {shell[1]}" if shell else words
 
 
-def _result_state(said: str, *, is_error: bool, is_refused: bool) -> tuple[records.ResultState, str]:
+def _result_state(said: str, *, is_error: bool, is_refused: bool) -> tuple[r.ResultState, str]:
     if not is_error and not is_refused:
         return "succeeded", ""
     if is_refused or said.startswith(_REJECTION_TEXTS):
@@ -350,30 +321,30 @@ def _result_state(said: str, *, is_error: bool, is_refused: bool) -> tuple[recor
     return "failed", ""
 
 
-def _edits_of_result(tool: str, arguments: JsonObject, outcome: JsonObject) -> tuple[FileEdit, ...]:
+def _edits_of_result(tool: str, arguments: JsonObject, outcome: JsonObject) -> tuple[r.FileEdit, ...]:
     if tool not in _EDIT_TOOLS:
         return ()
-    path = first_text(arguments, "file_path", "notebook_path", "path")
+    path = r.first_text(arguments, "file_path", "notebook_path", "path")
     if tool == "Write":
         before = outcome.get("originalFile")
         is_new = not isinstance(before, str) and outcome.get("type") != "update"
-        after = as_text(arguments.get("content"))
+        after = r.text_of(arguments, "content")
         if patch := _unified_patch(outcome):
-            return (FileEdit(path=path, patch=patch),)
-        return (FileEdit(path=path, change="create" if is_new else "modify",
+            return (r.FileEdit(path=path, patch=patch),)
+        return (r.FileEdit(path=path, change="create" if is_new else "modify",
                        old=before if not is_new else None, new=after),)  # fmt: skip
     if patch := _unified_patch(outcome):
-        return (FileEdit(path=path, patch=patch),)
-    edits = as_objects(arguments.get("edits")) or [arguments]
-    old = "\n".join(as_text(edit.get("old_string")) for edit in edits)
-    new = "\n".join(first_text(edit, "new_string", "new_source") for edit in edits)
-    return (FileEdit(path=path, old=old, new=new),)
+        return (r.FileEdit(path=path, patch=patch),)
+    edits = r.objects_of(arguments, "edits") or [arguments]
+    old = "\n".join(r.text_of(edit, "old_string") for edit in edits)
+    new = "\n".join(r.first_text(edit, "new_string", "new_source") for edit in edits)
+    return (r.FileEdit(path=path, old=old, new=new),)
 
 
 def _unified_patch(outcome: JsonObject) -> str:
     lines: list[str] = []
-    for hunk in as_objects(outcome.get("structuredPatch")):
-        old, new = as_count(hunk.get("oldStart")), as_count(hunk.get("newStart"))
-        lines.append(f"@@ -{old},{as_count(hunk.get('oldLines'))} +{new},{as_count(hunk.get('newLines'))} @@")
-        lines += as_texts(hunk.get("lines"))
+    for hunk in r.objects_of(outcome, "structuredPatch"):
+        old, new = r.count_of(hunk, "oldStart"), r.count_of(hunk, "newStart")
+        lines.append(f"@@ -{old},{r.count_of(hunk, 'oldLines')} +{new},{r.count_of(hunk, 'newLines')} @@")
+        lines += r.as_texts(hunk.get("lines"))
     return "\n".join(lines)

@@ -4,7 +4,7 @@ import io
 import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import BinaryIO, Final, TypeVar
+from typing import BinaryIO, Final, Generic, TypeVar
 
 from msgspec import Struct, field
 
@@ -49,68 +49,54 @@ _DOCUMENT_BEGIN: Final = re.compile(rb"^[ \t]*(?:\{\s*\"|\[\s*\{)", re.MULTILINE
 """How a document of one of the formats begins, in a line of its own."""
 _SAMPLE_SIZE: Final = 5
 _MOST_SAMPLED_LINES: Final = 40
-LineReader = Callable[[Iterable[JsonLine | FileProblem], str], Iterator[Record]]
-DocumentReader = Callable[[Json, str], Iterator[Record]]
-TextReader = Callable[[Iterable[str], str], Iterator[Record]]
+_Sample = TypeVar("_Sample")
+_Source = TypeVar("_Source")
 
 
-class LineFormat(Struct, frozen=True, kw_only=True):
-    """A format of JSON lines."""
-
-    name: str
-    is_it: Callable[[list[JsonObject]], bool]
-    read: LineReader
-
-
-class DocumentFormat(Struct, frozen=True, kw_only=True):
-    """A format of one JSON document."""
+class Format(Struct, Generic[_Sample, _Source], frozen=True):
+    """A format: its name, what recognises a sample of it, and its reader, which also takes a name."""
 
     name: str
-    is_it: Callable[[Json], bool]
-    read: DocumentReader
+    is_it: Callable[[_Sample], bool]
+    read: Callable[[_Source, str], Iterator[Record]]
 
 
-class TextFormat(Struct, frozen=True, kw_only=True):
-    """A format of plain text."""
-
-    name: str
-    is_it: Callable[[str], bool]
-    read: TextReader
-
-
-LINE_FORMATS: Final = (
-    LineFormat(name="kaiak", is_it=seed_import.is_kaiak_lines, read=seed_import.read_kaiak_lines),
-    LineFormat(name="assistant", is_it=seed_import.is_assistant_lines, read=seed_import.read_assistant_lines),
-    LineFormat(name="codex", is_it=codex.is_rollout, read=codex.read),
-    LineFormat(name="codex-exec", is_it=codex.is_exec, read=codex.read_exec),
-    LineFormat(name="acp", is_it=acp.is_trace, read=acp.read),
-    LineFormat(name="pi", is_it=pi.is_session, read=pi.read),
-    LineFormat(name="openhands", is_it=openhands.is_rows, read=openhands.read_rows),
-    LineFormat(name="claude-code", is_it=claude_code.is_session, read=claude_code.read),
-    LineFormat(name="claude-code-history", is_it=claude_code.is_history, read=claude_code.read_history),
-    LineFormat(name="codex-history", is_it=codex.is_history, read=codex.read_history),
-    LineFormat(name="gemini", is_it=gemini.is_lines, read=gemini.read_lines),
+LineFormat = Format[list[JsonObject], Iterable[JsonLine | FileProblem]]
+DocumentFormat = Format[Json, Json]
+TextFormat = Format[str, Iterable[str]]
+LINE_FORMATS: Final[tuple[LineFormat, ...]] = (
+    Format("kaiak", seed_import.is_kaiak_lines, seed_import.read_kaiak_lines),
+    Format("assistant", seed_import.is_assistant_lines, seed_import.read_assistant_lines),
+    Format("codex", codex.is_rollout, codex.read),
+    Format("codex-exec", codex.is_exec, codex.read_exec),
+    Format("acp", acp.is_trace, acp.read),
+    Format("pi", pi.is_session, pi.read),
+    Format("openhands", openhands.is_rows, openhands.read_rows),
+    Format("claude-code", claude_code.is_session, claude_code.read),
+    Format("claude-code-history", claude_code.is_history, claude_code.read_history),
+    Format("codex-history", codex.is_history, codex.read_history),
+    Format("gemini", gemini.is_lines, gemini.read_lines),
 )
 """In the order in which they are tried: the most particular first."""
-DOCUMENT_FORMATS: Final = (
-    DocumentFormat(name="atif", is_it=atif.is_trajectory, read=atif.read),
-    DocumentFormat(name="wink", is_it=seed_import.is_wink, read=seed_import.read_wink),
-    DocumentFormat(name="cmd", is_it=seed_import.is_command_log, read=seed_import.read_command_log),
-    DocumentFormat(name="assistant", is_it=seed_import.is_assistant, read=seed_import.read_assistant),
-    DocumentFormat(name="kaiak", is_it=seed_import.is_kaiak_document, read=seed_import.read_kaiak_document),
-    DocumentFormat(name="gemini", is_it=gemini.is_chat, read=gemini.read),
-    DocumentFormat(name="gemini-log", is_it=gemini.is_log, read=gemini.read_log),
-    DocumentFormat(name="gemini-checkpoint", is_it=gemini.is_checkpoint, read=gemini.read_checkpoint),
-    DocumentFormat(name="opencode", is_it=opencode.is_export, read=opencode.read_export),
-    DocumentFormat(name="inspect", is_it=inspect_log.is_log, read=inspect_log.read),
-    DocumentFormat(name="openhands", is_it=openhands.is_trajectory, read=openhands.read),
-    DocumentFormat(name="mini-swe-agent", is_it=swe_agent.is_mini, read=swe_agent.read_mini),
-    DocumentFormat(name="swe-agent", is_it=swe_agent.is_swe_agent, read=swe_agent.read),
+DOCUMENT_FORMATS: Final[tuple[DocumentFormat, ...]] = (
+    Format("atif", atif.is_trajectory, atif.read),
+    Format("wink", seed_import.is_wink, seed_import.read_wink),
+    Format("cmd", seed_import.is_command_log, seed_import.read_command_log),
+    Format("assistant", seed_import.is_assistant, seed_import.read_assistant),
+    Format("kaiak", seed_import.is_kaiak_document, seed_import.read_kaiak_document),
+    Format("gemini", gemini.is_chat, gemini.read),
+    Format("gemini-log", gemini.is_log, gemini.read_log),
+    Format("gemini-checkpoint", gemini.is_checkpoint, gemini.read_checkpoint),
+    Format("opencode", opencode.is_export, opencode.read_export),
+    Format("inspect", inspect_log.is_log, inspect_log.read),
+    Format("openhands", openhands.is_trajectory, openhands.read),
+    Format("mini-swe-agent", swe_agent.is_mini, swe_agent.read_mini),
+    Format("swe-agent", swe_agent.is_swe_agent, swe_agent.read),
 )
-TEXT_FORMATS: Final = (
-    TextFormat(name="aider", is_it=aider.is_history, read=aider.read),
-    TextFormat(name="aider-input", is_it=aider.is_input_history, read=aider.read_input_history),
-    TextFormat(name="aider-llm", is_it=aider.is_llm_log, read=aider.read_llm_log),
+TEXT_FORMATS: Final[tuple[TextFormat, ...]] = (
+    Format("aider", aider.is_history, aider.read),
+    Format("aider-input", aider.is_input_history, aider.read_input_history),
+    Format("aider-llm", aider.is_llm_log, aider.read_llm_log),
 )
 
 
@@ -128,7 +114,6 @@ class UnknownFormat(ValueError):
 
 
 def format_names() -> list[str]:
-    """Return every format by name."""
     return sorted(
         {one.name for one in (*LINE_FORMATS, *DOCUMENT_FORMATS, *TEXT_FORMATS)}
         | {workbench_sessions.FORMAT_NAME}
@@ -136,11 +121,7 @@ def format_names() -> list[str]:
 
 
 def detect_format(stream: BinaryIO, name: str, wanted: str | None = None) -> DetectedFile:
-    """Find out what a file is and return it ready to be read.
-
-    Raises:
-        NotRecognised: It is none of the formats.
-    """
+    """Find out what a file is and return it ready to be read. Raises UnknownFormat."""
     head = _head_bytes(stream)
     if wide := _utf16_encoding(head):
         return _detect_transcoded(_ReplayedStream(head, stream), wide, name, wanted)
@@ -206,9 +187,9 @@ _Item = TypeVar("_Item")
 
 
 def _with_decompression_problem(
-    found: Iterator[_Item], raw: DecompressedStream
+    items: Iterator[_Item], raw: DecompressedStream
 ) -> Iterator[_Item | FileProblem]:
-    yield from found
+    yield from items
     if raw.why:
         yield FileProblem(line=raw.line, why=raw.why)
 
@@ -254,22 +235,24 @@ def _detect_json(whole: "_ReplayedStream", head: bytes, name: str, wanted: str |
     raise UnknownFormat("its keys are those of no format that is known" if found else "it is no JSON")
 
 
-def _array_members(found: list[JsonLine]) -> list[JsonLine]:
-    if len(found) == 1 and (members := as_array(found[0].value)):
+def _array_members(documents: list[JsonLine]) -> list[JsonLine]:
+    if len(documents) == 1 and (members := as_array(documents[0].value)):
         return [JsonLine(number, value) for number, value in enumerate(members, 1)]
-    return found
+    return documents
 
 
-def _read_documents(one: DocumentFormat, found: list[JsonLine], name: str) -> Iterator[Record]:
-    for at, line in enumerate(found):
-        if at and line.value in (found[0].value, found[at - 1].value):
+def _read_documents(
+    document_format: DocumentFormat, documents: list[JsonLine], name: str
+) -> Iterator[Record]:
+    for at, line in enumerate(documents):
+        if at and line.value in (documents[0].value, documents[at - 1].value):
             yield FileProblem(line=line.number, why="the same document again, which is taken once")
-        elif at and not one.is_it(line.value):
+        elif at and not document_format.is_it(line.value):
             yield FileProblem(
-                line=line.number, why=f"a document that is not of the format {one.name}: left out"
+                line=line.number, why=f"a document that is not of the format {document_format.name}: left out"
             )
         else:
-            yield from one.read(line.value, name)
+            yield from document_format.read(line.value, name)
 
 
 def _problems_first(problems: list[FileProblem], items: Iterator[Record]) -> Iterator[Record]:
@@ -278,29 +261,34 @@ def _problems_first(problems: list[FileProblem], items: Iterator[Record]) -> Ite
 
 
 def _sample_objects(head: bytes) -> list[JsonObject]:
-    found: list[JsonObject] = []
+    objects: list[JsonObject] = []
     lines = head.split(b"\n")
     for line in json_values(iter(lines[:_MOST_SAMPLED_LINES])):
         if isinstance(line, JsonLine) and (value := as_object(line.value)):
-            found.append(value)
-        if len(found) == _SAMPLE_SIZE:
+            objects.append(value)
+        if len(objects) == _SAMPLE_SIZE:
             break
-    return found
+    return objects
 
 
 def _matching_line_format(sample: list[JsonObject], wanted: str | None) -> LineFormat | None:
     return next(
-        (one for one in LINE_FORMATS if sample and wanted in (None, one.name) and one.is_it(sample)), None
+        (
+            line_format
+            for line_format in LINE_FORMATS
+            if sample and wanted in (None, line_format.name) and line_format.is_it(sample)
+        ),
+        None,
     )
 
 
 def _detect_text(whole: "_ReplayedStream", head: bytes, name: str, wanted: str | None) -> DetectedFile:
     beginning = head.removeprefix(_BOM).decode("utf-8", "replace")
-    for one in TEXT_FORMATS:
-        if wanted in (None, one.name) and one.is_it(beginning):
-            told: list[FileProblem] = []
-            read = one.read(_text_lines(whole, told), name)
-            return DetectedFile(format=one.name, items=itertools.chain(read, _LateProblems(told)))
+    for text_format in TEXT_FORMATS:
+        if wanted in (None, text_format.name) and text_format.is_it(beginning):
+            problems: list[FileProblem] = []
+            read = text_format.read(_text_lines(whole, problems), name)
+            return DetectedFile(format=text_format.name, items=itertools.chain(read, _LateProblems(problems)))
     if (sample := _sample_objects(head)) and (found := _matching_line_format(sample, wanted)):
         return DetectedFile(format=found.name, items=found.read(json_values(raw_lines(whole)), name))
     if found := _detect_after_words(whole, head, name, wanted):
@@ -329,8 +317,6 @@ def _detect_after_words(
 
 
 class _LateProblems:
-    """Problems that are known once the lines before them were read."""
-
     def __init__(self, told: list[FileProblem]) -> None:
         self._told = told
 
@@ -338,30 +324,26 @@ class _LateProblems:
         yield from self._told
 
 
-def _text_lines(whole: "_ReplayedStream", told: list[FileProblem]) -> Iterator[str]:
+def _text_lines(whole: "_ReplayedStream", problems: list[FileProblem]) -> Iterator[str]:
     for number, line in enumerate(raw_lines(whole, MOST_LINE), 1):
         if isinstance(line, int):
-            told.append(FileProblem(line=number, why=f"the line has {line} bytes: it was left out"))
+            problems.append(FileProblem(line=number, why=f"the line has {line} bytes: it was left out"))
             yield ""
             continue
         text = (line.removeprefix(_BOM) if number == 1 else line).decode("utf-8", "replace")
         if "\ufffd" in text and "\ufffd".encode() not in line:
-            told.append(
+            problems.append(
                 FileProblem(line=number, why="it is not UTF-8: what was no character reads as U+FFFD")
             )
         yield text
 
 
 class _ReplayedStream(io.BufferedReader):
-    """A stream that begins again with what was read of it."""
-
     def __init__(self, head: bytes, rest: BinaryIO) -> None:
         super().__init__(_JoinedStream(head, rest), 1 << 18)
 
 
 class _JoinedStream(io.RawIOBase):
-    """Bytes in memory, and a stream behind them."""
-
     def __init__(self, head: bytes, rest: BinaryIO) -> None:
         self._head, self._rest = io.BytesIO(head), rest
 
@@ -395,20 +377,10 @@ def open_file(
     recorded_at: int | None = None,
     is_elsewhere: workbench_sessions.IsElsewhere = workbench_sessions.never_elsewhere,
 ) -> OpenedFile:
-    """Recognise a file and return it ready to be read.
+    """Recognise a file and return it ready to be read. Raises UnknownFormat.
 
-    Args:
-        stream: Its bytes, from the start.
-        name: For problems, and for sessions without an id of their own.
-        at: Microseconds, for what has no time.
-        wanted: A format that the user named.
-        store: Keeps scrubbed bytes of large outputs.
-        current_id: Turns the id that a session would get into the one it gets.
-        recorded_at: When this is taken in, microseconds; None leaves it to the journal.
-        is_elsewhere: Tells whether another session has an event of an id; only for our own files.
-
-    Raises:
-        NotRecognised: It has no format that is known.
+    `at` (microseconds) is for what has no time, `wanted` what the user named, `recorded_at` when this
+    is taken in. `is_elsewhere` tells whether another session has an event of an id; only our own files ask.
     """
     detected = detect_format(stream, name, wanted)
     if detected.lines is not None:
@@ -422,8 +394,8 @@ def open_file(
     return opened
 
 
-def _assembled_events(found: DetectedFile, assembler: Assembler, opened: OpenedFile) -> Iterator[Event]:
-    for item in found.items:
+def _assembled_events(detected: DetectedFile, assembler: Assembler, opened: OpenedFile) -> Iterator[Event]:
+    for item in detected.items:
         yield from assembler.take(item)
     yield from assembler.finish()
     opened.strays.extend(assembler.strays)
@@ -436,11 +408,9 @@ class CountingStream(io.RawIOBase):
         self._stream, self._note = stream, note
 
     def readable(self) -> bool:
-        """Return that it can be read."""
         return True
 
     def readinto(self, buffer: "memoryview[int]") -> int:  # type: ignore[override]
-        """Fill a buffer and tell."""
         data = self._stream.read(len(buffer)) or b""
         buffer[: len(data)] = data
         self._note(len(data))

@@ -98,18 +98,18 @@ def _decode_json(data: bytes) -> tuple[str, bool]:
 
 def _value_sequence(source: str) -> tuple[list[Json], str]:
     decoder = json.JSONDecoder(strict=False, parse_constant=lambda _: None, parse_int=_bounded_integer)
-    found: list[Json] = []
+    values: list[Json] = []
     at, has_halves = 0, bool(_HALF_SURROGATE.search(source))
     while at < len(source):
         try:
             value, end = decoder.raw_decode(source, at)
-            found.append(_without_half_surrogates(value) if has_halves else value)
+            values.append(_without_half_surrogates(value) if has_halves else value)
         except (ValueError, RecursionError):
             break
         at = end
         while at < len(source) and source[at] in " \t\r\n,\x1e":
             at += 1
-    return found, source[at:]
+    return values, source[at:]
 
 
 def _without_half_surrogates(value: Json) -> Json:
@@ -117,11 +117,12 @@ def _without_half_surrogates(value: Json) -> Json:
     if isinstance(value, str):
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if isinstance(value, list):
-        return [_without_half_surrogates(one) for one in cast("list[Json]", value)]
+        return [_without_half_surrogates(item) for item in cast("list[Json]", value)]
     if isinstance(value, dict):
-        found = cast("dict[str, Json]", value)
+        members = cast("dict[str, Json]", value)
         return {
-            str(_without_half_surrogates(key)): _without_half_surrogates(one) for key, one in found.items()
+            str(_without_half_surrogates(key)): _without_half_surrogates(item)
+            for key, item in members.items()
         }
     return value
 
@@ -131,16 +132,13 @@ def _bounded_integer(digits: str) -> Json:
 
 
 def json_rows(data: bytes) -> list[JsonLine | FileProblem]:
-    """Return objects that stand one behind the other, or in an array, as if each had a line of its own.
-
-    The number of one is that of the line in which it begins; in an array, its place.
-    """
+    """Return objects in an array or one behind another as lines, numbered by their line or place."""
     source = _decode_json(data.removeprefix(_BOM))[0].lstrip()
-    found, rest = _value_sequence(source)
-    if len(found) == 1 and isinstance(found[0], list):
-        return [JsonLine(number, value) for number, value in enumerate(cast("list[Json]", found[0]), 1)]
+    values, rest = _value_sequence(source)
+    if len(values) == 1 and isinstance(values[0], list):
+        return [JsonLine(number, value) for number, value in enumerate(cast("list[Json]", values[0]), 1)]
     lines: list[JsonLine | FileProblem] = [
-        JsonLine(number, value) for number, value in _with_line_numbers(source, found)
+        JsonLine(number, value) for number, value in _with_line_numbers(source, values)
     ]
     if rest:
         number = source.count("\n", 0, len(source) - len(rest)) + 1
@@ -148,11 +146,11 @@ def json_rows(data: bytes) -> list[JsonLine | FileProblem]:
     return lines
 
 
-def _with_line_numbers(source: str, found: list[Json]) -> Iterator[tuple[int, Json]]:
+def _with_line_numbers(source: str, values: list[Json]) -> Iterator[tuple[int, Json]]:
     decoder, at, line = json.JSONDecoder(strict=False, parse_int=_bounded_integer), 0, 1
-    for number, value in enumerate(found, 1):
+    for number, value in enumerate(values, 1):
         yield line, value
-        if number == len(found):
+        if number == len(values):
             return
         end = decoder.raw_decode(source, at)[1]
         while end < len(source) and source[end] in " \t\r\n,\x1e":
@@ -162,10 +160,7 @@ def _with_line_numbers(source: str, found: list[Json]) -> Iterator[tuple[int, Js
 
 
 def json_documents(data: bytes) -> tuple[list[JsonLine], list[FileProblem]]:
-    """Return the JSON documents of a file, or what can be read of one that is damaged; none if nothing can.
-
-    The number of one is that of the line in which it begins.
-    """
+    """Return the JSON documents of a file, or what can be read of a damaged one, numbered by their lines."""
     try:
         return [JsonLine(1, orjson.loads(data))], []
     except ValueError:
@@ -173,20 +168,20 @@ def json_documents(data: bytes) -> tuple[list[JsonLine], list[FileProblem]]:
     source, is_utf8 = _decode_json(data.removeprefix(_BOM))
     problems = [] if is_utf8 else [FileProblem(line=1, why="it is not UTF-8 everywhere")]
     before = len(source) - len(source.lstrip())
-    found, rest = _value_sequence(source[before:])
-    if not found:
+    values, rest = _value_sequence(source[before:])
+    if not values:
         value, broken = _salvage_document(source)
         return [JsonLine(1, value)] if value is not None else [], [*problems, broken]
     if rest.strip():
         line = source.count("\n", 0, len(source) - len(rest)) + 1
         problems.append(FileProblem(line=line, why="something follows the end of the document"))
-    if len(found) > 1:
+    if len(values) > 1:
         problems.append(
-            FileProblem(line=1, why=f"{len(found)} documents stand in one file; all of them are read")
+            FileProblem(line=1, why=f"{len(values)} documents stand in one file; all of them are read")
         )
     above = source.count("\n", 0, before)
     return [
-        JsonLine(above + line, value) for line, value in _with_line_numbers(source[before:], found)
+        JsonLine(above + line, value) for line, value in _with_line_numbers(source[before:], values)
     ], problems
 
 
@@ -232,15 +227,9 @@ WINDOW_LOG_MAX: Final = 27
 
 
 class DecompressedStream(io.RawIOBase):
-    """The bytes of a compressed stream."""
+    """The bytes of a compressed stream, within bounds of size."""
 
     def __init__(self, packed: BinaryIO, kind: str) -> None:
-        """Take a stream over.
-
-        Args:
-            packed: From its first byte.
-            kind: One of the values of `MAGIC`.
-        """
         self._packed = _MeteredStream(packed)
         self._from = _open_compressed(cast("BinaryIO", self._packed), kind)
         self._kind, self._size = kind, 0
@@ -254,7 +243,6 @@ class DecompressedStream(io.RawIOBase):
         return self._lines
 
     def readable(self) -> bool:
-        """Return that it can be read."""
         return True
 
     def readinto(self, buffer: "memoryview[int]") -> int:  # type: ignore[override]
@@ -281,8 +269,6 @@ class DecompressedStream(io.RawIOBase):
 
 
 class _MeteredStream(io.RawIOBase):
-    """A stream that counts what is read of it."""
-
     def __init__(self, stream: BinaryIO) -> None:
         self._stream, self.size = stream, 0
 

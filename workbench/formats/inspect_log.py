@@ -8,28 +8,8 @@ from zipfile import ZipFile
 import orjson
 
 from workbench.domain.values import Json, JsonObject, Usage
-from workbench.formats import records
+from workbench.formats import records as r
 from workbench.formats.input import decompression_errors, zip_module
-from workbench.formats.records import (
-    CallDecision,
-    CallResult,
-    FileProblem,
-    Prompt,
-    Record,
-    Reply,
-    SessionEnd,
-    SessionHead,
-    ToolCall,
-    UnmappedRecord,
-    as_array,
-    as_count,
-    as_object,
-    as_objects,
-    as_text,
-    as_time,
-    content_text,
-    first_text,
-)
 
 MOST_ENTRY: Final = 128 << 20
 """Bytes of one entry of a zip, unpacked."""
@@ -39,61 +19,59 @@ _ATTACHMENT_PREFIX: Final = "attachment://"
 
 
 def is_log(value: Json) -> bool:
-    """Tell whether a document is a log of Inspect."""
-    document = as_object(value)
-    return {"version", "status", "eval"} <= document.keys() and "task" in as_object(document.get("eval"))
+    document = r.as_object(value)
+    return {"version", "status", "eval"} <= document.keys() and "task" in r.object_of(document, "eval")
 
 
-def read(value: Json, name: str) -> Iterator[Record]:
+def read(value: Json, name: str) -> Iterator[r.Record]:
     """Yield a session for each sample of a log."""
-    document = as_object(value)
-    samples = as_objects(document.get("samples"))
+    document = r.as_object(value)
+    samples = r.objects_of(document, "samples")
     for number, sample in enumerate(samples, 1):
         yield from _read_sample(sample, document, name, number)
     if not samples:
-        yield FileProblem(line=1, why="the log holds no samples")
+        yield r.FileProblem(line=1, why="the log holds no samples")
 
 
-def read_zip(data: bytes, name: str) -> Iterator[Record]:
-    """Yield a session for each sample of a zipped log.
-
-    Raises:
-        ValueError: It is no zip, or no log.
-    """
+def read_zip(data: bytes, name: str) -> Iterator[r.Record]:
+    """Yield a session for each sample of a zipped log. Raises ValueError if it is none."""
     try:
         archive = zip_module().ZipFile(io.BytesIO(data))
         entries = set(archive.namelist())
     except (EOFError, *decompression_errors()) as error:
         raise ValueError(f"it begins like a zip and is none: {error}") from None
-    head = next((one for one in ("header.json", "_journal/start.json") if one in entries), None)
+    head = next(
+        (name_of_head for name_of_head in ("header.json", "_journal/start.json") if name_of_head in entries),
+        None,
+    )
     if head is None:
         raise ValueError("it is a zip, but no log of Inspect: it has no header.json")
     return _read_entries(archive, head, sorted(entries), name)
 
 
-def _read_entries(archive: ZipFile, head: str, entries: list[str], name: str) -> Iterator[Record]:
+def _read_entries(archive: ZipFile, head: str, entries: list[str], name: str) -> Iterator[r.Record]:
     header, why = _read_entry(archive, head)
     if why:
-        yield FileProblem(line=1, why=why)
+        yield r.FileProblem(line=1, why=why)
     if head != "header.json":
-        yield FileProblem(line=1, why="the log was not finished; what it holds is read")
+        yield r.FileProblem(line=1, why="the log was not finished; what it holds is read")
     number = unpacked = 0
     for entry in entries:
         if ".." in entry.split("/") or entry.startswith("/"):
-            yield FileProblem(line=1, why=f"{entry[:80]} leads out of the zip; it was left out")
+            yield r.FileProblem(line=1, why=f"{entry[:80]} leads out of the zip; it was left out")
             continue
         if not (entry.startswith("samples/") and entry.endswith(".json")):
             continue
         number += 1
         unpacked += archive.getinfo(entry).file_size
         if unpacked > MOST_UNPACKED:
-            yield FileProblem(
+            yield r.FileProblem(
                 line=number, why=f"the zip holds over {MOST_UNPACKED >> 30} GB; the rest was left out"
             )
             return
         sample, why = _read_entry(archive, entry)
         if why:
-            yield FileProblem(line=number, why=why)
+            yield r.FileProblem(line=number, why=why)
         else:
             yield from _read_sample(sample, header, name, number)
 
@@ -104,33 +82,33 @@ def _read_entry(archive: ZipFile, entry: str) -> tuple[JsonObject, str]:
     try:
         with archive.open(entry) as stream:
             data = stream.read(MOST_ENTRY + 1)
-        return as_object(orjson.loads(data)), ""
+        return r.as_object(orjson.loads(data)), ""
     except NotImplementedError:
         return {}, f"{entry} is compressed in a way that this Python cannot read"
     except (EOFError, *decompression_errors()) as error:
         return {}, f"{entry} is damaged: {error}"
 
 
-def _read_sample(sample: JsonObject, log: JsonObject, name: str, number: int) -> Iterator[Record]:
-    about = as_object(log.get("eval"))
-    run = first_text(about, "eval_id", "run_id") or name
+def _read_sample(sample: JsonObject, log: JsonObject, name: str, number: int) -> Iterator[r.Record]:
+    about = r.object_of(log, "eval")
+    run = r.first_text(about, "eval_id", "run_id") or name
     key = f"{run}:{sample.get('id', number)}:{sample.get('epoch', 1)}"
-    attached = as_object(sample.get("attachments"))
-    messages = [_with_attachments(attached, row) for row in as_objects(sample.get("messages"))]
-    events = as_objects(sample.get("events"))
-    prompt = next((content_text(row.get("content")) for row in messages if row.get("role") == "system"), "")
-    yield SessionHead(
-        key=key, title=f"{as_text(about.get('task'))} {sample.get('id', number)}", system_prompt=prompt,
-        provider=as_text(about.get("model")).partition("/")[0], model=as_text(about.get("model")),
-        at=as_time(about.get("created")), status=as_text(log.get("status")) or None,
+    attached = r.object_of(sample, "attachments")
+    messages = [_with_attachments(attached, row) for row in r.objects_of(sample, "messages")]
+    events = r.objects_of(sample, "events")
+    prompt = next((r.content_of(row, "content") for row in messages if row.get("role") == "system"), "")
+    yield r.SessionHead(
+        key=key, title=f"{r.text_of(about, 'task')} {sample.get('id', number)}", system_prompt=prompt,
+        provider=r.text_of(about, "model").partition("/")[0], model=r.text_of(about, "model"),
+        at=r.time_of(about, "created"), status=r.text_of(log, "status") or None,
         facts={
-            "task": as_text(about.get("task")), "epoch": sample.get("epoch", 1),
+            "task": r.text_of(about, "task"), "epoch": sample.get("epoch", 1),
             "target": sample.get("target"),
         },
     )  # fmt: skip
-    answers = {as_text(row.get("tool_call_id")): row for row in messages if row.get("role") == "tool"}
+    answers = {r.text_of(row, "tool_call_id"): row for row in messages if row.get("role") == "tool"}
     decided = {
-        as_text(as_object(event.get("call")).get("id")): event
+        r.text_of(r.object_of(event, "call"), "id"): event
         for event in events
         if event.get("event") == "approval"
     }
@@ -150,75 +128,75 @@ def _put_back(attached: Mapping[str, Json], value: Json, depth: int) -> Json:
     if depth > 4:
         return value
     if isinstance(value, dict):
-        return {key: _put_back(attached, item, depth + 1) for key, item in as_object(value).items()}
+        return {key: _put_back(attached, item, depth + 1) for key, item in r.as_object(value).items()}
     if isinstance(value, list):
-        return [_put_back(attached, item, depth + 1) for item in as_array(value)]
+        return [_put_back(attached, item, depth + 1) for item in r.as_array(value)]
     return value
 
 
 def _read_message(
     row: JsonObject, number: int, answers: Mapping[str, JsonObject], decided: Mapping[str, JsonObject]
-) -> Iterator[Record]:
-    said = content_text(row.get("content"))
-    match as_text(row.get("role")):
+) -> Iterator[r.Record]:
+    said = r.content_of(row, "content")
+    match r.text_of(row, "role"):
         case "user":
-            yield Prompt(text=said, line=number)
+            yield r.Prompt(text=said, line=number)
         case "assistant":
             calls = tuple(
-                ToolCall(
-                    id=as_text(one.get("id")),
-                    tool=as_text(one.get("function")),
-                    arguments=as_object(one.get("arguments")),
+                r.ToolCall(
+                    id=r.text_of(one, "id"),
+                    tool=r.text_of(one, "function"),
+                    arguments=r.object_of(one, "arguments"),
                 )
-                for one in as_objects(row.get("tool_calls"))
+                for one in r.objects_of(row, "tool_calls")
             )
-            thoughts = (first_text(item, "reasoning", "summary") for item in as_objects(row.get("content")))
+            thoughts = (r.first_text(item, "reasoning", "summary") for item in r.objects_of(row, "content"))
             thinking = "\n\n".join(filter(None, thoughts))
-            yield Reply(
-                text=said, thinking=thinking, calls=calls, model=as_text(row.get("model")), line=number
+            yield r.Reply(
+                text=said, thinking=thinking, calls=calls, model=r.text_of(row, "model"), line=number
             )  # fmt: skip
             for call in calls:
                 yield from _read_answer(call, answers.get(call.id), decided.get(call.id), number)
         case "system" | "tool":
             return
         case role:
-            yield UnmappedRecord(kind=f"message.{role}", content=row, line=number, is_understood=False)
+            yield r.UnmappedRecord(kind=f"message.{role}", content=row, line=number, is_understood=False)
 
 
 def _read_answer(
-    call: ToolCall, answer: JsonObject | None, decided: JsonObject | None, number: int
-) -> Iterator[Record]:
-    verdict = as_text((decided or {}).get("decision"))
-    reason = as_text((decided or {}).get("explanation"))
+    call: r.ToolCall, answer: JsonObject | None, decided: JsonObject | None, number: int
+) -> Iterator[r.Record]:
+    verdict = r.as_text((decided or {}).get("decision"))
+    reason = r.as_text((decided or {}).get("explanation"))
     if verdict in ("reject", "terminate"):
-        yield CallResult(call=call.id, state="rejected", reason=reason, line=number)
+        yield r.CallResult(call=call.id, state="rejected", reason=reason, line=number)
         return
     if verdict in ("approve", "modify"):
-        yield CallDecision(call=call.id, is_approved=True, reason=reason)
+        yield r.CallDecision(call=call.id, is_approved=True, reason=reason)
     if answer is not None:
-        error = as_text(as_object(answer.get("error")).get("message"))
-        yield CallResult(
-            call=call.id, text=content_text(answer.get("content")), state="failed" if error else "succeeded",
+        error = r.text_of(r.object_of(answer, "error"), "message")
+        yield r.CallResult(
+            call=call.id, text=r.content_of(answer, "content"), state="failed" if error else "succeeded",
             error=error, line=number,
         )  # fmt: skip
 
 
-def _unmapped_records(sample: JsonObject, events: list[JsonObject]) -> Iterator[Record]:
-    used = [as_object(usage) for usage in as_object(sample.get("model_usage")).values()]
+def _unmapped_records(sample: JsonObject, events: list[JsonObject]) -> Iterator[r.Record]:
+    used = [r.as_object(usage) for usage in r.object_of(sample, "model_usage").values()]
     total = Usage(
-        input_tokens=sum(as_count(one.get("input_tokens")) for one in used),
-        output_tokens=sum(as_count(one.get("output_tokens")) for one in used),
+        input_tokens=sum(r.count_of(one, "input_tokens") for one in used),
+        output_tokens=sum(r.count_of(one, "output_tokens") for one in used),
     )
     if total.total_tokens:
-        yield records.UsageRecord(usage=total)
-    if scores := as_object(sample.get("scores")):
-        yield UnmappedRecord(kind="scores", content=dict(scores))
+        yield r.UsageRecord(usage=total)
+    if scores := r.object_of(sample, "scores"):
+        yield r.UnmappedRecord(kind="scores", content=dict(scores))
     for event in events:
         if event.get("event") in ("error", "logger") and event.get("event") == "error":
-            message = as_text(as_object(event.get("error")).get("message"))
-            yield records.ErrorRecord(code="error", message=message, at=as_time(event.get("timestamp")))
-    if error := as_object(sample.get("error")):
-        yield records.ErrorRecord(code="sample", message=as_text(error.get("message")))
-    if limit := as_object(sample.get("limit")):
-        yield records.TurnStop(outcome="limit", detail=f"{as_text(limit.get('type'))} limit")
-    yield SessionEnd(is_failed=bool(error))
+            message = r.text_of(r.object_of(event, "error"), "message")
+            yield r.ErrorRecord(code="error", message=message, at=r.time_of(event, "timestamp"))
+    if error := r.object_of(sample, "error"):
+        yield r.ErrorRecord(code="sample", message=r.text_of(error, "message"))
+    if limit := r.object_of(sample, "limit"):
+        yield r.TurnStop(outcome="limit", detail=f"{r.text_of(limit, 'type')} limit")
+    yield r.SessionEnd(is_failed=bool(error))

@@ -4,30 +4,9 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from workbench.domain.values import Json, JsonObject, Usage
-from workbench.formats import records
+from workbench.formats import records as r
 from workbench.formats.input import JsonLine
 from workbench.formats.patches import PatchRefused, parse_git_diff
-from workbench.formats.records import (
-    CallDecision,
-    CallResult,
-    FileEdit,
-    FileProblem,
-    Prompt,
-    Record,
-    Reply,
-    SessionHead,
-    ToolCall,
-    UnmappedRecord,
-    as_count,
-    as_integer,
-    as_object,
-    as_objects,
-    as_text,
-    as_time,
-    content_text,
-    first_text,
-    lacks_time_zone,
-)
 from workbench.formats.swe_agent import openai_tool_call
 
 _UNDERSTOOD_TYPES: Final = frozenset({
@@ -43,13 +22,12 @@ _WAITING_STATE: Final = "waiting_for_confirmation"
 
 
 def is_trajectory(value: Json) -> bool:
-    """Tell whether a document is an array of events."""
-    rows = as_objects(value)[:5]
+    rows = r.as_objects(value)[:5]
     if any("source" in row and isinstance(row.get("action"), str) for row in rows):
         return True
     if any("source" in row and isinstance(row.get("observation"), str) for row in rows):
         return True
-    return any(as_text(row.get("kind")) in _NEWER_KINDS for row in rows)
+    return any(r.text_of(row, "kind") in _NEWER_KINDS for row in rows)
 
 
 def is_rows(sample: list[JsonObject]) -> bool:
@@ -59,21 +37,20 @@ def is_rows(sample: list[JsonObject]) -> bool:
     return is_trajectory([*sample]) and "sessionId" not in sample[0]
 
 
-def read(value: Json, name: str) -> Iterator[Record]:
-    """Yield a session from an array of events."""
-    yield from _session(list(enumerate(as_objects(value), 1)), name, {})
+def read(value: Json, name: str) -> Iterator[r.Record]:
+    yield from _session(list(enumerate(r.as_objects(value), 1)), name, {})
 
 
-def read_rows(lines: Iterable[JsonLine | FileProblem], name: str) -> Iterator[Record]:
+def read_rows(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
     """Yield a session for each row with a history, or one of all events."""
     events: list[tuple[int, JsonObject]] = []
     for line in lines:
-        if isinstance(line, FileProblem):
+        if isinstance(line, r.FileProblem):
             yield line
             continue
-        row = as_object(line.value)
-        if history := as_objects(row.get("history")):
-            key = first_text(row, "instance_id", "id") or f"{name}:{line.number}"
+        row = r.as_object(line.value)
+        if history := r.objects_of(row, "history"):
+            key = r.first_text(row, "instance_id", "id") or f"{name}:{line.number}"
             yield from _session([(line.number, entry) for entry in history], key, row)
         else:
             events.append((line.number, row))
@@ -81,64 +58,62 @@ def read_rows(lines: Iterable[JsonLine | FileProblem], name: str) -> Iterator[Re
         yield from _session(events, name, {})
 
 
-def _session(events: list[tuple[int, JsonObject]], name: str, row: JsonObject) -> Iterator[Record]:
-    start = next((as_time(one.get("timestamp")) for _, one in events if one.get("timestamp")), None)
-    model = as_text(as_object(as_object(row.get("metadata")).get("llm_config")).get("model"))
-    shown = as_object(next((one for _, one in events if one.get("kind") == "SystemPromptEvent"), None))
-    yield SessionHead(
-        key=first_text(row, "instance_id") or _session_id(events, name), at=start, model=model,
-        system_prompt=content_text([shown.get("system_prompt")]),
+def _session(events: list[tuple[int, JsonObject]], name: str, row: JsonObject) -> Iterator[r.Record]:
+    start = next((r.time_of(one, "timestamp") for _, one in events if one.get("timestamp")), None)
+    model = r.text_of(r.object_of(r.object_of(row, "metadata"), "llm_config"), "model")
+    shown = r.as_object(next((one for _, one in events if one.get("kind") == "SystemPromptEvent"), None))
+    yield r.SessionHead(
+        key=r.first_text(row, "instance_id") or _session_id(events, name), at=start, model=model,
+        system_prompt=r.content_text([shown.get("system_prompt")]),
     )  # fmt: skip
-    if any(lacks_time_zone(one.get("timestamp")) for _, one in events[:20]):
-        yield FileProblem(line=1, why="times have no zone; they are taken as UTC")
+    if any(r.lacks_time_zone(one.get("timestamp")) for _, one in events[:20]):
+        yield r.FileProblem(line=1, why="times have no zone; they are taken as UTC")
     reader = _EventReader()
     for number, one in events:
         yield from reader.event(one, number)
-    if patch := first_text(row, "git_patch") or first_text(as_object(row.get("test_result")), "git_patch"):
-        yield Reply(calls=(ToolCall(id="result", tool="submit", arguments={"path": "git_patch"}),))
+    if patch := r.first_text(row, "git_patch") or r.first_text(r.object_of(row, "test_result"), "git_patch"):
+        yield r.Reply(calls=(r.ToolCall(id="result", tool="submit", arguments={"path": "git_patch"}),))
         try:
             changes = parse_git_diff(patch)
         except PatchRefused as error:
             changes = ()
-            yield FileProblem(line=1, why=f"the patch is kept as text, for it is no unified diff: {error}")
-        yield CallResult(call="result", text=patch, changes=changes)
+            yield r.FileProblem(line=1, why=f"the patch is kept as text, for it is no unified diff: {error}")
+        yield r.CallResult(call="result", text=patch, changes=changes)
 
 
 def _session_id(events: list[tuple[int, JsonObject]], name: str) -> str:
-    first_one = as_object(events[0][1] if events else None)
+    first_one = r.as_object(events[0][1] if events else None)
     if isinstance(first_one.get("id"), str):
-        return as_text(first_one.get("id"))
-    key = f"{as_text(first_one.get('timestamp'))}:{content_text(first_one.get('message'))[:200]}"
+        return r.text_of(first_one, "id")
+    key = f"{r.text_of(first_one, 'timestamp')}:{r.content_of(first_one, 'message')[:200]}"
     return key if key != ":" else name
 
 
 class _EventReader:
-    """What has to be remembered between events."""
-
     def __init__(self) -> None:
         self._actions: dict[str, tuple[str, str, JsonObject]] = {}
         self._usage = Usage()
         self._waits = False
 
-    def event(self, found: JsonObject, number: int) -> Iterator[Record]:
-        at = as_time(found.get("timestamp"))
-        yield from self._spent(as_object(found.get("llm_metrics")))
-        if "action" in found and isinstance(found["action"], str):
-            yield from self._action(found, at, number)
-        elif isinstance(found.get("observation"), str):
-            yield from self._observation(found, at, number)
+    def event(self, row: JsonObject, number: int) -> Iterator[r.Record]:
+        at = r.time_of(row, "timestamp")
+        yield from self._spent(r.object_of(row, "llm_metrics"))
+        if "action" in row and isinstance(row["action"], str):
+            yield from self._action(row, at, number)
+        elif isinstance(row.get("observation"), str):
+            yield from self._observation(row, at, number)
         else:
-            yield from self._newer(found, at, number)
+            yield from self._newer(row, at, number)
 
-    def _spent(self, metrics: JsonObject) -> Iterator[Record]:
-        used = as_object(metrics.get("accumulated_token_usage"))
+    def _spent(self, metrics: JsonObject) -> Iterator[r.Record]:
+        used = r.object_of(metrics, "accumulated_token_usage")
         now = Usage(
-            input_tokens=as_count(used.get("prompt_tokens")),
-            output_tokens=as_count(used.get("completion_tokens")),
+            input_tokens=r.count_of(used, "prompt_tokens"),
+            output_tokens=r.count_of(used, "completion_tokens"),
         )
         more = now.total_tokens - self._usage.total_tokens
         if more > 0:
-            yield records.UsageRecord(
+            yield r.UsageRecord(
                 usage=Usage(
                     input_tokens=max(0, now.input_tokens - self._usage.input_tokens),
                     output_tokens=max(0, now.output_tokens - self._usage.output_tokens),
@@ -146,163 +121,159 @@ class _EventReader:
             )
             self._usage = now
 
-    def _action(self, found: JsonObject, at: int | None, number: int) -> Iterator[Record]:
-        kind, arguments = as_text(found.get("action")), as_object(found.get("args"))
-        said = first_text(arguments, "content", "thought", "final_thought") or as_text(found.get("message"))
-        if kind == "message" and found.get("source") == "user":
-            yield Prompt(text=said, at=at, line=number)
+    def _action(self, row: JsonObject, at: int | None, number: int) -> Iterator[r.Record]:
+        kind, arguments = r.text_of(row, "action"), r.object_of(row, "args")
+        said = r.first_text(arguments, "content", "thought", "final_thought") or r.text_of(row, "message")
+        if kind == "message" and row.get("source") == "user":
+            yield r.Prompt(text=said, at=at, line=number)
         elif kind in _MESSAGE_TYPES:
             is_thought = kind == "think"
-            yield Reply(
+            yield r.Reply(
                 text="" if is_thought else said, thinking=said if is_thought else "", at=at, line=number
             )
         elif kind in _UNDERSTOOD_TYPES:
-            yield UnmappedRecord(kind=f"action.{kind}", content=arguments, at=at, line=number)
+            yield r.UnmappedRecord(kind=f"action.{kind}", content=arguments, at=at, line=number)
         else:
             key = (
-                as_text(as_object(found.get("tool_call_metadata")).get("tool_call_id"))
-                or f"event-{found.get('id', number)}"
+                r.text_of(r.object_of(row, "tool_call_metadata"), "tool_call_id")
+                or f"event-{row.get('id', number)}"
             )
-            self._actions[str(found.get("id"))] = (key, kind, arguments)
+            self._actions[str(row.get("id"))] = (key, kind, arguments)
             given = {
                 name: value
                 for name, value in arguments.items()
                 if name != "thought" and value not in (None, "")
             }
-            tool = as_text(as_object(found.get("tool_call_metadata")).get("function_name")) or kind
-            asked = ToolCall(id=key, tool=tool, arguments=given)
-            yield Reply(text=as_text(arguments.get("thought")), calls=(asked,), at=at, line=number)
-            state = as_text(arguments.get("confirmation_state"))
+            tool = r.text_of(r.object_of(row, "tool_call_metadata"), "function_name") or kind
+            asked = r.ToolCall(id=key, tool=tool, arguments=given)
+            yield r.Reply(text=r.text_of(arguments, "thought"), calls=(asked,), at=at, line=number)
+            state = r.text_of(arguments, "confirmation_state")
             if state == "confirmed" and arguments.get("security_risk") is not None:
-                yield CallDecision(call=key, is_approved=True, at=at)
+                yield r.CallDecision(call=key, is_approved=True, at=at)
             elif state == "rejected":
-                self._actions.pop(str(found.get("id")))
-                yield CallResult(call=key, state="rejected", at=at, line=number)
+                self._actions.pop(str(row.get("id")))
+                yield r.CallResult(call=key, state="rejected", at=at, line=number)
 
-    def _observation(self, found: JsonObject, at: int | None, number: int) -> Iterator[Record]:
-        kind, extras = as_text(found.get("observation")), as_object(found.get("extras"))
-        asked = self._actions.pop(str(found.get("cause")), None)
-        said = as_text(found.get("content")) or as_text(found.get("message"))
+    def _observation(self, row: JsonObject, at: int | None, number: int) -> Iterator[r.Record]:
+        kind, extras = r.text_of(row, "observation"), r.object_of(row, "extras")
+        asked = self._actions.pop(str(row.get("cause")), None)
+        said = r.text_of(row, "content") or r.text_of(row, "message")
         if asked is not None:
-            yield self._result(asked, found, kind, said, at, number)
+            yield self._result(asked, row, kind, said, at, number)
         elif kind == "error":
-            yield records.ErrorRecord(code="error", message=said, at=at)
+            yield r.ErrorRecord(code="error", message=said, at=at)
         elif kind == "agent_state_changed" and extras.get("agent_state") in ("stopped", "error"):
-            yield records.TurnStop(detail=as_text(extras.get("agent_state")), at=at)
+            yield r.TurnStop(detail=r.text_of(extras, "agent_state"), at=at)
         else:
             known = kind in _UNDERSTOOD_TYPES
-            yield UnmappedRecord(
-                kind=f"observation.{kind}", content=found, at=at, line=number, is_understood=known
+            yield r.UnmappedRecord(
+                kind=f"observation.{kind}", content=row, at=at, line=number, is_understood=known
             )
 
     def _result(
-        self, asked: tuple[str, str, JsonObject], found: JsonObject, kind: str, said: str, at: int | None,
+        self, asked: tuple[str, str, JsonObject], row: JsonObject, kind: str, said: str, at: int | None,
         number: int,
-    ) -> CallResult:  # fmt: skip
+    ) -> r.CallResult:  # fmt: skip
         key, tool, arguments = asked
-        extras = as_object(found.get("extras"))
-        code = as_integer(as_object(extras.get("metadata")).get("exit_code"))
-        code = as_integer(extras.get("exit_code")) if code is None else code
+        extras = r.object_of(row, "extras")
+        code = r.integer_of(r.object_of(extras, "metadata"), "exit_code")
+        code = r.integer_of(extras, "exit_code") if code is None else code
         is_bad = kind == "error" or bool(code and code > 0)
-        state: records.ResultState = (
-            "rejected" if kind == "user_rejected" else "failed" if is_bad else "succeeded"
-        )
-        return CallResult(
+        state: r.ResultState = "rejected" if kind == "user_rejected" else "failed" if is_bad else "succeeded"
+        return r.CallResult(
             call=key, text=said, state=state, error=said[:2_000] if is_bad else "", exit_code=code, at=at,
             line=number, changes=_edits_of_result(tool, arguments, said),
         )  # fmt: skip
 
-    def _newer(self, found: JsonObject, at: int | None, number: int) -> Iterator[Record]:
-        match as_text(found.get("kind")):
+    def _newer(self, row: JsonObject, at: int | None, number: int) -> Iterator[r.Record]:
+        match r.text_of(row, "kind"):
             case "MessageEvent":
-                yield from self._message(found, at, number)
+                yield from self._message(row, at, number)
             case "ActionEvent":
-                yield self._asked(found, at, number)
+                yield self._asked(row, at, number)
             case "ObservationEvent" | "AgentErrorEvent" | "UserRejectObservation" as kind:
-                yield from self._newer_result(kind, found, at, number)
+                yield from self._newer_result(kind, row, at, number)
             case "PauseEvent" | "InterruptEvent" as kind:
-                yield records.TurnStop(detail=kind, at=at)
+                yield r.TurnStop(detail=kind, at=at)
             case "ConversationErrorEvent":
-                yield records.ErrorRecord(
-                    code=first_text(found, "code"), message=as_text(found.get("detail")), at=at
-                )
+                yield r.ErrorRecord(code=r.first_text(row, "code"), message=r.text_of(row, "detail"), at=at)
             case kind:
-                self._waits = self._waits or found.get("value") == _WAITING_STATE
-                yield UnmappedRecord(
-                    kind=kind or "event", content=found, at=at, line=number, is_understood=bool(kind)
+                self._waits = self._waits or row.get("value") == _WAITING_STATE
+                yield r.UnmappedRecord(
+                    kind=kind or "event", content=row, at=at, line=number, is_understood=bool(kind)
                 )
 
-    def _message(self, found: JsonObject, at: int | None, number: int) -> Iterator[Record]:
-        message = as_object(found.get("llm_message"))
-        said = content_text(message.get("content"))
-        if found.get("source") == "user":
-            yield Prompt(text=said, at=at, line=number)
-        elif found.get("source") == "environment":
-            yield UnmappedRecord(kind="environment", content=said, at=at, line=number)
+    def _message(self, row: JsonObject, at: int | None, number: int) -> Iterator[r.Record]:
+        message = r.object_of(row, "llm_message")
+        said = r.content_of(message, "content")
+        if row.get("source") == "user":
+            yield r.Prompt(text=said, at=at, line=number)
+        elif row.get("source") == "environment":
+            yield r.UnmappedRecord(kind="environment", content=said, at=at, line=number)
         else:
-            thinking = as_text(message.get("reasoning_content"))
-            yield Reply(text=said, thinking=thinking, at=at, line=number)
+            thinking = r.text_of(message, "reasoning_content")
+            yield r.Reply(text=said, thinking=thinking, at=at, line=number)
 
-    def _asked(self, found: JsonObject, at: int | None, number: int) -> Reply:
-        action = as_object(found.get("action"))
-        key = as_text(found.get("tool_call_id")) or as_text(found.get("id"))
-        tool = first_text(found, "tool_name") or as_text(action.get("kind"))
-        given = {name: value for name, value in action.items() if name != "kind"}
-        if not given:
-            given = dict(openai_tool_call(as_object(found.get("tool_call")), key).arguments)
-        self._actions[key] = (key, tool, given)
-        return Reply(
-            text=content_text(found.get("thought")), thinking=as_text(found.get("reasoning_content")), at=at,
-            line=number, calls=(ToolCall(id=key, tool=tool, arguments=given),),
+    def _asked(self, row: JsonObject, at: int | None, number: int) -> r.Reply:
+        action = r.object_of(row, "action")
+        key = r.text_of(row, "tool_call_id") or r.text_of(row, "id")
+        tool = r.first_text(row, "tool_name") or r.text_of(action, "kind")
+        arguments = {name: value for name, value in action.items() if name != "kind"}
+        if not arguments:
+            arguments = dict(openai_tool_call(r.object_of(row, "tool_call"), key).arguments)
+        self._actions[key] = (key, tool, arguments)
+        return r.Reply(
+            text=r.content_of(row, "thought"), thinking=r.text_of(row, "reasoning_content"), at=at,
+            line=number, calls=(r.ToolCall(id=key, tool=tool, arguments=arguments),),
         )  # fmt: skip
 
-    def _newer_result(self, kind: str, found: JsonObject, at: int | None, number: int) -> Iterator[Record]:
-        observation, key = as_object(found.get("observation")), as_text(found.get("tool_call_id"))
+    def _newer_result(self, kind: str, row: JsonObject, at: int | None, number: int) -> Iterator[r.Record]:
+        observation, key = r.object_of(row, "observation"), r.text_of(row, "tool_call_id")
         said = (
-            content_text(observation.get("content"))
-            or first_text(observation, "output")
-            or as_text(found.get("error"))
+            r.content_of(observation, "content")
+            or r.first_text(observation, "output")
+            or r.text_of(row, "error")
         )
-        code = as_integer(observation.get("exit_code"))
-        code = as_integer(as_object(observation.get("metadata")).get("exit_code")) if code is None else code
+        code = r.integer_of(observation, "exit_code")
+        code = r.integer_of(r.object_of(observation, "metadata"), "exit_code") if code is None else code
         is_bad = kind == "AgentErrorEvent" or bool(code) or observation.get("is_error") is True
-        state: records.ResultState = (
+        state: r.ResultState = (
             "rejected" if kind == "UserRejectObservation" else "failed" if is_bad else "succeeded"
         )
         if self._waits and state != "rejected":
-            yield CallDecision(call=key, is_approved=True, at=at)
+            yield r.CallDecision(call=key, is_approved=True, at=at)
         self._waits = False
-        yield CallResult(
+        yield r.CallResult(
             call=key, text=said, state=state, exit_code=code, at=at, line=number,
-            error=said[:2_000] if is_bad else "", reason=as_text(found.get("rejection_reason")),
+            error=said[:2_000] if is_bad else "", reason=r.text_of(row, "rejection_reason"),
             changes=_edit_of_observation(observation) if state == "succeeded" else (),
         )  # fmt: skip
 
 
-def _edit_of_observation(observation: JsonObject) -> tuple[FileEdit, ...]:
+def _edit_of_observation(observation: JsonObject) -> tuple[r.FileEdit, ...]:
     before, after = observation.get("old_content"), observation.get("new_content")
     if not isinstance(after, str) or before == after:
         return ()
     known = before if isinstance(before, str) else None
     is_new = known is None or observation.get("prev_exist") is False
-    path = as_text(observation.get("path"))
+    path = r.text_of(observation, "path")
     return (
-        FileEdit(
+        r.FileEdit(
             path=path, change="create" if is_new else "modify", old=None if is_new else known, new=after
         ),
     )
 
 
-def _edits_of_result(tool: str, arguments: JsonObject, said: str) -> tuple[FileEdit, ...]:
-    path = as_text(arguments.get("path"))
+def _edits_of_result(tool: str, arguments: JsonObject, said: str) -> tuple[r.FileEdit, ...]:
+    path = r.text_of(arguments, "path")
     if tool == "write":
-        return (FileEdit(path=path, change="create", new=as_text(arguments.get("content"))),)
-    if tool != "edit" or as_text(arguments.get("command")) == "view":
+        return (r.FileEdit(path=path, change="create", new=r.text_of(arguments, "content")),)
+    if tool != "edit" or r.text_of(arguments, "command") == "view":
         return ()
-    if as_text(arguments.get("command")) == "create":
-        return (FileEdit(path=path, change="create", new=as_text(arguments.get("file_text"))),)
+    if r.text_of(arguments, "command") == "create":
+        return (r.FileEdit(path=path, change="create", new=r.text_of(arguments, "file_text")),)
     if "old_str" in arguments:
         return (
-            FileEdit(path=path, old=as_text(arguments.get("old_str")), new=as_text(arguments.get("new_str"))),
+            r.FileEdit(path=path, old=r.text_of(arguments, "old_str"), new=r.text_of(arguments, "new_str")),
         )
-    return (FileEdit(path=path, patch=said),) if "@@" in said else ()
+    return (r.FileEdit(path=path, patch=said),) if "@@" in said else ()

@@ -105,7 +105,6 @@ def _read_patch(text: str) -> "PatchSet":
 
 
 def _with_ranges(patch: str) -> str:
-    """Return a diff whose hunks all say how many lines they have: models and some programs leave that out."""
     lines = patch.split("\n")
     if not any(line.startswith("@@") for line in lines):
         heads = [number for number, line in enumerate(lines, 1) if line.startswith(("--- ", "+++ "))]
@@ -152,18 +151,13 @@ def parse_begin_patch(text: str) -> tuple[FileEdit, ...]:
 
 
 def move_edits(old: str, new: str, patch: str = "") -> tuple[FileEdit, ...]:
-    """Return the changes of a file that got another name: the old one is gone, the new one holds it."""
     if old in ("", new):
         return (FileEdit(path=new, patch=patch),)
     return (FileEdit(path=old, change="delete"), FileEdit(path=new, change="create", patch=patch))
 
 
 def parse_git_diff(patch: str) -> tuple[FileEdit, ...]:
-    """Return the changes of a unified diff over several files.
-
-    Raises:
-        PatchRefused: It cannot be read.
-    """
+    """Return the changes of a unified diff over several files. Raises PatchRefused."""
     edits = (edit for file in _read_patch(_with_ranges(patch)) for edit in _file_edits(file))
     return tuple({(edit.path, edit.change): edit for edit in edits}.values())
 
@@ -184,7 +178,6 @@ def _file_edits(file: "PatchedFile") -> tuple[FileEdit, ...]:
 
 
 def added_and_removed(hunks: tuple[Hunk, ...]) -> tuple[int, int]:
-    """Return how many lines hunks add and remove."""
     signs = [sign for hunk in hunks for sign, _ in hunk.lines]
     return signs.count("+"), signs.count("-")
 

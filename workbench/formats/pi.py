@@ -3,27 +3,8 @@
 from collections.abc import Iterable, Iterator
 
 from workbench.domain.values import JsonObject, Usage
-from workbench.formats import records
+from workbench.formats import records as r
 from workbench.formats.input import JsonLine
-from workbench.formats.records import (
-    CallResult,
-    FileEdit,
-    FileProblem,
-    Prompt,
-    Record,
-    Reply,
-    SessionHead,
-    ToolCall,
-    UnmappedRecord,
-    as_count,
-    as_integer,
-    as_object,
-    as_objects,
-    as_text,
-    as_time,
-    content_text,
-    first_text,
-)
 
 _ENTRY_TYPES = (
     "message",
@@ -42,52 +23,50 @@ _ENTRY_TYPES = (
 
 
 def is_session(sample: list[JsonObject]) -> bool:
-    """Tell whether lines are a session of pi."""
-    start = as_object(sample[0] if sample else None)
+    start = r.as_object(sample[0] if sample else None)
     if start.get("type") != "session":
         return False
     return "cwd" in start or any(line.get("type") in _ENTRY_TYPES for line in sample[1:])
 
 
-def read(lines: Iterable[JsonLine | FileProblem], name: str) -> Iterator[Record]:
-    """Yield a session from its lines."""
+def read(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
     calls: dict[str, tuple[str, JsonObject]] = {}
     for line in lines:
-        if isinstance(line, FileProblem):
+        if isinstance(line, r.FileProblem):
             yield line
             continue
-        row = as_object(line.value)
-        at = as_time(row.get("timestamp"))
-        match as_text(row.get("type")):
+        row = r.as_object(line.value)
+        at = r.time_of(row, "timestamp")
+        match r.text_of(row, "type"):
             case "session":
                 facts = {key: row[key] for key in ("version", "thinkingLevel", "parentSession") if key in row}
-                yield SessionHead(
-                    key=as_text(row.get("id")) or name, workspace=as_text(row.get("cwd")), at=at,
+                yield r.SessionHead(
+                    key=r.text_of(row, "id") or name, workspace=r.text_of(row, "cwd"), at=at,
                     facts=facts,
-                    provider=as_text(row.get("provider")), model=as_text(row.get("modelId")),
+                    provider=r.text_of(row, "provider"), model=r.text_of(row, "modelId"),
                 )  # fmt: skip
-            case "session_info" if as_text(row.get("name")):
-                yield records.TitleChange(title=as_text(row.get("name")), at=at)
+            case "session_info" if r.text_of(row, "name"):
+                yield r.TitleChange(title=r.text_of(row, "name"), at=at)
             case "custom_message" if row.get("display") is not False:
-                yield Prompt(text=content_text(row.get("content")), at=at, line=line.number)
+                yield r.Prompt(text=r.content_of(row, "content"), at=at, line=line.number)
             case "message":
-                yield from _read_message(as_object(row.get("message")), at, line.number, calls)
-            case "label" if as_text(row.get("label")):
-                yield UnmappedRecord(kind="label", content=row, at=at, line=line.number)
+                yield from _read_message(r.object_of(row, "message"), at, line.number, calls)
+            case "label" if r.text_of(row, "label"):
+                yield r.UnmappedRecord(kind="label", content=row, at=at, line=line.number)
             case kind:
                 known = kind in _ENTRY_TYPES
-                yield UnmappedRecord(
+                yield r.UnmappedRecord(
                     kind=kind or "entry", content=row, at=at, line=line.number, is_understood=known
                 )
 
 
 def _read_message(
     message: JsonObject, at: int | None, number: int, calls: dict[str, tuple[str, JsonObject]]
-) -> Iterator[Record]:
-    when = as_time(message.get("timestamp")) or at
-    match as_text(message.get("role")):
+) -> Iterator[r.Record]:
+    when = r.time_of(message, "timestamp") or at
+    match r.text_of(message, "role"):
         case "user":
-            yield Prompt(text=content_text(message.get("content")), at=when, line=number)
+            yield r.Prompt(text=r.content_of(message, "content"), at=when, line=number)
         case "assistant":
             yield from _read_reply(message, when, number, calls)
         case "toolResult":
@@ -96,78 +75,76 @@ def _read_message(
             yield from _read_shell_command(message, when, number)
         case role:
             known = role in ("custom", "hookMessage", "branchSummary", "compactionSummary")
-            yield UnmappedRecord(
+            yield r.UnmappedRecord(
                 kind=f"message.{role}", content=message, at=when, line=number, is_understood=known
             )
 
 
 def _read_reply(
     message: JsonObject, at: int | None, number: int, calls: dict[str, tuple[str, JsonObject]]
-) -> Iterator[Record]:
-    blocks = as_objects(message.get("content"))
+) -> Iterator[r.Record]:
+    blocks = r.objects_of(message, "content")
     asked = tuple(
-        ToolCall(
-            id=as_text(block.get("id")),
-            tool=as_text(block.get("name")),
-            arguments=as_object(block.get("arguments")),
+        r.ToolCall(
+            id=r.text_of(block, "id"),
+            tool=r.text_of(block, "name"),
+            arguments=r.object_of(block, "arguments"),
         )
         for block in blocks
         if block.get("type") == "toolCall"
     )
     calls.update({call.id: (call.tool, call.arguments) for call in asked})
-    used = as_object(message.get("usage"))
+    used = r.object_of(message, "usage")
     spent = Usage(
-        input_tokens=sum(as_count(used.get(name)) for name in ("input", "cacheRead", "cacheWrite")),
-        output_tokens=as_count(used.get("output")),
+        input_tokens=sum(r.as_count(used.get(name)) for name in ("input", "cacheRead", "cacheWrite")),
+        output_tokens=r.count_of(used, "output"),
     )
-    yield Reply(
-        text="\n".join(as_text(block.get("text")) for block in blocks if block.get("type") == "text"),
-        thinking="\n".join(as_text(one.get("thinking")) for one in blocks if one.get("type") == "thinking"),
-        calls=asked, usage=spent, model=as_text(message.get("model")), at=at, line=number,
+    yield r.Reply(
+        text="\n".join(r.text_of(block, "text") for block in blocks if block.get("type") == "text"),
+        thinking="\n".join(r.text_of(one, "thinking") for one in blocks if one.get("type") == "thinking"),
+        calls=asked, usage=spent, model=r.text_of(message, "model"), at=at, line=number,
     )  # fmt: skip
-    reason = as_text(message.get("stopReason"))
+    reason = r.text_of(message, "stopReason")
     if reason == "aborted":
-        yield records.TurnStop(at=at)
+        yield r.TurnStop(at=at)
     elif reason == "error":
-        yield records.ErrorRecord(
-            code="model", message=as_text(message.get("errorMessage")) or "error", at=at
-        )
+        yield r.ErrorRecord(code="model", message=r.text_of(message, "errorMessage") or "error", at=at)
 
 
 def _read_result(
     message: JsonObject, at: int | None, number: int, calls: dict[str, tuple[str, JsonObject]]
-) -> CallResult:
-    key, said = as_text(message.get("toolCallId")), content_text(message.get("content"))
-    tool, arguments = calls.get(key, (as_text(message.get("toolName")), {}))
+) -> r.CallResult:
+    key, said = r.text_of(message, "toolCallId"), r.content_of(message, "content")
+    tool, arguments = calls.get(key, (r.text_of(message, "toolName"), {}))
     is_error = message.get("isError") is True
-    return CallResult(
+    return r.CallResult(
         call=key, text=said, state="failed" if is_error else "succeeded",
         error=said[:2_000] if is_error else "",
-        changes=_edits_of_result(tool, arguments, as_object(message.get("details"))), at=at, line=number,
+        changes=_edits_of_result(tool, arguments, r.object_of(message, "details")), at=at, line=number,
     )  # fmt: skip
 
 
-def _edits_of_result(tool: str, arguments: JsonObject, details: JsonObject) -> tuple[FileEdit, ...]:
-    path = first_text(arguments, "path", "file_path")
+def _edits_of_result(tool: str, arguments: JsonObject, details: JsonObject) -> tuple[r.FileEdit, ...]:
+    path = r.first_text(arguments, "path", "file_path")
     if tool == "write":
-        return (FileEdit(path=path, change="create", new=as_text(arguments.get("content"))),)
+        return (r.FileEdit(path=path, change="create", new=r.text_of(arguments, "content")),)
     if tool != "edit":
         return ()
-    edits = as_objects(arguments.get("edits")) or [arguments]
-    old = "\n".join(first_text(edit, "oldText", "old_string") for edit in edits)
-    new = "\n".join(first_text(edit, "newText", "new_string") for edit in edits)
+    edits = r.objects_of(arguments, "edits") or [arguments]
+    old = "\n".join(r.first_text(edit, "oldText", "old_string") for edit in edits)
+    new = "\n".join(r.first_text(edit, "newText", "new_string") for edit in edits)
     if old or new:
-        return (FileEdit(path=path, old=old, new=new),)
-    return (FileEdit(path=path, patch=as_text(details.get("diff"))),)
+        return (r.FileEdit(path=path, old=old, new=new),)
+    return (r.FileEdit(path=path, patch=r.text_of(details, "diff")),)
 
 
-def _read_shell_command(message: JsonObject, at: int | None, number: int) -> Iterator[Record]:
+def _read_shell_command(message: JsonObject, at: int | None, number: int) -> Iterator[r.Record]:
     key = f"shell-{number}"
-    asked = ToolCall(id=key, tool="bash", arguments={"command": as_text(message.get("command"))})
-    yield Reply(calls=(asked,), at=at, line=number)
-    code = as_integer(message.get("exitCode"))
+    asked = r.ToolCall(id=key, tool="bash", arguments={"command": r.text_of(message, "command")})
+    yield r.Reply(calls=(asked,), at=at, line=number)
+    code = r.integer_of(message, "exitCode")
     is_stopped = message.get("cancelled") is True
-    state: records.ResultState = "cancelled" if is_stopped else "failed" if code else "succeeded"
-    yield CallResult(
-        call=key, text=as_text(message.get("output")), state=state, exit_code=code, at=at, line=number
+    state: r.ResultState = "cancelled" if is_stopped else "failed" if code else "succeeded"
+    yield r.CallResult(
+        call=key, text=r.text_of(message, "output"), state=state, exit_code=code, at=at, line=number
     )

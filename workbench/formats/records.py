@@ -175,15 +175,7 @@ def typed_prompts(
     rows: Iterable[tuple[int, JsonObject]], group: str, text: str, time: str,
     head: Callable[[str, int | None], SessionHead],
 ) -> Iterator[Record]:  # fmt: skip
-    """Yield one session for each group of the rows of a prompt history, with what was typed in it.
-
-    Args:
-        rows: Numbers of lines and what stands there.
-        group: The key by which rows belong together; `text` and `time` are keys, too.
-        text: The key of what was typed.
-        time: The key of when.
-        head: Makes the head of a session from its group and the time of its first prompt.
-    """
+    """Yield a session for each value of the key `group` in a prompt history; `text`, `time` are keys."""
     typed: dict[str, list[Prompt]] = {}
     for number, row in rows:
         prompt = Prompt(text=as_text(row.get(text)), at=as_time(row.get(time)), line=number)
@@ -199,23 +191,49 @@ _YEAR_10000: Final = 253_402_300_800_000_000
 
 
 def as_object(value: Json) -> JsonObject:
-    """Return an object, or an empty one."""
     return cast("JsonObject", value) if isinstance(value, dict) else _EMPTY_OBJECT
 
 
 def as_array(value: Json) -> list[Json]:
-    """Return an array, or an empty one."""
     return cast("list[Json]", value) if isinstance(value, list) else []
 
 
 def as_objects(value: Json) -> list[JsonObject]:
-    """Return the objects of an array."""
     return [cast("JsonObject", item) for item in as_array(value) if isinstance(item, dict)]
 
 
 def as_text(value: Json) -> str:
     """Return a string, or an empty one."""
     return value if isinstance(value, str) else ""
+
+
+def text_of(holder: JsonObject, name: str) -> str:
+    value = holder.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def object_of(holder: JsonObject, name: str) -> JsonObject:
+    return as_object(holder.get(name))
+
+
+def objects_of(holder: JsonObject, name: str) -> list[JsonObject]:
+    return as_objects(holder.get(name))
+
+
+def count_of(holder: JsonObject, name: str) -> int:
+    return as_count(holder.get(name))
+
+
+def integer_of(holder: JsonObject, name: str) -> int | None:
+    return as_integer(holder.get(name))
+
+
+def time_of(holder: JsonObject, name: str) -> int | None:
+    return as_time(holder.get(name))
+
+
+def content_of(holder: JsonObject, name: str) -> str:
+    return content_text(holder.get(name))
 
 
 def first_text(holder: JsonObject, *names: str) -> str:
@@ -298,16 +316,16 @@ def _block_text(block: Json) -> str:
     )
 
 
-def _gemini_part_text(found: JsonObject) -> str:
+def _gemini_part_text(part: JsonObject) -> str:
     """Return a part that has no type but a member that says what it is (ai.google.dev/api, Part)."""
-    if data := as_object(found.get("inlineData")) or as_object(found.get("inline_data")):
+    if data := as_object(part.get("inlineData")) or as_object(part.get("inline_data")):
         return image_note(data)
-    if file := as_object(found.get("fileData")) or as_object(found.get("file_data")):
+    if file := as_object(part.get("fileData")) or as_object(part.get("file_data")):
         return (
             f"[{first_text(file, 'mimeType', 'mime_type') or 'file'}"
             f" {first_text(file, 'fileUri', 'file_uri')}]"
         )
-    code, result = as_object(found.get("executableCode")), as_object(found.get("codeExecutionResult"))
+    code, result = as_object(part.get("executableCode")), as_object(part.get("codeExecutionResult"))
     return as_text(code.get("code")) or as_text(result.get("output"))
 
 
@@ -330,5 +348,4 @@ def image_note(block: JsonObject) -> str:
 
 
 def as_texts(value: Json) -> Iterator[str]:
-    """Yield the strings of an array."""
     yield from (item for item in as_array(value) if isinstance(item, str))

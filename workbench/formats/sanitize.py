@@ -42,7 +42,6 @@ def _sanitize_short(text: str) -> str:
     return _scrub_if_needed(text)
 
 
-_TOKEN_START: Final = r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]))"
 NARROWED_PATTERNS: Final[Mapping[str, str]] = {
     r"A(?:KIA|": r"a(?:kia|sia|bia|cca|gpa|ida|roa|ipa|npa|nva|3t[a-z0-9])[a-z0-9]{16}",
     r"gl(?:pat|rtr?|dt|ptt|cbt|soat|ft|imt|wt|agent)-": r"gl(?:pat|rtr?|dt|ptt|cbt|soat|ft|imt|wt|agent)-",
@@ -117,10 +116,10 @@ def _secret_finders() -> tuple[LineFinder, ...]:
 
 
 def _quick_pattern(pattern: SecretRule) -> Iterable[str]:
-    found = next(
+    narrowed = next(
         (quick for start, quick in NARROWED_PATTERNS.items() if pattern.source.startswith(start)), None
     )
-    return map(re.escape, pattern.hints) if found is None else (found,)
+    return map(re.escape, pattern.hints) if narrowed is None else (narrowed,)
 
 
 def may_hold_secret(text: str) -> bool:
@@ -130,14 +129,14 @@ def may_hold_secret(text: str) -> bool:
 
 
 def _scrub_if_needed(text: str) -> str:
-    found = scrub(text).text if may_hold_secret(text) else scrubber.replace_registered_secrets(text)
-    if found.isascii():
-        return found
+    scrubbed = scrub(text).text if may_hold_secret(text) else scrubber.replace_registered_secrets(text)
+    if scrubbed.isascii():
+        return scrubbed
     try:
-        found.encode()
+        scrubbed.encode()
     except UnicodeEncodeError:
-        return found.encode("utf-8", "replace").decode("utf-8")
-    return found
+        return scrubbed.encode("utf-8", "replace").decode("utf-8")
+    return scrubbed
 
 
 def sanitize_line(text: str, most: int = 500) -> str:
@@ -145,22 +144,21 @@ def sanitize_line(text: str, most: int = 500) -> str:
     return sanitize_text(" ".join(text[: 4 * most].split())[:most])
 
 
-def sanitize_value(found: Json) -> Json:
-    """Return a JSON value as it may be recorded."""
-    bounded = _bounded_value(found, 0)
+def sanitize_value(value: Json) -> Json:
+    bounded = _bounded_value(value, 0)
     return bounded if _is_clean(bounded) else scrub_value(bounded)[0]
 
 
-def _is_clean(found: Json) -> bool:
+def _is_clean(value: Json) -> bool:
     """Tell whether scrubbing would change nothing: nearly every value of a session holds no secret."""
-    if isinstance(found, str):
-        return _is_clean_short(found) if len(found) <= _SHORT_TEXT else _is_clean_text(found)
-    if isinstance(found, dict):
-        members = cast("dict[str, Json]", found).items()
+    if isinstance(value, str):
+        return _is_clean_short(value) if len(value) <= _SHORT_TEXT else _is_clean_text(value)
+    if isinstance(value, dict):
+        members = cast("dict[str, Json]", value).items()
         return all(
             secret_kind_of_name(key) is None and _is_clean(key) and _is_clean(item) for key, item in members
         )
-    return all(map(_is_clean, cast("list[Json]", found))) if isinstance(found, list) else True
+    return all(map(_is_clean, cast("list[Json]", value))) if isinstance(value, list) else True
 
 
 def _is_clean_text(text: str) -> bool:
@@ -170,39 +168,38 @@ def _is_clean_text(text: str) -> bool:
 _is_clean_short = lru_cache(maxsize=8192)(_is_clean_text)
 
 
-def sanitize_object(found: JsonObject) -> JsonObject:
-    """Return an object as it may be recorded."""
-    return cast("JsonObject", sanitize_value(dict(found)))
+def sanitize_object(value: JsonObject) -> JsonObject:
+    return cast("JsonObject", sanitize_value(dict(value)))
 
 
-def _bounded_value(found: Json, depth: int) -> Json:
-    if isinstance(found, str):
+def _bounded_value(value: Json, depth: int) -> Json:
+    if isinstance(value, str):
         short = (
-            found if len(found) <= MOST_STRING else found[:MOST_STRING] + cut_mark(len(found), MOST_STRING)
+            value if len(value) <= MOST_STRING else value[:MOST_STRING] + cut_mark(len(value), MOST_STRING)
         )
         return short if short.isascii() else short.encode("utf-8", "replace").decode("utf-8")
-    if isinstance(found, dict):
-        return _bounded_members(cast("dict[str, Json]", found), depth)
-    if isinstance(found, list):
-        items = cast("list[Json]", found)
+    if isinstance(value, dict):
+        return _bounded_members(cast("dict[str, Json]", value), depth)
+    if isinstance(value, list):
+        items = cast("list[Json]", value)
         return (
             [_bounded_value(item, depth + 1) for item in items[:_MOST_ITEMS]]
             if depth < _MOST_DEPTH
             else "[…]"
         )
-    return found if not isinstance(found, float) or found - found == 0 else None
+    return value if not isinstance(value, float) or value - value == 0 else None
 
 
-def _bounded_members(found: dict[str, Json], depth: int) -> Json:
+def _bounded_members(members: dict[str, Json], depth: int) -> Json:
     if depth >= _MOST_DEPTH:
         return "{…}"
-    some = list(found.items())[:_MOST_ITEMS]
+    some = list(members.items())[:_MOST_ITEMS]
     return {str(_bounded_value(key, 0)): _bounded_value(item, depth + 1) for key, item in some}
 
 
-def sanitize_hunks(found: tuple[Hunk, ...]) -> tuple[Hunk, ...]:
+def sanitize_hunks(hunks: tuple[Hunk, ...]) -> tuple[Hunk, ...]:
     """Return hunks whose lines may be recorded; a secret over several lines is taken out of all of them."""
-    return tuple(_sanitize_hunk(one) for one in found)
+    return tuple(_sanitize_hunk(hunk) for hunk in hunks)
 
 
 def _sanitize_hunk(hunk: Hunk) -> Hunk:

@@ -10,20 +10,7 @@ from typing import Final
 
 from msgspec import Struct, field
 
-from workbench.domain.events import (
-    ActionOpened,
-    CallExecuting,
-    CallFinished,
-    ErrorRaised,
-    Event,
-    FileChanged,
-    OutputStreamed,
-    ProgressReported,
-    PromptSubmitted,
-    ReplyCompleted,
-    TextStreamed,
-    ThinkingStreamed,
-)
+from workbench.domain import events as e
 from workbench.domain.rows import Action, Call, Session
 from workbench.domain.values import Body, Json, JsonObject
 from workbench.text.human import iso_time
@@ -44,8 +31,7 @@ class _WinkDocument(Struct):
     results: list[JsonObject] = field(default_factory=list[JsonObject])
 
 
-def wink_session(session: Session, events: Sequence[Event], calls: Sequence[Call]) -> JsonObject:
-    """Return a session of ours as S0's session file; texts are the recorded, scrubbed ones."""
+def wink_session(session: Session, events: Sequence[e.Event], calls: Sequence[Call]) -> JsonObject:
     writing = _WinkDocument(calls={call.id: call for call in calls})
     if session.system_prompt:
         writing.messages.append(_wink_message("system", session.system_prompt, session.created_at))
@@ -63,19 +49,19 @@ def wink_session(session: Session, events: Sequence[Event], calls: Sequence[Call
     }
 
 
-def _write_wink_event(writing: _WinkDocument, event: Event) -> None:
+def _write_wink_event(writing: _WinkDocument, event: e.Event) -> None:
     match event.body:
-        case PromptSubmitted(text=text):
+        case e.PromptSubmitted(text=text):
             writing.messages.append(_wink_message("user", text, event.at))
-        case ReplyCompleted() as body:
+        case e.ReplyCompleted() as body:
             calls = [_wink_call(writing.calls[c.call_id]) for c in body.calls if c.call_id in writing.calls]
-            made: JsonObject = {"tool_calls": calls} if calls else {}
+            asked: JsonObject = {"tool_calls": calls} if calls else {}
             if body.text or calls:
                 tokens = {"token_count": body.usage.output_tokens, "model": body.model}
                 writing.messages.append(
-                    {**_wink_message("assistant", body.text, event.at), **made, "metadata": tokens}
+                    {**_wink_message("assistant", body.text, event.at), **asked, "metadata": tokens}
                 )
-        case CallFinished() as body:
+        case e.CallFinished() as body:
             call = writing.calls.get(event.call_id or "")
             if call is not None and call.replaced_by is None:
                 _write_wink_result(writing, call, body, event.at)
@@ -83,7 +69,7 @@ def _write_wink_event(writing: _WinkDocument, event: Event) -> None:
             pass
 
 
-def _write_wink_result(writing: _WinkDocument, call: Call, body: CallFinished, at: int) -> None:
+def _write_wink_result(writing: _WinkDocument, call: Call, body: e.CallFinished, at: int) -> None:
     content = body.preview or body.error or body.summary or body.state
     writing.messages.append(
         {**_wink_message("tool", content, at), "tool_call_id": call.provider_call_id or call.id}
@@ -92,7 +78,7 @@ def _write_wink_result(writing: _WinkDocument, call: Call, body: CallFinished, a
         writing.results.append(wink_result(call, body))
 
 
-def wink_result(call: Call, body: CallFinished) -> JsonObject:
+def wink_result(call: Call, body: e.CallFinished) -> JsonObject:
     """Return the one result of a call that ran; S0 ToolResult."""
     is_success = body.state == "succeeded"
     return {
@@ -107,7 +93,7 @@ def wink_result(call: Call, body: CallFinished) -> JsonObject:
 
 
 def _wink_call(call: Call) -> JsonObject:
-    made: dict[str, Json] = {
+    document: dict[str, Json] = {
         "id": call.provider_call_id or call.id,
         "tool_name": call.tool,
         "parameters": dict(call.parameters),
@@ -115,12 +101,12 @@ def _wink_call(call: Call) -> JsonObject:
         "requested_at": iso_time(call.requested_at),
     }
     if call.approval_method is not None:
-        made["approval_method"] = call.approval_method
+        document["approval_method"] = call.approval_method
     if call.rule is not None:
-        made["approval_rule_id"] = call.rule
+        document["approval_rule_id"] = call.rule
     if call.state in ("succeeded", "failed", "interrupted") and call.finished_at is not None:
-        made["executed_at"] = iso_time(call.finished_at)
-    return made
+        document["executed_at"] = iso_time(call.finished_at)
+    return document
 
 
 def _wink_message(role: str, content: str, at: int) -> dict[str, Json]:
@@ -142,7 +128,7 @@ _KAIAK_SOURCES: Final = {
 _KAIAK_CHANGE_TYPES: Final = {"create": "Create", "modify": "Modify", "delete": "Delete"}
 
 
-def kaiak_messages(events: Sequence[Event]) -> Iterator[JsonObject]:
+def kaiak_messages(events: Sequence[e.Event]) -> Iterator[JsonObject]:
     """Yield a session's events as S2 AgentMessages, in order; an action with a change makes two."""
     for event in events:
         for kind, payload in kaiak_contents(event):
@@ -157,22 +143,22 @@ def kaiak_messages(events: Sequence[Event]) -> Iterator[JsonObject]:
             }
 
 
-def kaiak_contents(event: Event) -> Iterator[KaiakContent]:
+def kaiak_contents(event: e.Event) -> Iterator[KaiakContent]:
     """Yield what an event says, as one or more of the eight kinds."""
     match event.body:
-        case ActionOpened() as body:
+        case e.ActionOpened() as body:
             yield from _question_contents(event, body)
-        case FileChanged() as body:
+        case e.FileChanged() as body:
             yield (
                 "FileModification",
                 _modification_content(event.id, body.path, _KAIAK_CHANGE_TYPES[body.change]),
             )
-        case ErrorRaised() as body:
+        case e.ErrorRaised() as body:
             yield "Error", {
                 "error_code": body.code, "message": body.message, "details": body.details or None,
                 "recoverable": body.recoverable,
             }  # fmt: skip
-        case ProgressReported() as body:
+        case e.ProgressReported() as body:
             percentage = round(body.percentage or 0)
             yield (
                 "Progress",
@@ -184,23 +170,23 @@ def kaiak_contents(event: Event) -> Iterator[KaiakContent]:
 
 def _spoken_content(body: Body) -> KaiakContent | None:
     match body:
-        case TextStreamed(text=text):
+        case e.TextStreamed(text=text):
             return "AiResponse", {"text": text, "partial": True}
-        case ReplyCompleted(text=text):
+        case e.ReplyCompleted(text=text):
             return "AiResponse", {"text": text, "partial": False}
-        case ThinkingStreamed(text=text):
+        case e.ThinkingStreamed(text=text):
             return "Thinking", {"text": text}
         case _:
             return None
 
 
-def _call_content(event: Event) -> KaiakContent | None:
+def _call_content(event: e.Event) -> KaiakContent | None:
     match event.body:
-        case CallExecuting():
+        case e.CallExecuting():
             operation, result = "Start", None
-        case OutputStreamed(text=text):
+        case e.OutputStreamed(text=text):
             operation, result = "Progress", {"data": text}
-        case CallFinished() as body:
+        case e.CallFinished() as body:
             is_success = body.state == "succeeded"
             operation = "Complete" if is_success else "Error"
             error = None if is_success else body.error or body.detail or body.state
@@ -213,7 +199,7 @@ def _call_content(event: Event) -> KaiakContent | None:
     return "ToolCall", {"tool_call_id": event.call_id, "operation": operation, "result": result}
 
 
-def _question_contents(event: Event, body: ActionOpened) -> Iterator[KaiakContent]:
+def _question_contents(event: e.Event, body: e.ActionOpened) -> Iterator[KaiakContent]:
     seconds = None if body.expires_at is None else max(0, body.expires_at - body.created_at) // 1_000_000
     kind = "Choice" if body.choices else "Input" if body.action_kind == "question" else "Approval"
     asked: dict[str, Json] = {
@@ -233,7 +219,7 @@ def _modification_content(proposal_id: str, path: str, change: str) -> JsonObjec
     return {"proposal_id": proposal_id, "file_path": path, "change_type": change}
 
 
-def _system_content(event: Event) -> KaiakContent:
+def _system_content(event: e.Event) -> KaiakContent:
     return "System", {
         "event": event.kind,
         "request_id": event.action_id or event.call_id,
@@ -242,9 +228,8 @@ def _system_content(event: Event) -> KaiakContent:
 
 
 def kaiak_tool_call(call: Call, action: Action | None) -> JsonObject:
-    """Return a call as S2 ToolCall."""
     status = kaiak_approval_status(call, action)
-    made: dict[str, Json] = {
+    document: dict[str, Json] = {
         "id": call.id, "session_id": call.session_id, "tool_name": call.tool,
         "parameters": dict(call.parameters), "status": KAIAK_CALL[call.state],
         "created_at": iso_time(call.requested_at),
@@ -253,15 +238,14 @@ def kaiak_tool_call(call: Call, action: Action | None) -> JsonObject:
     }  # fmt: skip
     if call.finished_at is not None:
         is_success = call.state == "succeeded"
-        made["result"] = {
+        document["result"] = {
             "success": is_success, "error": None if is_success else call_error(call),
             "execution_time_ms": call.duration_ms or 0, "output_size_bytes": call.output_bytes,
         }  # fmt: skip
-    return made
+    return document
 
 
 def kaiak_session(row: Session, stream: Mapping[str, Json] | None = None) -> JsonObject:
-    """Return a session as S2 AgentSession."""
     usage = row.usage
     settings = row.configuration
     return {
@@ -280,8 +264,7 @@ def kaiak_session(row: Session, stream: Mapping[str, Json] | None = None) -> Jso
     }  # fmt: skip
 
 
-def assistant_session(row: Session, events: Sequence[Event], actions: Sequence[Action]) -> JsonObject:
-    """Return a session as S4 Assistant Session."""
+def assistant_session(row: Session, events: Sequence[e.Event], actions: Sequence[Action]) -> JsonObject:
     return {
         "id": row.id,
         "provider": row.provider,
@@ -293,30 +276,27 @@ def assistant_session(row: Session, events: Sequence[Event], actions: Sequence[A
     }
 
 
-def assistant_turns(row: Session, events: Sequence[Event]) -> Iterator[JsonObject]:
-    """Yield the conversation as alternating turns: system first, then user and assistant in turn.
-
-    What one side said without the other answering in between is one turn. Tool results are no turns.
-    """
+def assistant_turns(row: Session, events: Sequence[e.Event]) -> Iterator[JsonObject]:
+    """Yield alternating turns, system first; what one side said without an answer in between is one turn."""
     yield {"role": "system", "content": row.system_prompt, "timestamp": iso_time(row.created_at)}
     said: dict[str, Json] | None = None
-    for made in _assistant_messages(row, events):
-        if said is not None and said["role"] == made["role"]:
-            said = {**made, "content": f"{said['content']}\n\n{made['content']}"}
+    for message in _assistant_messages(row, events):
+        if said is not None and said["role"] == message["role"]:
+            said = {**message, "content": f"{said['content']}\n\n{message['content']}"}
             continue
         if said is not None:
             yield said
-        said = made
+        said = message
     if said is not None:
         yield said
 
 
-def _assistant_messages(row: Session, events: Sequence[Event]) -> Iterator[dict[str, Json]]:
+def _assistant_messages(row: Session, events: Sequence[e.Event]) -> Iterator[dict[str, Json]]:
     for event in events:
         match event.body:
-            case PromptSubmitted(text=text):
+            case e.PromptSubmitted(text=text):
                 yield {"role": "user", "content": text, "timestamp": iso_time(event.at)}
-            case ReplyCompleted() as body if body.text:
+            case e.ReplyCompleted() as body if body.text:
                 usage = {"inputTokens": body.usage.input_tokens, "outputTokens": body.usage.output_tokens}
                 meta = {**usage, "provider": row.provider, "round": body.round}
                 yield {
@@ -341,20 +321,18 @@ def turn_order_violations(roles: Sequence[str]) -> Iterator[tuple[int, str]]:
 
 
 def tool_invocation_record(call: Call) -> JsonObject:
-    """Return a call as S4 ToolInvocationRecord; parameters are the recorded, scrubbed ones."""
     status = INVOCATION_STATUS[call.state]
-    made: dict[str, Json] = {
+    document: dict[str, Json] = {
         "id": call.id, "sessionId": call.session_id, "toolId": call.tool, "status": status,
         "parameters": dict(call.parameters), "startedAt": iso_time(call.requested_at),
     }  # fmt: skip
     if status != "pending":
-        made["resultSummary"] = call.summary or call.error or call.detail or call.state
-        made["finishedAt"] = iso_time(max(call.requested_at, call.finished_at or call.requested_at))
-    return made
+        document["resultSummary"] = call.summary or call.error or call.detail or call.state
+        document["finishedAt"] = iso_time(max(call.requested_at, call.finished_at or call.requested_at))
+    return document
 
 
 def pending_action(action: Action) -> JsonObject:
-    """Return an action as S4 PendingAction."""
     return {
         "id": action.id, "sessionId": action.session_id, "toolId": action.tool,
         "diffPreview": f"{action.target} +{action.added} -{action.removed}" if action.files else None,

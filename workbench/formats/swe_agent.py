@@ -9,28 +9,9 @@ import orjson
 from msgspec.structs import replace
 
 from workbench.domain.values import Json, JsonObject, Usage
-from workbench.formats import patches, records
+from workbench.formats import patches
+from workbench.formats import records as r
 from workbench.formats.patches import PatchRefused, parse_git_diff
-from workbench.formats.records import (
-    CallResult,
-    FileEdit,
-    Prompt,
-    Record,
-    Reply,
-    SessionEnd,
-    SessionHead,
-    ToolCall,
-    UnmappedRecord,
-    as_count,
-    as_integer,
-    as_object,
-    as_objects,
-    as_text,
-    as_texts,
-    as_time,
-    content_text,
-    first_text,
-)
 
 _COMMAND_BLOCK: Final = re.compile(r"```(?:mswea_bash_command|bash|sh)\s*\n(.*?)\n?```", re.DOTALL)
 _COMMAND_RESULT: Final = re.compile(
@@ -39,81 +20,79 @@ _COMMAND_RESULT: Final = re.compile(
 
 
 def is_swe_agent(value: Json) -> bool:
-    """Tell whether a document is a trajectory of SWE-agent."""
-    document = as_object(value)
-    if "trajectory_format" in document or "mini_version" in as_object(document.get("info")):
+    document = r.as_object(value)
+    if "trajectory_format" in document or "mini_version" in r.object_of(document, "info"):
         return False
-    steps, history = as_objects(document.get("trajectory")), as_objects(document.get("history"))
+    steps, history = r.objects_of(document, "trajectory"), r.objects_of(document, "history")
     is_step = bool(steps) and "action" in steps[0] and "observation" in steps[0]
     return is_step or (bool(history) and "role" in history[0])
 
 
 def is_mini(value: Json) -> bool:
     """Tell whether a document is a trajectory of mini-swe-agent; the oldest are bare lists of messages."""
-    document = as_object(value)
-    if as_text(document.get("trajectory_format")).startswith("mini-swe-agent") or (
-        "messages" in document and "mini_version" in as_object(document.get("info"))
+    document = r.as_object(value)
+    if r.text_of(document, "trajectory_format").startswith("mini-swe-agent") or (
+        "messages" in document and "mini_version" in r.object_of(document, "info")
     ):
         return True
-    rows = as_objects(value)
+    rows = r.as_objects(value)
     is_bare = len(rows) > 1 and all({"role", "content"} <= row.keys() for row in rows[:5])
-    return is_bare and as_text(rows[0].get("role")) in ("system", "user")
+    return is_bare and r.as_text(rows[0].get("role")) in ("system", "user")
 
 
-def read(value: Json, name: str) -> Iterator[Record]:
-    """Yield a session from a trajectory of SWE-agent."""
-    document = as_object(value)
-    info = as_object(document.get("info"))
-    history = [row for row in as_objects(document.get("history")) if row.get("is_demo") is not True]
-    prompt = next((content_text(row.get("content")) for row in history if row.get("role") == "system"), "")
+def read(value: Json, name: str) -> Iterator[r.Record]:
+    document = r.as_object(value)
+    info = r.object_of(document, "info")
+    history = [row for row in r.objects_of(document, "history") if row.get("is_demo") is not True]
+    prompt = next((r.content_of(row, "content") for row in history if row.get("role") == "system"), "")
     facts = {key: document[key] for key in ("environment",) if isinstance(document.get(key), str)}
-    yield SessionHead(
+    yield r.SessionHead(
         key=_session_id(document, name), system_prompt=prompt, facts=facts,
-        status=as_text(info.get("exit_status")) or None,
-        model=as_text(as_object(document.get("replay_config")).get("model")),
+        status=r.text_of(info, "exit_status") or None,
+        model=r.text_of(r.object_of(document, "replay_config"), "model"),
     )  # fmt: skip
     if history:
         yield from _read_history(history)
     else:
-        yield from _read_steps(as_objects(document.get("trajectory")))
+        yield from _read_steps(r.objects_of(document, "trajectory"))
     yield from _session_end(info)
 
 
-def _session_id(found: JsonObject, name: str) -> str:
+def _session_id(document: JsonObject, name: str) -> str:
     import hashlib
 
-    given = first_text(found, "instance_id") or first_text(
-        as_object(found.get("info")), "instance_id", "run_id"
+    instance = r.first_text(document, "instance_id") or r.first_text(
+        r.object_of(document, "info"), "instance_id", "run_id"
     )
-    if given:
-        return given
+    if instance:
+        return instance
     del name
-    data = orjson.dumps(found, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS, default=str)
+    data = orjson.dumps(document, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS, default=str)
     return hashlib.sha256(data).hexdigest()
 
 
-def _read_history(history: Sequence[JsonObject]) -> Iterator[Record]:
-    waiting: dict[str, ToolCall] = {}
-    desk = EditorWindow()
+def _read_history(history: Sequence[JsonObject]) -> Iterator[r.Record]:
+    waiting: dict[str, r.ToolCall] = {}
+    editor = EditorWindow()
     for number, row in enumerate(history, 1):
-        said = content_text(row.get("content"))
-        match as_text(row.get("role")):
+        said = r.content_of(row, "content")
+        match r.text_of(row, "role"):
             case "system":
                 continue
             case "assistant":
                 calls = _calls_of_row(row, number)
                 waiting = {call.id: call for call in calls}
-                thought = as_text(row.get("thought")) or content_text(row.get("thinking_blocks"))
+                thought = r.text_of(row, "thought") or r.content_of(row, "thinking_blocks")
                 thinking = "" if thought == said else thought
-                yield Reply(text=said, thinking=thinking, calls=calls, line=number)
+                yield r.Reply(text=said, thinking=thinking, calls=calls, line=number)
             case "tool" | "user" if waiting:
-                named = next(as_texts(row.get("tool_call_ids")), "")
+                named = next(r.as_texts(row.get("tool_call_ids")), "")
                 asked = waiting.pop(named if named in waiting else next(iter(waiting)))
-                yield _result_with_edits(desk, asked, CallResult(call=asked.id, text=said, line=number))
+                yield _result_with_edits(editor, asked, r.CallResult(call=asked.id, text=said, line=number))
             case "user" | "tool":
-                yield Prompt(text=said, line=number)
+                yield r.Prompt(text=said, line=number)
             case role:
-                yield UnmappedRecord(kind=f"history.{role}", content=row, line=number, is_understood=False)
+                yield r.UnmappedRecord(kind=f"history.{role}", content=row, line=number, is_understood=False)
 
 
 class EditorWindow:
@@ -123,12 +102,12 @@ class EditorWindow:
         self._open = ""
         self._lines: dict[int, str] = {}
 
-    def edited(self, asked: ToolCall, said: str) -> tuple[tuple[FileEdit, ...], bool]:
+    def edited(self, asked: r.ToolCall, said: str) -> tuple[tuple[r.FileEdit, ...], bool]:
         """Return what a command changed, and whether it was an edit that failed."""
-        found = tuple(self._changes(asked))
-        has_failed = bool(found) and any(word in said[:600].casefold() for word in _FAILURE_TEXTS)
+        edits = tuple(self._changes(asked))
+        has_failed = bool(edits) and any(word in said[:600].casefold() for word in _FAILURE_TEXTS)
         self._see(said)
-        return (() if has_failed else found), has_failed
+        return (() if has_failed else edits), has_failed
 
     def _see(self, said: str) -> None:
         if shown := _SHOWN_FILE.search(said):
@@ -137,178 +116,175 @@ class EditorWindow:
         if (opened := _OPEN_FILE.search(said)) and opened[1] != "n/a":
             self._open = opened[1]
 
-    def _changes(self, asked: ToolCall) -> Iterator[FileEdit]:
-        command = as_text(asked.arguments.get("command"))
+    def _changes(self, asked: r.ToolCall) -> Iterator[r.FileEdit]:
+        command = r.text_of(asked.arguments, "command")
         if asked.tool != "bash":
             yield from self._named(asked.tool, asked.arguments)
         elif match := _EDIT_RANGE.match(command.strip()):
             yield self._between(int(match[1]), int(match[2]), match[3])
         else:
-            tool, given = _parse_command(command)
-            yield from self._named(tool, given) if tool else here_document_edits(command)
+            tool, arguments = _parse_command(command)
+            yield from self._named(tool, arguments) if tool else here_document_edits(command)
 
-    def _named(self, tool: str, given: JsonObject) -> Iterator[FileEdit]:
-        begin, end = as_integer(given.get("start_line")), as_integer(given.get("end_line"))
-        if tool == "create" and (name := first_text(given, "filename", "path")):
-            yield FileEdit(path=name, change="create", new="")
-        elif tool == "edit" and "search" in given and self._open:
-            yield FileEdit(
-                path=self._open, old=as_text(given.get("search")), new=as_text(given.get("replace"))
+    def _named(self, tool: str, arguments: JsonObject) -> Iterator[r.FileEdit]:
+        begin, end = r.integer_of(arguments, "start_line"), r.integer_of(arguments, "end_line")
+        if tool == "create" and (name := r.first_text(arguments, "filename", "path")):
+            yield r.FileEdit(path=name, change="create", new="")
+        elif tool == "edit" and "search" in arguments and self._open:
+            yield r.FileEdit(
+                path=self._open, old=r.text_of(arguments, "search"), new=r.text_of(arguments, "replace")
             )
         elif tool == "edit" and begin and self._open:
-            yield self._between(begin, end or begin, as_text(given.get("replacement_text")))
-        elif tool == "insert" and "text" in given and self._open:
+            yield self._between(begin, end or begin, r.text_of(arguments, "replacement_text"))
+        elif tool == "insert" and "text" in arguments and self._open:
             yield self._added(
-                as_integer(given.get("line")) or max(self._lines, default=0), as_text(given.get("text"))
+                r.integer_of(arguments, "line") or max(self._lines, default=0), r.text_of(arguments, "text")
             )
-        elif tool == _EDITOR_COMMAND and "insert_line" in given:
-            line = as_integer(given.get("insert_line")) or 0
-            yield self._added(line, as_text(given.get("new_str")), as_text(given.get("path")))
+        elif tool == _EDITOR_COMMAND and "insert_line" in arguments:
+            line = r.integer_of(arguments, "insert_line") or 0
+            yield self._added(line, r.text_of(arguments, "new_str"), r.text_of(arguments, "path"))
         elif tool == _EDITOR_COMMAND:
-            yield from patches.edits_of_call(ToolCall(id="", tool=tool, arguments=given))
+            yield from patches.edits_of_call(r.ToolCall(id="", tool=tool, arguments=arguments))
 
-    def _between(self, begin: int, end: int, new: str) -> FileEdit:
+    def _between(self, begin: int, end: int, new: str) -> r.FileEdit:
         old = [self._lines.get(number) for number in range(begin, min(end, begin + 5_000) + 1)]
         gone = [f"-{line}" for line in old if line is not None]
         added = [f"+{line}" for line in new.split("\n")] if new else []
         head = f"@@ -{begin},{len(gone)} +{begin},{len(added)} @@"
-        return FileEdit(path=self._open or "?", patch="\n".join([head, *gone, *added]))
+        return r.FileEdit(path=self._open or "?", patch="\n".join([head, *gone, *added]))
 
-    def _added(self, line: int, new: str, path: str = "") -> FileEdit:
-        added = [f"+{one}" for one in new.removesuffix("\n").split("\n")]
+    def _added(self, line: int, new: str, path: str = "") -> r.FileEdit:
+        added = [f"+{line_text}" for line_text in new.removesuffix("\n").split("\n")]
         head = f"@@ -{line},0 +{line + 1},{len(added)} @@"
-        return FileEdit(path=path or self._open, patch="\n".join([head, *added]))
+        return r.FileEdit(path=path or self._open, patch="\n".join([head, *added]))
 
 
-def _result_with_edits(desk: EditorWindow, asked: ToolCall, result: CallResult) -> CallResult:
-    changes, has_failed = desk.edited(asked, result.text)
+def _result_with_edits(editor: EditorWindow, asked: r.ToolCall, result: r.CallResult) -> r.CallResult:
+    changes, has_failed = editor.edited(asked, result.text)
     if has_failed:
         return replace(result, state="failed", error=result.text[:2_000])
     return replace(result, changes=changes if result.state == "succeeded" else ())
 
 
-def _calls_of_row(row: JsonObject, number: int) -> tuple[ToolCall, ...]:
-    given = as_objects(row.get("tool_calls"))
-    if given:
-        return tuple(openai_tool_call(one, f"call-{number}.{at}") for at, one in enumerate(given))
-    action = as_text(row.get("action")).strip()
-    return (ToolCall(id=f"call-{number}", tool="bash", arguments={"command": action}),) if action else ()
+def _calls_of_row(row: JsonObject, number: int) -> tuple[r.ToolCall, ...]:
+    calls = r.objects_of(row, "tool_calls")
+    if calls:
+        return tuple(openai_tool_call(one, f"call-{number}.{at}") for at, one in enumerate(calls))
+    action = r.text_of(row, "action").strip()
+    return (r.ToolCall(id=f"call-{number}", tool="bash", arguments={"command": action}),) if action else ()
 
 
-def openai_tool_call(one: JsonObject, default: str) -> ToolCall:
-    """Return a tool call as OpenAI's interface writes it."""
-    function = as_object(one.get("function")) or one
+def openai_tool_call(call: JsonObject, default: str) -> r.ToolCall:
+    function = r.object_of(call, "function") or call
     given = function.get("arguments")
     if isinstance(given, str):
         try:
             parsed: Json = orjson.loads(given)
         except ValueError:
             parsed = {"input": given}
-        given = dict(as_object(parsed)) or {"input": given}
-    tool = as_text(function.get("name")) or as_text(one.get("function"))
-    return ToolCall(id=as_text(one.get("id")) or default, tool=tool, arguments=as_object(given))
+        given = dict(r.as_object(parsed)) or {"input": given}
+    tool = r.text_of(function, "name") or r.text_of(call, "function")
+    return r.ToolCall(id=r.text_of(call, "id") or default, tool=tool, arguments=r.as_object(given))
 
 
-def _read_steps(steps: Sequence[JsonObject]) -> Iterator[Record]:
-    desk = EditorWindow()
+def _read_steps(steps: Sequence[JsonObject]) -> Iterator[r.Record]:
+    editor = EditorWindow()
     for number, step in enumerate(steps, 1):
-        for message in as_objects(step.get("query") or step.get("messages")) if number == 1 else ():
+        for message in r.as_objects(step.get("query") or step.get("messages")) if number == 1 else ():
             if message.get("role") == "user" and message.get("is_demo") is not True:
-                yield Prompt(text=content_text(message.get("content")), line=number)
-        action, thought = as_text(step.get("action")).strip(), as_text(step.get("thought"))
-        said = thought or as_text(step.get("response"))
+                yield r.Prompt(text=r.content_of(message, "content"), line=number)
+        action, thought = r.text_of(step, "action").strip(), r.text_of(step, "thought")
+        said = thought or r.text_of(step, "response")
         key = f"step-{number}"
-        asked = ToolCall(id=key, tool="bash", arguments={"command": action})
-        yield Reply(text=said, calls=(asked,) if action else (), line=number)
+        asked = r.ToolCall(id=key, tool="bash", arguments={"command": action})
+        yield r.Reply(text=said, calls=(asked,) if action else (), line=number)
         if action:
             seconds = step.get("execution_time")
             took = int(seconds * 1000) if isinstance(seconds, int | float) else None
-            result = CallResult(
-                call=key, text=as_text(step.get("observation")), duration_ms=took, line=number
+            result = r.CallResult(
+                call=key, text=r.text_of(step, "observation"), duration_ms=took, line=number
             )
-            yield _result_with_edits(desk, asked, result)
+            yield _result_with_edits(editor, asked, result)
 
 
-def _session_end(info: JsonObject) -> Iterator[Record]:
-    stats = as_object(info.get("model_stats"))
+def _session_end(info: JsonObject) -> Iterator[r.Record]:
+    stats = r.object_of(info, "model_stats")
     used = Usage(
-        input_tokens=as_count(stats.get("tokens_sent")), output_tokens=as_count(stats.get("tokens_received"))
+        input_tokens=r.count_of(stats, "tokens_sent"),
+        output_tokens=r.count_of(stats, "tokens_received"),
     )
     if used.total_tokens:
-        yield records.UsageRecord(usage=used)
-    if patch := as_text(info.get("submission")):
+        yield r.UsageRecord(usage=used)
+    if patch := r.text_of(info, "submission"):
         try:
             changes = parse_git_diff(patch)
         except PatchRefused as error:
             changes = ()
-            yield records.FileProblem(
-                line=1, why=f"the patch is kept as text, for it is no unified diff: {error}"
-            )
-        yield Reply(calls=(ToolCall(id="submission", tool="submit", arguments={"path": "submission"}),))
-        yield CallResult(call="submission", text=patch, changes=changes)
-    status = as_text(info.get("exit_status"))
+            yield r.FileProblem(line=1, why=f"the patch is kept as text, for it is no unified diff: {error}")
+        yield r.Reply(calls=(r.ToolCall(id="submission", tool="submit", arguments={"path": "submission"}),))
+        yield r.CallResult(call="submission", text=patch, changes=changes)
+    status = r.text_of(info, "exit_status")
     if status and status.lower() not in ("submitted", "submit"):
-        yield records.TurnStop(
-            outcome="limit" if "cost" in status or "Limit" in status else "error", detail=status
-        )
-    yield SessionEnd(is_failed=status in ("exit_error", "exit_forfeit"))
+        yield r.TurnStop(outcome="limit" if "cost" in status or "Limit" in status else "error", detail=status)
+    yield r.SessionEnd(is_failed=status in ("exit_error", "exit_forfeit"))
 
 
-def read_mini(value: Json, name: str) -> Iterator[Record]:
-    """Yield a session from a trajectory of mini-swe-agent."""
-    document = as_object(value)
-    info = as_object(document.get("info"))
-    messages = as_objects(document.get("messages")) or as_objects(value)
-    prompt = next((content_text(row.get("content")) for row in messages if row.get("role") == "system"), "")
-    model = as_object(as_object(info.get("config")).get("model"))
-    yield SessionHead(
+def read_mini(value: Json, name: str) -> Iterator[r.Record]:
+    document = r.as_object(value)
+    info = r.object_of(document, "info")
+    messages = r.objects_of(document, "messages") or r.as_objects(value)
+    prompt = next((r.content_of(row, "content") for row in messages if row.get("role") == "system"), "")
+    model = r.object_of(r.object_of(info, "config"), "model")
+    yield r.SessionHead(
         key=_session_id(document or {"messages": list(messages)}, name), system_prompt=prompt,
-        model=first_text(model, "model_name", "model"), status=as_text(info.get("exit_status")) or None,
+        model=r.first_text(model, "model_name", "model"), status=r.text_of(info, "exit_status") or None,
         at=_row_time(messages[0]) if messages else None,
     )  # fmt: skip
-    waiting: dict[str, ToolCall] = {}
+    waiting: dict[str, r.ToolCall] = {}
     for number, row in enumerate(messages, 1):
         yield from _read_mini_row(row, number, waiting)
     yield from _session_end(info)
 
 
 def _row_time(row: JsonObject) -> int | None:
-    return as_time(as_object(row.get("extra")).get("timestamp") or row.get("timestamp"))
+    return r.as_time(r.object_of(row, "extra").get("timestamp") or row.get("timestamp"))
 
 
-def _read_mini_row(row: JsonObject, number: int, waiting: dict[str, ToolCall]) -> Iterator[Record]:
-    said, at, role = content_text(row.get("content")), _row_time(row), as_text(row.get("role"))
+def _read_mini_row(row: JsonObject, number: int, waiting: dict[str, r.ToolCall]) -> Iterator[r.Record]:
+    said, at, role = r.content_of(row, "content"), _row_time(row), r.text_of(row, "role")
     if role == "assistant":
         calls = tuple(
             openai_tool_call(one, f"call-{number}.{n}")
-            for n, one in enumerate(as_objects(row.get("tool_calls")))
+            for n, one in enumerate(r.objects_of(row, "tool_calls"))
         )
         if not calls and (block := _COMMAND_BLOCK.search(said)):
-            calls = (ToolCall(id=f"call-{number}", tool="bash", arguments={"command": block[1]}),)
+            calls = (r.ToolCall(id=f"call-{number}", tool="bash", arguments={"command": block[1]}),)
         waiting.clear()
         waiting.update({call.id: call for call in calls})
-        yield Reply(text=said, calls=calls, at=at, line=number)
+        yield r.Reply(text=said, calls=calls, at=at, line=number)
     elif role in ("user", "tool") and waiting:
-        key = as_text(row.get("tool_call_id"))
+        key = r.text_of(row, "tool_call_id")
         asked = waiting.pop(key if key in waiting else next(iter(waiting)))
         yield _read_mini_result(row, asked, said, at, number)
     elif role == "user":
-        yield Prompt(text=said, at=at, line=number)
+        yield r.Prompt(text=said, at=at, line=number)
     elif role != "system":
-        yield UnmappedRecord(
+        yield r.UnmappedRecord(
             kind=f"message.{role}", content=row, at=at, line=number, is_understood=role == "exit"
         )
 
 
-def _read_mini_result(row: JsonObject, asked: ToolCall, said: str, at: int | None, number: int) -> CallResult:
-    extra = as_object(row.get("extra"))
+def _read_mini_result(
+    row: JsonObject, asked: r.ToolCall, said: str, at: int | None, number: int
+) -> r.CallResult:
+    extra = r.object_of(row, "extra")
     match = _COMMAND_RESULT.search(said)
-    code = as_integer(extra.get("returncode"))
+    code = r.integer_of(extra, "returncode")
     if code is None and match:
         code = int(match[1])
-    output = as_text(extra.get("raw_output")) or (match[2] if match else said)
-    changes = () if code else tuple(here_document_edits(as_text(asked.arguments.get("command"))))
-    return CallResult(
+    output = r.text_of(extra, "raw_output") or (match[2] if match else said)
+    changes = () if code else tuple(here_document_edits(r.text_of(asked.arguments, "command")))
+    return r.CallResult(
         call=asked.id, text=output, state="failed" if code else "succeeded", exit_code=code, at=at,
         line=number, changes=changes,
     )  # fmt: skip
@@ -344,30 +320,30 @@ def _parse_command(command: str) -> tuple[str, JsonObject]:
         words = shlex.split(command)[1:]
     except ValueError:
         return "", {}
-    given: dict[str, Json] = {}
+    arguments: dict[str, Json] = {}
     if name == "create" and len(words) == 1:
-        given = {"filename": words[0]}
+        arguments = {"filename": words[0]}
     elif name == "edit" and len(words) in (2, 3):
-        given = {"search": words[0], "replace": words[1]}
+        arguments = {"search": words[0], "replace": words[1]}
     elif name == "insert" and words:
-        given = {"text": words[0], "line": int(words[1]) if words[1:] and words[1].isdecimal() else None}
+        arguments = {"text": words[0], "line": int(words[1]) if words[1:] and words[1].isdecimal() else None}
     elif name == _EDITOR_COMMAND:
-        given = _option_arguments(words)
-    return (name, given) if given else ("", {})
+        arguments = _option_arguments(words)
+    return (name, arguments) if arguments else ("", {})
 
 
 def _option_arguments(words: list[str]) -> dict[str, Json]:
     """Return `command path --option value …` as arguments."""
-    given: dict[str, Json] = dict(zip(("command", "path"), words[:2], strict=False))
+    arguments: dict[str, Json] = dict(zip(("command", "path"), words[:2], strict=False))
     rest = words[2:]
     for option, value in zip(rest[::2], rest[1::2], strict=False):
         if option.startswith("--"):
             number = option == "--insert_line" and value.isdecimal()
-            given[option[2:]] = int(value) if number else value
-    return given
+            arguments[option[2:]] = int(value) if number else value
+    return arguments
 
 
-def here_document_edits(command: str) -> Iterator[FileEdit]:
+def here_document_edits(command: str) -> Iterator[r.FileEdit]:
     """Yield the files that a command writes with `cat` and a here-document whose text nothing expands."""
     at = 0
     while match := _HERE_DOCUMENT.search(command, at):
@@ -383,8 +359,8 @@ def here_document_edits(command: str) -> Iterator[FileEdit]:
         at = last.end()
 
 
-def _edit_of_written(path: str, body: str, *, is_added: bool) -> FileEdit:
+def _edit_of_written(path: str, body: str, *, is_added: bool) -> r.FileEdit:
     if not is_added:
-        return FileEdit(path=path, change="create", new=body)
+        return r.FileEdit(path=path, change="create", new=body)
     added = [f"+{line}" for line in body.removesuffix("\n").split("\n")]
-    return FileEdit(path=path, patch="\n".join([f"@@ -0,0 +1,{len(added)} @@", *added]))
+    return r.FileEdit(path=path, patch="\n".join([f"@@ -0,0 +1,{len(added)} @@", *added]))

@@ -10,24 +10,13 @@ from typing import Final, cast
 
 from msgspec.structs import replace
 
-from workbench.domain import events
+from workbench.domain import events as e
 from workbench.domain.codec import (
     EVENT_FORMAT_VERSION,
     MalformedEventError,
     blob_refs,
     event_from_object,
     event_to_line,
-)
-from workbench.domain.events import (
-    ActionApproved,
-    ActionCancelled,
-    ActionExpired,
-    ActionOpened,
-    ActionRejected,
-    ActionSuperseded,
-    Event,
-    SessionCreated,
-    SessionStatusChanged,
 )
 from workbench.domain.rows import Action, Call, Session
 from workbench.domain.values import SYSTEM_SESSION, Actor, BlobRef, Hunk, Json, JsonObject
@@ -42,7 +31,13 @@ from workbench.text.safe import escape_json, one_line, safe_text
 FORMAT_NAME: Final = "workbench"
 IsElsewhere = Callable[[str, str], bool]
 """Tells whether an event of an id is stored, and belongs to another session than the one named."""
-_ACTION_ENDS: Final = (ActionApproved, ActionRejected, ActionExpired, ActionSuperseded, ActionCancelled)
+_ACTION_ENDS: Final = (
+    e.ActionApproved,
+    e.ActionRejected,
+    e.ActionExpired,
+    e.ActionSuperseded,
+    e.ActionCancelled,
+)
 
 
 def is_workbench_session(sample: list[JsonObject]) -> bool:
@@ -53,13 +48,8 @@ def is_workbench_session(sample: list[JsonObject]) -> bool:
     return {"session_id", "sequence_number", "kind", "body", "actor"} <= first.keys()
 
 
-def session_lines(events: Iterable[Event], read: Callable[[BlobRef], bytes | None]) -> Iterator[str]:
-    """Yield a session as lines: the head, recorded bytes before the event that names them, events.
-
-    Args:
-        events: All of one session, in order.
-        read: Returns recorded bytes; sealed ones are never asked for.
-    """
+def session_lines(events: Iterable[e.Event], read: Callable[[BlobRef], bytes | None]) -> Iterator[str]:
+    """Yield a session as lines: the head, recorded bytes before the event that names them, events."""
     yield json.dumps({"workbench_session": 1, "schema": EVENT_FORMAT_VERSION})
     known: set[BlobRef] = set()
     for event in events:
@@ -89,15 +79,12 @@ def never_elsewhere(event_id: str, session_id: str) -> bool:
 
 
 def _scrub_body(body: JsonObject) -> tuple[JsonObject, bool]:
-    """Return a body without secrets, and whether there were any.
-
-    The key of a choice is what its human types (`y`), and its name alone makes it no secret.
-    """
-    clean, found = scrub_value(body)
+    """Return a body without secrets, and whether there were any; the name of a choice alone is none."""
+    clean, has_secrets = scrub_value(body)
     fields = as_object(cast("Json", clean))
     choices = as_objects(body.get("choices"))
-    if not found or not choices:
-        return fields, bool(found)
+    if not has_secrets or not choices:
+        return fields, bool(has_secrets)
     kept = [
         {**one, "key": scrub(as_text(was.get("key"))).text}
         for one, was in zip(as_objects(fields.get("choices")), choices, strict=True)
@@ -106,7 +93,7 @@ def _scrub_body(body: JsonObject) -> tuple[JsonObject, bool]:
 
 
 class SessionReader:
-    """One file of ours on its way in."""
+    """Reads one file of ours: checks its lines and gives its events the ids that they get here."""
 
     def __init__(
         self,
@@ -119,14 +106,14 @@ class SessionReader:
         self._summaries = summaries
         self._ids: dict[str, str] = {}
         self._refs: dict[BlobRef, BlobRef] = {}
-        self._open: dict[str, Event] = {}
+        self._open: dict[str, e.Event] = {}
         self._seen: set[str] = set()
         self._has_begun: set[str] = set()
         self.strays: list[FileProblem] = []
 
-    def events(self, found: Iterable[JsonLine | FileProblem]) -> Iterator[Event]:
+    def events(self, lines: Iterable[JsonLine | FileProblem]) -> Iterator[e.Event]:
         """Yield the events of a file."""
-        for line in found:
+        for line in lines:
             if isinstance(line, FileProblem):
                 self._note(line)
                 continue
@@ -158,7 +145,7 @@ class SessionReader:
             if stored is not None:
                 self._refs[ref] = stored
 
-    def _event(self, value: JsonObject, number: int) -> Event | None:
+    def _event(self, value: JsonObject, number: int) -> e.Event | None:
         try:
             event = self._clean(value)
         except (MalformedEventError, ValueError, TypeError) as error:
@@ -179,14 +166,14 @@ class SessionReader:
             return None
         return self._placed(event, number)
 
-    def _clean(self, value: JsonObject) -> Event:
+    def _clean(self, value: JsonObject) -> e.Event:
         if _is_too_large(value):
             raise ValueError("a number in it has over 64 bits")
-        body, found = _scrub_body(as_object(value.get("body")))
-        given: dict[str, Json] = {**value, "body": body} if found else dict(value)
+        body, has_secrets = _scrub_body(as_object(value.get("body")))
+        members: dict[str, Json] = {**value, "body": body} if has_secrets else dict(value)
         if self._refs:
-            given["body"] = self._renamed(given["body"])
-        return replace(event_from_object(given), position=0, recorded_at=None)
+            members["body"] = self._renamed(members["body"])
+        return replace(event_from_object(members), position=0, recorded_at=None)
 
     def _renamed(self, value: Json) -> Json:
         if isinstance(value, str):
@@ -197,12 +184,12 @@ class SessionReader:
             return [self._renamed(item) for item in cast("list[Json]", value)]
         return value
 
-    def _placed(self, event: Event, number: int) -> Event:
+    def _placed(self, event: e.Event, number: int) -> e.Event:
         key = event.session_id
         if key not in self._ids:
             self._ids[key] = self._current(key)
             body = event.body
-            title = body.title if isinstance(body, SessionCreated) else ""
+            title = body.title if isinstance(body, e.SessionCreated) else ""
             self._summaries.append(ImportSummary(session_id=self._ids[key], key=key, title=title))
         summary = next(one for one in self._summaries if one.key == key)
         summary.events += 1
@@ -210,41 +197,41 @@ class SessionReader:
             found = f"number {event.sequence_number} stands where {summary.events} follows"
             if not any(problem.why.startswith("number ") for problem in summary.problems):
                 summary.problems.append(FileProblem(line=number, why=found))
-        if event.action_id and isinstance(event.body, ActionOpened):
+        if event.action_id and isinstance(event.body, e.ActionOpened):
             self._open[event.action_id] = event
         elif event.action_id and isinstance(event.body, _ACTION_ENDS):
             self._open.pop(event.action_id, None)
         return replace(event, session_id=self._ids[key], sequence_number=0)
 
-    def _begun(self, event: Event, number: int) -> Iterator[Event]:
+    def _begun(self, event: e.Event, number: int) -> Iterator[e.Event]:
         if event.session_id in self._has_begun:
             return
         self._has_begun.add(event.session_id)
-        if isinstance(event.body, SessionCreated):
+        if isinstance(event.body, e.SessionCreated):
             return
         self._note(FileProblem(line=number, why="the session's beginning is not there; it begins here"))
         bodies = (
-            SessionCreated(session_kind="import"),
-            SessionStatusChanged(status="initializing"),
-            SessionStatusChanged(status="ready"),
+            e.SessionCreated(session_kind="import"),
+            e.SessionStatusChanged(status="initializing"),
+            e.SessionStatusChanged(status="ready"),
         )
         for at, body in enumerate(bodies):
-            yield Event(
+            yield e.Event(
                 id=f"{event.session_id}.begin.{at}", session_id=event.session_id, at=event.at,
                 actor=Actor(kind="system", via="import"), body=body,
             )  # fmt: skip
 
-    def _closing(self) -> Iterator[Event]:
+    def _closing(self) -> Iterator[e.Event]:
         for action_id, event in self._open.items():
-            yield Event(
+            yield e.Event(
                 id=f"{event.id}.import", session_id=self._ids[event.session_id], at=event.at,
-                actor=Actor(kind="system", via="import"), body=ActionCancelled(why="imported"),
+                actor=Actor(kind="system", via="import"), body=e.ActionCancelled(why="imported"),
                 call_id=event.call_id, action_id=action_id, turn_id=event.turn_id,
             )  # fmt: skip
 
 
 def markdown_blocks(
-    session: Session, events: Sequence[Event], calls: Sequence[Call], actions: Sequence[Action]
+    session: Session, events: Sequence[e.Event], calls: Sequence[Call], actions: Sequence[Action]
 ) -> Iterator[str]:
     """Yield a session as blocks of Markdown; texts are the recorded, scrubbed ones."""
     rows, asked = {call.id: call for call in calls}, {action.id: action for action in actions}
@@ -267,42 +254,40 @@ def _facts_block(session: Session) -> Iterator[str]:
     yield f"- Tokens: {used.input_tokens} in, {used.output_tokens} out"
 
 
-def _event_block(event: Event, calls: Mapping[str, Call], actions: Mapping[str, Action]) -> str:
+def _event_block(event: e.Event, calls: Mapping[str, Call], actions: Mapping[str, Action]) -> str:
     match event.body:
-        case events.PromptSubmitted(text=said):
+        case e.PromptSubmitted(text=said):
             return f"## You\n\n{_closed_prose(said)}"
-        case events.ReplyCompleted() as body if body.text or body.thinking:
+        case e.ReplyCompleted() as body if body.text or body.thinking:
             thought = f"<details><summary>Thought</summary>\n\n{fenced_text(body.thinking)}\n\n</details>\n\n"
             return f"## Agent\n\n{thought if body.thinking else ''}{_closed_prose(body.text)}".rstrip()
-        case events.ActionOpened(hunks=hunks) if hunks:
+        case e.ActionOpened(hunks=hunks) if hunks:
             return f"### Proposed: {_inline_code(event.body.target, 200)}\n\n{fenced_diff(hunks)}"
-        case events.CallFinished() as body:
+        case e.CallFinished() as body:
             return _call_block(calls.get(event.call_id or ""), body)
-        case events.FileChanged() as body:
+        case e.FileChanged() as body:
             head = f"Changed {_code_span(body.path)} ({body.change}, +{body.added} −{body.removed})"
             return f"{head}\n\n{fenced_diff(body.hunks)}" if body.hunks else head
-        case events.ErrorRaised(message=message):
+        case e.ErrorRaised(message=message):
             return f"**Error:** {_inline_code(message, 2_000)}"
         case _:
             return _decision_block(event, actions)
 
 
-def _decision_block(event: Event, actions: Mapping[str, Action]) -> str:
+def _decision_block(event: e.Event, actions: Mapping[str, Action]) -> str:
     action = actions.get(event.action_id or "")
     match event.body:
-        case events.ActionApproved(reason=reason) | events.ActionRejected(reason=reason) if (
-            action is not None
-        ):
-            word = "Approved" if isinstance(event.body, events.ActionApproved) else "Rejected"
+        case e.ActionApproved(reason=reason) | e.ActionRejected(reason=reason) if action is not None:
+            word = "Approved" if isinstance(event.body, e.ActionApproved) else "Rejected"
             why = f": “{_inline_code(reason, 2_000)}”" if reason else ""
             return f"**{word}** {_code_span(action.target)}{why}"
-        case events.ActionExpired() if action is not None:
+        case e.ActionExpired() if action is not None:
             return f"**Expired** {_code_span(action.target)}"
         case _:
             return ""
 
 
-def _call_block(call: Call | None, body: events.CallFinished) -> str:
+def _call_block(call: Call | None, body: e.CallFinished) -> str:
     name = f"{_code_span(call.tool)} {_code_span(call.target)}" if call else "A call"
     took = f", {duration_text(body.duration_ms / 1000)}" if body.duration_ms else ""
     code = f", exit {body.exit_code}" if body.exit_code is not None else ""
@@ -312,7 +297,6 @@ def _call_block(call: Call | None, body: events.CallFinished) -> str:
 
 
 def fenced_diff(hunks: Sequence[Hunk]) -> str:
-    """Return hunks as a fenced diff."""
     lines: list[str] = []
     for hunk in hunks:
         old, new = f"{hunk.old_start},{hunk.old_count}", f"{hunk.new_start},{hunk.new_count}"
@@ -323,7 +307,7 @@ def fenced_diff(hunks: Sequence[Hunk]) -> str:
 
 def fenced_text(text: str, language: str = "") -> str:
     """Return a text in a fence longer than any in it."""
-    longest = max((len(found) for found in re.findall(r"`{3,}", text)), default=2)
+    longest = max((len(fence) for fence in re.findall(r"`{3,}", text)), default=2)
     bar = "`" * max(3, longest + 1)
     return f"{bar}{language}\n{safe_text(text)}\n{bar}"
 

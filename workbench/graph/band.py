@@ -49,7 +49,6 @@ class StepLabel(Struct, frozen=True, kw_only=True):
 
     @property
     def tail(self) -> int:
-        """Cells after the name: slot and mark, each with a space before it."""
         mark = cell_width(self.mark)
         return (self.slot + 1 if self.slot else 0) + (mark + 1 if mark else 0)
 
@@ -76,7 +75,6 @@ class BandFrame(Struct, frozen=True, kw_only=True):
     """Cells on either side of a label: one, or two where a card is drawn around it."""
 
     def port(self, v: int) -> int:
-        """Return the first cell of the line that leaves a vertex."""
         layer = self.layout.net.layer[v]
         if v >= self.layout.net.steps:
             return self.layer_x[layer]
@@ -85,7 +83,6 @@ class BandFrame(Struct, frozen=True, kw_only=True):
         return self.layer_x[layer] + 4 + cell_width(self.labels[v].name)
 
     def trunk_x(self, gap: int, trunk: int) -> int:
-        """Return the column of a trunk."""
         return self.gap_x[gap] + 1 + 2 * self.layout.gaps[gap].trunks[trunk].column
 
     def corners(self, edge: tuple[int, int]) -> list[tuple[int, int]]:
@@ -117,21 +114,20 @@ class BandFrame(Struct, frozen=True, kw_only=True):
 
 
 def band_frame(layout: Layout, labels: Sequence[StepLabel], *, around: int = 0) -> BandFrame:
-    """Give every layer, gap and row its cells."""
     widths = [0] * layout.layers
     inset = 2 if around else 1
     for v, label in enumerate(labels):
-        at = layout.net.layer[v]
-        widths[at] = max(widths[at], label.cells + 2 * inset)
+        layer_number = layout.net.layer[v]
+        widths[layer_number] = max(widths[layer_number], label.cells + 2 * inset)
     layer_x: list[int] = []
     gap_x: list[int] = []
     x = 0
-    for at, width in enumerate(widths):
+    for layer_number, width in enumerate(widths):
         layer_x.append(x)
         x += width
-        if at < len(layout.gaps):
+        if layer_number < len(layout.gaps):
             gap_x.append(x)
-            x += gap_width(layout.gaps[at])
+            x += gap_width(layout.gaps[layer_number])
     y, height = _row_lines(layout, labels, around)
     return BandFrame(
         layout=layout,
@@ -211,11 +207,10 @@ def _draw_trunk(grid: list[bytearray], x: int, top: int, bottom: int, attached: 
 
 
 def position_steps(at: BandFrame) -> list[StepPosition]:
-    """Place names, slots and marks."""
-    found: list[StepPosition] = []
+    positions: list[StepPosition] = []
     for v, label in enumerate(at.labels):
         x = at.layer_x[at.layout.net.layer[v]] + at.inset
-        found.append(
+        positions.append(
             StepPosition(
                 y=at.y[at.layout.row[v]],
                 sign_x=x,
@@ -230,33 +225,31 @@ def position_steps(at: BandFrame) -> list[StepPosition]:
                 below_room=label.cells,
             )
         )
-    return found
+    return positions
 
 
 def draw_band(layout: Layout, labels: Sequence[StepLabel], *, is_ascii: bool = False) -> Picture:
-    """Draw a layout as one band."""
-    at = band_frame(layout, labels)
-    return build_picture(at, "band", draw_lines(at), position_steps(at), is_ascii=is_ascii)
+    frame = band_frame(layout, labels)
+    return build_picture(frame, "band", draw_lines(frame), position_steps(frame), is_ascii=is_ascii)
 
 
 def build_picture(
     at: BandFrame,
     kind: DrawingKind,
     grid: Sequence[bytearray],
-    found: Sequence[StepPosition],
+    positions: Sequence[StepPosition],
     *,
     is_ascii: bool,
 ) -> Picture:
-    """Make a picture of what was drawn."""
     return Picture(
         kind=kind,
         layout=at.layout,
         width=at.width,
         cells=tuple(bytes(row) for row in grid),
-        places=tuple(found),
+        places=tuple(positions),
         is_ascii=is_ascii,
         tracer=at,
-        on_line=steps_by_line(found),
+        on_line=steps_by_line(positions),
     )
 
 
@@ -265,14 +258,14 @@ def draw_cards(
 ) -> Picture:
     """Draw a layout with a card around each step."""
     shown = [_stacked_label(label) for label in labels] if has_facts else labels
-    at = band_frame(layout, shown, around=2 if has_facts else 1)
-    grid = draw_lines(at)
-    found = [_card_position(at, v, place) for v, place in enumerate(position_steps(at))]
+    frame = band_frame(layout, shown, around=2 if has_facts else 1)
+    grid = draw_lines(frame)
+    positions = [_card_position(frame, v, place) for v, place in enumerate(position_steps(frame))]
     if has_facts:
-        found = [_with_fact_line(place, label) for place, label in zip(found, labels, strict=True)]
-    for v, place in enumerate(found):
-        _draw_border(at, v, place, grid)
-    return build_picture(at, "cards", grid, found, is_ascii=is_ascii)
+        positions = [_with_fact_line(place, label) for place, label in zip(positions, labels, strict=True)]
+    for v, place in enumerate(positions):
+        _draw_border(frame, v, place, grid)
+    return build_picture(frame, "cards", grid, positions, is_ascii=is_ascii)
 
 
 def _stacked_label(label: StepLabel) -> StepLabel:
@@ -360,7 +353,6 @@ class WrapTracer(Struct, frozen=True, kw_only=True):
     slices: tuple[BandSlice, ...]
 
     def cells(self, edge: tuple[int, int]) -> Iterable[Cell]:
-        """Yield every cell of the line of an edge with the arms that it uses."""
         found = list(self.frame.cells(edge))
         first, last = min(x for x, _, _ in found), max(x for x, _, _ in found)
         for part in self.slices:
@@ -376,28 +368,28 @@ def draw_wrapped_band(
     layout: Layout, labels: Sequence[StepLabel], width: int, *, is_ascii: bool = False
 ) -> Picture | None:
     """Draw a layout in bands of at most `width` cells; None where it cannot be cut so."""
-    at = band_frame(layout, labels)
-    chosen = choose_cuts(at, possible_cuts(at), width)
+    frame = band_frame(layout, labels)
+    chosen = choose_cuts(frame, possible_cuts(frame), width)
     if chosen is None:
         return None
-    grid = draw_lines(at)
-    found = position_steps(at)
-    slices = _slice_band(at, chosen, grid, found, is_ascii=is_ascii)
-    return _joined_picture(at, slices, grid, found, is_ascii=is_ascii)
+    grid = draw_lines(frame)
+    positions = position_steps(frame)
+    slices = _slice_band(frame, chosen, grid, positions, is_ascii=is_ascii)
+    return _joined_picture(frame, slices, grid, positions, is_ascii=is_ascii)
 
 
 def possible_cuts(at: BandFrame) -> list[BandCut]:
     """Find every place that exactly one line crosses."""
-    found: list[BandCut] = []
+    cuts: list[BandCut] = []
     for number, gap in enumerate(at.layout.gaps):
         left, right = at.gap_x[number], at.gap_x[number] + gap_width(gap)
         starts = [row for row, a, _ in gap.pieces if a == LEFT]
         ends = [row for row, _, b in gap.pieces if b == RIGHT]
         if len(starts) == 1:
-            found.append(BandCut(gap=number, row=starts[0], end=left + 1, start=left + 1))
+            cuts.append(BandCut(gap=number, row=starts[0], end=left + 1, start=left + 1))
         if len(ends) == 1 and gap.columns:
-            found.append(BandCut(gap=number, row=ends[0], end=right, start=right - 1))
-    return found
+            cuts.append(BandCut(gap=number, row=ends[0], end=right, start=right - 1))
+    return cuts
 
 
 def choose_cuts(at: BandFrame, possible: Sequence[BandCut], width: int) -> list[BandCut] | None:
@@ -408,9 +400,9 @@ def choose_cuts(at: BandFrame, possible: Sequence[BandCut], width: int) -> list[
     low, high = at.width // (len(chosen) + 1), width
     while low < high:
         middle = (low + high) // 2
-        found = _as_late_as_fits(at, possible, middle)
-        if found is not None and len(found) == len(chosen):
-            chosen, high = found, middle
+        cuts = _as_late_as_fits(at, possible, middle)
+        if cuts is not None and len(cuts) == len(chosen):
+            chosen, high = cuts, middle
         else:
             low = middle + 1
     return chosen
@@ -433,7 +425,7 @@ def _slice_band(
     at: BandFrame,
     chosen: Sequence[BandCut],
     grid: Sequence[bytearray],
-    found: Sequence[StepPosition],
+    positions: Sequence[StepPosition],
     *,
     is_ascii: bool,
 ) -> list[BandSlice]:
@@ -444,7 +436,7 @@ def _slice_band(
         start = cut_in.start if cut_in else 0
         end = cut_out.end if cut_out else at.width
         shift = (2 if number else 0) - start
-        kept = _lines_to_keep(at, grid, found, start, end)
+        kept = _lines_to_keep(at, grid, positions, start, end)
         if is_ascii:
             kept = _with_blank_lines(grid, kept, start, end)
         if slices and is_ascii and _seems_joined(slices[-1], grid[kept[0]], shift, end):
@@ -467,28 +459,31 @@ def _slice_band(
 
 
 def _lines_to_keep(
-    at: BandFrame, grid: Sequence[bytearray], found: Sequence[StepPosition], start: int, end: int
+    at: BandFrame, grid: Sequence[bytearray], positions: Sequence[StepPosition], start: int, end: int
 ) -> list[int]:
     """List the lines between two cells that say something: a step, or more than lines on their way down.
 
     Where a step of another band is tall, lines only pass by; those rows would be empty room here.
     """
     held = {
-        y for place in found if start <= place.sign_x < end for y in range(place.y, place.y + place.below + 1)
+        y
+        for place in positions
+        if start <= place.sign_x < end
+        for y in range(place.y, place.y + place.below + 1)
     }
     return [y for y in range(at.height) if y in held or not _PASSING_CELLS.issuperset(grid[y][start:end])]
 
 
 def _with_blank_lines(grid: Sequence[bytearray], kept: Sequence[int], start: int, end: int) -> list[int]:
     """Keep a blank line where lines of ASCII would seem to be joined without it."""
-    found = list(kept[:1])
+    lines = list(kept[:1])
     for above, below in pairwise(kept):
         seems_joined = any(
             ASCII_GLYPHS[a] in "|+." and ASCII_GLYPHS[b] in "|+'"
             for a, b in zip(grid[above][start:end], grid[below][start:end], strict=True)
         )
-        found += [above + 1, below] if below - above > 1 and seems_joined else [below]
-    return found
+        lines += [above + 1, below] if below - above > 1 and seems_joined else [below]
+    return lines
 
 
 def _seems_joined(above: BandSlice, line: bytearray, shift: int, end: int) -> bool:
@@ -513,17 +508,17 @@ def _joined_picture(
     at: BandFrame,
     slices: list[BandSlice],
     grid: Sequence[bytearray],
-    found: list[StepPosition],
+    positions: list[StepPosition],
     *,
     is_ascii: bool,
 ) -> Picture:
     wide = max(part.end + part.shift + (part.row_out is not None) for part in slices)
     sheet = [bytearray(wide) for _ in range(slices[-1].bottom)]
-    places = list(found)
+    places = list(positions)
     for part in slices:
         for y, line in part.lines.items():
             sheet[line][part.start + part.shift : part.end + part.shift] = grid[y][part.start : part.end]
-        for step, place in enumerate(found):
+        for step, place in enumerate(positions):
             if part.start <= place.sign_x < part.end:
                 places[step] = place.moved(part.shift, part.lines)
     for part, after in pairwise(slices):

@@ -24,9 +24,7 @@ Cell = tuple[int, int, int]
 class EdgeTracer(Protocol):
     """Knows which cells the line of an edge runs through."""
 
-    def cells(self, edge: tuple[int, int]) -> Iterable[Cell]:
-        """Yield every cell of the line with the arms that it uses."""
-        ...
+    def cells(self, edge: tuple[int, int]) -> Iterable[Cell]: ...
 
 
 class StepPosition(Struct, frozen=True, kw_only=True):
@@ -59,7 +57,6 @@ class StepPosition(Struct, frozen=True, kw_only=True):
     """Cells of such a line."""
 
     def moved(self, x: int, lines: Mapping[int, int]) -> "StepPosition":
-        """Return the same place, `x` cells to the right and on other lines."""
         return replace(
             self,
             sign_x=self.sign_x + x,
@@ -102,11 +99,9 @@ class Picture(Struct, frozen=True, kw_only=True):
 
     @property
     def height(self) -> int:
-        """The number of lines."""
         return len(self.cells)
 
     def steps(self) -> Sequence[GraphStep]:
-        """Return the steps, by index."""
         return self.layout.graph.steps
 
     def line(
@@ -116,7 +111,6 @@ class Picture(Struct, frozen=True, kw_only=True):
         trace: TracedCells | None = None,
         items: Mapping[int, Sequence[str]] | None = None,
     ) -> str:
-        """Draw one line."""
         return "".join(run.text for run in self.runs(y, facts, trace, items)).rstrip()
 
     def lines(
@@ -125,7 +119,6 @@ class Picture(Struct, frozen=True, kw_only=True):
         trace: TracedCells | None = None,
         items: Mapping[int, Sequence[str]] | None = None,
     ) -> list[str]:
-        """Draw all lines."""
         return [self.line(y, facts, trace, items) for y in range(self.height)]
 
     def runs(
@@ -174,7 +167,9 @@ class Picture(Struct, frozen=True, kw_only=True):
             cells = list(group)
             text = cells_to_text(codes[cells[0] : cells[-1] + 1], is_ascii=self.is_ascii)
             if is_bold:
-                text = "".join(heavy_glyph(codes[at], bold[at], is_ascii=self.is_ascii) for at in cells)
+                text = "".join(
+                    heavy_glyph(codes[column], bold[column], is_ascii=self.is_ascii) for column in cells
+                )
             yield StyledSpan(x=cells[0], text=text, role="heavy" if is_bold else "wire")
 
     def _texts(self, at: int, y: int, facts: StepFacts, items: Sequence[str]) -> Iterator[StyledSpan]:
@@ -206,38 +201,40 @@ class Picture(Struct, frozen=True, kw_only=True):
 
 def steps_by_line(places: Sequence[StepPosition]) -> dict[int, tuple[int, ...]]:
     """Collect the steps of each line from left to right."""
-    found: dict[int, list[int]] = {}
-    for at, place in enumerate(places):
+    steps: dict[int, list[int]] = {}
+    for index, place in enumerate(places):
         last = (place.y if place.fact_y is None else place.fact_y) + place.below
         for y in range(place.y, last + 1):
-            found.setdefault(y, []).append(at)
-    return {y: tuple(sorted(row, key=lambda at: places[at].sign_x)) for y, row in found.items()}
+            steps.setdefault(y, []).append(index)
+    return {y: tuple(sorted(row, key=lambda index: places[index].sign_x)) for y, row in steps.items()}
 
 
 def shorten_names(names: Sequence[str], rooms: Sequence[int], *, is_ascii: bool = False) -> list[str]:
     """Shorten names, each to its room, so that different ones look different wherever that can be."""
-    found = [shorten_name(name, room, is_ascii=is_ascii) for name, room in zip(names, rooms, strict=True)]
+    shortened = [shorten_name(name, room, is_ascii=is_ascii) for name, room in zip(names, rooms, strict=True)]
     for ways in range(_MOST_CUTS):
-        alike = _lookalikes(names, found)
+        alike = _lookalikes(names, shortened)
         if not alike:
-            return found
-        for at in alike:
-            found[at] = _other_cut(names[at], rooms[at], ways, is_ascii=is_ascii)
-    for number, at in enumerate(_lookalikes(names, found), 1):
-        mark = f"~{number}"[: rooms[at]]
-        found[at] = shorten_name(names[at], max(0, rooms[at] - len(mark)), is_ascii=is_ascii) + mark
-    return found
+            return shortened
+        for index in alike:
+            shortened[index] = _other_cut(names[index], rooms[index], ways, is_ascii=is_ascii)
+    for number, index in enumerate(_lookalikes(names, shortened), 1):
+        mark = f"~{number}"[: rooms[index]]
+        shortened[index] = (
+            shorten_name(names[index], max(0, rooms[index] - len(mark)), is_ascii=is_ascii) + mark
+        )
+    return shortened
 
 
 _MOST_CUTS = 40
 """Other places to cut names at that are tried before they are numbered."""
 
 
-def _lookalikes(names: Sequence[str], found: Sequence[str]) -> list[int]:
+def _lookalikes(names: Sequence[str], shortened: Sequence[str]) -> list[int]:
     full: dict[str, set[str]] = {}
-    for name, short in zip(names, found, strict=True):
+    for name, short in zip(names, shortened, strict=True):
         full.setdefault(short, set()).add(name)
-    return [at for at, short in enumerate(found) if len(full[short]) > 1]
+    return [index for index, short in enumerate(shortened) if len(full[short]) > 1]
 
 
 def _other_cut(name: str, room: int, way: int, *, is_ascii: bool) -> str:

@@ -61,17 +61,16 @@ class _Lanes(Struct, kw_only=True):
     """Columns that a step without a lane keeps within if it can."""
 
     def free(self, start: int) -> int:
-        """Find a free column that does not continue the line above, in the first ones if it can."""
-        at = self._free(start)
-        if at >= self.most:
-            at = min(at, self._free(0))
-        self.owner.extend([None] * (at + 1 - len(self.owner)))
-        return at
+        column = self._free(start)
+        if column >= self.most:
+            column = min(column, self._free(0))
+        self.owner.extend([None] * (column + 1 - len(self.owner)))
+        return column
 
-    def _free(self, at: int) -> int:
-        while at in self.closed or (at < len(self.owner) and self.owner[at] is not None):
-            at += 1
-        return at
+    def _free(self, column: int) -> int:
+        while column in self.closed or (column < len(self.owner) and self.owner[column] is not None):
+            column += 1
+        return column
 
 
 class _ReadySteps:
@@ -146,13 +145,13 @@ def list_lines(layout: Layout, most: int | None = None) -> list[ListLine]:
     gone: frozenset[int] = frozenset() if most is None else steps_without_lane(order, feeds, most)
     left = [0 if u in gone else len(row) for u, row in enumerate(feeds)]
     lanes = _Lanes(most=len(order) if most is None else most)
-    found: list[ListLine] = []
+    lines: list[ListLine] = []
     for v in order:
         led = [u for u in needs[v] if u not in gone]
         for u in led:
             left[u] -= 1
-        found.append(_list_line(v, led, left, lanes, tuple(feeds[v]) if v in gone else ()))
-    return found
+        lines.append(_list_line(v, led, left, lanes, tuple(feeds[v]) if v in gone else ()))
+    return lines
 
 
 def _list_line(
@@ -197,7 +196,6 @@ class ListTracer(Struct, frozen=True, kw_only=True):
     """Steps that have references instead of a lane."""
 
     def cells(self, edge: tuple[int, int]) -> Iterable[Cell]:
-        """Yield every cell of the line of an edge with the arms that it uses."""
         if edge[0] in self.without:
             return
         (x, y), (end_x, end_y) = self.spot[edge[0]], self.spot[edge[1]]
@@ -227,19 +225,19 @@ def draw_list(layout: Layout, labels: Sequence[StepLabel], width: int, *, is_asc
         for column in row.after:
             lanes[2 * column] = VERTICAL
         grid += [bytes(lanes)] * place.below
-    found = [places[v] for v in range(len(labels))]
+    positions = [places[v] for v in range(len(labels))]
     return Picture(
         kind="list",
         layout=layout,
         width=wide,
         cells=tuple(grid),
-        places=tuple(found),
+        places=tuple(positions),
         is_ascii=is_ascii,
         tracer=ListTracer(
-            spot={v: (place.sign_x, place.y) for v, place in enumerate(found)},
+            spot={v: (place.sign_x, place.y) for v, place in enumerate(positions)},
             without=frozenset(row.step for row in rows if row.refers),
         ),
-        on_line=steps_by_line(found),
+        on_line=steps_by_line(positions),
     )
 
 
@@ -337,14 +335,14 @@ def steps_without_lane(order: Sequence[int], feeds: Sequence[Sequence[int]], mos
     A lane that leads to few steps is left out first, of those the one that is longest, and with a lane all
     that lead to the same steps: the others would only make the list wide.
     """
-    line = {v: at for at, v in enumerate(order)}
+    line = {v: index for index, v in enumerate(order)}
     ends = [max((line[w] for w in row), default=-1) for row in feeds]
     active: list[int] = []
     gone: list[int] = []
     crowded: set[tuple[int, ...]] = set()
-    for at, v in enumerate(order):
-        active = [u for u in active if ends[u] > at]
-        if ends[v] > at + 1:
+    for index, v in enumerate(order):
+        active = [u for u in active if ends[u] > index]
+        if ends[v] > index + 1:
             active.append(v)
             if tuple(feeds[v]) in crowded:
                 active.pop()
@@ -362,8 +360,8 @@ def reference_lines(names: Sequence[str], room: int, *, is_ascii: bool) -> tuple
     """Write a reference to some steps on as few lines as it takes."""
     lines: list[str] = []
     line = ">" if is_ascii else "→"
-    for at, name in enumerate(names):
-        part = name if at == len(names) - 1 else f"{name},"
+    for index, name in enumerate(names):
+        part = name if index == len(names) - 1 else f"{name},"
         if line.strip() not in ("", ">", "→") and cell_width(line) + 1 + cell_width(part) > room:
             lines.append(line)
             line = " "

@@ -87,7 +87,6 @@ class Channel:
     def route(
         self, hops: Sequence[tuple[int, int]], junctions: Sequence[BusJunction], right: Sequence[int]
     ) -> None:
-        """Route everything that crosses the gap."""
         self._taken = {self._key[v] for v in right}
         privates = self._trunks(hops, junctions)
         for a, b in privates:
@@ -268,10 +267,7 @@ class Gap(Struct, frozen=True, kw_only=True):
     bus_trunk: Mapping[int, int]
 
     def way(self, u: int, v: int, bus: int | None) -> list[tuple[int, int | None]]:
-        """List the trunks from vertex u to vertex v, each with the row on which it is left.
-
-        The last row is None: it is that of v.
-        """
+        """List the trunks from vertex u to v, each with the row on which it is left; the last row is None."""
         a, b = self.leaving.get(u), self.entering.get(v)
         trunks = [t for t in (a, None if bus is None else self.bus_trunk[bus], b) if t is not None]
         trunks = list(dict.fromkeys(trunks))
@@ -371,7 +367,6 @@ class IncrementalOrder:
         self._at: list[int] = []
 
     def add(self) -> int:
-        """Add a number without any order and return it."""
         self.after.append([])
         self._before.append([])
         self._at.append(len(self._at))
@@ -411,11 +406,11 @@ class IncrementalOrder:
 
 
 def _reachable(edges: list[list[int]], at: list[int], start: int, low: int, high: int) -> dict[int, None]:
-    found = {start: None}
+    reached = {start: None}
     stack = [start]
     while stack:
         for w in edges[stack.pop()]:
-            if w not in found and low <= at[w] <= high:
-                found[w] = None
+            if w not in reached and low <= at[w] <= high:
+                reached[w] = None
                 stack.append(w)
-    return found
+    return reached

@@ -42,20 +42,21 @@ def svg_document(
     *,
     path: Iterable[tuple[int, int]] = (),
 ) -> str:
-    """Draw a layout as a complete svg document."""
-    at = band.band_frame(layout, labels)
+    frame = band.band_frame(layout, labels)
     strong = frozenset(path)
-    width, height = (at.width + 2) * _CELL_WIDTH, max(1, at.height) * _LINE_HEIGHT + 16
+    width, height = (frame.width + 2) * _CELL_WIDTH, max(1, frame.height) * _LINE_HEIGHT + 16
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
         f'width="{width}" height="{height}" role="img">',
         f"<title>Pipeline of {len(labels)} steps</title>",
         f"<style>{_SVG_STYLE}</style>",
     ]
-    parts += [_svg_edge(at, edge, "long" if edge in strong else "edge") for edge in layout.drawn]
-    parts += _junction_dots(at)
-    parts += [_svg_back_edge(at, u, v) for u, v in layout.graph.back]
-    parts += [_svg_step(at, v, label, (facts or {}).get(v, PENDING_FACTS)) for v, label in enumerate(labels)]
+    parts += [_svg_edge(frame, edge, "long" if edge in strong else "edge") for edge in layout.drawn]
+    parts += _junction_dots(frame)
+    parts += [_svg_back_edge(frame, u, v) for u, v in layout.graph.back]
+    parts += [
+        _svg_step(frame, v, label, (facts or {}).get(v, PENDING_FACTS)) for v, label in enumerate(labels)
+    ]
     return "\n".join([*parts, "</svg>\n"])
 
 
@@ -85,12 +86,12 @@ def _svg_edge(at: BandFrame, edge: tuple[int, int], kind: str) -> str:
 
 def _junction_dots(at: BandFrame) -> list[str]:
     """Mark what joins: lines that meet without a dot cross."""
-    found: list[str] = []
+    dots: list[str] = []
     for y, row in enumerate(band.draw_lines(at)):
         for x, code in enumerate(row):
             if code < 16 and sum(bool(code & arm) for arm in (L, R, U, D)) > 2:
-                found.append(f'<circle cx="{_pixel_x(x)}" cy="{_pixel_y(y)}" r="2.5"/>')
-    return found
+                dots.append(f'<circle cx="{_pixel_x(x)}" cy="{_pixel_y(y)}" r="2.5"/>')
+    return dots
 
 
 def _svg_back_edge(at: BandFrame, u: int, v: int) -> str:

@@ -48,47 +48,41 @@ def fit_picture(
     height: int | None = None,
     is_ascii: bool = False,
 ) -> Picture:
-    """Draw a layout so that it fits a pane.
+    """Draw a layout so that it fits a pane of `width` cells and, if given, `height` lines.
 
-    Args:
-        layout: What to draw.
-        width: Cells of the pane.
-        slots: Cells to reserve for badges; by default what a step may need while it lives.
-        wanted: A kind of drawing that the user chose. It is drawn even if it does not fit.
-        height: Lines of the pane; given, few steps become cards where there is room.
-        is_ascii: Draw in ASCII; the layout must have been arranged with `apart`.
+    `slots` tells the cells to reserve for badges. What is `wanted` is drawn even if it does not fit.
+    For ASCII the layout must have been arranged with `apart`.
     """
     full = step_labels(layout.graph, LABEL_LEVELS[0][0], slots, is_ascii=is_ascii)
     few = len(layout.graph.steps) <= _MOST_CARDS
-    found = None
+    picture = None
     if wanted == "cards":
-        found = _cards_that_fit(layout, full, None, None, is_ascii=is_ascii)
+        picture = _cards_that_fit(layout, full, None, None, is_ascii=is_ascii)
     elif wanted == "auto" and height is not None and few:
-        found = _cards_that_fit(layout, full, width, height, is_ascii=is_ascii)
-    if found is None and wanted != "list":
-        rungs = _label_levels(layout.graph, slots, is_ascii=is_ascii)
-        found = _with_whole_names(layout, slots, width, wanted, is_ascii=is_ascii)
-        found = found or _band_or_wrapped(layout, rungs, width, wanted, is_ascii=is_ascii)
-    if found is None and wanted == "band":
-        found = draw_band(
+        picture = _cards_that_fit(layout, full, width, height, is_ascii=is_ascii)
+    if picture is None and wanted != "list":
+        levels = _label_levels(layout.graph, slots, is_ascii=is_ascii)
+        picture = _with_whole_names(layout, slots, width, wanted, is_ascii=is_ascii)
+        picture = picture or _band_or_wrapped(layout, levels, width, wanted, is_ascii=is_ascii)
+    if picture is None and wanted == "band":
+        picture = draw_band(
             layout,
             step_labels(layout.graph, LABEL_LEVELS[-1][0], no_badge_width, is_ascii=is_ascii),
             is_ascii=is_ascii,
         )
-    if found is None:
+    if picture is None:
         whole = step_labels(layout.graph, LONGEST_NAME, slots, is_ascii=is_ascii)
-        found = draw_list(layout, whole, width, is_ascii=is_ascii)
-    return found
+        picture = draw_list(layout, whole, width, is_ascii=is_ascii)
+    return picture
 
 
 def step_labels(graph: Graph, room: int, slots: BadgeWidthRule, *, is_ascii: bool = False) -> list[StepLabel]:
-    """Write the labels of all steps in at most `room` cells each, plus what is reserved for badges."""
     marks = ["" for _ in graph.steps]
-    for at, step in enumerate(graph.steps):
-        if step.chooses and len(graph.feeds[at]) > 1:
-            marks[at] = f"1 of {len(graph.feeds[at])}"
-    for at, to in graph.back:
-        marks[at] = f"{marks[at]} ↩ {shorten_name(display_name(graph.steps[to]), _MARK_WIDTH)}".strip()
+    for index, step in enumerate(graph.steps):
+        if step.chooses and len(graph.feeds[index]) > 1:
+            marks[index] = f"1 of {len(graph.feeds[index])}"
+    for index, to in graph.back:
+        marks[index] = f"{marks[index]} ↩ {shorten_name(display_name(graph.steps[to]), _MARK_WIDTH)}".strip()
     names = [display_name(step) for step in graph.steps]
     names = _ascii_names(names) if is_ascii else names
     return [
@@ -99,14 +93,14 @@ def step_labels(graph: Graph, room: int, slots: BadgeWidthRule, *, is_ascii: boo
 
 def _ascii_names(names: Sequence[str]) -> list[str]:
     """Write names in ASCII; those that only then look alike are numbered."""
-    found: list[str] = []
+    numbered: list[str] = []
     known: dict[str, dict[str, int]] = {}
     for name in names:
         plain = as_ascii(name)
         alike = known.setdefault(plain, {})
         number = alike.setdefault(name, len(alike) + 1)
-        found.append(plain if number == 1 else _numbered_name(plain, number))
-    return found
+        numbered.append(plain if number == 1 else _numbered_name(plain, number))
+    return numbered
 
 
 def _numbered_name(name: str, number: int) -> str:
@@ -136,9 +130,9 @@ def _label_levels(graph: Graph, slots: BadgeWidthRule, *, is_ascii: bool) -> Ite
     """Write the labels of each level, without the levels at which two different names look the same."""
     different = len({display_name(step) for step in graph.steps})
     for room, has_slots in LABEL_LEVELS:
-        found = step_labels(graph, room, slots if has_slots else no_badge_width, is_ascii=is_ascii)
-        if len({label.name for label in found}) == different:
-            yield found
+        labels = step_labels(graph, room, slots if has_slots else no_badge_width, is_ascii=is_ascii)
+        if len({label.name for label in labels}) == different:
+            yield labels
 
 
 def _with_whole_names(
@@ -149,33 +143,33 @@ def _with_whole_names(
         usual < cell_width(display_name(step)) for step in graph.steps
     ):
         return None
-    found, cut = (step_labels(graph, room, slots, is_ascii=is_ascii) for room in (_WHOLE_NAME, usual))
-    if wanted != "wrapped" and band_frame(layout, found).width <= width:
-        return draw_band(layout, found, is_ascii=is_ascii)
+    uncut, cut = (step_labels(graph, room, slots, is_ascii=is_ascii) for room in (_WHOLE_NAME, usual))
+    if wanted != "wrapped" and band_frame(layout, uncut).width <= width:
+        return draw_band(layout, uncut, is_ascii=is_ascii)
     if wanted == "band" or (wanted == "auto" and band_frame(layout, cut).width <= width):
         return None
-    whole, other = (draw_wrapped_band(layout, one, width, is_ascii=is_ascii) for one in (found, cut))
+    whole, other = (draw_wrapped_band(layout, labels, width, is_ascii=is_ascii) for labels in (uncut, cut))
     return whole if whole and other and whole.height <= other.height else None
 
 
 def _band_or_wrapped(
-    layout: Layout, rungs: Iterable[list[StepLabel]], width: int, wanted: str, *, is_ascii: bool
+    layout: Layout, levels: Iterable[list[StepLabel]], width: int, wanted: str, *, is_ascii: bool
 ) -> Picture | None:
-    for rung in rungs:
-        if wanted != "wrapped" and band_frame(layout, rung).width <= width:
-            return draw_band(layout, rung, is_ascii=is_ascii)
-        found = draw_wrapped_band(layout, rung, width, is_ascii=is_ascii) if wanted != "band" else None
-        if found is not None:
-            return found
+    for labels in levels:
+        if wanted != "wrapped" and band_frame(layout, labels).width <= width:
+            return draw_band(layout, labels, is_ascii=is_ascii)
+        picture = draw_wrapped_band(layout, labels, width, is_ascii=is_ascii) if wanted != "band" else None
+        if picture is not None:
+            return picture
     return None
 
 
 def _cards_that_fit(
     layout: Layout, full: Sequence[StepLabel], width: int | None, height: int | None, *, is_ascii: bool
 ) -> Picture | None:
-    found = None
+    cards = None
     for has_facts in (True, False):
-        found = draw_cards(layout, full, has_facts=has_facts, is_ascii=is_ascii)
-        if found.width <= (width or found.width) and found.height <= (height or found.height):
-            return found
-    return found if width is None else None
+        cards = draw_cards(layout, full, has_facts=has_facts, is_ascii=is_ascii)
+        if cards.width <= (width or cards.width) and cards.height <= (height or cards.height):
+            return cards
+    return cards if width is None else None

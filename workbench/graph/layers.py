@@ -46,7 +46,7 @@ class LayeredGraph(Struct, kw_only=True):
 
 def extract_buses(targets_of: list[list[int]], sources_of: list[list[int]]) -> list[Bus]:
     """Take complete bipartite groups (2 × 2 and more) out of the edges and return them."""
-    found: list[Bus] = []
+    buses: list[Bus] = []
     for turned in (False, True):
         near, far = (sources_of, targets_of) if not turned else (targets_of, sources_of)
         groups: dict[tuple[int, ...], list[int]] = {}
@@ -57,8 +57,8 @@ def extract_buses(targets_of: list[list[int]], sources_of: list[list[int]]) -> l
             if len(members) > 1:
                 _remove_bundled_edges(near, far, row, members)
                 sources, targets = (tuple(members), row) if turned else (row, tuple(members))
-                found.append(Bus(sources=sources, targets=targets))
-    return found
+                buses.append(Bus(sources=sources, targets=targets))
+    return buses
 
 
 def _remove_bundled_edges(
@@ -81,13 +81,8 @@ def assign_layers(
 ) -> list[int]:
     """Give each step its layer: longest path, then pulled right towards its successors.
 
-    Args:
-        needs: Predecessors.
-        feeds: Successors.
-        order: A topological order.
-        floor: Layers of an earlier layout, -1 for new steps: then no step is pulled, and old ones move
-            only where a new predecessor pushes them.
-        is_eager: Pull steps with as many in-edges as out-edges, too, which saves lanes.
+    `floor` has the layers of an earlier layout, -1 for new steps: then no step is pulled, and old ones move
+    only where a new predecessor pushes them. `is_eager` pulls steps with as many in-edges as out-edges, too.
     """
     layer = [0] * len(needs) if floor is None else [max(0, at) for at in floor]
     for v in order:
@@ -124,15 +119,15 @@ def build_layered_graph(layer: list[int], targets_of: Adjacency, buses: list[Bus
     net = LayeredGraph(
         steps=len(layer),
         layer=list(layer),
-        key=[("step", v, at) for v, at in enumerate(layer)],
+        key=[("step", v, index) for v, index in enumerate(layer)],
         hops=[[] for _ in range(deep)],
         buses=buses,
         lanes={},
         carrier={},
     )
     _add_edges(net, targets_of)
-    for at, bus in enumerate(buses):
-        _place_bus(net, at, bus)
+    for index, bus in enumerate(buses):
+        _place_bus(net, index, bus)
     return net
 
 
@@ -273,16 +268,16 @@ SWEEP_PLANS = tuple(
 
 def layer_neighbors(net: LayeredGraph) -> LayerNeighbors:
     """Collect who is joined to whom across each gap, buses as pairs."""
-    found = LayerNeighbors(ups=[[] for _ in net.layer], downs=[[] for _ in net.layer])
+    neighbors = LayerNeighbors(ups=[[] for _ in net.layer], downs=[[] for _ in net.layer])
     for hops in net.hops:
         for u, v in hops:
-            found.downs[u].append(v)
-            found.ups[v].append(u)
+            neighbors.downs[u].append(v)
+            neighbors.ups[v].append(u)
     for bus in net.buses:
         for u, v in _bus_pairs(bus.entries, bus.exits):
-            found.downs[u].append(v)
-            found.ups[v].append(u)
-    return found
+            neighbors.downs[u].append(v)
+            neighbors.ups[v].append(u)
+    return neighbors
 
 
 def _bus_pairs(entries: list[int], exits: list[int]) -> list[tuple[int, int]]:
@@ -295,7 +290,7 @@ def _bus_pairs(entries: list[int], exits: list[int]) -> list[tuple[int, int]]:
 def connected_components(net: LayeredGraph, joined: LayerNeighbors) -> list[list[int]]:
     """Split the vertices into what hangs together, by the first step of each."""
     seen = [False] * len(net.layer)
-    found: list[list[int]] = []
+    components: list[list[int]] = []
     for start in range(net.steps):
         if not seen[start]:
             seen[start] = True
@@ -305,8 +300,8 @@ def connected_components(net: LayeredGraph, joined: LayerNeighbors) -> list[list
                     if not seen[w]:
                         seen[w] = True
                         group.append(w)
-            found.append(group)
-    return found
+            components.append(group)
+    return components
 
 
 def order_component(

@@ -46,7 +46,6 @@ class Layout(Struct, frozen=True, kw_only=True):
 
     @property
     def layers(self) -> int:
-        """The number of layers."""
         return len(self.gaps) + 1
 
     def seed(self) -> dict[tuple[str, str, int], int]:
@@ -68,12 +67,8 @@ def compute_layout(
 ) -> Layout:
     """Lay out a graph.
 
-    Args:
-        graph: What to lay out.
-        show_implied: Draw edges that others imply.
-        apart: Keep a free row between two trunks of a column, which ASCII needs to be unambiguous.
-        before: The layout of the structure before a change; steps with the same id keep their layer
-            and order.
+    `apart` keeps a free row between two trunks of a column, which ASCII needs to be unambiguous. Steps keep
+    layer and order of the layout `before`.
     """
     hidden = () if show_implied else tuple(sorted(implied_edges(graph)))
     if before is not None:
@@ -94,11 +89,11 @@ def compute_layout(
     def finish(parts: graph_layers.ComponentOrders) -> Layout:
         return _route_layout(graph, hidden, net, _stack_components(parts, joined, net.steps), apart=apart)
 
-    found = [finish(parts) for parts in tried]
-    costs = [layout.cost() for layout in found] if len(found) > 1 else [0]
-    at = costs.index(min(costs))
+    finished = [finish(parts) for parts in tried]
+    costs = [layout.cost() for layout in finished] if len(finished) > 1 else [0]
+    cheapest = costs.index(min(costs))
     is_small = len(graph.steps) <= _IMPROVED_UP_TO
-    return _improve(tried[at], found[at], finish, joined) if is_small else found[at]
+    return _improve(tried[cheapest], finished[cheapest], finish, joined) if is_small else finished[cheapest]
 
 
 def _improve(
@@ -107,10 +102,7 @@ def _improve(
     finish: Callable[[graph_layers.ComponentOrders], Layout],
     joined: graph_layers.LayerNeighbors,
 ) -> Layout:
-    """Move single vertices within their layers as long as the whole gets cheaper.
-
-    What a line costs is only known once it is routed, so finished layouts are weighed, and not too many.
-    """
+    """Move single vertices within their layers as long as the routed layout gets cheaper; few are tried."""
     cost, left, moves = (
         best.cost(),
         _MOST_LAYOUTS,
@@ -121,9 +113,9 @@ def _improve(
         if moved is None:
             break
         left -= 1
-        found = finish(moved)
-        if found.cost() < cost:
-            best, cost = found, found.cost()
+        improved = finish(moved)
+        if improved.cost() < cost:
+            best, cost = improved, improved.cost()
             moves = islice(graph_layers.vertex_moves(moved, joined), _MOST_MOVES)
     return best
 
@@ -144,13 +136,13 @@ def _layered_graph(
     gone = frozenset(hidden)
     needs = [[p for p in row if (p, v) not in gone] for v, row in enumerate(graph.needs)]
     feeds = [[v for v in row if (u, v) not in gone] for u, row in enumerate(graph.feeds)]
-    found = topological_order(needs, feeds)
-    layer = graph_layers.assign_layers(needs, feeds, found, floor)
+    order = topological_order(needs, feeds)
+    layer = graph_layers.assign_layers(needs, feeds, order, floor)
     if (
         floor is None
         and graph_layers.estimate_lanes(layer, feeds) > _LANES_PER_STEP * len(needs) + _COMPARED_UP_TO
     ):
-        layer = graph_layers.assign_layers(needs, feeds, found, is_eager=True)
+        layer = graph_layers.assign_layers(needs, feeds, order, is_eager=True)
     buses = graph_layers.extract_buses(feeds, needs)
     return graph_layers.build_layered_graph(layer, feeds, buses)
 
@@ -201,11 +193,11 @@ def _route_layout(
 
 
 def _bus_junctions(net: LayeredGraph) -> dict[int, list[BusJunction]]:
-    found: dict[int, list[BusJunction]] = {}
-    for at, bus in enumerate(net.buses):
-        junction = BusJunction(bus=at, entries=tuple(bus.entries), exits=tuple(bus.exits))
-        found.setdefault(bus.gap, []).append(junction)
-    return found
+    junctions: dict[int, list[BusJunction]] = {}
+    for index, bus in enumerate(net.buses):
+        junction = BusJunction(bus=index, entries=tuple(bus.entries), exits=tuple(bus.exits))
+        junctions.setdefault(bus.gap, []).append(junction)
+    return junctions
 
 
 def _vertex_name(graph: Graph, net: LayeredGraph, key: tuple[str, int, int]) -> tuple[str, str, int]:
@@ -307,14 +299,9 @@ def _uncontested_rows(targets: list[float]) -> list[int] | None:
 
 
 def fit_column(targets: Sequence[float], weights: Sequence[float]) -> list[int]:
-    """Place a column of vertices in order, at least one row apart, as near to their targets as can be.
+    """Place a column of vertices in order, a row apart at least, as near to their weighted targets as can be.
 
-    Args:
-        targets: The wished row of each.
-        weights: How much each insists.
-
-    Returns:
-        Strictly increasing rows. A vertex that gets its own way is rounded half down, a group half up.
+    A vertex that gets its own way is rounded half down, a group half up.
     """
     means: list[float] = []
     heavy: list[float] = []

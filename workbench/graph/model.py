@@ -69,7 +69,6 @@ class Graph(Struct, frozen=True, kw_only=True):
         raise KeyError(step_id)
 
     def edges(self) -> tuple[tuple[int, int], ...]:
-        """List every edge, sorted."""
         return tuple(sorted((p, v) for v, needs in enumerate(self.needs) for p in needs))
 
 
@@ -110,29 +109,31 @@ def topological_order(needs: Sequence[Sequence[int]], feeds: Sequence[Sequence[i
 def implied_edges(graph: Graph) -> frozenset[tuple[int, int]]:
     """Find the edges that say nothing new: A to C beside A to B to C."""
     before = [0] * len(graph.steps)
-    found: list[tuple[int, int]] = []
+    implied: list[tuple[int, int]] = []
     for v in topological_order(graph.needs, graph.feeds):
         union = own = 0
         for p in graph.needs[v]:
             union |= before[p]
             own |= 1 << p
         if union & own:
-            found += [(p, v) for p in graph.needs[v] if union >> p & 1]
+            implied += [(p, v) for p in graph.needs[v] if union >> p & 1]
         before[v] = union | own
-    return frozenset(found)
+    return frozenset(implied)
 
 
 def _indexed_needs(steps: Sequence[GraphStep], problems: list[str]) -> list[list[int]]:
     index: dict[str, int] = {}
-    for at, step in enumerate(steps):
+    for index_of_step, step in enumerate(steps):
         if step.id in index:
             problems.append(f"two steps are called {_quoted(step.id)}: needs mean the first")
-        index.setdefault(step.id, at)
-    return [_indexed_needs_of(at, step, index, problems) for at, step in enumerate(steps)]
+        index.setdefault(step.id, index_of_step)
+    return [
+        _indexed_needs_of(index_of_step, step, index, problems) for index_of_step, step in enumerate(steps)
+    ]
 
 
 def _indexed_needs_of(at: int, step: GraphStep, index: dict[str, int], problems: list[str]) -> list[int]:
-    found: list[int] = []
+    indexes: list[int] = []
     for need in dict.fromkeys(step.needs):
         other = index.get(need)
         if other is None:
@@ -140,8 +141,8 @@ def _indexed_needs_of(at: int, step: GraphStep, index: dict[str, int], problems:
         elif other == at or need == step.id:
             problems.append(f"{_quoted(step.id)} needs itself")
         else:
-            found.append(other)
-    return found
+            indexes.append(other)
+    return indexes
 
 
 def _quoted(step_id: str) -> str:
@@ -151,7 +152,6 @@ def _quoted(step_id: str) -> str:
 def _without_loops(
     needs: list[list[int]], names: list[str], problems: list[str]
 ) -> tuple[list[list[int]], list[tuple[int, int]]]:
-    """Walk depth first in file order and take out the edges that close a loop."""
     feeds = _reversed_edges(needs)
     closing: list[tuple[int, int]] = []
     seen = [0] * len(needs)  # 1 = on the path, 2 = done
@@ -329,9 +329,9 @@ def _badge_candidates(step: GraphStep, facts: StepFacts) -> list[tuple[str, ...]
     note = facts.note if facts.state in ("waiting", "running") else ""
     brief = "skip" if facts.state == "skipped" else ""
     bang = f"{time}!" if facts.state == "warned" else time
-    found = [(time, word, note, retry, mark), (word, note, retry, mark), (bang, note, retry, mark)]
+    widest = [(time, word, note, retry, mark), (word, note, retry, mark), (bang, note, retry, mark)]
     return [
-        *found,
+        *widest,
         (note, mark),
         (bang, retry),
         (bang, mark),

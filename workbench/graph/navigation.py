@@ -47,11 +47,7 @@ class CursorTrail(Struct, frozen=True, kw_only=True):
 def follow_edge(
     picture: Picture, at: int, way: Literal["onward", "back"], trail: CursorTrail | None = None
 ) -> tuple[int, CursorTrail]:
-    """Follow a line: to where it went last time, else on the same row, else to the nearest.
-
-    Returns:
-        The step reached, the same one at an end, and the trail that leads back.
-    """
+    """Follow a line: to where it went last time, else on the same row, else to the nearest."""
     trail = trail or CursorTrail()
     edges = picture.layout.drawn
     near = [v for u, v in edges if u == at] if way == "onward" else [u for u, v in edges if v == at]
@@ -69,10 +65,7 @@ def follow_edge(
 
 
 def step_beside(picture: Picture, at: int, step: Literal[-1, 1], trail: CursorTrail | None = None) -> int:
-    """Go up (-1) or down (1): among the steps of a fan first, then in the layer, then to the next layer.
-
-    In a list it is the line above or below. The same step is returned at an end.
-    """
+    """Go up (-1) or down (1): in the fan, the layer, then the next layer; in a list by lines."""
     if picture.kind == "list":
         order = sorted(range(len(picture.places)), key=lambda v: picture.places[v].y)
         return order[min(len(order) - 1, max(0, order.index(at) + step))]
@@ -101,9 +94,9 @@ def _distance(picture: Picture, at: int, v: int) -> tuple[int, int, int]:
 
 def urgent_steps(layout: Layout, facts: Mapping[int, StepFacts]) -> list[int]:
     """List the steps that need a look: failed, waiting, running, each from left to right."""
-    found = [v for v in range(layout.net.steps) if v in facts and facts[v].state in URGENT_STATUSES]
+    urgent = [v for v in range(layout.net.steps) if v in facts and facts[v].state in URGENT_STATUSES]
     return sorted(
-        found, key=lambda v: (URGENT_STATUSES.index(facts[v].state), layout.net.layer[v], layout.row[v])
+        urgent, key=lambda v: (URGENT_STATUSES.index(facts[v].state), layout.net.layer[v], layout.row[v])
     )
 
 
@@ -116,11 +109,11 @@ def longest_path(graph: Graph, seconds: Sequence[float]) -> list[int]:
             if best[p] > best[v]:
                 best[v], before[v] = best[p], p
         best[v] = best[v][0] + max(0.0, seconds[v]), best[v][1] + 1
-    at = max(range(len(best)), key=lambda v: (best[v], -v), default=None)
+    step = max(range(len(best)), key=lambda v: (best[v], -v), default=None)
     path: list[int] = []
-    while at is not None:
-        path.append(at)
-        at = before[at]
+    while step is not None:
+        path.append(step)
+        step = before[step]
     return path[::-1]
 
 
@@ -181,14 +174,7 @@ _OVERVIEW_DOTS: dict[StepStatus, tuple[str, str]] = {
 def overview_lines(
     layout: Layout, facts: Mapping[int, StepFacts], *, rows: int | None = None, is_ascii: bool = False
 ) -> list[str]:
-    """Draw one cell for each layer and some rows; the worst state wins.
-
-    Args:
-        layout: What is drawn in full elsewhere.
-        facts: By step.
-        rows: Rows of the layout to one line; None puts all on one line, with the signs of the screen.
-        is_ascii: Write signs in ASCII.
-    """
+    """Draw one cell for each layer and so many rows (None: all in one line); the worst state wins."""
     per_line = max(1, rows or layout.height)
     worst: dict[tuple[int, int], int] = {}
     for v in range(layout.net.steps):
@@ -278,13 +264,7 @@ class FoldMember(Struct, frozen=True, kw_only=True):
 def fold_steps(
     steps: Sequence[GraphStep], *, opened: Iterable[str] = (), alike: bool | None = None
 ) -> FoldedGraph:
-    """Fold matrices and steps that are alike.
-
-    Args:
-        steps: All steps, matrices as one step each.
-        opened: Ids of folds that are open.
-        alike: Whether steps that are alike are folded; by default above 60 steps.
-    """
+    """Fold matrices whose ids are not `opened` and, by default above 60 steps, steps that are alike."""
     open_ids = frozenset(opened)
     shown, items = _fold_matrices(steps, open_ids)
     if not (len(shown) > FOLD_GRAPHS_ABOVE if alike is None else alike):
@@ -385,7 +365,7 @@ def _fold_matrices(
 def _with_expanded_needs(step: GraphStep, parts: Mapping[str, tuple[str, ...]]) -> GraphStep:
     if not any(need in parts for need in step.needs):
         return step
-    return replace(step, needs=tuple(one for need in step.needs for one in parts.get(need, (need,))))
+    return replace(step, needs=tuple(part for need in step.needs for part in parts.get(need, (need,))))
 
 
 def id_stem(step_id: str, *, short: bool = False) -> str:

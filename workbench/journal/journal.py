@@ -10,7 +10,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final, Self, TypeVar
+from typing import TYPE_CHECKING, Final, Self, TypeVar, cast
 
 import apsw
 
@@ -27,6 +27,7 @@ from workbench.journal.storage import JournalReader
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
+    from workbench.domain.events import EventBody
     from workbench.journal.transaction import TransactionTables
     from workbench.journal.write_queue import AppendGuard, WriteQueue
 
@@ -83,8 +84,8 @@ class Journal(JournalReader):
         """Make an event with a new id; its time is now unless `at` says otherwise."""
         time_of = max(self.clock.now(), self._newest) if at is None else at
         return Event(
-            id=self.clock.new_id(), session_id=session_id, at=time_of, actor=actor, body=body,
-            turn_id=turn_id, call_id=call_id, action_id=action_id, step=step,
+            id=self.clock.new_id(), session_id=session_id, at=time_of, actor=actor,
+            body=cast("EventBody", body), turn_id=turn_id, call_id=call_id, action_id=action_id, step=step,
         )  # fmt: skip
 
     def append(

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, Final, cast
 
-from workbench.domain import fold, machines, run_fold
+from workbench.domain import fold, machines
 from workbench.domain.events import Event, FileChanged
 from workbench.domain.fold import MemoryTables
 from workbench.domain.rows import Action, Call, Session
@@ -332,7 +332,7 @@ def event_fingerprint(event_id: str) -> str:
 def _format_fingerprint() -> str:
     names = [[row.__name__, *storage.column_names(row)] for row in _CHECKPOINT_ROWS]
     digest = hashlib.sha256(json.dumps([_CHECKPOINT_FORMAT, names]).encode())
-    for module in (fold, machines, run_fold):
+    for module in (fold, machines):
         with contextlib.suppress(OSError, TypeError):
             digest.update(Path(module.__file__ or "").read_bytes())
     return digest.hexdigest()[:16]

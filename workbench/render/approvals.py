@@ -213,8 +213,6 @@ URGENCY_COLORS: Final[dict[Urgency, ColorName]] = {"calm": "foreground", "soon":
 
 
 class _QueueCell(NamedTuple):
-    """What the cells of one row are drawn from."""
-
     row: QueueRow
     width: int
     ink: Ink
@@ -268,7 +266,6 @@ def queue_strip(
 
 
 def queue_head_strip(width: int, ink: Ink, glyphs: Glyphs) -> Strip:
-    """Return the column heads of the zoomed queue."""
     columns = [Column(content=Content(""), width=4, gap=0)]
     columns += [
         Column(

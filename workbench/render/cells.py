@@ -42,7 +42,6 @@ class Column(Struct, frozen=True, kw_only=True):
 
     @property
     def room(self) -> int:
-        """Return the cells that it asks for, without its gap."""
         if self.grows:
             return self.least
         return self.content.cell_length if self.width is None else self.width
@@ -291,7 +290,6 @@ def _code_row_end(text: str, start: int, room: int) -> int:
 
 
 def key_hint(keys: str, words: str, ink: Ink) -> Content:
-    """Return one key with what it does."""
     return Content.assemble((keys, ink.of("info", bold=True)), " ", styled(words, ink.of("foreground")))
 
 

@@ -285,7 +285,6 @@ def is_markdown_loaded() -> bool:
 
 
 def load_markdown() -> None:
-    """Load the reader."""
     _markdown_parser().parse("")
 
 
@@ -313,7 +312,6 @@ def markdown_lines(
 
 @cache
 def _markdown_parser() -> "MarkdownIt":
-    """Return a reader that swallows nothing: no HTML, no definitions of links that nobody would see."""
     from markdown_it import MarkdownIt
 
     return (

@@ -15,6 +15,7 @@ from textual.style import Style
 
 from workbench.render.cells import Column, compose_columns, line_strip, mark_hidden, safe_content, styled
 from workbench.render.diff_layout import NOTE_SIGN, DiffLayout, HunkLayout, hunk_heading, widened_hunks
+from workbench.render.list_rows import line_counts
 from workbench.render.theme import Glyphs, Ink, SyntaxHighlighter
 from workbench.views.action_detail import FileDetail
 from workbench.views.approvals import HunkSelection, HunkState
@@ -63,7 +64,6 @@ class DiffRow(Struct, frozen=True, kw_only=True):
 
     @property
     def changes(self) -> tuple[int, ...]:
-        """Return the numbers of the changed lines on this row."""
         sides = (self.left, self.right)
         return tuple(side.change for side in sides if side is not None and side.change is not None)
 
@@ -136,7 +136,6 @@ class Diff:
         return self._tops[self._hunks[hunk]] if hunk in self._hunks else 0
 
     def hunk_at(self, y: int) -> int | None:
-        """Return the hunk that a row belongs to."""
         if not 0 <= y < len(self):
             return None
         rows = self._at(y)[0].rows
@@ -245,12 +244,10 @@ class DiffColumns(Struct, frozen=True, kw_only=True):
 
     @property
     def left(self) -> int:
-        """Return the cells of the left half, or of the whole row if it is not split."""
         return (self.width - 1) // 2 if self.layout == "split" else self.width
 
     @property
     def right(self) -> int:
-        """Return the cells of the right half."""
         return self.width - 1 - self.left
 
     @property
@@ -268,7 +265,6 @@ class DiffRowRenderer(Struct, frozen=True, kw_only=True):
     look: DiffDisplay
 
     def strip(self, row: DiffRow, file: FileDetail, rows: HunkLayout | None) -> Strip:
-        """Return a row as a strip of the whole width."""
         if row.kind == "file":
             return self._file(file)
         if row.kind == "head" and rows is not None:
@@ -284,13 +280,11 @@ class DiffRowRenderer(Struct, frozen=True, kw_only=True):
     def _file(self, file: FileDetail) -> Strip:
         ink = self.ink
         words = {"create": "new file", "delete": "deleted"}.get(file.change, "")
-        sizes = [styled(f"+{file.added}", ink.of("added"))] if file.added else []
-        sizes += [styled(self.glyphs.line(f"−{file.removed}"), ink.of("removed"))] if file.removed else []
         columns = [
             Column(
                 content=safe_content(file.path, ink.of("foreground", bold=True), ink), grows=True, cut="path"
             ),
-            Column(content=Content(" ").join(sizes), drop=1),
+            Column(content=line_counts(file.added, file.removed, ink, self.glyphs), drop=1),
             Column(content=styled(words, ink.of("muted")), gap=2, drop=2),
             Column(content=Content(""), width=0),
         ]
@@ -322,9 +316,8 @@ class DiffRowRenderer(Struct, frozen=True, kw_only=True):
         return self._halves(compose_columns([left], self.geometry.left, self.glyphs), half, style, style)
 
     def _state(self, state: HunkState) -> Content:
-        signs: dict[HunkState, IconName] = {"taken": "taken", "left": "left", "partly": "partly"}
         style = self.ink.of("muted" if state == "left" else "added", bold=True)
-        return styled(f"{self.glyphs.of(signs[state])} {state.ljust(_STATE_CELLS)}", style)
+        return styled(f"{self.glyphs.of(state)} {state.ljust(_STATE_CELLS)}", style)
 
     def _counted(self, hunk: int) -> Content:
         if self.look.taken.state_of(hunk) != "partly":
@@ -443,7 +436,6 @@ class DiffRowRenderer(Struct, frozen=True, kw_only=True):
 
 
 def blank_strip(width: int, ink: Ink) -> Strip:
-    """Return a row past the end."""
     return line_strip(Content(""), width, ink.on("background"))
 
 

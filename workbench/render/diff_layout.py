@@ -66,7 +66,6 @@ class HunkLayout:
         return known
 
     def pieces(self, index: int) -> list[tuple[int, int]]:
-        """Return where a line is broken into rows."""
         known = self._pieces.get(index)
         if known is None:
             text = self.text(index)
@@ -74,11 +73,9 @@ class HunkLayout:
         return known
 
     def hang(self, index: int, part: int) -> int:
-        """Return how far a row of a broken line is indented."""
         return hanging_indent(self.text(index), self.room) if part else 0
 
     def marks(self, index: int) -> ChangedSpans:
-        """Return which words of a line changed."""
         if self._marks is None:
             self._marks = self._compare()
         return self._marks.get(index, ())

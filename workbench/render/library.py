@@ -36,7 +36,6 @@ OUTCOME_ICONS: Final[dict[Outcome, StatusName]] = {
 }  # fmt: skip
 MAX_PREVIEW_FILES: Final = 8
 _FACT_NAME_CELLS: Final = 13
-_SPEAKER_ICONS: Final[dict[str, StatusName]] = {"call": "todo", "file": "ok"}
 
 
 def library_strip(
@@ -72,7 +71,6 @@ def underline_hits(line: Content, hits: Iterable[tuple[int, int]], ink: Ink) -> 
 
 
 def separator_strip(width: int, ink: Ink, glyphs: Glyphs) -> Strip:
-    """Draw the line between what is live and what rests."""
     return cells.line_strip(
         styled(f" {glyphs.line('─') * max(0, width - 2)} ", ink.of("rule")), width, ink.on("background")
     )
@@ -221,7 +219,6 @@ class StatisticsFrame(Struct, frozen=True, kw_only=True):
     glyphs: Glyphs
 
     def caption(self, name: str, text: str, right: str = "") -> StatisticsLine:
-        """Return the title of a block."""
         rule, line = self.ink.of("rule"), self.glyphs.line("─")
         tail = styled(f" {right} ", self.ink.of("muted")) if right else Content("")
         head = Content.assemble((line, rule), " ", (text, self.ink.of("foreground", bold=True)), " ")
@@ -229,11 +226,9 @@ class StatisticsFrame(Struct, frozen=True, kw_only=True):
         return f"-{name}", Content.assemble(head, (line * room, rule), tail, (line, rule))
 
     def blank(self, name: str) -> StatisticsLine:
-        """Return an empty line."""
         return f"-{name}-blank", Content("")
 
     def plain(self, name: str, text: str) -> StatisticsLine:
-        """Return a line of muted words."""
         return f"-{name}", styled(f" {self.glyphs.line(text)}", self.ink.of("muted"))
 
 
@@ -362,7 +357,6 @@ def decision_time_lines(deciding: DecisionTimes, frame: StatisticsFrame) -> list
 def column_chart(
     values: Sequence[int], cell: int, height: int, frame: StatisticsFrame, gap: int = 1
 ) -> list[str]:
-    """Return standing bars on one scale, the highest of full height; what is there is at least a step."""
     most = max(values, default=0) or 1
     steps = [max(1, round(value * height * 8 / most)) if value else 0 for value in values]
     lines: list[str] = []
@@ -408,7 +402,6 @@ def token_lines(
 
 
 def session_status_lines(counts: Statistics, frame: StatisticsFrame) -> list[StatisticsLine]:
-    """Return how sessions stand."""
     lines = [frame.blank("sessions"), frame.caption("sessions", "Sessions", f"{counts.sessions:,}")]
     most = max((count for _, count in counts.statuses), default=0)
     for status, count in counts.statuses:
@@ -422,7 +415,6 @@ def session_status_lines(counts: Statistics, frame: StatisticsFrame) -> list[Sta
 
 
 def changed_file_lines(counts: Statistics, frame: StatisticsFrame) -> list[StatisticsLine]:
-    """Return the files that were changed most."""
     files = counts.files
     lines = [
         frame.blank("files"),
@@ -447,7 +439,6 @@ def _file_count_text(count: int) -> str:
 
 
 def insight_lines(insights: Iterable[Insight], frame: StatisticsFrame) -> list[StatisticsLine]:
-    """Return what is worth a look; nothing where nothing is."""
     lines: list[StatisticsLine] = []
     for index, insight in enumerate(insights):
         sign = styled(f"  {frame.glyphs.of(insight.sign)} ", frame.ink.sign(insight.sign))

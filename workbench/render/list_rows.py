@@ -30,18 +30,15 @@ END_COLUMN: Final = Column(content=Content(""), width=0)
 
 
 def cursor_column(glyphs: Glyphs, ink: Ink, *, is_cursor: bool, has_focus: bool) -> Column:
-    """Return the cursor's column, the first of every row."""
     text = glyphs.of("cursor") if is_cursor else " "
     return Column(content=styled(text, ink.of("info" if has_focus else "muted")), width=1, gap=0)
 
 
 def icon_column(meaning: StatusName, ink: Ink, glyphs: Glyphs, *, gap: int = 0) -> Column:
-    """Return an icon's column."""
     return Column(content=styled(glyphs.of(meaning), ink.sign(meaning)), width=1, gap=gap)
 
 
 def line_counts(added: int, removed: int, ink: Ink, glyphs: Glyphs) -> Content:
-    """Return `+6 −3`, empty for neither."""
     parts = [styled(f"+{added}", ink.of("added"))] if added else []
     parts += [styled(glyphs.line(f"−{removed}"), ink.of("removed"))] if removed else []
     return Content(" ").join(parts)
@@ -157,7 +154,6 @@ def session_strip(
     is_cursor: bool = False,
     has_focus: bool = False,
 ) -> Strip:
-    """Return one session of the sidebar."""
     style = ink.of("muted" if row.is_muted else "foreground", bold=row.is_current or is_cursor)
     count = styled(str(row.waiting), ink.of("waiting", bold=True)) if row.waiting else Content("")
     when = styled(human.clock_time(row.when, now), ink.of("muted"))
@@ -179,7 +175,6 @@ def changed_file_strip(
     is_cursor: bool = False,
     has_focus: bool = False,
 ) -> Strip:
-    """Return one changed file of the sidebar."""
     path = safe_content(file.path, ink.of("foreground", bold=is_cursor), ink)
     columns = [
         cursor_column(glyphs, ink, is_cursor=is_cursor, has_focus=has_focus),

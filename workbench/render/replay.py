@@ -18,7 +18,6 @@ _WIDE_CELLS: Final = 100
 
 
 def replay_bar_width(shown: ReplayStatus, width: int) -> int:
-    """Return how many cells the line itself has."""
     return max(8, width - BAR_LEFT_CELLS - len(shown.elapsed) - len(shown.length) - 4)
 
 

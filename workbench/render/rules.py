@@ -6,6 +6,7 @@ Patterns and calls are untrusted text; in the dialog they are wrapped, never cut
 from collections.abc import Sequence
 from typing import Final
 
+from msgspec.structs import replace
 from textual.content import Content
 from textual.strip import Strip
 
@@ -37,6 +38,27 @@ FACT_NAME_CELLS: Final = 10
 _EFFECT_COLORS: Final[dict[str, ColorName]] = {"allow": "added", "ask": "waiting", "deny": "failed"}
 
 
+_EMPTY: Final = Content("")
+_RULE_COLUMNS: Final = {
+    "rule": Column(content=_EMPTY, width=6, gap=0),
+    "effect": Column(content=_EMPTY, width=7),
+    "calls it is about": Column(content=_EMPTY, grows=True, least=18),
+    "tool": Column(content=_EMPTY, width=16, drop=5),
+    "where": Column(content=_EMPTY, width=16, drop=2),
+    "by": Column(content=_EMPTY, width=6, drop=4),
+    "used": Column(content=_EMPTY, width=8, align="right"),
+    "last": Column(content=_EMPTY, width=15, align="right", drop=3),
+    "until": Column(content=_EMPTY, width=16, align="right", drop=1),
+}
+"""The columns of rules by their heads."""
+_LAST_COLUMN: Final = Column(content=Content(" "), gap=0)
+
+
+def _rule_columns(first: Column, *contents: Content) -> list[Column]:
+    pairs = zip(_RULE_COLUMNS.values(), contents, strict=True)
+    return [first, *(replace(column, content=content) for column, content in pairs), _LAST_COLUMN]
+
+
 def rule_strip(
     row: RuleRow, width: int, ink: Ink, glyphs: Glyphs, *, is_cursor: bool, has_focus: bool
 ) -> Strip:
@@ -44,21 +66,18 @@ def rule_strip(
     is_off = row.state in ("expired", "revoked")
     muted = ink.of("faint" if is_off else "muted")
     effect = row.state if is_off else row.effect
-    columns = [
+    columns = _rule_columns(
         cursor_column(glyphs, ink, is_cursor=is_cursor, has_focus=True),
-        Column(content=styled(f"{glyphs.of('rule')} {row.id}", ink.sign("rule")), width=6, gap=0),
-        Column(content=styled(effect, muted if is_off else ink.of(_EFFECT_COLORS[row.effect])), width=7),
-        Column(content=_pattern_content(row, ink, glyphs, is_off=is_off), grows=True, least=18),
-        Column(content=safe_content(row.tool, muted, ink), width=16, drop=5),
-        Column(content=safe_content(row.where, muted, ink), width=16, drop=2),
-        Column(content=styled(row.origin, muted), width=6, drop=4),
-        Column(
-            content=styled(f"{row.uses} use{'' if row.uses == 1 else 's'}", muted), width=8, align="right"
-        ),
-        Column(content=styled(row.last_used or "never", muted), width=15, align="right", drop=3),
-        Column(content=styled(row.until, muted), width=16, align="right", drop=1),
-        Column(content=Content(" "), gap=0),
-    ]
+        styled(f"{glyphs.of('rule')} {row.id}", ink.sign("rule")),
+        styled(effect, muted if is_off else ink.of(_EFFECT_COLORS[row.effect])),
+        _pattern_content(row, ink, glyphs, is_off=is_off),
+        safe_content(row.tool, muted, ink),
+        safe_content(row.where, muted, ink),
+        styled(row.origin, muted),
+        styled(f"{row.uses} use{'' if row.uses == 1 else 's'}", muted),
+        styled(row.last_used or "never", muted),
+        styled(row.until, muted),
+    )
     style = ink.cursor(has_focus=has_focus) if is_cursor else None
     return cells.row_strip(columns, width, style, glyphs=glyphs)
 
@@ -69,21 +88,8 @@ def _pattern_content(row: RuleRow, ink: Ink, glyphs: Glyphs, *, is_off: bool) ->
 
 
 def rule_head_strip(width: int, ink: Ink, glyphs: Glyphs) -> Strip:
-    """Return the column heads over rules of the same width."""
-    faint = ink.of("faint")
-    columns = [
-        Column(content=Content(" "), gap=0),
-        Column(content=styled("rule", faint), width=6, gap=0),
-        Column(content=styled("effect", faint), width=7),
-        Column(content=styled("calls it is about", faint), grows=True, least=18),
-        Column(content=styled("tool", faint), width=16, drop=5),
-        Column(content=styled("where", faint), width=16, drop=2),
-        Column(content=styled("by", faint), width=6, drop=4),
-        Column(content=styled("used", faint), width=8, align="right"),
-        Column(content=styled("last", faint), width=15, align="right", drop=3),
-        Column(content=styled("until", faint), width=16, align="right", drop=1),
-        Column(content=Content(" "), gap=0),
-    ]
+    heads = (styled(name, ink.of("faint")) for name in _RULE_COLUMNS)
+    columns = _rule_columns(Column(content=Content(" "), gap=0), *heads)
     return cells.row_strip(columns, width, glyphs=glyphs)
 
 

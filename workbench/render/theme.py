@@ -7,8 +7,10 @@ translated to ASCII, never untrusted text.
 import os
 from codecs import lookup
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import cache, lru_cache
-from typing import Final, Literal, get_args
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -18,10 +20,12 @@ from textual.filter import LineFilter
 from textual.style import Style
 from textual.theme import Theme
 
-from workbench.render.lexer_lookup import lexer_for
 from workbench.text.safe import ASCII_LINE_END_SYMBOL, LINE_END_SYMBOL
 from workbench.text.width import cell_width
 from workbench.views.status_icons import ASCII_EQUIVALENTS, COUNTDOWN_BARS, ICONS, IconName, StatusName
+
+if TYPE_CHECKING:
+    from pygments.lexer import Lexer
 
 ColorName = Literal[
     "background", "surface", "panel", "cursor_row", "cursor_blur", "rule", "foreground", "muted", "faint",
@@ -199,11 +203,9 @@ class Ink(Struct, frozen=True, kw_only=True):
         return not (self.no_colour or self.tokens.is_ansi)
 
     def of(self, name: ColorName, *, bold: bool = False, italic: bool = False) -> Style:
-        """Return the style of text in a colour."""
         return _text_style(getattr(self.tokens, name), bold, italic)
 
     def on(self, background: ColorName) -> Style:
-        """Return the style of a row on a background, its text in `foreground`."""
         return _row_style(getattr(self.tokens, background), self.tokens.background, self.tokens.foreground)
 
     def reverse(self, name: ColorName) -> Style:
@@ -213,11 +215,9 @@ class Ink(Struct, frozen=True, kw_only=True):
         return _row_style(getattr(self.tokens, name), self.tokens.background, self.tokens.background)
 
     def sign(self, meaning: StatusName) -> Style:
-        """Return the style of a sign and its word."""
         return self.of(_STATUS_COLORS[meaning])
 
     def cursor(self, *, has_focus: bool) -> Style:
-        """Return the style of the row under the cursor."""
         return self.on("cursor_row" if has_focus else "cursor_blur")
 
     def word(self, sign: Literal["+", "-"]) -> Style:
@@ -230,7 +230,6 @@ class Ink(Struct, frozen=True, kw_only=True):
         return marked + Style(underline=True) if is_lost else marked
 
     def hit(self) -> Style:
-        """Return the style of a search hit."""
         return Style(underline=True)
 
 
@@ -297,7 +296,6 @@ def colors_at_depth(theme: Theme, depth: ColorDepth) -> ThemeColors:
 
 
 def css_variables_at_depth(theme: Theme, depth: ColorDepth) -> dict[str, str]:
-    """Return the tokens of a theme as a stylesheet takes them."""
     return css_variables(colors_at_depth(theme, depth))
 
 
@@ -353,11 +351,7 @@ def is_unicode_encoding(encoding: str | None) -> bool:
 
 
 def glyphs_for(setting: GlyphSetting, encoding: str | None, env: Mapping[str, str] = os.environ) -> Glyphs:
-    """Return the glyphs for a setting.
-
-    `auto` takes ASCII for every encoding but UTF, and where the environment says that ambiguous characters
-    take two cells.
-    """
+    """Return the glyphs for a setting; `auto` is ASCII without UTF or where ambiguous characters are wide."""
     if setting != "auto":
         return ASCII_GLYPHS if setting == "ascii" else UNICODE_GLYPHS
     is_wide = any(env.get(name) in ("1", "wide") for name in ("VTE_CJK_WIDTH", "WORKBENCH_CJK_WIDTH"))
@@ -392,7 +386,6 @@ class EncodingFilter(LineFilter):
         ]
 
     def text(self, text: str) -> str:
-        """Return a text as it can be encoded."""
         return text if text.isascii() else self._shown(text)
 
     def _translated(self, text: str) -> str:
@@ -418,6 +411,21 @@ MAX_HIGHLIGHTED_CHARS: Final = 64_000
 MAX_HIGHLIGHTED_LINE: Final = 1_000
 _MAX_REMEMBERED: Final = 200
 _NO_SPANS: Sequence[Sequence[SyntaxSpan]] = ()
+
+
+@lru_cache(maxsize=256)
+def lexer_for(name: str) -> "Lexer | None":
+    """Return the lexer of a file name, else of a language as fences name it; None for neither.
+
+    The first call compiles Pygments' patterns of names, 0.4 s: the screen makes it in a thread.
+    """
+    from pygments.util import ClassNotFound
+
+    lexers: Any = import_module("pygments.lexers")
+    for find_lexer in (lexers.get_lexer_for_filename, lexers.get_lexer_by_name):
+        with suppress(ClassNotFound):
+            return find_lexer(name, stripnl=False, ensurenl=False)
+    return None
 
 
 class SyntaxHighlighter:

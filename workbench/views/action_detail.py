@@ -133,7 +133,6 @@ class ActionDetail(Struct, frozen=True, kw_only=True):
     successor: str | None = None
     why_asked: str = ""
     """Why the gate did not let it pass by itself, one safe line; empty for what always asks."""
-
     why_no_rule: str = ""
     """Why no rule can ever cover it, as the gate said; empty where one may."""
     parts: CommandParts | None = None

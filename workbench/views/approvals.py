@@ -136,10 +136,7 @@ def queue_rows(
 
 
 def keep_shown_order(rows: Sequence[QueueRow], shown: Sequence[str]) -> tuple[QueueRow, ...]:
-    """Return the rows in the order already shown; new ones stand where they belong.
-
-    While the pane has focus its order is frozen: no row changes places with another one on the screen.
-    """
+    """Return the rows in the order already shown, as while the pane has focus; new ones where they belong."""
     places = {key: place for place, key in enumerate(shown)}
     held = [row for row in rows if row.id in places and not row.in_decided]
     held.sort(key=lambda row: places[row.id])
@@ -315,14 +312,12 @@ class HunkSelection(Struct, frozen=True, kw_only=True):
         return cls(sizes=sizes, left=left)
 
     def state_of(self, hunk: int) -> HunkState:
-        """Return whether a hunk is taken, left or partly taken."""
         left = self.left.get(hunk)
         if not left:
             return "taken"
         return "left" if len(left) == self._size(hunk) else "partly"
 
     def is_line_taken(self, hunk: int, line: int) -> bool:
-        """Return whether one changed line is taken."""
         return line not in self.left.get(hunk, ())
 
     def toggle_hunk(self, hunk: int) -> "HunkSelection":
@@ -333,13 +328,11 @@ class HunkSelection(Struct, frozen=True, kw_only=True):
         return self._with(hunk, frozenset() if self.left.get(hunk) else everything)
 
     def toggle_line(self, hunk: int, line: int) -> "HunkSelection":
-        """Leave a line that is taken, take one that is left."""
         if not 1 <= line <= self._size(hunk):
             return self
         return self._with(hunk, self.left.get(hunk, frozenset[int]()) ^ {line})
 
     def toggle_all(self) -> "HunkSelection":
-        """Take everything, or leave everything if all is taken."""
         if self.left:
             return replace(self, left={})
         return replace(
@@ -348,7 +341,6 @@ class HunkSelection(Struct, frozen=True, kw_only=True):
 
     @property
     def is_all(self) -> bool:
-        """Return whether everything is taken."""
         return not self.left
 
     @property
@@ -358,7 +350,6 @@ class HunkSelection(Struct, frozen=True, kw_only=True):
 
     @property
     def taken_hunks(self) -> tuple[int, ...]:
-        """Return the hunks of which at least a line is taken."""
         every = range(1, len(self.sizes) + 1)
         return tuple(n for n in every if self.state_of(n) != "left") if self.left else tuple(every)
 
@@ -441,8 +432,6 @@ _NEIGHBOUR_SETS: Final = ((-2, -1, 1, 2), (-1, 1), (-1,), (1,), ())
 
 
 class _ChangedLine(Struct, frozen=True, kw_only=True):
-    """A changed line of an action."""
-
     hunk: int
     number: int
     run: int

@@ -3,17 +3,17 @@
 `reply.completed` replaces what was streamed of its turn and round, `call.finished` the streamed output.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Final
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, assert_never
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from workbench.domain import events as e
-from workbench.domain.events import Event, RunChanged, RunRequested, RunStarted, StepChanged
+from workbench.domain.events import Event
 from workbench.domain.fold import MemoryTables, apply_event
 from workbench.domain.rows import Action, Call
-from workbench.domain.values import Body, Json
+from workbench.domain.values import Json
 from workbench.text.safe import one_line
 from workbench.views.approvals import hunk_sizes
 from workbench.views.conversation_blocks import (
@@ -59,38 +59,13 @@ class Transcript:
         self._open: set[str] = set()
         self._model = ""
         self._position = 0
-        self._handlers: Mapping[type[Body], Callable[[Event], None]] = {
-            e.PromptSubmitted: self._prompt,
-            e.TurnStarted: self._turn_started,
-            e.TurnEnded: self._turn_ended,
-            e.TextStreamed: self._text_streamed,
-            e.ThinkingStreamed: self._thinking_streamed,
-            e.ReplyCompleted: self._reply_completed,
-            e.ActionOpened: self._action_opened,
-            e.OutputStreamed: self._output_streamed,
-            e.CallExecuting: self._went_on,
-            e.CallFinished: self._call_finished,
-            e.ErrorRaised: self._error,
-            e.SessionStatusChanged: self._said,
-            e.ContinueRequested: self._said,
-            e.MarkAdded: self._said,
-            e.SessionChanged: self._said,
-            e.WorkspaceTrusted: self._said,
-            e.Unknown: self._said,
-            RunRequested: self._of_run,
-            RunStarted: self._of_run,
-            RunChanged: self._of_run,
-            StepChanged: self._of_run,
-        }
 
     @property
     def blocks(self) -> tuple[Block, ...]:
-        """Return the blocks in reading order."""
         return self._blocks.all()
 
     @property
     def facts(self) -> TranscriptFacts:
-        """Return what the title says."""
         calls = self._rows.calls.values()
         return TranscriptFacts(
             turns=self._turns_before + len(self._turns), is_working=self._turn is not None,
@@ -104,7 +79,6 @@ class Transcript:
         return bool(self._outputs) or bool(self._blocks.open_texts())
 
     def block(self, block_id: str) -> Block | None:
-        """Return one block as it stands."""
         return self._blocks.get(block_id)
 
     def apply(self, event: Event) -> set[str]:
@@ -116,9 +90,7 @@ class Transcript:
         rows = apply_event(event, self._rows)
         for row in rows:
             self._rows.put(row)
-        handler = self._handlers.get(type(event.body))
-        if handler is not None:
-            handler(event)
+        self._add(event)
         for row in rows:
             if isinstance(row, Call):
                 self._show_call(row, event)
@@ -126,8 +98,58 @@ class Transcript:
                 self._show_call(self._rows.calls[row.call_id], event)
         return self._blocks.changed()
 
+    def _add(self, event: Event) -> None:
+        match event.body:
+            case e.TurnEvent() as body:
+                self._add_of_turn(event, body)
+            case e.CallEvent() as body:
+                self._add_of_call(event, body)
+            case e.PromptSubmitted() as body:
+                self._prompt(event, body)
+            case e.ActionOpened() as body:
+                self._hunks[event.action_id or ""] = hunk_sizes(body.hunks)
+            case e.RunEvent():
+                for block in self._run.blocks(event):
+                    self._blocks.put(block)
+            case (
+                e.SessionStatusChanged() | e.SessionChanged() | e.ContinueRequested() | e.MarkAdded()
+                | e.WorkspaceTrusted() | e.Unknown()
+            ):  # fmt: skip
+                self._said(event)
+            case e.SessionEvent() | e.RequestEvent() | e.ActionEvent() | e.RuleEvent():
+                pass
+            case _:
+                assert_never(event.body)
+
+    def _add_of_turn(self, event: Event, body: e.TurnBody) -> None:
+        match body:
+            case e.TextStreamed():
+                self._text_streamed(event, body)
+            case e.ThinkingStreamed():
+                self._thinking_streamed(event, body)
+            case e.TurnStarted():
+                self._turn_started(event, body)
+            case e.TurnEnded():
+                self._turn_ended(event, body)
+            case e.ReplyCompleted():
+                self._reply_completed(event, body)
+            case e.ErrorRaised():
+                self._error(event, body)
+            case e.ProgressReported() | e.HookRan():
+                pass
+
+    def _add_of_call(self, event: Event, body: e.CallBody) -> None:
+        match body:
+            case e.OutputStreamed():
+                self._output_streamed(event, body)
+            case e.CallExecuting():
+                self._blocks.retire_keys()
+            case e.CallFinished():
+                self._call_finished(event, body)
+            case e.CallProposed() | e.ProcessStarted() | e.FileChanged():
+                pass
+
     def apply_all(self, events: Iterable[Event]) -> set[str]:
-        """Fold events in order; return the ids of all blocks that changed."""
         return set[str]().union(*(self.apply(event) for event in events))
 
     def close(self) -> None:
@@ -154,18 +176,14 @@ class Transcript:
 
     # --- prompts and turns --------------------------------------------------------------------------
 
-    def _prompt(self, event: Event) -> None:
-        body = event.body
-        assert isinstance(body, e.PromptSubmitted)
+    def _prompt(self, event: Event, body: e.PromptSubmitted) -> None:
         self._blocks.retire_keys()
         prompt = PromptBlock(
             id=f"prompt:{event.id}", at=event.at, text=body.text, is_queued=self._turn is not None
         )
         self._blocks.append(prompt)
 
-    def _turn_started(self, event: Event) -> None:
-        body = event.body
-        assert isinstance(body, e.TurnStarted)
+    def _turn_started(self, event: Event, body: e.TurnStarted) -> None:
         self._drop_streamed((event.turn_id, body.round))
         self._close_open()
         self._blocks.retire_keys()
@@ -176,9 +194,7 @@ class Transcript:
         self._rounds[event.turn_id] = body.round
         self._model = body.model
 
-    def _turn_ended(self, event: Event) -> None:
-        body = event.body
-        assert isinstance(body, e.TurnEnded)
+    def _turn_ended(self, event: Event, body: e.TurnEnded) -> None:
         self._close_open()
         self._turn = None
         if body.outcome == "interrupted":
@@ -187,7 +203,6 @@ class Transcript:
             self._notice(event, "limit", body.detail or "The turn reached its limit.", PAUSE_KEYS)
 
     def _close_open(self) -> None:
-        """Keep what came of a reply that will not be finished."""
         for block in self._blocks.open_texts():
             if isinstance(block, TextBlock):
                 self._blocks.put(replace(block, is_open=False, was_cut=True))
@@ -196,9 +211,8 @@ class Transcript:
 
     # --- replies ------------------------------------------------------------------------------------
 
-    def _text_streamed(self, event: Event) -> None:
-        body, key = event.body, self._round(event)
-        assert isinstance(body, e.TextStreamed)
+    def _text_streamed(self, event: Event, body: e.TextStreamed) -> None:
+        key = self._round(event)
         if key in self._whole:
             return
         reply = self._replies.setdefault(key, ReplyBuffer())
@@ -209,9 +223,8 @@ class Transcript:
         began = before.at if before else event.at
         self._blocks.put(TextBlock(id=_block_key("text", key), at=began, text=text, is_open=True))
 
-    def _thinking_streamed(self, event: Event) -> None:
-        body, key = event.body, self._round(event)
-        assert isinstance(body, e.ThinkingStreamed)
+    def _thinking_streamed(self, event: Event, body: e.ThinkingStreamed) -> None:
+        key = self._round(event)
         if key in self._whole:
             return
         reply = self._replies.setdefault(key, ReplyBuffer())
@@ -225,9 +238,7 @@ class Transcript:
         if isinstance(thought, ThoughtBlock) and thought.is_open:
             self._blocks.put(replace(thought, is_open=False, seconds=reply.thought_seconds))
 
-    def _reply_completed(self, event: Event) -> None:
-        body = event.body
-        assert isinstance(body, e.ReplyCompleted)
+    def _reply_completed(self, event: Event, body: e.ReplyCompleted) -> None:
         key = (event.turn_id, body.round)
         reply = self._replies.get(key, ReplyBuffer())
         reply.end_thought(event.at)
@@ -254,14 +265,8 @@ class Transcript:
 
     # --- calls --------------------------------------------------------------------------------------
 
-    def _action_opened(self, event: Event) -> None:
-        body = event.body
-        assert isinstance(body, e.ActionOpened)
-        self._hunks[event.action_id or ""] = hunk_sizes(body.hunks)
-
-    def _output_streamed(self, event: Event) -> None:
-        body, call_id = event.body, event.call_id or ""
-        assert isinstance(body, e.OutputStreamed)
+    def _output_streamed(self, event: Event, body: e.OutputStreamed) -> None:
+        call_id = event.call_id or ""
         call = self._rows.calls.get(call_id)
         if call is None or call.state != "executing":
             return
@@ -269,9 +274,8 @@ class Transcript:
         self._put_output(call, event.at, text, len(text), is_open=True)
         self._show_call(call, event)
 
-    def _call_finished(self, event: Event) -> None:
-        body, call_id = event.body, event.call_id or ""
-        assert isinstance(body, e.CallFinished)
+    def _call_finished(self, event: Event, body: e.CallFinished) -> None:
+        call_id = event.call_id or ""
         call = self._rows.calls.get(call_id)
         self._outputs.pop(call_id, None)
         if call is None or call.finished_at != event.at:
@@ -303,17 +307,9 @@ class Transcript:
         replaced = body.replaces if isinstance(body, e.CallProposed) else None
         self._blocks.put(line, behind=_call_key(replaced) if replaced else None)
 
-    # --- pipeline runs ------------------------------------------------------------------------------
-
-    def _of_run(self, event: Event) -> None:
-        for block in self._run.blocks(event):
-            self._blocks.put(block)
-
     # --- errors and notices ---------------------------------------------------------------------------
 
-    def _error(self, event: Event) -> None:
-        body = event.body
-        assert isinstance(body, e.ErrorRaised)
+    def _error(self, event: Event, body: e.ErrorRaised) -> None:
         if event.turn_id == self._turn:
             self._drop_streamed(self._round(event))
         keys = ERROR_KEYS if event.turn_id is not None else ()
@@ -323,10 +319,6 @@ class Transcript:
             remedy=body.remedy, keys=keys,
         )  # fmt: skip
         self._blocks.put(block)
-
-    def _went_on(self, event: Event) -> None:
-        del event
-        self._blocks.retire_keys()
 
     def _said(self, event: Event) -> None:
         last = self._blocks.last()
@@ -376,7 +368,6 @@ class BlockHit(Struct, frozen=True, kw_only=True):
 
 
 def block_hits(event: Event, wanted: str) -> list[BlockHit]:
-    """Return the blocks of one event that hold some words, whatever their case."""
     folded = wanted.casefold()
     return [
         BlockHit(number=event.sequence_number, at=event.at, block_id=block_id)

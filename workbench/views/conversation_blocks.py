@@ -100,7 +100,6 @@ class StepBlock(Struct, frozen=True, kw_only=True):
     note: str = ""
 
     def with_items(self, words: str) -> "StepBlock":
-        """Return the line with another count of its items."""
         return replace(self, items=words)
 
 
@@ -176,7 +175,6 @@ class BlockOrder:
         """How many prompts stand at the end, not yet begun."""
 
     def begin(self) -> None:
-        """Forget what changed."""
         self._changed = set()
 
     def changed(self) -> set[str]:
@@ -184,11 +182,9 @@ class BlockOrder:
         return set(self._changed)
 
     def all(self) -> tuple[Block, ...]:
-        """Return the blocks in order."""
         return tuple(self._blocks[key] for key in self._order)
 
     def get(self, key: str) -> Block | None:
-        """Return a block."""
         return self._blocks.get(key)
 
     def last(self) -> Block | None:
@@ -213,7 +209,6 @@ class BlockOrder:
         self._set(block)
 
     def remove(self, key: str) -> None:
-        """Take a block out."""
         if self._blocks.pop(key, None) is not None:
             self._order.remove(key)
             self._changed.add(key)
@@ -229,7 +224,6 @@ class BlockOrder:
         self.queued = 0
 
     def open_texts(self) -> list[TextBlock | ThoughtBlock]:
-        """Return the blocks that still stream."""
         blocks = [self._blocks[key] for key in sorted(self._open)]
         return [block for block in blocks if isinstance(block, TextBlock | ThoughtBlock)]
 
@@ -265,7 +259,6 @@ MAX_BUFFER_CHARS: Final = 200_000
 
 
 def insert_piece(text: str, offset: int, piece: str) -> str:
-    """Return a text with a piece put where it belongs."""
     if offset > len(text):
         return text + MISSING_PIECE + piece
     return text[:offset] + piece + text[offset + len(piece) :]
@@ -280,12 +273,10 @@ class ReplyBuffer(Struct):
     thought_to: int | None = None
 
     def add_text(self, block: int, offset: int, piece: str) -> str:
-        """Add a piece of the reply and return all of it."""
         self.text[block] = insert_piece(self.text.get(block, ""), offset, piece)
         return _in_block_order(self.text)
 
     def add_thinking(self, block: int, offset: int, piece: str, at: int) -> str:
-        """Add a piece of thinking and return all of it."""
         self.thought_from = at if self.thought_from is None else min(self.thought_from, at)
         self.thought_to = at
         self.thinking[block] = insert_piece(self.thinking.get(block, ""), offset, piece)
@@ -311,7 +302,6 @@ class OutputBuffer(Struct):
     dropped: int = 0
 
     def add(self, offset: int, piece: str) -> str:
-        """Add a piece and return what is kept."""
         self.text = insert_piece(self.text, max(0, offset - self.dropped), piece)
         if len(self.text) > MAX_BUFFER_CHARS:
             surplus = len(self.text) - MAX_BUFFER_CHARS // 2

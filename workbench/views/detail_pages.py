@@ -10,16 +10,6 @@ from msgspec import Struct
 
 from workbench.domain import events as e
 from workbench.domain.codec import event_to_object
-from workbench.domain.events import (
-    ArtifactStored,
-    CallProposed,
-    ContractChecked,
-    Event,
-    OutputStreamed,
-    PromptSubmitted,
-    ReplyCompleted,
-    StepChanged,
-)
 from workbench.domain.machines import ENDED_STEP_STATES
 from workbench.domain.rows import Action, Call
 from workbench.domain.values import GateVerdict
@@ -57,7 +47,7 @@ class DetailPage(Struct, frozen=True, kw_only=True):
 
 
 def call_detail(
-    call: Call, action: Action | None, events: Iterable[Event], *, output: str | None = None
+    call: Call, action: Action | None, events: Iterable[e.Event], *, output: str | None = None
 ) -> DetailPage:
     """Return one call in full; without `output` it shows what was streamed, or the preview."""
     mine = [
@@ -88,7 +78,7 @@ def _call_facts(call: Call) -> str:
     return "   ".join(parts)
 
 
-def _output_lines(events: Iterable[Event], finished: e.CallFinished | None, whole: str | None) -> list[str]:
+def _output_lines(events: Iterable[e.Event], finished: e.CallFinished | None, whole: str | None) -> list[str]:
     if whole is not None:
         return whole.splitlines()
     if finished is not None and finished.preview:
@@ -110,7 +100,7 @@ def _parameter_lines(call: Call) -> Iterable[str]:
             yield from (f"  {line}" for line in lines)
 
 
-def _gate_lines(events: Iterable[Event]) -> Iterable[str]:
+def _gate_lines(events: Iterable[e.Event]) -> Iterable[str]:
     for event in events:
         match event.body:
             case e.CallProposed(verdict=verdict):
@@ -145,7 +135,7 @@ _VERDICT_WORDS: Mapping[str, str] = {
 }  # fmt: skip
 
 
-def _change_lines(events: Iterable[Event]) -> Iterable[str]:
+def _change_lines(events: Iterable[e.Event]) -> Iterable[str]:
     for event in events:
         if isinstance(event.body, e.FileChanged):
             body = event.body
@@ -155,11 +145,11 @@ def _change_lines(events: Iterable[Event]) -> Iterable[str]:
                 yield from (f"{sign}{text}" for sign, text in hunk.lines)
 
 
-def _raw_json(event: Event) -> str:
+def _raw_json(event: e.Event) -> str:
     return json_text(event_to_object(event))
 
 
-def _page_moment(event: Event, action: Action | None) -> PageMoment | None:
+def _page_moment(event: e.Event, action: Action | None) -> PageMoment | None:
     match event.body:
         case e.ActionOpened():
             return event.at, "waiting", "asked"
@@ -185,11 +175,11 @@ _CALL_ENDS: Mapping[str, tuple[StatusName, str]] = {
 }
 
 
-def _actor_name(event: Event) -> str:
+def _actor_name(event: e.Event) -> str:
     return "you" if event.actor.kind == "user" else event.actor.kind
 
 
-def _after_text(event: Event, action: Action | None) -> str:
+def _after_text(event: e.Event, action: Action | None) -> str:
     return f" after {duration_text((event.at - action.created_at) / 1_000_000)}" if action else ""
 
 
@@ -213,28 +203,23 @@ ReadBlobText = Callable[[str], str | None]
 
 
 def step_icon(step: PipelineStep | PipelineItem) -> StatusName:
-    """Return the icon of a step."""
     return STEP_STATUSES[step.state][0]
 
 
 def step_word(step: PipelineStep | PipelineItem) -> str:
-    """Return the word for the status of a step."""
     return STEP_STATUSES[step.state][1]
 
 
 def step_detail(
     run: PipelineRun,
     step: PipelineStep,
-    events: Sequence[Event],
-    child: Sequence[Event],
+    events: Sequence[e.Event],
+    child: Sequence[e.Event],
     calls: Iterable[Call],
     text_of: ReadBlobText,
     item: PipelineItem | None = None,
 ) -> DetailPage:
-    """Return a step in full, or one item of a matrix.
-
-    `events` are those of the step, `child` and `calls` those of its last session, `text_of` reads outputs.
-    """
+    """Return a step or an item of a matrix in full; `child` and `calls` are those of its last session."""
     mine = [event for event in events if item is None or event.step == item.id]
     subject, calls = item or step, tuple(calls)
     sections = [
@@ -287,20 +272,20 @@ def _next_action_text(run: PipelineRun, step: PipelineStep) -> str:
 
 
 def _log_lines(
-    events: Sequence[Event], child: Sequence[Event], calls: Iterable[Call], text_of: ReadBlobText
+    events: Sequence[e.Event], child: Sequence[e.Event], calls: Iterable[Call], text_of: ReadBlobText
 ) -> Iterable[str]:
     text = _agent_log(child, calls) if child else _command_log(events, text_of)
     yield from text[-_MAX_LOG_CHARS:].splitlines()
 
 
-def _agent_log(child: Iterable[Event], calls: Iterable[Call]) -> str:
+def _agent_log(child: Iterable[e.Event], calls: Iterable[Call]) -> str:
     signs: dict[str, StatusName] = {call.id: call_status(call)[0] for call in calls}
     parts: list[str] = []
     for event in child:
         match event.body:
-            case ReplyCompleted(text=text) if text:
+            case e.ReplyCompleted(text=text) if text:
                 parts.append(text)
-            case CallProposed(target=target, tool=tool):
+            case e.CallProposed(target=target, tool=tool):
                 sign = ICONS[signs.get(event.call_id or "", "todo")].unicode
                 parts.append(f"  {sign} {tool} {one_line(target, 300)}".rstrip())
             case _:
@@ -308,13 +293,13 @@ def _agent_log(child: Iterable[Event], calls: Iterable[Call]) -> str:
     return "\n".join(parts)
 
 
-def _command_log(events: Iterable[Event], text_of: ReadBlobText) -> str:
+def _command_log(events: Iterable[e.Event], text_of: ReadBlobText) -> str:
     done, live = "", ""
     for event in events:
         match event.body:
-            case OutputStreamed(offset=offset, text=text):
+            case e.OutputStreamed(offset=offset, text=text):
                 live = insert_piece(live, offset, text)
-            case StepChanged() as body:
+            case e.StepChanged() as body:
                 if body.output or body.output_ref:
                     done += _full_output(body, text_of)
                     live = ""
@@ -325,13 +310,13 @@ def _command_log(events: Iterable[Event], text_of: ReadBlobText) -> str:
     return done + live
 
 
-def _full_output(body: StepChanged, text_of: ReadBlobText) -> str:
+def _full_output(body: e.StepChanged, text_of: ReadBlobText) -> str:
     text = (text_of(body.output_ref) if body.output_ref else None) or body.output
     return text if text.endswith("\n") else f"{text}\n"
 
 
-def _contract_lines(step: PipelineStep, events: Iterable[Event]) -> Iterable[str]:
-    checks = [event.body for event in events if isinstance(event.body, ContractChecked)]
+def _contract_lines(step: PipelineStep, events: Iterable[e.Event]) -> Iterable[str]:
+    checks = [event.body for event in events if isinstance(event.body, e.ContractChecked)]
     for body in checks:
         sign = ICONS[_CONTRACT_ICONS[body.outcome]].unicode
         count = len(body.problems)
@@ -347,8 +332,8 @@ def _no_contract_text(step: PipelineStep) -> str:
     return f"{step.contract} has not been checked yet." if step.contract else "It has no contract."
 
 
-def _artifact_lines(events: Iterable[Event]) -> Iterable[str]:
-    artifacts = [event.body for event in events if isinstance(event.body, ArtifactStored)]
+def _artifact_lines(events: Iterable[e.Event]) -> Iterable[str]:
+    artifacts = [event.body for event in events if isinstance(event.body, e.ArtifactStored)]
     wide = max((len(one_line(body.name, 60)) for body in artifacts), default=0)
     for body in artifacts:
         files = f"{body.files} files" if body.artifact_kind == "folder" else body.artifact_kind
@@ -357,10 +342,10 @@ def _artifact_lines(events: Iterable[Event]) -> Iterable[str]:
         yield "   ".join(word for word in words if word)
 
 
-def _attempt_lines(events: Iterable[Event]) -> Iterable[str]:
+def _attempt_lines(events: Iterable[e.Event]) -> Iterable[str]:
     for event in events:
         body = event.body
-        if isinstance(body, StepChanged):
+        if isinstance(body, e.StepChanged):
             icon, word = STEP_STATUSES[step_status_name(body.state, is_warned=body.is_warned)]
             sign = ICONS[icon].unicode
             took = f"   {duration_text(body.duration_ms / 1000)}" if body.duration_ms else ""
@@ -371,8 +356,8 @@ def _attempt_lines(events: Iterable[Event]) -> Iterable[str]:
             yield f"{iso_time(event.at)[11:19]}  {of}{body.attempt}  {sign} {word}{took}{code}{tokens}{why}"
 
 
-def _prompt_lines(step: PipelineStep, child: Iterable[Event]) -> Iterable[str]:
-    prompts = (event.body.text for event in child if isinstance(event.body, PromptSubmitted))
+def _prompt_lines(step: PipelineStep, child: Iterable[e.Event]) -> Iterable[str]:
+    prompts = (event.body.text for event in child if isinstance(event.body, e.PromptSubmitted))
     text = next(prompts, "")
     if text and step.persona:
         yield f"to {step.persona}"
@@ -388,8 +373,8 @@ def _tool_lines(calls: Iterable[Call]) -> Iterable[str]:
         yield f"{ICONS[sign].unicode} {call.tool}   {target}   {word}{took}"
 
 
-def _workspace_lines(step: PipelineStep, events: Iterable[Event]) -> Iterable[str]:
-    paths = [event.body.workspace for event in events if isinstance(event.body, StepChanged)]
+def _workspace_lines(step: PipelineStep, events: Iterable[e.Event]) -> Iterable[str]:
+    paths = [event.body.workspace for event in events if isinstance(event.body, e.StepChanged)]
     path = next((known for known in reversed(paths) if known), step.workspace)
     if path:
         yield one_line(path, 1_000)
@@ -456,7 +441,6 @@ class ComparisonRow(Struct, frozen=True, kw_only=True):
 
     @property
     def tokens(self) -> int:
-        """Return how many more tokens it took."""
         return (self.later.tokens if self.later else 0) - (self.earlier.tokens if self.earlier else 0)
 
 

@@ -1,35 +1,26 @@
 """What events say in words: one line for a list or a log, notices, steps of a run, toasts."""
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Iterator, Mapping
+from typing import Final, assert_never
 
 from msgspec import Struct
 
-from workbench.domain import events
-from workbench.domain.events import (
-    ActionApproved,
-    ActionRejected,
-    CallFinished,
-    ContinueRequested,
-    ErrorRaised,
-    Event,
-    MarkAdded,
-    RunChanged,
-    RunRequested,
-    RunStarted,
-    SessionChanged,
-    SessionStatusChanged,
-    StepChanged,
-    Unknown,
-    WorkspaceTrusted,
-)
+from workbench.domain import events as e
+from workbench.domain.events import Event
 from workbench.domain.machines import COMPLETED_STEP_STATES, ENDED_RUN_STATES, PauseReason
 from workbench.domain.rows import Action, Call, Session
 from workbench.domain.values import Body, StepKind, StepPlan
 from workbench.text.human import duration_text, spoken_duration
 from workbench.text.safe import one_line
 from workbench.views.conversation_blocks import NoticeBlock, NoticeKind, PromptBlock, StepBlock
-from workbench.views.status_icons import RUN_STATUSES, STEP_STATUSES, StatusName, StepStatus, step_status_name
+from workbench.views.status_icons import (
+    ACTION_STATUSES,
+    RUN_STATUSES,
+    STEP_STATUSES,
+    StatusName,
+    StepStatus,
+    step_status_name,
+)
 
 _MAX_LINE_CELLS: Final = 200
 
@@ -40,30 +31,60 @@ def event_line(event: Event | None, action: Action | None, call: Call | None) ->
 
 
 def _event_words(event: Event, action: Action | None, call: Call | None) -> str:
-    body = event.body
-    kind = type(body)
-    if kind in _TEXT_OF_EVENT:
-        return _TEXT_OF_EVENT[kind](body)
-    if kind in _TEXT_OF_ACTION_EVENT:
-        about = f"{action.verb} {action.target}" if action is not None else ""
-        return f"{_TEXT_OF_ACTION_EVENT[kind]}: {about}" if about else _TEXT_OF_ACTION_EVENT[kind]
-    if kind in _TEXT_OF_CALL_EVENT:
-        about = f"{call.tool} {call.target}".strip() if call is not None else "a call"
-        return _TEXT_OF_CALL_EVENT[kind](about, body)
-    if kind in _TEXT_OF_STEP_EVENT:
-        return f"{event.step or ''} {_TEXT_OF_STEP_EVENT[kind](body)}"
-    return event.kind.replace(".", " ")
+    match event.body:
+        case e.SessionEvent() as body:
+            return _session_words(body)
+        case e.TurnEvent() as body:
+            return _turn_words(body)
+        case e.RuleEvent() as body:
+            return _rule_words(body)
+        case e.RunEvent() as body:
+            return _run_words(event.step or "", body)
+        case e.CallEvent() as body:
+            return _call_words(f"{call.tool} {call.target}".strip() if call else "a call", body)
+        case e.ActionOpened() as body:
+            return f"{body.verb} {body.target}"
+        case e.ActionEvent() | e.RefreshRequested() | e.UndoRequested() as body:
+            words = _ACTION_WORDS[body.KIND]
+            return f"{words}: {action.verb} {action.target}" if action is not None else words
+        case e.RequestEvent() as body:
+            return _request_words(body)
+        case e.Unknown():
+            return event.kind.replace(".", " ")
+        case _:
+            assert_never(event.body)
+
+
+_Request = (
+    e.PromptSubmitted | e.InterruptRequested | e.ContinueRequested | e.ForkRequested | e.MarkAdded
+)  # fmt: skip
+
+
+def _request_words(body: _Request) -> str:
+    match body:
+        case e.PromptSubmitted():
+            return body.text
+        case e.InterruptRequested():
+            return f"to be stopped: {body.why}" if body.why else "asked to stop"
+        case e.ContinueRequested():
+            return "asked to go on"
+        case e.ForkRequested():
+            return _comma_joined(f"forked from event {body.at_sequence}", body.folder)
+        case e.MarkAdded():
+            return body.label or "a mark"
 
 
 def _comma_joined(*parts: str) -> str:
     return ", ".join(part for part in parts if part)
 
 
-def _status_text(body: events.SessionStatusChanged) -> str:
-    reason = f" ({body.reason})" if body.reason else ""
-    return f"the session is {_STATUS_WORDS.get(body.status, body.status)}{reason}"
-
-
+_ACTION_WORDS: Final = {
+    **{f"action.{state}": word for state, (_, word) in ACTION_STATUSES.items()},
+    "action.became_stale": "out of date",
+    "answer.refused": "an answer was refused",
+    "refresh.requested": "to be proposed anew",
+    "undo.requested": "to be taken back",
+}
 _STATUS_WORDS: Final[Mapping[str, str]] = {"processing": "at work"}
 _ASKING_WORDS: Final[dict[object, str]] = {
     "every": "from here on it asks before every tool",
@@ -72,14 +93,29 @@ _ASKING_WORDS: Final[dict[object, str]] = {
 }
 
 
-def _session_changed_text(body: events.SessionChanged) -> str:
-    title = "" if body.title is None else f"renamed: {body.title}"
-    tags = "" if body.tags is None else f"tags: {' '.join(body.tags) or 'none'}"
-    where = "" if body.archived is None else "archived" if body.archived else "taken out of the archive"
-    return _comma_joined(title, tags, where, session_settings_text(body)) or "filed"
+def _session_words(body: e.SessionBody) -> str:
+    match body:
+        case e.SessionCreated():
+            return f"begun: {body.title}" if body.title else "the session begins"
+        case e.SessionStatusChanged():
+            reason = f" ({body.reason})" if body.reason else ""
+            return f"the session is {_STATUS_WORDS.get(body.status, body.status)}{reason}"
+        case e.SessionChanged():
+            title = "" if body.title is None else f"renamed: {body.title}"
+            tags = "" if body.tags is None else f"tags: {' '.join(body.tags) or 'none'}"
+            where = (
+                "" if body.archived is None else "archived" if body.archived else "taken out of the archive"
+            )
+            return _comma_joined(title, tags, where, session_settings_text(body)) or "filed"
+        case e.SessionDeleted():
+            return "a session was deleted"
+        case e.LeaseTaken():
+            return f"driven by {'a host' if body.driver == 'host' else 'workbench run'}"
+        case e.LeaseReleased():
+            return "given back by its driver"
 
 
-def session_settings_text(body: events.SessionChanged) -> str:
+def session_settings_text(body: e.SessionChanged) -> str:
     """Return how a session goes on from here: its model, what it asks about; empty if as before."""
     model = "" if body.model is None else f"from here on {body.model} answers"
     members = body.configuration or {}
@@ -87,96 +123,82 @@ def session_settings_text(body: events.SessionChanged) -> str:
     return _comma_joined(model, reads)
 
 
-def _reply_text(body: events.ReplyCompleted) -> str:
-    asked = " ".join(call.tool for call in body.calls)
-    return body.text or (f"asks for {asked}" if asked else "a reply without words")
+def _turn_words(body: e.TurnBody) -> str:
+    match body:
+        case e.TurnStarted():
+            return f"asks {body.model}" + (f", round {body.round}" if body.round > 1 else "")
+        case e.TextStreamed():
+            return body.text
+        case e.ThinkingStreamed():
+            return f"thinks: {body.text}"
+        case e.ReplyCompleted():
+            asked = " ".join(call.tool for call in body.calls)
+            return body.text or (f"asks for {asked}" if asked else "a reply without words")
+        case e.TurnEnded():
+            return f"the turn ended: {body.detail or body.outcome}"
+        case e.ProgressReported():
+            return body.message if body.percentage is None else f"{body.percentage:g} %: {body.message}"
+        case e.ErrorRaised():
+            return body.message
+        case e.HookRan():
+            return f"hook {body.event} {'blocked: ' if body.blocked else ''}{body.command}"
 
 
-def _turn_ended_text(body: events.TurnEnded) -> str:
-    return f"the turn ended: {body.detail or body.outcome}"
+def _call_words(about: str, body: e.CallBody) -> str:
+    match body:
+        case e.CallProposed():
+            return f"wants {about}"
+        case e.CallExecuting():
+            return f"runs {about}"
+        case e.ProcessStarted():
+            return f"process {body.pid} of {about}"
+        case e.OutputStreamed():
+            return body.text or f"output of {about}"
+        case e.FileChanged():
+            return f"{body.change} {body.path}"
+        case e.CallFinished():
+            code = "" if body.exit_code in (None, 0) else f"exit {body.exit_code}"
+            took = duration_text(body.duration_ms / 1000) if body.duration_ms else ""
+            return f"{about}: {_comma_joined(body.state, code, took)}"
 
 
-def _progress_text(body: events.ProgressReported) -> str:
-    return body.message if body.percentage is None else f"{body.percentage:g} %: {body.message}"
+def _rule_words(body: e.RuleBody) -> str:
+    match body:
+        case e.RuleAdded():
+            return f"rule {body.rule}: {body.effect} {body.tool} {body.pattern}"
+        case e.RuleUsed():
+            return f"rule {body.rule} used"
+        case e.RuleRevoked():
+            return f"rule {body.rule} taken back"
+        case e.WorkspaceTrusted():
+            return f"trusted: {body.workspace}"
+        case e.WorkspaceTrustRevoked():
+            return f"not trusted any more: {body.workspace}"
+        case e.SecurityNoted():
+            return _comma_joined(body.what, body.detail)
 
 
-def _hook_text(body: events.HookRan) -> str:
-    return f"hook {body.event} {'blocked: ' if body.blocked else ''}{body.command}"
+def _run_words(step: str, body: e.RunBody) -> str:
+    match body:
+        case e.RunRequested():
+            return "a run was asked for"
+        case e.RunCancelRequested():
+            return "the run is to be ended"
+        case e.RunStarted():
+            return f"round {body.round} begins" if body.round > 1 else "the run begins"
+        case e.RunChanged():
+            return f"the run is {_STATUS_WORDS.get(body.status, body.status)}"
+        case e.StepRetryRequested():
+            return f"{step} is to be done again"
+        case e.StepChanged():
+            failure = f": {body.detail}" if body.state == "failed" and body.detail else ""
+            return f"{step} {body.state}{failure}"
+        case e.ContractChecked():
+            return f"{step} contract {body.contract}: {body.outcome}"
+        case e.ArtifactStored():
+            return f"{step} stored {body.name}"
 
 
-def _call_finished_text(about: str, body: events.CallFinished) -> str:
-    code = "" if body.exit_code in (None, 0) else f"exit {body.exit_code}"
-    took = duration_text(body.duration_ms / 1000) if body.duration_ms else ""
-    return f"{about}: {_comma_joined(body.state, code, took)}"
-
-
-def _run_changed_text(body: events.RunChanged) -> str:
-    return f"the run is {_STATUS_WORDS.get(body.status, body.status)}"
-
-
-def _step_changed_text(body: events.StepChanged) -> str:
-    return f"{body.state}: {body.detail}" if body.state == "failed" and body.detail else body.state
-
-
-_TEXT_OF_EVENT: Final[Mapping[type[Body], Callable[[Any], str]]] = {
-    events.SessionCreated: lambda body: f"begun: {body.title}" if body.title else "the session begins",
-    events.SessionStatusChanged: _status_text,
-    events.SessionChanged: _session_changed_text,
-    events.SessionDeleted: lambda _: "a session was deleted",
-    events.LeaseTaken: lambda body: f"driven by {'a host' if body.driver == 'host' else 'workbench run'}",
-    events.LeaseReleased: lambda _: "given back by its driver",
-    events.PromptSubmitted: lambda body: body.text,
-    events.InterruptRequested: lambda body: f"to be stopped: {body.why}" if body.why else "asked to stop",
-    events.ContinueRequested: lambda _: "asked to go on",
-    events.ForkRequested: lambda body: _comma_joined(f"forked from event {body.at_sequence}", body.folder),
-    events.MarkAdded: lambda body: body.label or "a mark",
-    events.TurnStarted: lambda body: (
-        f"asks {body.model}" + (f", round {body.round}" if body.round > 1 else "")
-    ),
-    events.TextStreamed: lambda body: body.text,
-    events.ThinkingStreamed: lambda body: f"thinks: {body.text}",
-    events.ReplyCompleted: _reply_text,
-    events.TurnEnded: _turn_ended_text,
-    events.ProgressReported: _progress_text,
-    events.ErrorRaised: lambda body: body.message,
-    events.HookRan: _hook_text,
-    events.FileChanged: lambda body: f"{body.change} {body.path}",
-    events.ActionOpened: lambda body: f"{body.verb} {body.target}",
-    events.RuleAdded: lambda body: f"rule {body.rule}: {body.effect} {body.tool} {body.pattern}",
-    events.RuleUsed: lambda body: f"rule {body.rule} used",
-    events.RuleRevoked: lambda body: f"rule {body.rule} taken back",
-    events.WorkspaceTrusted: lambda body: f"trusted: {body.workspace}",
-    events.WorkspaceTrustRevoked: lambda body: f"not trusted any more: {body.workspace}",
-    events.SecurityNoted: lambda body: _comma_joined(body.what, body.detail),
-    events.RunRequested: lambda _: "a run was asked for",
-    events.RunCancelRequested: lambda _: "the run is to be ended",
-    events.RunStarted: lambda body: f"round {body.round} begins" if body.round > 1 else "the run begins",
-    events.RunChanged: _run_changed_text,
-}
-_TEXT_OF_ACTION_EVENT: Final[Mapping[type[Body], str]] = {
-    events.ActionApproved: "approved",
-    events.ActionRejected: "rejected",
-    events.ActionExpired: "expired",
-    events.ActionSuperseded: "replaced",
-    events.ActionCancelled: "withdrawn",
-    events.ActionBecameStale: "out of date",
-    events.AnswerRefused: "an answer was refused",
-    events.RefreshRequested: "to be proposed anew",
-    events.UndoRequested: "to be taken back",
-}
-_TEXT_OF_CALL_EVENT: Final[Mapping[type[Body], Callable[[str, Any], str]]] = {
-    events.CallProposed: lambda about, _: f"wants {about}",
-    events.CallExecuting: lambda about, _: f"runs {about}",
-    events.ProcessStarted: lambda about, body: f"process {body.pid} of {about}",
-    events.OutputStreamed: lambda about, body: body.text or f"output of {about}",
-    events.CallFinished: _call_finished_text,
-}
-_TEXT_OF_STEP_EVENT: Final[Mapping[type[Body], Callable[[Any], str]]] = {
-    events.StepRetryRequested: lambda _: "is to be done again",
-    events.StepChanged: _step_changed_text,
-    events.ContractChecked: lambda body: f"contract {body.contract}: {body.outcome}",
-    events.ArtifactStored: lambda body: f"stored {body.name}",
-}
 KeyHints = tuple[tuple[str, str], ...]
 PAUSE_KEYS: Final[KeyHints] = (("c", "go on"), ("i", "say something first"))
 ERROR_KEYS: Final[KeyHints] = (("r", "ask again"), ("p", "other model"), ("l", "the log"))
@@ -200,23 +222,22 @@ def notice_of(
 ) -> tuple[NoticeKind, str, KeyHints] | None:
     """Return the notice that an event is, None if it is none.
 
-    `was_stopped` says that the last block already tells of the stop; `window_seconds` how long the last
-    question that expired had waited.
+    `was_stopped`: the last block tells of the stop. `window_seconds`: how long the last expired one waited.
     """
     match body:
-        case SessionStatusChanged(status="paused", reason=reason):
+        case e.SessionStatusChanged(status="paused", reason=reason):
             return None if reason == "user" and was_stopped else _pause_notice(reason, window_seconds)
-        case SessionStatusChanged(status=status) if status in _SESSION_END_SENTENCES:
+        case e.SessionStatusChanged(status=status) if status in _SESSION_END_SENTENCES:
             return ("ended", _SESSION_END_SENTENCES[status], ())
-        case ContinueRequested():
+        case e.ContinueRequested():
             return ("continued", "You let it go on.", ())
-        case MarkAdded(label=label):
+        case e.MarkAdded(label=label):
             return ("mark", one_line(label, 200), ())
-        case SessionChanged() as changed if words := session_settings_text(changed):
+        case e.SessionChanged() as changed if words := session_settings_text(changed):
             return ("changed", one_line(f"{words[:1].upper()}{words[1:]}.", 200), ())
-        case WorkspaceTrusted():
+        case e.WorkspaceTrusted():
             return ("trust", "You trusted this workspace.", ())
-        case Unknown(original_kind=kind):
+        case e.Unknown(original_kind=kind):
             return ("unknown", f"Something that this version does not know: {one_line(kind, 80)}", ())
         case _:
             return None
@@ -252,21 +273,20 @@ class RunStepLog:
         self._round = 1
 
     def blocks(self, event: Event) -> Iterator[RunBlock]:
-        """Fold one event."""
         match event.body:
-            case RunRequested() as body:
+            case e.RunRequested() as body:
                 input_text = f": {body.input}" if body.input else ""
                 yield PromptBlock(id=f"run:{event.id}", at=event.at, text=f"Run {body.pipeline}{input_text}")
-            case RunStarted() as body:
+            case e.RunStarted() as body:
                 yield from self._started(event, body)
-            case StepChanged() as body if event.step:
+            case e.StepChanged() as body if event.step:
                 yield from self._changed(event, event.step, body)
-            case RunChanged() as body if body.status in ENDED_RUN_STATES:
+            case e.RunChanged() as body if body.status in ENDED_RUN_STATES:
                 yield self._ended(event, body)
             case _:
                 pass
 
-    def _started(self, event: Event, body: RunStarted) -> Iterator[RunBlock]:
+    def _started(self, event: Event, body: e.RunStarted) -> Iterator[RunBlock]:
         self._plans = {plan.id: plan for plan in body.steps}
         self._round = body.round
         for step in body.reset:
@@ -278,7 +298,7 @@ class RunStepLog:
             text = f"Round {body.round} begins: {which or 'what is left'}."
             yield NoticeBlock(id=f"round:{event.id}", at=event.at, kind="continued", text=text)
 
-    def _changed(self, event: Event, step: str, body: StepChanged) -> Iterator[StepBlock]:
+    def _changed(self, event: Event, step: str, body: e.StepChanged) -> Iterator[StepBlock]:
         matrix = body.matrix or self._matrix.get(step, "")
         if matrix:
             self._matrix[step] = matrix
@@ -295,7 +315,7 @@ class RunStepLog:
         self._lines[step] = line
         return line
 
-    def _line(self, event: Event, step: str, body: StepChanged) -> StepBlock:
+    def _line(self, event: Event, step: str, body: e.StepChanged) -> StepBlock:
         plan, before = self._plans.get(step), self._lines.get(step)
         meaning: StatusName = STEP_STATUSES[_step_status(body)][0]
         again = f"attempt {body.attempt}   " if body.attempt > 1 else ""
@@ -316,7 +336,7 @@ class RunStepLog:
         words = f"{done} of {len(items)} items" + (f", {failed} failed" if failed else "")
         return line.with_items(words)
 
-    def _ended(self, event: Event, body: RunChanged) -> StepBlock:
+    def _ended(self, event: Event, body: e.RunChanged) -> StepBlock:
         took = f", {duration_text(body.duration_ms / 1000)} of work" if body.duration_ms else ""
         sign, word = RUN_STATUSES[body.status]
         failed = sum(line.sign == "failed" for line in self._lines.values())
@@ -340,11 +360,11 @@ def _step_kind_text(plan: StepPlan | None) -> str:
     return f"{_STEP_KIND_WORDS[plan.kind]}{persona}"
 
 
-def _step_status(body: StepChanged) -> StepStatus:
+def _step_status(body: e.StepChanged) -> StepStatus:
     return step_status_name(body.state, is_warned=body.is_warned or body.has_failed)
 
 
-def _step_right_text(body: StepChanged) -> str:
+def _step_right_text(body: e.StepChanged) -> str:
     took = duration_text(body.duration_ms / 1000) if body.duration_ms else ""
     status = _step_status(body)
     word = STEP_STATUSES[status][1]
@@ -381,9 +401,9 @@ def toast_of(
 ) -> Toast | None:
     """Return what is told of an event; None when it is no trouble, or nobody here asked for it."""
     match event.body:
-        case ErrorRaised():
+        case e.ErrorRaised():
             return _error_toast(event.body, session, is_current=is_current)
-        case CallFinished(state="failed") if action is not None and action.verb in _WRITE_VERBS:
+        case e.CallFinished(state="failed") if action is not None and action.verb in _WRITE_VERBS:
             return Toast(
                 what=one_line(f"Not written: {action.target}", _MAX_TOAST_CELLS),
                 why=_toast_line(event.body.error),
@@ -398,14 +418,14 @@ def answered_elsewhere_text(event: Event, action: Action | None, pid: int) -> st
     actor = event.actor
     if action is None or actor.kind != "user" or actor.pid == pid:
         return ""
-    if not isinstance(event.body, ActionApproved | ActionRejected):
+    if not isinstance(event.body, e.ActionApproved | e.ActionRejected):
         return ""
-    word = "approved" if isinstance(event.body, ActionApproved) else "rejected"
+    word = "approved" if isinstance(event.body, e.ActionApproved) else "rejected"
     where = "on another screen" if actor.via == "screen" else "by workbench approvals"
     return one_line(f"{action.verb} {action.target} was {word} {where}.", _MAX_TOAST_CELLS)
 
 
-def _error_toast(body: ErrorRaised, session: Session | None, *, is_current: bool) -> Toast:
+def _error_toast(body: e.ErrorRaised, session: Session | None, *, is_current: bool) -> Toast:
     why = _toast_line(body.details or body.remedy)
     if is_current:
         return Toast(what=_toast_line(body.message), why=why, place=CONVERSATION_PANE)

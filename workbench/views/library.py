@@ -5,6 +5,7 @@ The query never fails: what is half typed narrows as far as it goes. Rows are ma
 
 import re
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -57,7 +58,6 @@ class SearchQuery(Struct, frozen=True, kw_only=True):
 
     @property
     def is_empty(self) -> bool:
-        """Return whether everything fits."""
         return not self.terms and not self.narrowed and self.since is None and self.until is None
 
 
@@ -186,10 +186,7 @@ def title_fits(session: Session, query: SearchQuery) -> bool:
 
 
 def parse_moment(text: str, now: int, *, is_end: bool) -> int | None:
-    """Return a moment as people write it (`2026-11-21`, `today`, `7d`, `oct`), in microseconds; or None.
-
-    `is_end` means the end of a day or month.
-    """
+    """Return `2026-11-21`, `today`, `7d`, `oct` in microseconds; `is_end`: the end of that day or month."""
     word = text.casefold()
     day = _day_or_month(word, datetime.fromtimestamp(now / 1_000_000).astimezone())
     if day is not None:
@@ -337,18 +334,13 @@ class SessionFilter:
     def __init__(
         self, query: SearchQuery, holders: Mapping[str, int], narrowed: frozenset[str] | None
     ) -> None:
-        """Prepare it.
-
-        `holders` are the sessions whose conversation holds the words, with the number of hits; `narrowed`
-        those that pass `tool:` and `asked:`, None where neither was typed.
-        """
+        """Take the hits by session, and the sessions that pass `tool:` and `asked:` (None: all)."""
         self._query, self._holders, self._narrowed = query, holders, narrowed
         self._words = [(term.text.casefold(), not term.is_excluded) for term in query.terms]
         self._shows_archived = "archived" in query.narrowed.get("is", ())
         self._is_narrowed = bool(query.narrowed) or query.since is not None or query.until is not None
 
     def passes(self, session: Session, seen: str) -> bool:
-        """Return whether a session passes; `seen` is what `title_and_tags` says of it."""
         if session.archived and not self._shows_archived:
             return False
         if self._narrowed is not None and session.id not in self._narrowed:
@@ -392,7 +384,6 @@ def library_row(
     *,
     is_marked: bool = False,
 ) -> LibraryRow:
-    """Return the row of a session."""
     sign, note, tone = _status_note(session, waiting, glance)
     place = session.workspace.rstrip("/").rpartition("/")[2]
     title = session_title(session)
@@ -511,15 +502,6 @@ _FIXED_VALUES: Final[Mapping[str, Sequence[str]]] = {
     "since": _TIME_VALUES, "until": _TIME_VALUES, "is": ("live", "imported", "archived"),
     "asked": ("approved", "rejected", "expired", "cancelled", "pending"),
 }  # fmt: skip
-_SESSION_VALUES: Final[Mapping[str, Callable[[Session], Iterable[str]]]] = {
-    "status": lambda one: (one.status,),
-    "model": lambda one: (one.model,),
-    "provider": lambda one: (one.provider,),
-    "in": lambda one: (one.workspace.rstrip("/").rpartition("/")[2],),
-    "tag": lambda one: one.tags,
-    "origin": lambda one: (one.origin or "workbench",),
-    "kind": lambda one: (one.kind,),
-}
 _MAX_COMPLETIONS: Final = 12
 
 
@@ -559,15 +541,17 @@ def complete_filter(
 
 
 def _frequent_values(key: str, sessions: Iterable[Session]) -> list[str]:
-    values = _SESSION_VALUES.get(key)
-    if values is None:
+    if key != "tag" and key not in _VALUE_OF_KEY:
         return []
-    counts: dict[str, int] = {}
-    for session in sessions:
-        for value in values(session):
-            if value:
-                counts[value] = counts.get(value, 0) + 1
+    counts = Counter(value for session in sessions for value in _completed_values(key, session) if value)
     return [one_line(value, 60) for value in sorted(counts, key=lambda counted: (-counts[counted], counted))]
+
+
+def _completed_values(key: str, session: Session) -> Sequence[str]:
+    if key == "tag":
+        return session.tags
+    value = _VALUE_OF_KEY[key](session)
+    return (value.rstrip("/").rpartition("/")[2] if key == "in" else value,)
 
 
 def _quoted_value(value: str) -> str:

@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from workbench.domain.events import Event, RunStarted, StepChanged
-from workbench.domain.machines import COMPLETED_STEP_STATES, ENDED_RUN_STATES, RunStatus
+from workbench.domain.machines import COMPLETED_STEP_STATES, RunStatus
 from workbench.domain.rows import Action, PipelineState, StepState, run_title
 from workbench.domain.values import StepKind, StepPlan, Usage
 from workbench.text.safe import one_line
@@ -45,7 +45,6 @@ class MatrixCounts(Struct, frozen=True, kw_only=True):
 
     @property
     def total(self) -> int:
-        """Return how many items there are."""
         return self.done + self.running + self.waiting + self.failed + self.todo
 
 
@@ -334,11 +333,6 @@ def _matrix_counts(items: Sequence[PipelineItem]) -> MatrixCounts:
     )  # fmt: skip
 
 
-def is_run_over(run: PipelineState) -> bool:
-    """Return whether nothing of the run goes on by itself."""
-    return run.status in ENDED_RUN_STATES
-
-
 class PipelineChoice(Struct, frozen=True, kw_only=True):
     """A pipeline that can be chosen."""
 
@@ -397,12 +391,10 @@ class LaunchPlan(Struct, frozen=True, kw_only=True):
 
     @property
     def asking(self) -> int:
-        """Return how many steps may ask a human."""
         return sum(step.is_asking for step in self.steps)
 
     @property
     def taken(self) -> tuple[str, ...]:
-        """Return the patterns that are granted."""
         return tuple(grant.pattern for grant in self.grants if grant.is_taken)
 
     def with_grant_toggled(self, pattern: str) -> "LaunchPlan":

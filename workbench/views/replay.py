@@ -37,12 +37,10 @@ class Player:
 
     @property
     def first(self) -> int:
-        """Return the earliest moment: the first event, 0 in a recording without any."""
         return min(1, len(self.reel))
 
     @property
     def is_at_end(self) -> bool:
-        """Return whether every event is shown."""
         return self.index >= len(self.reel)
 
     @property
@@ -108,7 +106,6 @@ class Player:
         return self.index
 
     def skip(self, seconds: float) -> int:
-        """Go on, or back, by played seconds."""
         self.is_following = False
         self.played = max(0.0, min(self.played + seconds * _SECOND, float(self.reel.length)))
         self.index = max(self.first, self.reel.index_played(self.played)) if len(self.reel) else 0
@@ -116,7 +113,6 @@ class Player:
         return self.index
 
     def step(self, events: int) -> int:
-        """Go on, or back, by events, and pause there."""
         self.is_playing = False
         return self.seek(self.index + events)
 
@@ -193,7 +189,6 @@ class SyncedReplay:
 
     @property
     def played(self) -> float:
-        """Return the played time of the second recording, microseconds from its start."""
         return min(max(0.0, self.player.played + self._ahead), float(self.other.length))
 
     def to_prompt(self, step: int) -> bool:
@@ -402,11 +397,7 @@ class RowSnapshots:
         return self._merged(nearest).fold(self._read(self._edges[nearest], position, SNAPSHOT_EVENTS))
 
     def _merged(self, count: int) -> MemoryTables:
-        """Return the rows after so many snapshots.
-
-        Raises:
-            ValueError: A stored one does not hold what it should.
-        """
+        """Return the rows after so many snapshots; ValueError if a stored one is damaged."""
         rows = _copy_rows(self._first)
         for number in range(count):
             _merge_rows(rows, self._delta(number))

@@ -156,7 +156,6 @@ def session_facts(session: Session, *, turns: int, asks: str, rules: int, money:
 
 
 def session_slug(session: Session) -> str:
-    """Return a name for a file of a session: words of its title in plain letters."""
     words = "".join(
         letter if letter.isascii() and letter.isalnum() else " " for letter in session.title.casefold()
     ).split()

@@ -4,6 +4,7 @@ Time that a call ran and time that it waited are never added up; expired is neve
 """
 
 import math
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, Literal
@@ -93,7 +94,6 @@ def session_statistics(
     files: Sequence[FileFact],
     price: Price = lambda _provider, _sent, _received: None,
 ) -> Statistics:
-    """Count what there is."""
     return Statistics(
         tools=tool_counts(calls), outcomes=_count_outcomes(calls, answers), deciding=_decision_times(answers),
         sessions=len(sessions), statuses=tuple(Counter(session.status for session in sessions).most_common()),
@@ -162,10 +162,7 @@ def _decision_times(answers: Iterable[ActionFact]) -> DecisionTimes:
     times = sorted(answer.took_ms for answer in answers if answer.took_ms is not None)
     buckets = [0] * (len(DECISION_BUCKETS) + 1)
     for took in times:
-        bucket = next(
-            (n for n, limit in enumerate(DECISION_BUCKETS) if took <= limit * 1000), len(DECISION_BUCKETS)
-        )
-        buckets[bucket] += 1
+        buckets[bisect_left(DECISION_BUCKETS, took / 1000)] += 1
     return DecisionTimes(
         answers=len(times), p50_ms=percentile(times, 50), p95_ms=percentile(times, 95), buckets=tuple(buckets)
     )
@@ -292,10 +289,7 @@ def session_preview(
     places: Sequence[SearchHit] = (),
     place_count: int = 0,
 ) -> SessionPreview:
-    """Return the preview of a session.
-
-    `when` writes two moments (microseconds) as a time from to; `places` are the newest of `place_count` hits.
-    """
+    """Return the preview; `when` writes two moments (microseconds); `places` are the newest of the hits."""
     sign, word = session_status(session, waiting)
     worked, waited = worked_and_waited(spans)
     money = "" if counts.cost is None else f"   {counts.cost:.2f}"

@@ -186,5 +186,4 @@ def session_status(session: Session, waiting: int = 0) -> Status:
 
 
 def step_status_name(state: StepStateName, *, is_warned: bool) -> StepStatus:
-    """Return the status of a step by its recorded state; a tolerated failure is `warned`."""
     return "warned" if is_warned and state in COMPLETED_STEP_STATES else state

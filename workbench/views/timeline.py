@@ -88,7 +88,6 @@ class TimelineMarks(Sequence[TimelineMark]):
         self._indices, self._codes = array("q"), bytearray()
 
     def add(self, index: int, pair: tuple[MarkKind, IconName]) -> None:
-        """Add marks behind all that were added before."""
         self._indices.append(index)
         self._codes.append(_CODE_OF_MARK[pair])
 
@@ -106,7 +105,6 @@ class TimelineMarks(Sequence[TimelineMark]):
         return TimelineMark(index=self._indices[index], jump=jump, sign=sign)
 
     def of(self, kind: MarkKind) -> list[TimelineMark]:
-        """Return the marks of a kind."""
         wanted = _codes_of_kind(kind)
         return [self[index] for index, code in enumerate(self._codes) if code in wanted]
 
@@ -191,7 +189,6 @@ class Timeline:
             self._make_steady()
 
     def extend(self, entries: Iterable[TimelineEntry] = (), *, columns: TimelineColumns | None = None) -> int:
-        """Add events that came since; return how many. Times that go back stand still instead."""
         positions, times, events = columns or _to_columns(entries)
         if not positions:
             return 0
@@ -257,7 +254,6 @@ class Timeline:
 
     @property
     def count(self) -> int:
-        """Return how many events there are, read or not."""
         return len(self) if self._outlook is None else self._outlook.count
 
     @property
@@ -301,7 +297,6 @@ class Timeline:
 
     @property
     def saved(self) -> int:
-        """Return what shortened gaps save, microseconds."""
         return sum(gap.saved for gap in self.gaps)
 
     # --- which moment ---------------------------------------------------------------------------
@@ -367,37 +362,37 @@ class FramePlan(Struct, frozen=True, kw_only=True):
         return self.apart > MIN_FRAME_MICROS or not self.has_marks
 
 
-def plan_frames(reel: Timeline, first: int, most: int = MAX_FRAMES) -> FramePlan:
+def plan_frames(timeline: Timeline, first: int, most: int = MAX_FRAMES) -> FramePlan:
     """Choose at most `most` moments of a film from `first` on, always with the first and the last."""
-    marks = {_last_of_same_time(reel, mark.index) for mark in reel.marks if mark.index > first}
+    marks = {_last_of_same_time(timeline, mark.index) for mark in timeline.marks if mark.index > first}
     if len(marks) > most // 2:
         marks = set[int]()
     apart = MIN_FRAME_MICROS
     while True:
-        moments = _sampled_moments(reel, first, apart) | marks
-        if len(moments) <= most or apart > reel.length:
+        moments = _sampled_moments(timeline, first, apart) | marks
+        if len(moments) <= most or apart > timeline.length:
             break
         apart = apart * 5 // 4
-    moments = {first, len(reel)} if len(moments) > most else moments
+    moments = {first, len(timeline)} if len(moments) > most else moments
     has_marks = all(
-        _last_of_same_time(reel, mark.index) in moments for mark in reel.marks if mark.index > first
+        _last_of_same_time(timeline, mark.index) in moments for mark in timeline.marks if mark.index > first
     )
     return FramePlan(indices=tuple(sorted(moments)), apart=apart, has_marks=has_marks)
 
 
-def _sampled_moments(reel: Timeline, first: int, apart: int) -> set[int]:
-    moments = {first, len(reel)}
+def _sampled_moments(timeline: Timeline, first: int, apart: int) -> set[int]:
+    moments = {first, len(timeline)}
     index = first
-    while index < len(reel):
+    while index < len(timeline):
         # What comes within a stretch is shown together, at its end.
-        index = max(index + 1, reel.index_played(reel.played(index + 1) // apart * apart + apart - 1))
+        index = max(index + 1, timeline.index_played(timeline.played(index + 1) // apart * apart + apart - 1))
         moments.add(index)
     return moments
 
 
-def _last_of_same_time(reel: Timeline, index: int) -> int:
+def _last_of_same_time(timeline: Timeline, index: int) -> int:
     """Return the moment when all events of the same time have happened."""
-    return reel.index_played(reel.played(index))
+    return timeline.index_played(timeline.played(index))
 
 
 def countdown_times(begins: int, ends: int) -> range:

@@ -31,32 +31,26 @@ class ToolRow(Struct, frozen=True, kw_only=True):
 
     @property
     def id(self) -> str:
-        """Return the id of the call."""
         return self.call.id
 
     @property
     def requested(self) -> int:
-        """Return when it was asked for."""
         return self.call.requested_at
 
     @property
     def started(self) -> int | None:
-        """Return when it began to run."""
         return self.call.started_at
 
     @property
     def finished(self) -> int | None:
-        """Return when it was over."""
         return self.call.finished_at
 
     @property
     def turn_id(self) -> str | None:
-        """Return the turn that asked for it."""
         return self.call.turn_id
 
     @property
     def is_failed(self) -> bool:
-        """Return whether it failed, or nobody knows."""
         return self.sign in _FAILED_ICONS
 
     @property
@@ -66,7 +60,6 @@ class ToolRow(Struct, frozen=True, kw_only=True):
 
     @property
     def target(self) -> str:
-        """Return what it is about, one safe line."""
         return call_target(self.call)
 
     @property
@@ -96,7 +89,6 @@ class TimeAxis(Struct, frozen=True, kw_only=True):
 
     @property
     def seconds(self) -> float:
-        """Return how long it is."""
         return max(0, self.end - self.start) / 1_000_000
 
 
@@ -145,7 +137,6 @@ def _matches_words(row: ToolRow, words: Sequence[str]) -> bool:
 
 
 def tool_facts(rows: Sequence[ToolRow], now: int) -> ToolFacts:
-    """Return counts and sums for the title."""
     between = time_axis(rows, now)
     waited = [(row.waited_from, _waited_to(row, now)) for row in rows if row.waited_from is not None]
     return ToolFacts(
@@ -166,7 +157,6 @@ def time_axis(rows: Sequence[ToolRow], now: int) -> TimeAxis:
 
 
 def time_spans(rows: Sequence[ToolRow], axis: TimeAxis, now: int) -> tuple[TimeSpan, ...]:
-    """Return a bar for every row."""
     length = max(1, axis.end - axis.start)
 
     def share(start: int | None, end: int) -> tuple[float, float] | None:

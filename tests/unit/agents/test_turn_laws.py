@@ -26,7 +26,7 @@ from workbench.agents.reducer import HUMAN_ENDED_PAUSES, apply_event, fold_turn
 from workbench.agents.state import TurnState
 from workbench.domain import codec, values
 from workbench.domain import events as ev
-from workbench.domain.machines import OPEN_CALL_STATES, TERMINAL_SESSION_STATES
+from workbench.domain.machines import SETTLED_CALL_STATES, TERMINAL_SESSION_STATES
 
 READS = t.LIMITS.read_only_tools
 tapes = st.binary(min_size=30, max_size=120)
@@ -63,7 +63,7 @@ def a_call_has_one_effect_at_most(world, due):
 def no_model_call_while_a_call_is_open(world, due):
     if any(isinstance(effect, CallModel) for effect in due):
         states = [call.state for call in world.tables.calls.values() if call.turn_id is not None]
-        assert not OPEN_CALL_STATES.intersection(states)
+        assert SETTLED_CALL_STATES.issuperset(states)
         assert world.calling is None
 
 
@@ -117,7 +117,7 @@ def calls_run_in_order_and_writes_alone(world, due):
     for turn in {row.turn_id for row in active} - {None}:
         calls = world.turn_calls(turn)
         for row in (row for row in active if row.turn_id == turn and row.id in starting):
-            ahead = [c for c in calls if c.ordinal < row.ordinal and c.state in OPEN_CALL_STATES]
+            ahead = [c for c in calls if c.ordinal < row.ordinal and c.state not in SETTLED_CALL_STATES]
             assert all(c.tool in READS for c in (*ahead, row)) or not ahead
 
 
@@ -280,7 +280,7 @@ def test_any_events_fold_without_raising(events, is_ready):
         assert due == due_effects(state, t.LIMITS)
         a_call_has_one_effect_at_most(None, due)
         if any(isinstance(effect, CallModel) for effect in due):
-            assert not any(call.state in OPEN_CALL_STATES for call in state.calls)
+            assert not any(call.state not in SETTLED_CALL_STATES for call in state.calls)
             assert not state.is_held
         assert (
             not any(isinstance(effect, Execute | Restack | Gate) for effect in due)

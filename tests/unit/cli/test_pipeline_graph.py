@@ -1,5 +1,8 @@
 """`workbench pipeline graph` as a program: names, files, formats, widths, wrong input."""
 
+import subprocess
+import sys
+
 import pytest
 
 from workbench.cli.main import main
@@ -25,6 +28,16 @@ def project(tmp_path, monkeypatch):
 def test_a_pipeline_is_drawn_by_name_and_by_file(project, capsys, name):
     main(["pipeline", "graph", name, "--width", "80", "--ascii"])
     assert ". s0 -- . s1 -- . s2" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize("command", [["graph", "p"], ["list"]])
+def test_nothing_of_the_screen_is_loaded(project, command):
+    code = f"from workbench.cli.main import main; main({['pipeline', *command]}); import sys; print('loaded', *sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=project, capture_output=True, text=True, check=True
+    )
+    loaded = done.stdout.rpartition("loaded")[2].split()
+    assert not {name for name in loaded if name.partition(".")[0] in ("textual", "rich")}
 
 
 def test_mermaid_and_svg(project, capsys):

@@ -1,5 +1,6 @@
 """Strategies for whole events: every kind, with every field filled from its own type."""
 
+import msgspec
 from hypothesis import strategies as st
 
 from workbench.domain import codec, values
@@ -25,6 +26,10 @@ def body_strategy(cls):
     }
     names = {f for f in cls.__struct_fields__}
     given = {name: strategy for name, strategy in overrides.items() if name in names}
+    for field in msgspec.structs.fields(cls):
+        bound = getattr(msgspec.inspect.type_info(field.type), "ge", None)
+        if bound is not None and field.required:
+            given[field.name] = st.integers(bound, 2**31)
     for name in ("created_at", "expires_at", "approved_until", "at"):
         if name in names:
             given[name] = micros

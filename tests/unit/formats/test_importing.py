@@ -15,7 +15,7 @@ from foreign_files import FILES, INSPECT_LOG, KAIAK, document
 from workbench.domain import events as e
 from workbench.domain.codec import validate_event
 from workbench.domain.fold import MemoryTables
-from workbench.domain.machines import OPEN_CALL_STATES
+from workbench.domain.machines import SETTLED_CALL_STATES
 from workbench.formats import detect
 from workbench.formats.detect import UnknownFormat, detect_format, format_names
 from workbench.formats.input import JsonLine, json_documents, json_values, raw_lines
@@ -52,7 +52,7 @@ def test_a_file_is_recognised_and_becomes_a_session(name):
     assert [action.state for action in rows.actions.values()] == decisions
     assert [one.body.path for one in events if isinstance(one.body, e.FileChanged)] == changed
     assert rows.sessions[first].status in ("completed", "failed")
-    assert not [call for call in rows.calls.values() if call.state in OPEN_CALL_STATES]
+    assert not [call for call in rows.calls.values() if call.state not in SETTLED_CALL_STATES]
     for event in events:
         validate_event(event)
 
@@ -83,7 +83,7 @@ def test_a_file_that_breaks_off_is_read_as_far_as_it_goes(name):
         assert opened.format == form
         assert events or opened.strays
         rows = MemoryTables().fold(events)
-        assert not [call for call in rows.calls.values() if call.state in OPEN_CALL_STATES]
+        assert not [call for call in rows.calls.values() if call.state not in SETTLED_CALL_STATES]
 
 
 def test_every_format_of_the_table_has_a_file():

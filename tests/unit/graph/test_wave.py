@@ -10,9 +10,9 @@ import pytest
 from tests.unit.graph.test_reading import check_layout
 from workbench.graph.layout import compute_layout
 from workbench.graph.model import build_graph
+from workbench.graph.run_graph import planned_graph_steps
 from workbench.pipelines.load import load_pipeline
 from workbench.pipelines.step_order import step_plans
-from workbench.render.pipeline import planned_graph_steps
 
 BESIDE = [folder / "shared" / "data" / "wave" for folder in Path(__file__).resolve().parents[4:]]
 FILES = [

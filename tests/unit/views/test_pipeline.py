@@ -12,7 +12,7 @@ from workbench.graph.fit import fit_picture, step_labels
 from workbench.graph.layout import compute_layout
 from workbench.graph.model import build_graph, static_badge_width
 from workbench.graph.navigation import fold_steps, overview_lines
-from workbench.render.pipeline import RunFacts, graph_steps
+from workbench.graph.run_graph import RunFacts, graph_steps
 from workbench.views.detail_pages import step_detail, step_icon, step_word
 from workbench.views.pipeline import MatrixCounts, pipeline_run
 

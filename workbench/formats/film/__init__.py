@@ -101,15 +101,15 @@ def screen_row(runs: Sequence[StyledText], width: int) -> ScreenRow:
 
 
 def _join_runs(runs: Sequence[StyledText]) -> ScreenRow:
-    found: list[StyledText] = []
+    joined: list[StyledText] = []
     for text, look in runs:
         if not text:
             continue
-        if found and found[-1][1] == look:
-            found[-1] = (found[-1][0] + text, look)
+        if joined and joined[-1][1] == look:
+            joined[-1] = (joined[-1][0] + text, look)
         else:
-            found.append((text, look))
-    return tuple(found)
+            joined.append((text, look))
+    return tuple(joined)
 
 
 @lru_cache(maxsize=8192)
@@ -138,15 +138,15 @@ def _restyled(runs: ScreenRow, text: str, clean: str) -> ScreenRow:
 
 
 def _cut_runs(runs: ScreenRow, width: int) -> ScreenRow:
-    found: list[StyledText] = []
+    kept: list[StyledText] = []
     left = width
     for text, look in runs:
         if left <= 0:
             break
         shown = cut_to_width(text, left)
-        found.append((shown, look))
+        kept.append((shown, look))
         left -= cell_width(shown)
-    return _join_runs(found)
+    return _join_runs(kept)
 
 
 _PLAIN_CHARACTERS: Final = re.compile("[\u0020-\u007e\u00a1-\u024f\u2500\u2501\u2504-\u257f]+")
@@ -181,7 +181,6 @@ class CastWriter:
     """The lines of a cast, made frame by frame: of the frames themselves only the last is kept."""
 
     def __init__(self, film: Film) -> None:
-        """Begin a cast."""
         self._film = film
         self._marks = sorted(film.marks, key=lambda mark: mark.at)
         self._told = 0
@@ -255,7 +254,6 @@ class HtmlWriter:
     """A page, made frame by frame: of a row that was seen its encoding and a digest are kept."""
 
     def __init__(self, film: Film, start: int = 0) -> None:
-        """Begin a page."""
         self._film, self._start = film, start
         self._looks = dict[TextStyle, int]()
         self._rows = dict[bytes, int]()
@@ -285,11 +283,7 @@ class HtmlWriter:
         return number
 
     def end(self) -> list[str]:
-        """Return the document, in parts.
-
-        Raises:
-            ValueError: No frame was added.
-        """
+        """Return the document, in parts. Raises ValueError if no frame was added."""
         if self._shown is None:
             raise ValueError("a film has at least one frame")
         film, shown, (script, style) = (
@@ -371,8 +365,8 @@ def _read_asset(name: str) -> str:
 
 
 def _script_digest(text: str) -> str:
-    found = hashlib.sha256(text.encode()).digest()
-    return f"sha256-{base64.b64encode(found).decode('ascii')}"
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"sha256-{base64.b64encode(digest).decode('ascii')}"
 
 
 # --- the film as data -------------------------------------------------------------------------------
@@ -390,14 +384,14 @@ def _inert_json(text: str) -> str:
 
 
 def _row_pieces(row: ScreenRow, looks: dict[TextStyle, int]) -> Json:
-    found: list[Json] = []
+    pieces: list[Json] = []
     column = 0
     for text, look in row:
         number = looks.setdefault(look, len(looks))
         for piece, wide in text_pieces(text):
-            found += [column, wide, number, piece]
+            pieces += [column, wide, number, piece]
             column += wide
-    return found
+    return pieces
 
 
 def _style_data(look: TextStyle) -> Json:

@@ -30,7 +30,7 @@ from workbench.graph.navigation import (
     neighbourhood,
     urgent_steps,
 )
-from workbench.render.pipeline import RunFacts, expected_seconds, graph_steps
+from workbench.graph.run_graph import RunFacts, expected_seconds, graph_steps
 from workbench.render.theme import ColorName, Glyphs, Ink
 from workbench.tui import render_context
 from workbench.tui.widgets.line_view import LineView

@@ -202,7 +202,7 @@ class PipelinePane(Pane):
         self.set_title(Content("  ").join(parts), Content.styled("   ".join(right), ink.of("muted")))
 
     def _top_row(self, run: PipelineRun) -> Content:
-        from workbench.render.pipeline import seconds_to_go
+        from workbench.graph.run_graph import seconds_to_go
 
         ink, glyphs = render_context.ink(self), render_context.glyphs(self)
         if self.has_overview:
