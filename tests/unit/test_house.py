@@ -7,6 +7,8 @@ import sys
 from functools import cache
 from pathlib import Path
 
+from benchmarks import house
+
 PACKAGE = Path(__file__).resolve().parents[2] / "workbench"
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if "examples" not in path.parts)
 FUNCTION, CLASS, FILE, MEDIAN = 50, 450, 450, 8
@@ -125,3 +127,16 @@ def test_the_headless_packages_load_no_screen():
 def test_reading_the_journal_loads_no_validator():
     loaded = loaded_after("import workbench.journal.journal, workbench.config.layers, workbench.changes.diff")
     assert not loaded & {"pydantic", "jsonschema", "httpx", "yaml", "pygments", "re2", "watchdog"}
+
+
+CONSUMERS_OF_ALL_EVENTS = ("domain.fold", "views.conversation", "views.event_text")
+
+
+def test_who_must_know_every_kind_of_event_passes_over_none():
+    silent = house.silent_cases_over_events(house.modules())
+    assert len(silent) <= 26
+    ends = {
+        name: (PACKAGE / f"{name.replace('.', '/')}.py").read_text().count("assert_never(event.body)")
+        for name in CONSUMERS_OF_ALL_EVENTS
+    }
+    assert ends == dict.fromkeys(CONSUMERS_OF_ALL_EVENTS, 1)
