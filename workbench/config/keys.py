@@ -254,7 +254,7 @@ def section_keys(section: type[Struct], path: str = "", attribute: str = "") -> 
         if isinstance(hint, type) and issubclass(hint, Struct):
             yield from section_keys(hint, f"{path}{member.encode_name}.", f"{attribute}{member.name}.")
             continue
-        kind: Any = get_args(hint)[0] if get_origin(hint) not in (None, Annotated) else hint
+        kind: Any = hint if get_origin(hint) in (None, Annotated) else get_args(hint)[0]
         facts = kind_parts(kind)[1]
         if "key" in facts:
             default = member.default_factory() if member.default_factory is not NODEFAULT else member.default
