@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints, cast
 from urllib.parse import urlsplit
 
 from msgspec import NODEFAULT, Meta, Struct, ValidationError, convert
@@ -254,7 +254,8 @@ def section_keys(section: type[Struct], path: str = "", attribute: str = "") -> 
         if isinstance(hint, type) and issubclass(hint, Struct):
             yield from section_keys(hint, f"{path}{member.encode_name}.", f"{attribute}{member.name}.")
             continue
-        kind: Any = hint if get_origin(hint) in (None, Annotated) else get_args(hint)[0]
+        of_members = get_origin(hint) not in (None, Annotated)
+        kind = cast("Any", get_args(hint)[0] if of_members else hint)
         facts = kind_parts(kind)[1]
         if "key" in facts:
             default = member.default_factory() if member.default_factory is not NODEFAULT else member.default
