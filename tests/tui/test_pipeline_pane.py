@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from tests.support import drawn_runs
+from tests.tui.backend import backend
 from tests.tui.screens import Hand, counted, work_done
 from workbench.domain.values import Actor, Decision, StepPlan
 from workbench.effects.runtime import ManualClock
@@ -12,7 +13,6 @@ from workbench.journal.decisions import decide_action
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.tui.app import WorkbenchApp
-from workbench.tui.backend import Backend
 
 SHOP = "/workspace/shop"
 
@@ -61,7 +61,7 @@ def play(tmp_path):
     def run(body, make=drawn_runs.nightly, size=(120, 36), **more):
         written = make(journal, SHOP) if make else None
         hand = Hand()
-        app = WorkbenchApp(journal, Backend(**more), SHOP, home="/workspace", monotonic=hand)
+        app = WorkbenchApp(journal, backend(**more), SHOP, home="/workspace", monotonic=hand)
 
         async def go():
             async with app.run_test(size=size) as pilot:

@@ -10,20 +10,20 @@ import pytest
 
 from tests.support import golden
 from tests.support.stage import Stage, call, exchange, recording, text
+from tests.tui.backend import backend
 from tests.tui.screens import CONTROL, FILES, Hand, Shown, play, staged
 from workbench.effects.runtime import ManualClock
 from workbench.host import workspace_trust
 from workbench.journal.decisions import expire_due_actions
 from workbench.text.safe import one_line
 from workbench.tui.app import WorkbenchApp
-from workbench.tui.backend import Backend
 
 SIZES = [(160, 48), (120, 36), (100, 24), (80, 24), (46, 10)]
 
 
 def play_golden(name, folder, body, *, size=(120, 36), **more):
     journal, hand = golden.load(name, folder / "home"), Hand()
-    app = WorkbenchApp(journal, Backend(), "/workspace/shop", home="/workspace", monotonic=hand, **more)
+    app = WorkbenchApp(journal, backend(), "/workspace/shop", home="/workspace", monotonic=hand, **more)
 
     async def run():
         async with app.run_test(size=size) as pilot:

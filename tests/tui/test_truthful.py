@@ -3,10 +3,10 @@
 import asyncio
 
 from tests.support import golden
+from tests.tui.backend import backend
 from tests.tui.screens import Hand, Shown
 from tests.tui.test_screen import play_golden
 from workbench.tui.app import WorkbenchApp
-from workbench.tui.backend import Backend
 from workbench.tui.main.palette import PaletteEntry, ranked_entries
 from workbench.tui.render_context import ink
 
@@ -61,7 +61,7 @@ def test_the_composer_says_what_is_asked_about(tmp_path):
         await shown.settle()
         assert "asks before all but reads" in shown.text
 
-    started(tmp_path, Backend(asks=lambda: ("all but reads", 2)), body)
+    started(tmp_path, backend(approval_setting=lambda: ("all but reads", 2)), body)
 
 
 def test_how_a_model_is_set_up_is_a_page_and_a_model_that_comes_is_noticed(tmp_path):
@@ -77,7 +77,7 @@ def test_how_a_model_is_set_up_is_a_page_and_a_model_that_comes_is_noticed(tmp_p
         await shown.settle()
         assert "No model is set up." not in shown.text
 
-    services = Backend(has_model=lambda: has[0], config_file=lambda: "/x/config.json")
+    services = backend(has_model=lambda: has[0], config_file=lambda: "/x/config.json")
     started(tmp_path, services, body)
 
 

@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
@@ -154,7 +154,7 @@ def _show_replay(found: OpenedSession, other: OpenedSession | None, options: "Na
     app = ReplayApp(
         journal, session, ui=config.ui, home=str(Path.home()), at=at, speed=_SPEEDS[options.speed],
         remark=found.remark, beside=None if other is None else (other.journal, other.session),
-        services=None if found.is_lent else _replay_services(found), depth=color_depth(),
+        backend=None if found.is_lent else _live_backend(found), depth=color_depth(),
         encoding=terminal_encoding(),
     )  # fmt: skip
     with exit_on_signals(app.end_soon):
@@ -186,23 +186,10 @@ def _second_session(
             yield loan
 
 
-def _replay_services(found: OpenedSession) -> "Backend":
-    from workbench.tui.backend import Backend, ExportRequest, ForkRequest
+def _live_backend(found: OpenedSession) -> "Backend":
+    from workbench.cli.local_backend import LocalBackend
 
-    home, journal, here = found.home, found.journal, str(Path.cwd())
-
-    # What each needs is loaded when it is wanted, not before the first frame.
-    def fork(wanted: ForkRequest) -> str:
-        from workbench.cli.local_backend_sessions import fork_at_moment
-
-        return fork_at_moment(home, journal, wanted)
-
-    def film(wanted: ExportRequest, told: Callable[[str], None]) -> str:
-        from workbench.cli import local_backend_sessions
-
-        return local_backend_sessions.export_film(home, journal, here, wanted, told)
-
-    return Backend(fork=fork, film=film)
+    return LocalBackend(found.home, found.journal, str(Path.cwd()))
 
 
 def _replay_config(found: OpenedSession) -> Config:

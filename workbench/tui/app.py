@@ -133,7 +133,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
     def __init__(
         self,
         journal: Journal,
-        services: Backend,
+        backend: Backend,
         workspace: str,
         *,
         ui: UiSettings | None = None,
@@ -148,7 +148,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
 
         Args:
             journal: An open journal; the caller closes it after `run`.
-            services: What reaches outside.
+            backend: What reaches outside.
             workspace: The real path of the folder.
             ui: The settings of the screen; None takes the defaults.
             home: The user's home folder, shown as `~`.
@@ -196,7 +196,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         self.opens_on: str | None = None
         """The session that is on show first; None is the newest."""
         self._live = source or JournalSource(journal, workspace)
-        self._journal, self._services, self.workspace, self._home = journal, services, workspace, home
+        self._journal, self._backend, self.workspace, self._home = journal, backend, workspace, home
 
     def get_driver_class(self) -> type[Driver]:
         """Return what reads and writes the terminal, ours where the framework would take its own."""
@@ -288,7 +288,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         """Return the screen that is there for as long as the app is."""
         return MainScreen(
             ScreenState(self._live),
-            self._services,
+            self._backend,
             DecisionWriter(self._journal),
             JournalFeed(self._journal, lambda: self.main.post_message(SourceChanged())),
             self.workspace,
@@ -311,7 +311,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         elif not isinstance(self.screen, MainScreen) or self.screen.INNER:
             self.main.say("A replay is on the screen already.")
         else:
-            screen = replay_screen_for(self._journal, session, self._home, self._services, number)
+            screen = replay_screen_for(self._journal, session, self._home, self._backend, number)
             screen.conversation.set_compact(is_compact=self.main.conversation.view.is_compact)
             self.push_screen(screen)
 
@@ -324,7 +324,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         if len(sides) < len(found):
             self.main.say("One of the two is not there any more.", is_error=True)
         else:
-            self.push_screen(SideBySideScreen(sides[0], sides[1], live=self._services))
+            self.push_screen(SideBySideScreen(sides[0], sides[1], live=self._backend))
 
     def _mains(self) -> list[MainScreen]:
         return [screen for screen in self.screen_stack if isinstance(screen, MainScreen)]

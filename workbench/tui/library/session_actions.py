@@ -11,7 +11,7 @@ from textual.message import Message
 from workbench.domain.machines import TERMINAL_SESSION_STATES
 from workbench.domain.rows import Session
 from workbench.tui import journal_source, pane
-from workbench.tui.backend import Backend, BackendError, ExportRequest, ForkRequest, SessionOperations
+from workbench.tui.backend import Backend, BackendError, ExportRequest, ForkRequest, LibraryBackend
 from workbench.tui.library.library_pane import LibraryPane
 from workbench.tui.pane import LineWanted, SessionChosen, SessionRequest, StatusMessage
 from workbench.views.conversation import last_block_id, last_event_of_block
@@ -31,7 +31,7 @@ class PromptingScreen(Protocol):
     """A screen that asks for a line and has things done in threads."""
 
     requests: "BackgroundTasks"
-    services: Backend
+    backend: Backend
 
     def post_message(self, message: Message) -> bool:
         """Send a message to the screen."""
@@ -46,7 +46,7 @@ class ForkPrompt:
         screen: PromptingScreen,
         session_id: str,
         position: Callable[[], int],
-        services: Backend | None = None,
+        backend: Backend | None = None,
     ) -> None:
         """Keep what is forked.
 
@@ -54,10 +54,10 @@ class ForkPrompt:
             screen: where it is asked and answered.
             session_id: whose conversation goes on.
             position: returns the moment, as a position of the journal; called in a thread.
-            services: what makes the fork; None takes the screen's.
+            backend: what makes the fork; None takes the screen's.
         """
         self._screen, self._session_id, self._position = screen, session_id, position
-        self._services = services or screen.services
+        self._backend = backend or screen.backend
 
     def ask(self, title: str) -> None:
         """Ask for a folder."""
@@ -77,7 +77,7 @@ class ForkPrompt:
             wanted = ForkRequest(
                 session_id=self._session_id, position=self._position(), is_worktree=is_worktree, folder=folder
             )
-            return self._services.fork(wanted)
+            return self._backend.fork(wanted)
 
         self._screen.requests.tell(fork, "Forking.", "fork a session")
 
@@ -110,7 +110,7 @@ class ExportPrompt:
         index: int,
         size: tuple[int, int],
         theme: str,
-        services: Backend | None = None,
+        backend: Backend | None = None,
     ) -> None:
         """Keep what is filmed.
 
@@ -120,11 +120,11 @@ class ExportPrompt:
             index: the moment of a picture: how many events have happened.
             size: cells across and down.
             theme: the name of the colours.
-            services: what writes; None takes the screen's.
+            backend: what writes; None takes the screen's.
         """
         self._screen, self._session, self._index = screen, session, index
         self._size, self._theme = size, theme
-        self._services = services or screen.services
+        self._backend = backend or screen.backend
 
     def ask(self) -> None:
         """Ask for the file."""
@@ -141,7 +141,7 @@ class ExportPrompt:
             session_id=self._session.id, path=text.strip(), index=self._index, theme=self._theme,
             size=self._size,
         )  # fmt: skip
-        film = self._services.film
+        film = self._backend.export_film
         self._screen.requests.tell(lambda: film(wanted, self._told), "Being filmed.", "film")
 
     def _told(self, words: str) -> None:
@@ -217,7 +217,7 @@ class SessionActions:
         if reason := self._why_not_on(session):
             self._main.say(reason)
             return
-        self._main.requests.ask(self._main.services.go_on, session.id, "Goes on.")
+        self._main.requests.ask(self._main.backend.continue_session, session.id, "Goes on.")
         self._show(session.id)
 
     def _why_not_on(self, session: Session) -> str:
@@ -231,7 +231,7 @@ class SessionActions:
 
     def _fork(self, sessions: Sequence[Session], _: str) -> None:
         def work() -> str:
-            new = self._main.services.filing().fork(sessions[0].id)
+            new = self._main.backend.library.fork(sessions[0].id)
             self._show(new)
             return "Forked: the conversation, and nothing else of it. Your next message goes on."
 
@@ -275,7 +275,7 @@ class SessionActions:
         if text.casefold() != "end":
             self._main.say("Nothing was ended: end was not typed.")
             return
-        self._each(lambda filing, one: filing.end(one.id), sessions, "The session is being ended.")
+        self._each(lambda library, one: library.end(one.id), sessions, "The session is being ended.")
 
     def _delete(self, sessions: Sequence[Session], text: str) -> None:
         if text.casefold() != _confirmation_text(sessions).casefold():
@@ -283,7 +283,7 @@ class SessionActions:
             return
 
         def work() -> str:
-            said = self._main.services.filing().delete([one.id for one in sessions])
+            said = self._main.backend.library.delete([one.id for one in sessions])
             self._pane.list.marks.clear()
             return said
 
@@ -292,18 +292,18 @@ class SessionActions:
     # --- filing ---------------------------------------------------------------------------------------
 
     def _rename(self, sessions: Sequence[Session], text: str) -> None:
-        self._each(lambda filing, one: filing.retitle(one.id, text), sessions)
+        self._each(lambda library, one: library.rename(one.id, text), sessions)
 
     def _tag(self, sessions: Sequence[Session], text: str) -> None:
-        self._each(lambda filing, one: filing.tag(one.id, text), sessions)
+        self._each(lambda library, one: library.tag(one.id, text), sessions)
 
     def _archive(self, sessions: Sequence[Session], _: str) -> None:
         is_archived = not all(one.archived for one in sessions)
-        self._each(lambda filing, one: filing.archive(one.id, is_archived=is_archived), sessions)
+        self._each(lambda library, one: library.archive(one.id, is_archived=is_archived), sessions)
 
     def _send(self, sessions: Sequence[Session], text: str) -> None:
         if text:
-            self._each(lambda filing, one: filing.send(one.id, text), sessions, "Being written.")
+            self._each(lambda library, one: library.export(one.id, text), sessions, "Being written.")
 
     def _take(self, _: Sequence[Session], text: str) -> None:
         if not text:
@@ -312,7 +312,7 @@ class SessionActions:
 
         def work() -> str:
             try:
-                return self._main.services.filing().take(text, self._goes_on)
+                return self._main.backend.library.import_path(text, self._goes_on)
             finally:
                 self._main.textual.call_from_thread(self._progress, "")
 
@@ -329,13 +329,13 @@ class SessionActions:
 
     def _each(
         self,
-        do: Callable[[SessionOperations, Session], str],
+        do: Callable[[LibraryBackend, Session], str],
         sessions: Sequence[Session],
         meanwhile: str = "",
     ) -> None:
         def work() -> str:
-            filing = self._main.services.filing()
-            said = [do(filing, one) for one in sessions]
+            library = self._main.backend.library
+            said = [do(library, one) for one in sessions]
             return said[0] if len(said) == 1 else f"{len(said)} sessions: {said[-1]}"
 
         self._thread(work, meanwhile)

@@ -288,5 +288,5 @@ Without one   d on the first page is the demo, 5 imports sessions of other progr
 
 def open_setup(screen: "MainScreen") -> None:
     """Show how a model is set up."""
-    text = _SETUP_TEXT.format(file=f"    {screen.services.config_file()}")
+    text = _SETUP_TEXT.format(file=f"    {screen.backend.config_file()}")
     screen.textual.push_screen(PagerScreen("Set up a model", text.splitlines()))

@@ -42,7 +42,7 @@ class PipelineMessageScreen(Screen[None], inherit_bindings=False):
     """A screen that hears its pipeline pane."""
 
     state: ScreenState
-    services: Backend
+    backend: Backend
     showing: Presenter
     pipeline: PipelinePane
     approvals: ApprovalsPane
@@ -116,14 +116,16 @@ class PipelineMessageScreen(Screen[None], inherit_bindings=False):
 
     @on(tui_pane.RunRequest)
     def _run_asked(self, message: tui_pane.RunRequest) -> None:
-        services, run, step = self.services, message.run, message.step
+        backend, run, step = self.backend, message.run, message.step
         match message.what:
             case "cancel":
-                self.requests.ask(services.cancel_run, run, "The run ends.")
+                self.requests.ask(backend.runs.cancel_run, run, "The run ends.")
             case "retry":
-                self.requests.ask(lambda key: services.retry_step(key, step), run, f"{step} is done again.")
+                self.requests.ask(
+                    lambda key: backend.runs.retry_step(key, step), run, f"{step} is done again."
+                )
             case "from":
-                self.requests.begin_run(lambda: services.run_from(run, step), self._run_begun)
+                self.requests.begin_run(lambda: backend.runs.run_from(run, step), self._run_begun)
 
     def _run_begun(self, run_id: str, why_not: str) -> None:
         if why_not:
@@ -200,7 +202,7 @@ class MessageScreen(SearchMessageScreen, inherit_bindings=False):
     """A screen that hears its panes; `MainScreen` composes and arranges them."""
 
     state: ScreenState
-    services: Backend
+    backend: Backend
     showing: Presenter
     requests: BackgroundTasks
     workspace: str
@@ -432,11 +434,11 @@ class MessageScreen(SearchMessageScreen, inherit_bindings=False):
 
     @on(tui_pane.RefreshAction)
     def _refresh(self, message: tui_pane.RefreshAction) -> None:
-        self.requests.ask(self.services.refresh, message.action_id, "The new diff is being made.")
+        self.requests.ask(self.backend.refresh_action, message.action_id, "The new diff is being made.")
 
     @on(tui_pane.UndoChange)
     def _undo(self, message: tui_pane.UndoChange) -> None:
-        self.requests.ask(self.services.undo, message.action_id, "Asked to take it back.")
+        self.requests.ask(self.backend.undo_change, message.action_id, "Asked to take it back.")
 
     @on(tui_pane.EditAction)
     def _edit(self, message: tui_pane.EditAction) -> None:
@@ -448,15 +450,15 @@ class MessageScreen(SearchMessageScreen, inherit_bindings=False):
 
     @on(tui_pane.StopAgent)
     def _interrupt(self) -> None:
-        self.about_session(self.services.interrupt, "Asked to stop.")
+        self.about_session(self.backend.interrupt_session, "Asked to stop.")
 
     @on(tui_pane.ContinueSession)
     def _continue(self) -> None:
-        self.about_session(self.services.go_on, "Goes on.")
+        self.about_session(self.backend.continue_session, "Goes on.")
 
     @on(tui_pane.RetryModelCall)
     def _retry(self) -> None:
-        self.about_session(self.services.go_on, "Asks again.")
+        self.about_session(self.backend.continue_session, "Asks again.")
 
     def about_session(self, ask: Callable[[str], None], done: str) -> None:
         """Ask something of the agent of the session on show."""
@@ -467,7 +469,7 @@ class MessageScreen(SearchMessageScreen, inherit_bindings=False):
 
     @on(tui_pane.CopyText)
     def _copy(self, message: tui_pane.CopyText) -> None:
-        if not self.services.clipboard(message.text):
+        if not self.backend.copy_to_clipboard(message.text):
             self.textual.copy_to_clipboard(message.text)
         self.say("Copied." if not message.what else f"Copied: {message.what}.")
 
@@ -482,7 +484,7 @@ class MessageScreen(SearchMessageScreen, inherit_bindings=False):
         """Run the command that was typed for what is piped."""
         if is_final and purpose == "pipe" and text:
             with contextlib.suppress(SuspendNotSupported), self.textual.suspend():
-                self.say(self.services.pipe_to(text, self._piped))
+                self.say(self.backend.pipe_to(text, self._piped))
 
     def line_dropped(self, purpose: str) -> None:
         """Pipe nothing."""
@@ -507,7 +509,7 @@ class MessageScreen(SearchMessageScreen, inherit_bindings=False):
             ("to do", error.remedy),
         )
         lines = [f"{name:<6} {text}" for name, text in facts if text]
-        found = self.services.host_log() or ("No host has written a log.",)
+        found = self.backend.host_log() or ("No host has written a log.",)
         self.textual.push_screen(PagerScreen("The log", [*lines, "", *found]))
 
     @on(tui_pane.BatchWanted)

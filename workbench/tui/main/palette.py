@@ -72,11 +72,11 @@ def _restart_host(screen: "MessageScreen") -> None:
 
 
 def _continue_session(screen: "MessageScreen") -> None:
-    screen.about_session(screen.services.go_on, "Goes on.")
+    screen.about_session(screen.backend.continue_session, "Goes on.")
 
 
 def _end_session(screen: "MessageScreen") -> None:
-    screen.about_session(screen.services.end, "The session is ended; ctrl+n begins another.")
+    screen.about_session(screen.backend.end_session, "The session is ended; ctrl+n begins another.")
 
 
 def _set_model(screen: "MessageScreen", rest: str) -> None:
@@ -85,7 +85,7 @@ def _set_model(screen: "MessageScreen", rest: str) -> None:
         return
     current = screen.state.current
     session_id = current.id if current is not None else ""
-    screen.requests.steer(lambda: screen.services.set_model(session_id, rest))
+    screen.requests.steer(lambda: screen.backend.models.set_model(session_id, rest))
 
 
 def _set_mode(screen: "MessageScreen", rest: str) -> None:
@@ -94,7 +94,7 @@ def _set_mode(screen: "MessageScreen", rest: str) -> None:
         return
     current = screen.state.current
     session_id = current.id if current is not None else ""
-    screen.requests.steer(lambda: screen.services.set_mode(session_id, rest))
+    screen.requests.steer(lambda: screen.backend.models.set_mode(session_id, rest))
 
 
 def _add_mark(screen: "MessageScreen", rest: str) -> None:
@@ -103,7 +103,7 @@ def _add_mark(screen: "MessageScreen", rest: str) -> None:
         screen.say("Nothing was marked: there is no session here.")
         return
     session_id = current.id
-    screen.requests.steer(lambda: screen.services.mark(session_id, rest))
+    screen.requests.steer(lambda: screen.backend.models.add_bookmark(session_id, rest))
 
 
 _COMMANDS_WITHOUT_VALUE: Final[dict[str, "Callable[[MessageScreen], None]"]] = {
@@ -234,7 +234,7 @@ class PaletteSources:
 
     def _found_files(self, text: str) -> Iterator[PaletteEntry]:
         if self._files is None:
-            self._files = tuple(self._main.services.list_files())
+            self._files = tuple(self._main.backend.list_files())
         for path in best_file_matches(self._files, text.strip())[:_MAX_PER_SOURCE]:
             yield PaletteEntry(
                 id=f"file-{path}",
@@ -549,7 +549,7 @@ class PaletteScreen(Dialog, inherit_bindings=False):
                     keys="",
                     do=call_with(self._findings.mention, path),
                 )
-                for n, path in enumerate(self._main.services.list_files())
+                for n, path in enumerate(self._main.backend.list_files())
             ]
         return self._files
 

@@ -28,8 +28,8 @@ def _library(screen: "MainScreen") -> "Pane":
     from workbench.tui.library.library_pane import LibraryPane
 
     journal, clock = screen.textual.journal, screen.textual.monotonic
-    model = LibraryModel(journal, screen.services.price, screen.home, clock)
-    return LibraryPane(model, screen.workspace, lambda: sorted(screen.services.known_tools()))
+    model = LibraryModel(journal, screen.backend.price, screen.home, clock)
+    return LibraryPane(model, screen.workspace, lambda: sorted(screen.backend.rules.known_tools()))
 
 
 def _rules(screen: "MainScreen") -> None:
@@ -41,7 +41,7 @@ def _rules(screen: "MainScreen") -> None:
 def _statistics(screen: "MainScreen") -> "Pane":
     from workbench.tui.library.statistics_pane import StatisticsPane
 
-    return StatisticsPane(screen.textual.journal, screen.services.price, screen.state, screen.workspace)
+    return StatisticsPane(screen.textual.journal, screen.backend.price, screen.state, screen.workspace)
 
 
 PLACES: Final = (

@@ -328,7 +328,7 @@ class Presenter:
                 part="" if state.window is None else state.window.words,
                 now=state.source.now(),
                 has_model=self.has_model,
-                opening=self._screen.services.opening,
+                opening=self._screen.backend.opening,
                 elsewhere=self._screen.elsewhere,
             )
         )

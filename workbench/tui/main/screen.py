@@ -148,7 +148,7 @@ class MainScreen(PlaceStackScreen, inherit_bindings=False):
     def __init__(
         self,
         state: ScreenState,
-        services: Backend,
+        backend: Backend,
         answering: DecisionHandler,
         feed: JournalFeed,
         workspace: str,
@@ -157,7 +157,7 @@ class MainScreen(PlaceStackScreen, inherit_bindings=False):
     ) -> None:
         super().__init__(id=self.NAME)
         use_dirty_compositor(self)
-        self.state, self.services, self.answering, self._feed = state, services, answering, feed
+        self.state, self.backend, self.answering, self._feed = state, backend, answering, feed
         self.workspace, self.home = workspace, home
         self.branch, self.trouble, self.has_model, self.asks = "", "", True, ("every tool", 0)
         self.pipelines_found: int | None = None
@@ -211,7 +211,7 @@ class MainScreen(PlaceStackScreen, inherit_bindings=False):
         """Return where the user writes; what only shows the past does not load it."""
         from workbench.tui.conversation.composer import Composer
 
-        return Composer(self.services, key="composer")
+        return Composer(self.backend, key="composer")
 
     def below(self) -> Iterable[Widget]:
         """Yield the rows under the body."""
@@ -283,7 +283,7 @@ class MainScreen(PlaceStackScreen, inherit_bindings=False):
     def load(self) -> None:
         """Read what the first frame shows; the text field is in it where nothing else wants the keys."""
         self.state.load(self.textual.opens_on)
-        self.has_model = self.services.has_model()
+        self.has_model = self.backend.has_model()
         if self.showing.has_model:
             self.composer.prepare()
 

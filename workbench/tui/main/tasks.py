@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from workbench.tui.main.screen import MainScreen
 
 
-def edit_in_external_editor(app: object, services: Backend, name: str, data: bytes) -> bytes | None:
+def edit_in_external_editor(app: object, backend: Backend, name: str, data: bytes) -> bytes | None:
     """Let the user change bytes in their editor.
 
     Args:
         app: Whose terminal it is.
-        services: What opens it.
+        backend: What opens it.
         name: Last part of a file's name, which says its kind.
         data: What it begins with.
 
@@ -46,7 +46,7 @@ def edit_in_external_editor(app: object, services: Backend, name: str, data: byt
     def edit() -> None:
         # The framework takes the terminal back only from what raises nothing.
         try:
-            saved.append(services.open_editor(name, data))
+            saved.append(backend.open_editor(name, data))
         except Exception as error:  # noqa: BLE001 it is raised again once the terminal is taken back
             saved.append(error)
 
@@ -65,15 +65,15 @@ _LASTING_EFFECTS: Final = frozenset({"removes", "runs net", "writes"})
 
 
 def command_review_table(
-    services: Backend, tool: str, parameters: JsonObject, command: str, moment: "RuleMoment"
+    backend: Backend, tool: str, parameters: JsonObject, command: str, moment: "RuleMoment"
 ) -> CommandParts | None:
     """Return the table of a command; None where one plain command says everything itself."""
     from workbench.policy import rules
     from workbench.policy.command_review import review_command
 
-    found = review_command(command, services.boundary(moment.workspace))
-    standing = rules.rules_in_force("allow", services.rules(), moment)
-    descriptor = services.known_tools().get(tool)
+    found = review_command(command, backend.rules.command_boundary(moment.workspace))
+    standing = rules.rules_in_force("allow", backend.rules.all_rules(), moment)
+    descriptor = backend.rules.known_tools().get(tool)
     rows = tuple(_part_row(part, descriptor, parameters, standing) for part in found.parts)
     if len(rows) == 1 and not found.reasons and rows[0].sign == "waiting" and not rows[0].does:
         return None
@@ -145,7 +145,7 @@ class BackgroundTasks:
     def decide(self, message: pane.DecisionMade) -> None:
         """Answer an action."""
         screen = self._screen
-        if reason := screen.services.may_answer():
+        if reason := screen.backend.may_answer():
             screen.approvals.decided(pane.DecisionReported(message.action_id, message.verdict, None, reason))
             return
         action = screen.state.actions.get(message.action_id)
@@ -179,7 +179,7 @@ class BackgroundTasks:
             session_id=action.session_id, workspace=screen.workspace, run_id=None,
             now=screen.state.source.now(),
         )  # fmt: skip
-        found = command_review_table(screen.services, action.tool or "", parameters, command, moment)
+        found = command_review_table(screen.backend, action.tool or "", parameters, command, moment)
         self._parts[action.id] = found
         if found is not None:
             screen.post_message(pane.DetailWanted(action.id))
@@ -194,7 +194,7 @@ class BackgroundTasks:
 
         def work() -> None:
             try:
-                added = screen.services.add_rule(rule)
+                added = screen.backend.rules.add_rule(rule)
             except Exception as error:  # noqa: BLE001 whatever a service says is told, nothing is hidden
                 self._say(error_text(error), is_error=True)
                 return
@@ -203,7 +203,7 @@ class BackgroundTasks:
             if then is not None:
                 screen.post_message(then)
 
-        if reason := screen.services.may_answer():
+        if reason := screen.backend.may_answer():
             self._say(reason, is_error=True)
             return
         self._thread(work, "answers", "add a rule")
@@ -211,7 +211,7 @@ class BackgroundTasks:
     def extend(self, action_id: str) -> None:
         """Begin the time of an action anew."""
         screen = self._screen
-        if reason := screen.services.may_answer():
+        if reason := screen.backend.may_answer():
             self._say(reason, is_error=True)
             return
 
@@ -256,7 +256,7 @@ class BackgroundTasks:
 
     def file(self, work: Callable[[], str]) -> None:
         """Do something in a thread and say what came of it."""
-        if reason := self._screen.services.may_answer():
+        if reason := self._screen.backend.may_answer():
             self._say(reason, is_error=True)
             return
 
@@ -283,7 +283,9 @@ class BackgroundTasks:
         screen = self._screen
 
         def work() -> None:
-            screen.textual.call_from_thread(screen.composer.remember, screen.services.said(session_id))
+            screen.textual.call_from_thread(
+                screen.composer.remember, screen.backend.earlier_prompts(session_id)
+            )
 
         self._thread(work, "said", "read what was said")
 
@@ -292,7 +294,7 @@ class BackgroundTasks:
         screen = self._screen
 
         def work() -> None:
-            if draft := screen.services.draft():
+            if draft := screen.backend.draft():
                 screen.textual.call_from_thread(screen.composer.put_back, draft)
 
         self._thread(work, "draft", "read the draft")
@@ -305,10 +307,10 @@ class BackgroundTasks:
         def work() -> None:
             try:
                 if current is None:
-                    session_id = screen.services.begin(text)
+                    session_id = screen.backend.begin_session(text)
                     screen.post_message(pane.SessionChosen(session_id))
                 else:
-                    screen.services.submit(current.id, text)
+                    screen.backend.submit_prompt(current.id, text)
             except Exception as error:  # noqa: BLE001 as above
                 self._say(error_text(error), is_error=True)
                 screen.textual.call_from_thread(screen.composer.put_back, text)
@@ -337,7 +339,7 @@ class BackgroundTasks:
         self._thread(lambda: self._host(workspace), "host", "ensure a host")
 
     def _host(self, workspace: str) -> None:
-        if why := self._screen.services.ensure_host(workspace):
+        if why := self._screen.backend.ensure_host(workspace):
             self._say(why, is_error=True)
 
     def notify(self, folder: str) -> None:
@@ -348,14 +350,14 @@ class BackgroundTasks:
             left = screen.showing.summary().first_left
             until = "" if left is None else f", {countdown_text(left)} left"
             words = one_line(f"{folder}: {first.verb} {first.target} waits{until}", _MAX_NOTIFICATION_CELLS)
-            self._thread(lambda: screen.services.notify_desktop("workbench", words), "notice", "notify")
+            self._thread(lambda: screen.backend.notify_desktop("workbench", words), "notice", "notify")
 
     def read_branch(self) -> None:
         """Read which branch is checked out."""
         screen = self._screen
 
         def work() -> None:
-            screen.branch = screen.services.branch()
+            screen.branch = screen.backend.branch()
             screen.textual.call_from_thread(screen.showing.head)
 
         self._thread(work, "branch", "read the branch")
@@ -370,10 +372,13 @@ class BackgroundTasks:
         screen = self._screen
 
         def work() -> None:
-            asks, has_model = screen.services.asks(), screen.has_model or screen.services.has_model()
+            asks, has_model = (
+                screen.backend.approval_setting(),
+                screen.has_model or screen.backend.has_model(),
+            )
             is_new, is_other = has_model != screen.has_model, asks != screen.asks
             screen.asks, screen.has_model = asks, has_model
-            screen.approvals.choosing.requires_seen = screen.services.requires_seen()
+            screen.approvals.choosing.requires_seen = screen.backend.requires_seen()
             if is_new:
                 screen.textual.call_from_thread(screen.showing.everything)
             elif is_other:
@@ -386,7 +391,7 @@ class BackgroundTasks:
         screen = self._screen
 
         def work() -> None:
-            found = len(screen.services.pipelines())
+            found = len(screen.backend.runs.pipeline_names())
             if found != screen.pipelines_found:
                 screen.pipelines_found = found
                 screen.textual.call_from_thread(screen.showing.pipeline)
@@ -398,7 +403,7 @@ class BackgroundTasks:
         screen = self._screen
 
         def work() -> None:
-            screen.elsewhere = screen.services.elsewhere()
+            screen.elsewhere = screen.backend.count_other_sessions()
             if screen.elsewhere:
                 screen.textual.call_from_thread(screen.showing.conversation, None)
 
@@ -409,7 +414,7 @@ class BackgroundTasks:
         screen = self._screen
 
         def work() -> None:
-            short, whole = screen.services.host_trouble()
+            short, whole = screen.backend.host_trouble()
             screen.textual.call_from_thread(self._tell_trouble, short, whole)
 
         self._thread(work, "trouble", "look at the host")
@@ -428,7 +433,7 @@ class BackgroundTasks:
 
         def work() -> None:
             try:
-                said = screen.services.restart_host()
+                said = screen.backend.restart_host()
             except Exception as error:  # noqa: BLE001 whatever a service says is told, nothing is hidden
                 self._say(error_text(error), is_error=True)
                 return
@@ -455,7 +460,7 @@ class BackgroundTasks:
         before = edits.get(action_id, {}).get(change.path, change.after)
         name = change.path.rpartition("/")[2]
         try:
-            data = edit_in_external_editor(screen.textual, screen.services, name, before)
+            data = edit_in_external_editor(screen.textual, screen.backend, name, before)
         except BackendError as error:
             self._say(str(error), is_error=True)
             return

@@ -35,7 +35,7 @@ _MOST_WORDS: Final = 4
 
 def open_launch(screen: "MainScreen") -> None:
     """Open the form over a main screen; the pipeline of the run on show is under the cursor."""
-    choices = screen.services.pipeline_choices()
+    choices = screen.backend.runs.pipeline_choices()
     if not choices:
         screen.say(_NO_PIPELINES)
         return
@@ -177,14 +177,14 @@ class LaunchScreen(MinSizeDialog, inherit_bindings=False):
 
     def _read(self) -> None:
         """Read the pipeline under the cursor in a thread; the form is usable meanwhile."""
-        file, services, app = self._file, self._main.services, self._main.textual
+        file, backend, app = self._file, self._main.backend, self._main.textual
         self._plan_list.show_plan(None)
         self._arming.disarm()
         self._say()
 
         def work() -> None:
             try:
-                found = services.launch_plan(file)
+                found = backend.runs.launch_plan(file)
             except Exception as error:  # noqa: BLE001 whatever a service says is told, nothing is hidden
                 found = LaunchPlan(name=file, file=file, why_not=error_text(error))
             app.call_from_thread(self._planned, file, found)
@@ -357,7 +357,7 @@ class LaunchScreen(MinSizeDialog, inherit_bindings=False):
         """Write the input in an editor."""
         data, main = self.input_text.encode("utf-8", "surrogatepass"), self._main
         try:
-            found = edit_in_external_editor(main.textual, main.services, "input.md", data)
+            found = edit_in_external_editor(main.textual, main.backend, "input.md", data)
         except BackendError as error:
             self._tell(str(error))
             return
@@ -396,7 +396,7 @@ class LaunchScreen(MinSizeDialog, inherit_bindings=False):
             return
         self._is_starting = True
         wish = LaunchRequest(file=plan.file, input=self.input_text, grants=plan.taken)
-        self._main.requests.begin_run(lambda: self._main.services.launch(wish), self._begun)
+        self._main.requests.begin_run(lambda: self._main.backend.runs.launch(wish), self._begun)
 
     def _begun(self, run_id: str, why_not: str) -> None:
         self._is_starting = False

@@ -114,7 +114,7 @@ def _open_copy(screen: "MainScreen", name: str, ref: str) -> None:
     data = text.encode("utf-8", "replace")
     try:
         saved = edit_in_external_editor(
-            screen.textual, screen.services, name.rpartition("/")[2] or "artifact", data
+            screen.textual, screen.backend, name.rpartition("/")[2] or "artifact", data
         )
     except BackendError as error:
         screen.say(str(error), is_error=True)

@@ -21,7 +21,7 @@ from workbench.journal.journal import Journal
 from workbench.text import human
 from workbench.text.human import countdown_text
 from workbench.tui import keymap
-from workbench.tui.backend import Backend
+from workbench.tui.backend import Backend, ReplayBackend
 from workbench.tui.journal_source import MAX_FRAMES_PER_SECOND, JournalFeed
 from workbench.tui.library.session_actions import ExportPrompt, ForkPrompt
 from workbench.tui.main.bars import FooterKey
@@ -211,7 +211,7 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
     BINDINGS = keymap.bindings("replay", is_first=True) + keymap.bindings("app")
 
     def __init__(
-        self, source: ReplaySource, session: Session, feed: JournalFeed, services: Backend, home: str
+        self, source: ReplaySource, session: Session, feed: JournalFeed, backend: Backend, home: str
     ) -> None:
         """Show a session from its beginning, paused.
 
@@ -219,11 +219,11 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
             source: its recording.
             session: as it stands now; names it.
             feed: says that the journal has grown.
-            services: all of them do nothing, but the clipboard.
+            backend: refuses what a replay cannot do.
             home: the user's home folder, shown as `~`.
         """
         why = refusal_sentence(source.reel.time(0))
-        super().__init__(ScreenState(source), services, RefusedDecisions(why), feed, source.workspace, home)
+        super().__init__(ScreenState(source), backend, RefusedDecisions(why), feed, source.workspace, home)
         self.source, self.session_id, self._why = source, session.id, why
         self._session = session
         self.pipelines_found = 0
@@ -555,12 +555,9 @@ def replay_screen_for(
     """
     there = journal.window(session.id, number, 1) if number is not None else ()
     source = ReplaySource(journal, session, is_whole=bool(there))
-    services = (
-        Backend() if live is None else Backend(clipboard=live.clipboard, fork=live.fork, film=live.film)
-    )
     made: list[ReplayScreen] = []
     feed = JournalFeed(journal, lambda: made[0].post_message(SourceChanged()))
-    made.append(ReplayScreen(source, session, feed, services, home))
+    made.append(ReplayScreen(source, session, feed, ReplayBackend(live), home))
     if there:
         made[0].player.seek(source.reel.index_of(there[0].position))
     else:

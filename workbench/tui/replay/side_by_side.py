@@ -13,7 +13,7 @@ from workbench.domain.rows import Action, Session
 from workbench.journal.journal import Journal
 from workbench.tui import keymap, pane
 from workbench.tui.approvals.approvals_pane import ApprovalsPane
-from workbench.tui.backend import Backend
+from workbench.tui.backend import Backend, ReplayBackend
 from workbench.tui.conversation.conversation_pane import ConversationPane
 from workbench.tui.journal_source import MAX_FRAMES_PER_SECOND
 from workbench.tui.library.session_actions import ExportPrompt, ForkPrompt
@@ -91,9 +91,9 @@ class ReplayColumn(Vertical):
         self.conversation, self.tools = ConversationPane(key="conversation"), ToolsPane(key="tools")
         self.approvals, self.pipeline = ApprovalsPane(key="approvals"), PipelinePane(key="pipeline")
         why = refusal_sentence(self.source.reel.time(0))
-        self.live = live or Backend()
+        self.live = ReplayBackend(live)
         """What forks and films: of a file that is only lent, nothing does."""
-        self.services, self.answering, self.requests = Backend(), RefusedDecisions(why), _NoTasks()
+        self.backend, self.answering, self.requests = Backend(), RefusedDecisions(why), _NoTasks()
         self.has_model, self.pipelines_found, self.elsewhere, self._tell = True, 0, 0, say
         self.showing = Presenter(cast("MainScreen", self))
         self.view: ComparedPart = "conversation"
@@ -253,7 +253,7 @@ class SideBySideScreen(Screen[None], inherit_bindings=False):
         self.one, self.other = (
             ReplayColumn(*side, self.say, live if side[0] is one[0] else None) for side in (one, other)
         )
-        self.services, self.requests = Backend(), BackgroundTasks(cast("MainScreen", self))
+        self.backend, self.requests = Backend(), BackgroundTasks(cast("MainScreen", self))
         # The longer one leads: at its end both have been seen whole.
         is_first = self.one.source.reel.length >= self.other.source.reel.length
         self.leads, self.follows = (self.one, self.other) if is_first else (self.other, self.one)

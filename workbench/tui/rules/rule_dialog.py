@@ -198,13 +198,13 @@ def _part_sentence(offer: "RuleSuggestions") -> str:
 
 
 def draft_rule(
-    services: Backend, tool: str, parameters: JsonObject, *, session_id: str, workspace: str,
+    backend: Backend, tool: str, parameters: JsonObject, *, session_id: str, workspace: str,
     created_from: str, now: int,
 ) -> "RuleDraft | str":  # fmt: skip
     """Return what can be chosen for a call, or why no rule can cover it.
 
     Args:
-        services: know tools and rules.
+        backend: know tools and rules.
         tool: id of the call's tool.
         parameters: as the agent wrote them.
         session_id: whose call it is.
@@ -215,26 +215,28 @@ def draft_rule(
     from workbench.policy import rules
     from workbench.policy.rule_suggestions import suggest_rules
 
-    descriptor = services.known_tools().get(tool)
+    descriptor = backend.rules.known_tools().get(tool)
     if descriptor is None:
         return "no rule can be made here: this tool is not known"
     moment = rules.RuleMoment(session_id=session_id, workspace=workspace, run_id=None, now=now)
-    standing = rules.rules_in_force("allow", services.rules(), moment)
-    made = suggest_rules(descriptor, parameters, workspace, standing, services.boundary(workspace))
+    standing = rules.rules_in_force("allow", backend.rules.all_rules(), moment)
+    made = suggest_rules(
+        descriptor, parameters, workspace, standing, backend.rules.command_boundary(workspace)
+    )
     if not made.candidates:
         return made.why_none or "no rule can be made of this call"
     return RuleDraft(offer=made, session_id=session_id, workspace=workspace, created_from=created_from)
 
 
 def backtest_candidate(
-    asked: Sequence[AskedCall], one: "SuggestedRule", effect: RuleEffect, services: Backend
+    asked: Sequence[AskedCall], one: "SuggestedRule", effect: RuleEffect, backend: Backend
 ) -> Backtest:
     """Return what a candidate would have done with calls that were asked about."""
     from workbench.policy import rules
     from workbench.policy.rule_suggestions import unsaved_rule
     from workbench.policy.rules import call_subject
 
-    descriptor = services.known_tools()[one.tool]
+    descriptor = backend.rules.known_tools()[one.tool]
     rule = unsaved_rule(one, effect)
     matched = [
         past
@@ -252,17 +254,17 @@ def backtest_candidate(
     )  # fmt: skip
 
 
-def backtest_sentence(rule: Rule, services: Backend) -> str:
+def backtest_sentence(rule: Rule, backend: Backend) -> str:
     """Return in a sentence what a rule would have done with the calls that were asked about."""
     from workbench.policy import rules
     from workbench.policy.rule_suggestions import rule_concerns_tool
     from workbench.policy.rules import call_subject
 
     asked, matched = 0, list[AskedCall]()
-    for descriptor in services.known_tools().values():
+    for descriptor in backend.rules.known_tools().values():
         if not rule_concerns_tool(rule, descriptor):
             continue
-        for past in services.asked_calls(descriptor.id):
+        for past in backend.rules.asked_calls(descriptor.id):
             asked += 1
             if rules.rule_covers(rule, call_subject(descriptor, past.call.parameters, past.workspace)):
                 matched.append(past)
@@ -299,7 +301,7 @@ def open_rule_dialog(screen: "MainScreen", detail: ActionDetail) -> None:
         screen.say(error.why, is_error=True)
         return
     made = draft_rule(
-        screen.services, action.tool or "", parameters, session_id=action.session_id,
+        screen.backend, action.tool or "", parameters, session_id=action.session_id,
         workspace=session.workspace if session else screen.workspace, created_from=action.id,
         now=state.source.now(),
     )  # fmt: skip
@@ -423,12 +425,12 @@ class RuleDialog(MinSizeDialog, inherit_bindings=False):
         key, one, effect = self._past_key(), self._ruling.candidate, self._ruling.chosen_effect
         if key in self._past or self._ruling.refused(one):
             return
-        services, app = self._main.services, self._main.textual
+        backend, app = self._main.backend, self._main.textual
 
         def work() -> None:
-            asked = self._asked if self._asked is not None else services.asked_calls(one.tool)
+            asked = self._asked if self._asked is not None else backend.rules.asked_calls(one.tool)
             asked = [past for past in asked if past.call.action_id != self._detail.id]
-            found = backtest_candidate(asked, one, effect, services)
+            found = backtest_candidate(asked, one, effect, backend)
             app.call_from_thread(self._counted, key, asked, found)
 
         self.run_worker(

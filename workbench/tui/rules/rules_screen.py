@@ -154,14 +154,14 @@ class RulesScreen(Dialog, inherit_bindings=False):
     # --- what is shown --------------------------------------------------------------------------
 
     def _read(self) -> None:
-        self._rules = self._main.services.rules()
+        self._rules = self._main.backend.rules.all_rules()
         self._wrong = self._warnings()
         self._show()
 
     def _warnings(self) -> dict[str, tuple[str, ...]]:
         from workbench.policy.rule_validation import warnings_by_rule
 
-        return warnings_by_rule(self._rules, self._main.services.known_tools())
+        return warnings_by_rule(self._rules, self._main.backend.rules.known_tools())
 
     def _show(self) -> None:
         state = self._main.state
@@ -288,11 +288,11 @@ class RulesScreen(Dialog, inherit_bindings=False):
             self._add(renewed_rule(rule))
 
     def _add(self, rule: "RuleAdded") -> None:
-        if reason := self._main.services.may_answer():
+        if reason := self._main.backend.may_answer():
             self._say(reason)
             return
         try:
-            added = self._main.services.add_rule(rule)
+            added = self._main.backend.rules.add_rule(rule)
         except Exception as error:  # noqa: BLE001 whatever a service says is told, nothing is hidden
             self._say(str(error))
             return
@@ -341,12 +341,12 @@ class RulesScreen(Dialog, inherit_bindings=False):
         self._show_keys()
 
     def _revoke(self, number: str) -> None:
-        reason = self._main.services.may_answer()
+        reason = self._main.backend.may_answer()
         if reason:
             self._say(reason)
             return
         try:
-            rule = self._main.services.revoke_rule(number)
+            rule = self._main.backend.rules.revoke_rule(number)
         except Exception as error:  # noqa: BLE001 whatever a service says is told, nothing is hidden
             self._say(f"Not revoked. {error}")
             return
@@ -364,12 +364,12 @@ class RulesScreen(Dialog, inherit_bindings=False):
         rule = next((rule for rule in self._rules if row is not None and rule.id == row.id), None)
         if rule is None:
             return
-        services, app = self._main.services, self._main.textual
+        backend, app = self._main.backend, self._main.textual
 
         def work() -> None:
             from workbench.tui.rules.rule_dialog import backtest_sentence
 
-            app.call_from_thread(self._counted, rule.id, backtest_sentence(rule, services))
+            app.call_from_thread(self._counted, rule.id, backtest_sentence(rule, backend))
 
         self._tried[rule.id] = "The past is being counted."
         self._show_detail()
