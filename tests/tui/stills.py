@@ -225,7 +225,7 @@ async def play(pilot, keys, hand):
         await pilot.pause()
     main = pilot.app.main
     main.rule.say("")
-    main.showing.footer()
+    main.presenter.footer()
     await pilot.pause()
 
 

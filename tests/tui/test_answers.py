@@ -309,7 +309,7 @@ def test_an_action_expires_on_the_screen_and_the_keys_go_faint(stage):
         to_edit(shown)
         await shown.settle()
         shown.stage.journal.clock.advance(16 * 60)
-        shown.main.timing.tick()
+        shown.main.redraw_timer.tick()
         await shown.settle()
         await shown.look()
         assert shown.state(action) == "expired"

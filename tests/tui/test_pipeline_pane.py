@@ -308,7 +308,7 @@ def test_a_running_step_counts_on_and_nothing_is_laid_out_anew(play):
         await s.press("z")
         before = s.graph.drawing
         s.run.journal.clock.advance(75)
-        s.main.timing.tick()
+        s.main.redraw_timer.tick()
         await s.settle()
         assert s.graph.drawing is before
         assert "1:15" in s.text
@@ -321,7 +321,7 @@ def test_the_time_to_answer_a_gate_goes_by_in_the_graph_too(play):
         await s.press("z")
         assert "ask 14:40" in s.text
         s.run.journal.clock.advance(60 - s.run.journal.now() // 1_000_000 % 10)
-        s.main.timing.tick()
+        s.main.redraw_timer.tick()
         await s.settle()
         assert "ask 13:4" in s.text
 

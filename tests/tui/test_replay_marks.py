@@ -89,7 +89,7 @@ async def live(name, session_id, positions, folder):
             for pane in app.main.panes:
                 pane.is_past = True
             app.main.state.choose(session_id)
-            app.main.showing.everything()
+            app.main.presenter.everything()
             app.main.go_to(2)
             for position in positions:
                 journal.append(every[at:position], strict=False)
@@ -97,7 +97,7 @@ async def live(name, session_id, positions, folder):
                 # The sessions below a run have times of their own: the moment is that of the mark.
                 app._live.now = lambda at=every[at - 1].at: at
                 app.main.look()
-                app.main.timing.tick()
+                app.main.redraw_timer.tick()
                 await settle(app, pilot)
                 found[position] = shown(app)
     return found

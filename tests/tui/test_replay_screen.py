@@ -321,7 +321,7 @@ def test_a_replay_at_its_end_is_the_live_screen(name, tmp_path):
                 # How things are begun and answered is said on the live screen alone.
                 for pane in main.panes:
                     pane.is_past = True
-                main.showing.everything()
+                main.presenter.everything()
             else:
                 assert main.player.is_at_end
             main.go_to(2)

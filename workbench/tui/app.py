@@ -50,6 +50,7 @@ from workbench.tui.journal_source import JournalFeed, JournalSource
 from workbench.tui.key_dispatch import dispatch_key
 from workbench.tui.key_queue import KeyQueue, QueuedEvent
 from workbench.tui.keys import CHAINS
+from workbench.tui.main.context import WorkspaceStatus
 from workbench.tui.main.screen import MainScreen
 from workbench.tui.pane import SourceChanged, StopAgent
 from workbench.tui.state import ScreenState
@@ -242,7 +243,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         self.ink = Ink(tokens=colors_at_depth(theme, self._depth), no_colour=self.no_color)
         # Titles and rows hold finished colours, so they are made again and not only painted again.
         for screen in self._mains():
-            screen.showing.everything()
+            screen.presenter.everything()
             for view in screen.query(LineView):
                 view.restyle()
         self.screen.refresh(repaint=True, layout=True)
@@ -291,8 +292,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
             self._backend,
             DecisionWriter(self._journal),
             JournalFeed(self._journal, lambda: self.main.post_message(SourceChanged())),
-            self.workspace,
-            self._home,
+            WorkspaceStatus(workspace=self.workspace, home=self._home),
             self._ui.notify if self._ui else None,
         )
 
@@ -338,7 +338,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         """
         self._ui = ui
         self.has_motion = ui.motion != "none"
-        self.main.notices.wishes = ui.notify
+        self.main.notifications.wishes = ui.notify
         users = dict(ui.keymap)
         wrong = keymap.keymap_errors(users, CHAINS)
         if not wrong:
@@ -347,7 +347,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
             self.theme = theme_name_at_depth(self.available_themes[ui.theme], self._depth)
         for screen in self._mains():
             screen.conversation.set_compact(is_compact=ui.density == "compact")
-            screen.showing.everything()
+            screen.presenter.everything()
         for sentence in wrong or [words]:
             if sentence:
                 self.main.say(sentence, is_error=bool(wrong))

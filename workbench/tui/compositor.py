@@ -5,14 +5,14 @@ Owns what the terminal shows at present, so that a countdown costs its digits an
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from rich.color import ColorSystem
 from rich.console import COLOR_SYSTEMS, Console
 from rich.segment import Segment
 from rich.style import Style
 from textual._compositor import ChopsUpdate, Compositor, LayoutUpdate
-from textual.geometry import Region
+from textual.geometry import Region, Size
 from textual.screen import Screen
 from textual.strip import Strip
 
@@ -155,9 +155,48 @@ def _uncovered_regions(part: Region, cover: Region) -> list[Region]:
     return [rest for rest in found if rest]
 
 
-def use_dirty_compositor(screen: Screen[Any]) -> None:
-    """Have parts of a screen drawn without asking what is not in them; before it is composed."""
-    screen._compositor = DirtyCompositor()  # pyright: ignore[reportPrivateUsage] there is no public door
+class DirtyScreen(Screen[None], inherit_bindings=False):
+    """A screen whose parts are drawn without asking what is not in them, and once for its first frame."""
+
+    has_frame: bool = False
+    """Whether the first frame is on the screen."""
+
+    def __init__(self, id: str) -> None:  # noqa: A002 the framework's word
+        super().__init__(id=id)
+        self._compositor = DirtyCompositor()
+
+    @property
+    def is_held(self) -> bool:
+        """Return whether what is drawn goes nowhere, as while the app starts."""
+        return False
+
+    def before_first_frame(self) -> None:
+        """Be told before each drawing until the first frame is out."""
+
+    def first_frame_drawn(self) -> None:
+        """Be told that the first frame is out."""
+
+    def _compositor_refresh(self) -> None:
+        if self.is_held:
+            self._repaint_required = True
+            return
+        if not self.has_frame:
+            self.before_first_frame()
+        super()._compositor_refresh()
+        if not self.has_frame and self.is_current:
+            self.has_frame = True
+            self.first_frame_drawn()
+
+    def _refresh_layout(self, size: Size | None = None, scroll: bool = False) -> None:
+        # The terminal says its size three times while the app starts, and it is the same.
+        is_again = size is not None and size == self._compositor.size
+        if self.has_frame or not is_again or not self.is_held:
+            super()._refresh_layout(size, scroll)
+
+    def update_node_styles(self, animate: bool = True) -> None:
+        """Apply the styles anew, but not to what was just made with them."""
+        if self.has_frame:
+            super().update_node_styles(animate)
 
 
 class SgrWriter:

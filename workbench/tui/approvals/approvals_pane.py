@@ -608,7 +608,7 @@ class ApprovalsPane(ActionDetailPane):
             if text and not self.detail_view.find(text, 0) and is_final:
                 self.post_message(StatusMessage(f"“{text}” is not in this diff."))
         elif is_final and (answer := self.written.send(purpose, text)) is not None:
-            self.post_message(answer)
+            self.main.tasks.decide(answer)
 
     def line_dropped(self, purpose: str) -> None:
         """Clear the filter; of anything else nothing is done."""

@@ -15,13 +15,15 @@ from workbench.journal.search import MOST_HITS
 from workbench.render import cells
 from workbench.tui import keymap
 from workbench.tui.library.library_list import LibraryLoaderPane, LibraryModel, LibraryQuery
-from workbench.tui.pane import KeysChanged, PlaceLeft, SessionRequest, StatusMessage
+from workbench.tui.pane import KeysChanged, SessionRequest, StatusMessage
 from workbench.tui.render_context import glyphs, ink
 from workbench.tui.widgets.line_view import RowList
 from workbench.tui.widgets.pane_frame import Divider, StableStatic
 from workbench.views.library import LIBRARY_ORDERS, FilterCompletion, SearchHit, complete_filter
 
 if TYPE_CHECKING:
+    from workbench.tui.library.session_actions import SessionActions
+
     pass
 
 _TWO_COLUMNS_FROM: Final = 100
@@ -310,16 +312,16 @@ class LibraryPane(LibraryLoaderPane):
 
     def wish(self, what: str) -> None:
         """Ask for something to be done with the chosen sessions."""
-        self.post_message(SessionRequest(what, self.chosen))
+        self.actions.do(SessionRequest(what, self.chosen))
 
     def wish_to_import(self) -> None:
         """Ask for files to be taken in; no session is needed for it."""
-        self.post_message(SessionRequest("take", ()))
+        self.actions.do(SessionRequest("take", ()))
 
     def step_back(self) -> None:
         """Cancel an import, else clear filter and marks, else go back to where the user came from."""
         if self.progress:
-            self.post_message(SessionRequest("cancel", ()))
+            self.actions.do(SessionRequest("cancel", ()))
         elif self.list.marks:
             self.list.marks.clear()
             self.list.invalidate()
@@ -327,7 +329,7 @@ class LibraryPane(LibraryLoaderPane):
         elif self.wanted.text:
             self.clear_filter()
         else:
-            self.post_message(PlaceLeft())
+            self.main.go_back()
 
     def toggle_mark(self) -> None:
         """Mark the session under the cursor, or take the mark off, and go on."""
@@ -362,7 +364,9 @@ class LibraryPane(LibraryLoaderPane):
     def line_heard(self, purpose: str, text: str, *, is_final: bool) -> None:
         """Do what was asked with the words that were typed."""
         if is_final:
-            self.post_message(SessionRequest(purpose, self.asked_about, text))
+            self.actions.do(SessionRequest(purpose, self.asked_about, text))
 
+    actions: "SessionActions"
+    """Does what is asked about sessions; set by who makes the pane."""
     asked_about: Sequence[Session] = ()
     """The sessions that a line asks about: another row may be under the cursor when it is answered."""

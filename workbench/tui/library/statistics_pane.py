@@ -18,7 +18,7 @@ from workbench.journal.session_queries import StatisticsFacts, StatisticsScope, 
 from workbench.render import cells, library
 from workbench.render.library import StatisticsFrame, StatisticsLine
 from workbench.tui import keymap
-from workbench.tui.pane import KeysChanged, LibraryWanted, Pane, StatusMessage
+from workbench.tui.pane import KeysChanged, Pane, StatusMessage
 from workbench.tui.render_context import glyphs, ink
 from workbench.tui.state import ScreenState
 from workbench.tui.widgets.line_view import RowList, RowPlacement
@@ -302,7 +302,7 @@ class StatisticsPane(Pane):
             self.post_message(StatusMessage("There are no sessions behind this line."))
             return
         since = f" since:{days}d" if days and self._where != 2 else ""
-        self.post_message(LibraryWanted(key + since))
+        self.main.open_library(key + since)
 
     @on(RowList.Opened)
     def _opened(self, message: RowList.Opened) -> None:

@@ -26,22 +26,22 @@ from workbench.tui.widgets.line_view import LineView, RowList, RowPlacement
 from workbench.views.pipeline import LaunchPlan, LaunchRequest, PipelineChoice
 
 if TYPE_CHECKING:
-    from workbench.tui.main.screen import MainScreen
+    from workbench.tui.main.context import MainContext
 
 _NO_PIPELINES: Final = "No pipeline was found in .wave/pipelines or .workbench/pipelines of this workspace."
 _MOST_CHOICES: Final = 6
 _MOST_WORDS: Final = 4
 
 
-def open_launch(screen: "MainScreen") -> None:
+def open_launch(context: "MainContext") -> None:
     """Open the form over a main screen; the pipeline of the run on show is under the cursor."""
-    choices = screen.backend.runs.pipeline_choices()
+    choices = context.backend.runs.pipeline_choices()
     if not choices:
-        screen.say(_NO_PIPELINES)
+        context.say(_NO_PIPELINES)
         return
-    run = screen.pipeline.run
+    run = context.widgets.pipeline.run
     first = next((one.file for one in choices if run is not None and one.name == run.name), choices[0].file)
-    screen.textual.push_screen(LaunchScreen(screen, choices, first))
+    context.app.push_screen(LaunchScreen(context, choices, first))
 
 
 class ChoiceList(RowList):
@@ -130,9 +130,9 @@ class LaunchScreen(MinSizeDialog, inherit_bindings=False):
     BINDINGS = keymap.bindings("launch")
     LEAVES = "launch.leave"
 
-    def __init__(self, main: "MainScreen", choices: Sequence[PipelineChoice], first: str) -> None:
+    def __init__(self, context: "MainContext", choices: Sequence[PipelineChoice], first: str) -> None:
         super().__init__("launch")
-        self._main, self._file = main, first
+        self._main, self._file = context, first
         self._choices, self._plan_list = ChoiceList(choices), PlanList()
         self._input = Input(id="launch-input", select_on_focus=False, compact=True)
         self._input.cursor_blink = False
@@ -177,7 +177,7 @@ class LaunchScreen(MinSizeDialog, inherit_bindings=False):
 
     def _read(self) -> None:
         """Read the pipeline under the cursor in a thread; the form is usable meanwhile."""
-        file, backend, app = self._file, self._main.backend, self._main.textual
+        file, backend, app = self._file, self._main.backend, self._main.app
         self._plan_list.show_plan(None)
         self._arming.disarm()
         self._say()
@@ -357,7 +357,7 @@ class LaunchScreen(MinSizeDialog, inherit_bindings=False):
         """Write the input in an editor."""
         data, main = self.input_text.encode("utf-8", "surrogatepass"), self._main
         try:
-            found = edit_in_external_editor(main.textual, main.backend, "input.md", data)
+            found = edit_in_external_editor(main.app, main.backend, "input.md", data)
         except BackendError as error:
             self._tell(str(error))
             return
@@ -396,7 +396,7 @@ class LaunchScreen(MinSizeDialog, inherit_bindings=False):
             return
         self._is_starting = True
         wish = LaunchRequest(file=plan.file, input=self.input_text, grants=plan.taken)
-        self._main.requests.begin_run(lambda: self._main.backend.runs.launch(wish), self._begun)
+        self._main.tasks.begin_run(lambda: self._main.backend.runs.launch(wish), self._begun)
 
     def _begun(self, run_id: str, why_not: str) -> None:
         self._is_starting = False

@@ -13,13 +13,10 @@ from workbench.render.theme import Ink
 from workbench.text.human import countdown_text, token_text
 from workbench.tui import keymap, render_context
 from workbench.tui.pane import (
-    ArtifactWanted,
-    GateWanted,
     KeysChanged,
     LineWanted,
     Pane,
     PipelineModel,
-    RunRequest,
     RunRequestKind,
     StatusMessage,
     StepWanted,
@@ -329,7 +326,7 @@ class PipelinePane(Pane):
     def open_row(self) -> None:
         """Go to a gate's row of the queue, else give the step the whole pane."""
         if self.gate is not None:
-            self.post_message(GateWanted(self.gate))
+            self.main.show_action(self.gate)
         elif self.cursor_step is not None:
             self.post_message(StepWanted(self.graph.cursor, is_opened=not self.has_step))
             self.set_full(is_full=self.has_step or self._is_full)
@@ -375,7 +372,7 @@ class PipelinePane(Pane):
             return
         if purpose == "artifact":
             if is_final and text:
-                self.post_message(ArtifactWanted(text))
+                self.open_artifact(text)
             return
         if purpose == "find-text":
             if is_final and text and not self.step.find_next(text):
@@ -395,8 +392,50 @@ class PipelinePane(Pane):
     def ask_run(self, what: RunRequestKind) -> None:
         """Ask something of the run on show, about the step under the cursor."""
         run, step = self._shown.run, self.cursor_step
-        if run is not None:
-            self.post_message(RunRequest(what, run.id, step.id if step is not None else ""))
+        if run is None:
+            return
+        runs, tasks = self.main.backend.runs, self.main.tasks
+        step_id = step.id if step is not None else ""
+        match what:
+            case "cancel":
+                tasks.ask(runs.cancel_run, run.id, "The run ends.")
+            case "retry":
+                tasks.ask(lambda key: runs.retry_step(key, step_id), run.id, f"{step_id} is done again.")
+            case "from":
+                tasks.begin_run(lambda: runs.run_from(run.id, step_id), self._run_begun)
+
+    def _run_begun(self, run_id: str, why_not: str) -> None:
+        if why_not:
+            self.main.say(why_not, is_error=True)
+        else:
+            self.main.show_run(run_id)
+
+    def open_artifact(self, name: str = "") -> None:
+        """Open what the step under the cursor handed on; without a name the only one."""
+        from workbench.tui.pipeline.run_results import open_artifact
+
+        open_artifact(self.main, name)
+
+    def open_launch(self) -> None:
+        """Open the form that starts a pipeline."""
+        from workbench.tui.pipeline.launch_form import open_launch
+
+        open_launch(self.main)
+
+    def open_compare(self) -> None:
+        """Show the run beside another run of its pipeline."""
+        from workbench.tui.pipeline.run_results import open_compare
+
+        open_compare(self.main)
+
+    def show_run_beside(self, step: int) -> None:
+        """Show an older (-1) or newer (1) run."""
+        runs = self.main.state.runs
+        before = runs.current
+        runs.beside(step)
+        if runs.current == before:
+            self.main.say("That is the newest run." if step > 0 else "That is the oldest run that is listed.")
+        self.main.presenter.pipeline()
 
     def ask_cancel(self) -> None:
         """Have the word typed that ends the run."""
@@ -451,7 +490,7 @@ class PipelinePane(Pane):
     def open_gate(self) -> None:
         """Go to the row of the queue in which the gate waits."""
         if self.gate is not None:
-            self.post_message(GateWanted(self.gate))
+            self.main.show_action(self.gate)
 
     def scroll_page(self, step: int) -> None:
         """Scroll a page of the graph, or items of an open fold, down (1) or up (-1)."""

@@ -48,13 +48,13 @@ class ReplayApp(WorkbenchApp, inherit_bindings=False):
             backend: What reaches outside; only its clipboard and its fork are used.
             more: The colours and characters of the terminal; what a test sets: signs, the clock.
         """
-        self._live, self._beside = backend, beside
+        self._live_backend, self._beside = backend, beside
         super().__init__(journal, ReplayBackend(backend), session.workspace, ui=ui, home=home, **more)  # type: ignore[arg-type]
         self._session, self._at, self._speed, self._remark = session, at, speed, remark
 
     def make_main(self) -> MainScreen:
         """Return the replay."""
-        screen: ReplayScreen = replay_screen_for(self._journal, self._session, self._home, self._live)
+        screen: ReplayScreen = replay_screen_for(self._journal, self._session, self._home, self._live_backend)
         screen.player.speed = self._speed
         if self._at is not None:
             screen.player.toggle()
@@ -72,4 +72,4 @@ class ReplayApp(WorkbenchApp, inherit_bindings=False):
 
         reel = cast("ReplayScreen", self.main).player.reel
         share = 0.0 if self._at is None or not reel.length else reel.played(self._at) / reel.length
-        self.push_screen(SideBySideScreen((self._journal, self._session), other, share, self._live))
+        self.push_screen(SideBySideScreen((self._journal, self._session), other, share, self._live_backend))

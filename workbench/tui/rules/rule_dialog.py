@@ -33,7 +33,7 @@ from workbench.views.status_icons import StatusName
 
 if TYPE_CHECKING:
     from workbench.policy.rule_suggestions import RuleSuggestions, SuggestedRule
-    from workbench.tui.main.screen import MainScreen
+    from workbench.tui.main.context import MainContext
 
 _MICROSECONDS: Final = 1_000_000
 _SCOPE_CHOICES: Final[tuple[tuple[RuleScope, str], ...]] = (
@@ -288,9 +288,9 @@ _KEYS_ROOM: Final = 44
 """Cells that what enter does, and the way back, get of the row of keys."""
 
 
-def open_rule_dialog(screen: "MainScreen", detail: ActionDetail) -> None:
+def open_rule_dialog(context: "MainContext", detail: ActionDetail) -> None:
     """Open the dialog for an action that waits, or say why no rule can cover it."""
-    state = screen.state
+    state = context.state
     action = state.actions.get(detail.id)
     session = state.sessions.get(detail.session_id)
     if action is None:
@@ -298,17 +298,17 @@ def open_rule_dialog(screen: "MainScreen", detail: ActionDetail) -> None:
     try:
         parameters = state.source.exact_parameters(action)
     except SealedContentGone as error:
-        screen.say(error.why, is_error=True)
+        context.say(error.why, is_error=True)
         return
     made = draft_rule(
-        screen.backend, action.tool or "", parameters, session_id=action.session_id,
-        workspace=session.workspace if session else screen.workspace, created_from=action.id,
+        context.backend, action.tool or "", parameters, session_id=action.session_id,
+        workspace=session.workspace if session else context.status.workspace, created_from=action.id,
         now=state.source.now(),
     )  # fmt: skip
     if isinstance(made, str):
-        screen.say(f"{made[0].upper()}{made[1:]}.")
+        context.say(f"{made[0].upper()}{made[1:]}.")
         return
-    screen.textual.push_screen(RuleDialog(screen, detail, made))
+    context.app.push_screen(RuleDialog(context, detail, made))
 
 
 class RuleDialog(MinSizeDialog, inherit_bindings=False):
@@ -318,10 +318,10 @@ class RuleDialog(MinSizeDialog, inherit_bindings=False):
     BINDINGS = keymap.bindings("always")
     LEAVES = "always.leave"
 
-    def __init__(self, main: "MainScreen", detail: ActionDetail, made: RuleDraft) -> None:
+    def __init__(self, context: "MainContext", detail: ActionDetail, made: RuleDraft) -> None:
         super().__init__("always")
         self._width = 0
-        self._main, self._detail, self._ruling = main, detail, made
+        self._main, self._detail, self._ruling = context, detail, made
         self._asked: Sequence[AskedCall] | None = None
         self._past: dict[tuple[object, ...], Backtest] = {}
         self._arming = KeyArming()
@@ -383,7 +383,7 @@ class RuleDialog(MinSizeDialog, inherit_bindings=False):
 
     def _why_by_hand(self) -> str:
         """Return why saving does not approve the call as well; empty if it does."""
-        choosing, detail = self._main.approvals.choosing, self._detail
+        choosing, detail = self._main.widgets.approvals.choosing, self._detail
         if detail.id in choosing.edits:
             return "your text waits for a"
         if detail.hunks and choosing.taken_of(detail).words():
@@ -425,7 +425,7 @@ class RuleDialog(MinSizeDialog, inherit_bindings=False):
         key, one, effect = self._past_key(), self._ruling.candidate, self._ruling.chosen_effect
         if key in self._past or self._ruling.refused(one):
             return
-        backend, app = self._main.backend, self._main.textual
+        backend, app = self._main.backend, self._main.app
 
         def work() -> None:
             asked = self._asked if self._asked is not None else backend.rules.asked_calls(one.tool)
@@ -511,7 +511,7 @@ class RuleDialog(MinSizeDialog, inherit_bindings=False):
         if not self._arming.take(self._subject(), draw.key_time, is_repeated=draw.is_key_repeated):
             self._main.say(TOO_QUICK.format(key="enter"))
             return
-        self._main.requests.add_rule(self._ruling.rule(self._main.state.source.now()), self._answer())
+        self._main.tasks.add_rule(self._ruling.rule(self._main.state.source.now()), self._answer())
         self.dismiss()
 
     def _answer(self) -> DecisionMade | None:
@@ -521,4 +521,4 @@ class RuleDialog(MinSizeDialog, inherit_bindings=False):
             return DecisionMade(detail.id, "reject", detail.digest)
         if effect == "ask" or self._why_by_hand():
             return None
-        return self._main.approvals.choosing.approval(detail)
+        return self._main.widgets.approvals.choosing.approval(detail)

@@ -28,7 +28,7 @@ from workbench.tui.widgets.pane_frame import ColumnHeader
 from workbench.views.rules import RuleRow, rule_rows
 
 if TYPE_CHECKING:
-    from workbench.tui.main.screen import MainScreen
+    from workbench.tui.main.context import MainContext
 
 _RULE_PATTERN: Final = re.compile(
     r"(?:(?P<effect>allow|ask|deny)\s+)?(?P<pattern>(?P<tool>[A-Za-z_][\w.]*)(?:\(.*\))?)(?P<all>\s+everywhere)?",
@@ -82,9 +82,9 @@ _NO_RULES = (
 )
 
 
-def open_rules(screen: "MainScreen") -> None:
+def open_rules(context: "MainContext") -> None:
     """Open the rules over a main screen."""
-    screen.textual.push_screen(RulesScreen(screen))
+    context.app.push_screen(RulesScreen(context))
 
 
 class RuleList(RowList):
@@ -114,9 +114,9 @@ class RulesScreen(Dialog, inherit_bindings=False):
     AUTO_FOCUS = ""
     BINDINGS = keymap.bindings("rules")
 
-    def __init__(self, main: "MainScreen") -> None:
+    def __init__(self, context: "MainContext") -> None:
         super().__init__("rules")
-        self._main = main
+        self._main = context
         self._list, self._detail = RuleList(), Static(id="rules-detail")
         self._heads = ColumnHeader(lambda width: rule_head_strip(width, ink(self), glyphs(self)))
         self._said, self._keys = Static(id="rules-said"), Static(id="rules-keys")
@@ -166,7 +166,7 @@ class RulesScreen(Dialog, inherit_bindings=False):
     def _show(self) -> None:
         state = self._main.state
         rows = rule_rows(
-            self._rules, state.source.now(), workspace=self._main.workspace,
+            self._rules, state.source.now(), workspace=self._main.status.workspace,
             session_id=state.current.id if state.current else None,
             titles={key: session.title for key, session in state.sessions.items()},
             wanted=self._wanted, has_past=self._has_past, warnings=self._wrong,
@@ -205,7 +205,7 @@ class RulesScreen(Dialog, inherit_bindings=False):
         if self._input.display:
             pairs = [("enter", {"revoke": "revoke it", "filter": "filter"}.get(self._asks, "save it"))]
         always = [("esc", "back")] if self._input.display else [("?", "all keys"), ("esc", "back")]
-        room = self._keys.size.width or self._main.size.width
+        room = self._keys.size.width or self._main.app.size.width
         parts = [key_hint(keys, words, ink(self)) for keys, words in [*pairs, *always]]
         self._keys.update(key_hint_row(parts, room, keeps=len(always), gap=3))
 
@@ -297,7 +297,7 @@ class RulesScreen(Dialog, inherit_bindings=False):
             self._say(str(error))
             return
         old, self._edited = self._edited, None
-        self._main.requests.rules_changed()
+        self._main.tasks.rules_changed()
         if old is not None:
             self._revoke(old.id)
         self._read()
@@ -328,7 +328,7 @@ class RulesScreen(Dialog, inherit_bindings=False):
             self._say("Nothing was revoked: that was not its number.")
 
     def _typed(self, words: str) -> None:
-        made = parse_rule(words, self._main.workspace, self._edited)
+        made = parse_rule(words, self._main.status.workspace, self._edited)
         if isinstance(made, str):
             self._say(f"Nothing was saved. {made}")
         else:
@@ -355,7 +355,7 @@ class RulesScreen(Dialog, inherit_bindings=False):
         )
         self._revoked = rule
         self._say(f"{rule.id} is revoked.{more} u puts it back.")
-        self._main.requests.rules_changed()
+        self._main.tasks.rules_changed()
         self._read()
 
     def backtest(self) -> None:
@@ -364,7 +364,7 @@ class RulesScreen(Dialog, inherit_bindings=False):
         rule = next((rule for rule in self._rules if row is not None and rule.id == row.id), None)
         if rule is None:
             return
-        backend, app = self._main.backend, self._main.textual
+        backend, app = self._main.backend, self._main.app
 
         def work() -> None:
             from workbench.tui.rules.rule_dialog import backtest_sentence
@@ -386,7 +386,7 @@ class RulesScreen(Dialog, inherit_bindings=False):
         """Show the keys."""
         from workbench.tui.main.info_pages import HelpScreen
 
-        self._main.textual.push_screen(HelpScreen("Rules", keymap.keys_of_scopes(["rules"]), None))
+        self._main.app.push_screen(HelpScreen("Rules", keymap.keys_of_scopes(["rules"]), None))
 
     def open_palette(self) -> None:
         """Go back, and open the palette: its commands are about what lies below."""
