@@ -224,7 +224,6 @@ class WorkbenchApp(App[int], inherit_bindings=False):
     # --- colours --------------------------------------------------------------------------------
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
-        """Return the house colours for a theme that has none of its own."""
         return css_variables_at_depth(self.current_theme, self._depth)
 
     @property
@@ -275,7 +274,6 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         return self.main
 
     async def on_mount(self) -> None:
-        """Wait until the main screen holds what its first frame shows, then let it be drawn."""
         if self._must_end:
             self.exit()
         if self.user_keys:

@@ -185,7 +185,6 @@ class BatchDialog(MinSizeDialog, inherit_bindings=False):
         self._opened_at = context_of(context.widgets.approvals).monotonic()
 
     def compose_box(self) -> Iterable[Widget]:
-        """Yield table, notes, keys, detail."""
         with Vertical(id="batch-box"):
             yield self._heads
             yield self._list
@@ -194,7 +193,6 @@ class BatchDialog(MinSizeDialog, inherit_bindings=False):
             yield self._view
 
     def on_mount(self) -> None:
-        """Show the table; the first row that was not seen comes first."""
         self._list.focus()
         self._show()
         unseen = [one for one in self._rows if self.choosing.unseen(one.detail)]
@@ -284,7 +282,6 @@ class BatchDialog(MinSizeDialog, inherit_bindings=False):
         self._show()
 
     def resized(self) -> None:
-        """Keep half of the box for what is under the cursor; answering keys wait for its frame."""
         self._arming.disarm()
         self.call_after_refresh(self._show)
 
@@ -334,6 +331,5 @@ class BatchDialog(MinSizeDialog, inherit_bindings=False):
         self._show()
 
     def leave(self) -> None:
-        """Go back; nothing is done."""
         self._main.widgets.approvals.marks_changed()
         self.dismiss()

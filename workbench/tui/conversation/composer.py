@@ -129,7 +129,6 @@ class _InputRow(Horizontal):
         self._composer = composer
 
     def compose(self) -> ComposeResult:
-        """Yield them."""
         yield Static(Content(f" {render_context.glyphs(self).of('prompt')} "), id="composer-sign")
         yield from self._composer.parts()
 
@@ -155,7 +154,6 @@ class Composer(Vertical):
         self._was_empty = True
 
     def compose(self) -> ComposeResult:
-        """Yield the row; the list of completions comes over it when there are some."""
         yield self._row
 
     @property
@@ -209,7 +207,6 @@ class Composer(Vertical):
         return self._field is not None and self._field.has_focus
 
     def on_mount(self) -> None:
-        """Say who is written to."""
         self._say()
 
     def on_resize(self) -> None:

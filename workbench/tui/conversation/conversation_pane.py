@@ -93,16 +93,13 @@ class ConversationPane(Pane):
         """The block that was opened to show a hit in it."""
 
     def compose_body(self) -> Iterable[Widget]:
-        """Yield the transcript."""
         yield self.view
 
     @property
     def focus_view(self) -> Widget:
-        """Return the transcript."""
         return self.view
 
     def show(self, view: ConversationModel) -> None:
-        """Show the conversation of a session, or what of it changed."""
         if self._transcript is not None and self._transcript.session_id != view.transcript.session_id:
             self.end_finding()
         self._session, self._transcript = view.session, view.transcript
@@ -206,17 +203,14 @@ class ConversationPane(Pane):
     # --- list keys ------------------------------------------------------------------------------
 
     def move(self, rows: int) -> None:
-        """Move to the block after or before."""
         self.view.move(rows)
 
     def move_to_end(self, *, is_last: bool) -> None:
-        """Go to the first block, or to the end and stay there."""
         if not (is_last and self._part):
             self.view.move_to_end(is_last=is_last)
         self._ask_for_part("end" if is_last else "first")
 
     def move_to_problem(self, step: int) -> None:
-        """Go to the next or previous hit while something is looked for, else prompt, error or notice."""
         if self.finding.text:
             self.go_to_hit(step)
         elif not self.view.move_to_problem(step):
@@ -225,13 +219,11 @@ class ConversationPane(Pane):
     # --- finding --------------------------------------------------------------------------------
 
     def ask_filter(self) -> None:
-        """Ask for what to find; nothing typed goes to the hit before."""
         text, self._is_typed = self.finding.text, False
         again = "enter alone goes to the one before" if text else ""
         self.post_message(LineWanted(self, "find", "Find in the conversation", again, "find", text=text))
 
     def line_heard(self, purpose: str, text: str, *, is_final: bool) -> None:
-        """Look for what is typed; once it is sent, go to it wherever it is."""
         if purpose != "find":
             return
         if text != self.finding.text:
@@ -242,7 +234,6 @@ class ConversationPane(Pane):
         self._go_to_first()
 
     def line_dropped(self, purpose: str) -> None:
-        """Look for nothing any more."""
         if purpose == "find":
             self.end_finding()
 
@@ -390,7 +381,6 @@ class ConversationPane(Pane):
     # --- rows -----------------------------------------------------------------------------------
 
     def open_row(self) -> None:
-        """Go from a call to its question or its record; fold or open anything else."""
         block = self.view.cursor_block
         if isinstance(block, CallBlock):
             self.post_message(OpenDetail("conversation", block.call_id))
@@ -400,7 +390,6 @@ class ConversationPane(Pane):
             self.fold()
 
     def copy_text(self) -> str:
-        """Return the text of the block under the cursor."""
         block = self.view.cursor_block
         return "" if block is None else _plain_block_text(block)
 
@@ -429,7 +418,6 @@ class ConversationPane(Pane):
         return next((b for b in reversed(self.view.blocks) if isinstance(b, ErrorBlock) and b.keys), None)
 
     def label_of(self, key_id: str) -> str:
-        """Say whether space opens or folds."""
         block = self.view.cursor_block
         if key_id == "conversation.fold" and isinstance(
             block, ThoughtBlock | CallBlock | CallGroupBlock | OutputBlock
@@ -447,7 +435,6 @@ class ConversationPane(Pane):
             self.post_message(LogWanted(self.error))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Leave `p` to the first page while there is no session, whose errors it would be about."""
         if parameters == ("conversation.model",) and self._session is None:
             return False
         return super().check_action(action, parameters)

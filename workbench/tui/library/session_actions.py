@@ -50,7 +50,6 @@ class ForkPrompt:
         self._tasks.post(LineWanted(self, "fork", title, right, does))
 
     def line_heard(self, purpose: str, text: str, *, is_final: bool) -> None:
-        """Have the session made in a thread, and say what came of it."""
         del purpose
         if not is_final:
             return
@@ -67,7 +66,6 @@ class ForkPrompt:
         self._tasks.tell(fork, "Forking.", "fork a session")
 
     def line_dropped(self, purpose: str) -> None:
-        """Make nothing."""
         del purpose
 
 

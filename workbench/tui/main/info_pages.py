@@ -82,12 +82,10 @@ class HelpScreen(Dialog, inherit_bindings=False):
         self._page = Static(id="help-page")
 
     def compose(self) -> ComposeResult:
-        """Yield the page."""
         with VerticalScroll(id="help-box", can_focus=False):
             yield self._page
 
     def on_mount(self) -> None:
-        """Show all keys."""
         self._show()
 
     def on_resize(self) -> None:

@@ -70,7 +70,6 @@ class ToastBox(Widget, can_focus=False):
         self._lines: list[Content] = []
 
     def on_mount(self) -> None:
-        """Stand where there is room whenever the screen is laid out anew."""
         call_after_layout(self, lambda: self.put(self._room()))
 
     @property
@@ -151,7 +150,6 @@ class ToastBox(Widget, can_focus=False):
         return Content("  ").join([*more, *see])
 
     def render_line(self, y: int) -> Strip:
-        """Draw the border, or a line between its sides."""
         colours, line = ink(self), glyphs(self).line
         width, edge, base = self.size.width, ink(self).of("failed"), colours.on("panel")
         if 0 < y <= len(self._lines):
@@ -242,7 +240,6 @@ class MinSizeDialog(Dialog, inherit_bindings=False):
         self._too_small = Static(classes="too-small")
 
     def compose(self) -> ComposeResult:
-        """Yield the dialog, and what stands for it on a small screen."""
         yield from self.compose_box()
         yield self._too_small
 
@@ -278,7 +275,6 @@ class MinSizeDialog(Dialog, inherit_bindings=False):
         )
 
     def action_do(self, key_id: str) -> None:
-        """Do what the table says; on a small screen only go back."""
         if self.fits or key_id == self.LEAVES:
             super().action_do(key_id)
 
@@ -294,7 +290,6 @@ class PromptBarInput(Input, inherit_bindings=True):
         self._bar = bar
 
     def action_do(self, key_id: str) -> None:
-        """Do what the table says."""
         keymap.run_action(key_id, self._bar)
 
 
@@ -484,7 +479,6 @@ class CompletionPopup(LineView, can_focus=False):
             self.invalidate()
 
     def draw_line(self, line: int, width: int) -> Strip:
-        """Draw the title, a candidate or what is said below."""
         offer, ink, glyphs = self.offer, render_context.ink(self), render_context.glyphs(self)
         if offer is None:
             return Strip.blank(width)
@@ -552,12 +546,10 @@ class PipePrompt:
         self._context.post(asked)
 
     def line_heard(self, purpose: str, text: str, *, is_final: bool) -> None:
-        """Run the command that was typed."""
         del purpose
         if is_final and text:
             with contextlib.suppress(SuspendNotSupported), self._context.app.suspend():
                 self._context.say(self._context.backend.pipe_to(text, self._text))
 
     def line_dropped(self, purpose: str) -> None:
-        """Pipe nothing."""
         del purpose

@@ -359,7 +359,6 @@ class PaletteScreen(Dialog, inherit_bindings=False):
         self._said, self._hint = Static(id="palette-found"), Static(id="palette-hint")
 
     def compose(self) -> ComposeResult:
-        """Yield field, list, hint."""
         with Vertical(id="palette-box"):
             yield self._input
             yield self._list
@@ -367,7 +366,6 @@ class PaletteScreen(Dialog, inherit_bindings=False):
             yield self._hint
 
     def on_mount(self) -> None:
-        """Show all commands."""
         self._input.focus()
         self._find("")
 

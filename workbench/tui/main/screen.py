@@ -109,7 +109,6 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
         return self.context.app
 
     def compose(self) -> ComposeResult:
-        """Yield everything; which of it is shown follows from the size and from what waits."""
         self.load()
         # Said before anything is styled: later all of the pane would be styled anew.
         self.approvals.set_class(not self.state.pending, "-idle", update=False)
@@ -136,7 +135,6 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
         yield self.widgets.footer
 
     def on_mount(self) -> None:
-        """Show what the journal holds and put the focus where something waits."""
         self.rearrange()
         self.presenter.everything()
         # The first frame has the diff in it: what waits is read while it still waits.
@@ -508,13 +506,11 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
         return ""
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Let the keys of the first page through only while it is shown, and has the keys."""
         if action == "do" and str(parameters[0]).startswith("first."):
             return not self.state.sessions and self.conversation.has_pane_focus
         return super().check_action(action, parameters)
 
     def action_do(self, key_id: str) -> None:
-        """Do what the table says."""
         keymap.run_action(key_id, self)
 
     def focus_next_pane(self, step: int) -> None:

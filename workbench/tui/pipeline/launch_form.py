@@ -52,7 +52,6 @@ class ChoiceList(RowList):
         self.choices = {one.file: one for one in choices}
 
     def draw_row(self, placed: RowPlacement, width: int) -> Strip:
-        """Draw a pipeline."""
         rows = LaunchRows(
             ink(self), glyphs(self), width, is_cursor=placed.is_cursor, has_focus=placed.is_focused
         )
@@ -75,7 +74,6 @@ class PlanList(RowList):
         self.invalidate()
 
     def draw_row(self, placed: RowPlacement, width: int) -> Strip:
-        """Draw a row of the plan."""
         plan, (kind, _, at) = self.plan, placed.row_id.partition(":")
         rows = LaunchRows(
             ink(self), glyphs(self), width, is_cursor=placed.is_cursor, has_focus=placed.is_focused
@@ -144,7 +142,6 @@ class LaunchScreen(MinSizeDialog, inherit_bindings=False):
         """The input where it has several lines; the field shows the first."""
 
     def compose_box(self) -> Iterable[Widget]:
-        """Yield pipelines, input, plan, words, keys."""
         with Vertical(id="launch-box"):
             yield self._choices
             with Horizontal(id="launch-row"):
@@ -155,7 +152,6 @@ class LaunchScreen(MinSizeDialog, inherit_bindings=False):
             yield self._keys
 
     def on_mount(self) -> None:
-        """Show the pipelines and read the one under the cursor."""
         self.set_titles("Start a pipeline", f"{len(self._choices.choices)} found")
         self._choices.set_ids(list(self._choices.choices))
         self._choices.focus()
@@ -164,7 +160,6 @@ class LaunchScreen(MinSizeDialog, inherit_bindings=False):
         self._read()
 
     def resized(self) -> None:
-        """Lay out in another size; the starting key waits again."""
         self._arming.disarm()
         self._fit()
         self.call_after_refresh(self._say)
@@ -275,7 +270,6 @@ class LaunchScreen(MinSizeDialog, inherit_bindings=False):
     # --- what keys and mouse ask for ----------------------------------------------------------------
 
     def action_do(self, key_id: str) -> None:
-        """Do what the table says; in the text field only few keys count."""
         if self.focused is self._input and key_id not in _KEYS_IN_FIELD:
             return
         super().action_do(key_id)
@@ -410,7 +404,6 @@ class LaunchScreen(MinSizeDialog, inherit_bindings=False):
         self._main.show_run(run_id)
 
     def leave(self) -> None:
-        """Leave the field, else the form; nothing is run."""
         if self.focused is self._input:
             self._choices.focus()
         else:

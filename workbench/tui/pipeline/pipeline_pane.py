@@ -64,7 +64,6 @@ class PipelinePane(Pane):
         self._wanted: str | None = None
 
     def compose_body(self) -> Iterable[Widget]:
-        """Yield the row over the graph, the graph, the row under it, and the step in full."""
         yield self._top
         if self._graph is not None:
             yield self._graph
@@ -104,7 +103,6 @@ class PipelinePane(Pane):
 
     @property
     def focus_view(self) -> Widget:
-        """Return the graph, or the step while it has all of the pane."""
         return self.step if self._is_full or self._graph is None else self._graph
 
     @property
@@ -115,7 +113,6 @@ class PipelinePane(Pane):
     # --- what is shown --------------------------------------------------------------------------
 
     def show(self, view: PipelineModel) -> None:
-        """Show a run, or that there is none."""
         self._shown = view
         if view.run is None:
             self._is_full = False
@@ -302,29 +299,24 @@ class PipelinePane(Pane):
     # --- list keys ------------------------------------------------------------------------------
 
     def move(self, rows: int) -> None:
-        """Scroll the step that is shown in full; the graph has keys of its own."""
         if self._is_full:
             self.step.scroll_to_line(self.step.first_line + rows)
 
     def move_to_end(self, *, is_last: bool) -> None:
-        """Go to the first or last layer, or to an end of the step in full."""
         if self._is_full:
             self.step.scroll_to_line(self.step.line_count if is_last else 0)
         else:
             self.graph.go_to_end(is_last=is_last)
 
     def scroll_half(self, direction: int) -> None:
-        """Scroll the step in full; without room for it the graph."""
         view = self.step if self.has_step else self.graph
         view.scroll_to_line(view.first_line + direction * max(1, view.size.height // 2))
 
     def move_to_problem(self, step: int) -> None:
-        """Go to the next or previous step that failed, asks or runs."""
         if not self.graph.go_to_problem(step):
             self.post_message(StatusMessage("Nothing has failed, asks or runs here."))
 
     def open_row(self) -> None:
-        """Go to a gate's row of the queue, else give the step the whole pane."""
         if self.gate is not None:
             self.main.show_action(self.gate)
         elif self.cursor_step is not None:
@@ -351,7 +343,6 @@ class PipelinePane(Pane):
         return self._is_full
 
     def copy_text(self) -> str:
-        """Return the part that is shown, or the id under the cursor."""
         return self.step.text() if self._is_full else self.graph.cursor or ""
 
     def ask_filter(self) -> None:
@@ -363,7 +354,6 @@ class PipelinePane(Pane):
         self.post_message(LineWanted(self, purpose, title, again, does="find"))
 
     def line_heard(self, purpose: str, text: str, *, is_final: bool) -> None:
-        """Find what was typed; the cursor goes to a step while its name is typed."""
         if purpose == "cancel":
             if is_final and text.strip().casefold() == "cancel":
                 self.ask_run("cancel")
@@ -451,7 +441,6 @@ class PipelinePane(Pane):
         self._say()
 
     def label_of(self, key_id: str) -> str:
-        """Say what some keys do now."""
         if key_id == "list.filter":
             return "find"
         if key_id == "list.open" and self.gate is not None:

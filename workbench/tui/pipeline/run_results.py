@@ -159,7 +159,6 @@ class CompareList(RowList):
         self.invalidate()
 
     def draw_row(self, placed: RowPlacement, width: int) -> Strip:
-        """Draw a step."""
         return comparison_strip(
             self.rows[placed.row_id], width, ink(self), glyphs(self), is_cursor=placed.is_cursor,
             has_focus=placed.is_focused,
@@ -183,7 +182,6 @@ class CompareScreen(Dialog, inherit_bindings=False):
         self._words, self._keys = Static(id="compare-words"), Static(id="compare-keys")
 
     def compose(self) -> ComposeResult:
-        """Yield heads, steps, sums, words, keys."""
         with Vertical(id="compare-box"):
             yield self._heads
             yield self._list
@@ -192,7 +190,6 @@ class CompareScreen(Dialog, inherit_bindings=False):
             yield self._keys
 
     def on_mount(self) -> None:
-        """Compare with the first of the others."""
         self._list.focus()
         self._read()
 

@@ -53,7 +53,6 @@ class ReplayApp(WorkbenchApp, inherit_bindings=False):
         self._session, self._at, self._speed, self._remark = session, at, speed, remark
 
     def make_main(self) -> MainScreen:
-        """Return the replay."""
         screen: ReplayScreen = replay_screen_for(self._journal, self._session, self._home, self._live_backend)
         screen.player.speed = self._speed
         if self._at is not None:

@@ -123,12 +123,10 @@ class RefusedDecisions:
         self._why = why
 
     def decide(self, message: DecisionMade, opened: ActionOpened | None) -> DecisionReported:
-        """Refuse."""
         del opened
         return DecisionReported(message.action_id, message.verdict, None, self._why)
 
     def extend(self, action_id: str) -> DecisionReported:
-        """Refuse."""
         return DecisionReported(action_id, "extend", None, self._why)
 
     def expire(self) -> None:
@@ -139,7 +137,6 @@ class RefusedDecisions:
         del opened
 
     def edited_hunks(self, opened: ActionOpened, edited: Mapping[str, bytes]) -> tuple[Hunk, ...]:
-        """Return the recorded hunks."""
         del edited
         return opened.hunks
 
@@ -155,18 +152,15 @@ class NullComposer:
     display = has_focus_within = False
 
     def show(self, view: "ComposerModel") -> None:
-        """Show nothing."""
         del view
 
     def remember(self, said: Sequence[str]) -> None:
-        """Remember nothing."""
         del said
 
     def focus_input(self) -> None:
         """Leave the focus where it is."""
 
     def begin(self, text: str) -> None:
-        """Begin nothing."""
         del text
 
 
@@ -181,7 +175,6 @@ class ReplayPresenter(Presenter):
         """Show none."""
 
     def footer(self) -> None:
-        """Show the keys of the replay wherever the focus is."""
         screen, users = self._replay, keymap.user_keymap(self._replay)
         keys = sorted(
             (key for key in keymap.keys_of_scopes(["replay"]) if key.footer), key=lambda key: key.footer
@@ -200,17 +193,14 @@ class ReplayLayoutController(LayoutController):
     """The sentence and no composer."""
 
     def put(self, layout: Layout) -> None:
-        """Show the sentence wherever there is a row for it."""
         super().put(layout)
         self._widgets.strip.display = layout.width in ("medium", "wide")
 
     def status(self) -> None:
-        """Never show the composer; on a narrow screen a sentence takes the row of the rule."""
         super().status()
         self._widgets.composer.display = False
 
     def show_bottom(self, *, is_shown: bool) -> None:
-        """Show bar and footer, or give their place to a line that is asked for."""
         for bar in self._screen.query(ReplayBar):
             bar.display = is_shown
         self._widgets.footer.display = is_shown
@@ -271,7 +261,6 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
         return ReplayLayoutController(self, self.context)
 
     def below(self) -> Iterable[Widget]:
-        """Yield the bar above the footer."""
         yield self.widgets.rule
         yield self.bar
         yield self.widgets.footer
@@ -279,20 +268,17 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
     # --- life -----------------------------------------------------------------------------------
 
     def load(self) -> None:
-        """Read the moment it begins at."""
         self.source.seek(self.player.index)
         self.state.load(self.session_id, TAIL_EVENTS)
         self.show_moment()
 
     def start_focus(self) -> None:
-        """Put the focus on the queue, for there is no composer; where nothing asked, on what was said."""
         asks = any(self.source.reel.marks.of(kind) for kind in ("approval", "expiry"))
         pane = self.approvals if asks or not len(self.source.reel) else self.conversation
         self.places.current = pane.PLACE
         pane.focus_view.focus()
 
     def after_first_frame(self) -> None:
-        """Begin to play, now that its beginning is seen, and make checkpoints in the background."""
         self._timer = self.set_interval(1 / MAX_FRAMES_PER_SECOND, self._frame, pause=True)
         self._moved()
         self.run_worker(
@@ -321,7 +307,6 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
             self.show_moment()
 
     def on_unmount(self) -> None:
-        """Make no more checkpoints."""
         self._is_closed.set()
         self.source.close()
 
@@ -334,7 +319,6 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
     # --- the moment -----------------------------------------------------------------------------
 
     def look(self) -> None:
-        """Take in what the session recorded since."""
         self._looks_soon = False
         self._looked_at = self.textual.monotonic()
         if self._feed.fresh() and self.source.reel.is_whole and self.source.grow():
@@ -444,7 +428,6 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
         self.post_message(moment_prompt(self))
 
     def line_heard(self, purpose: str, text: str, *, is_final: bool) -> None:
-        """Go to the moment that was typed."""
         if purpose != "time" or not is_final or not text:
             return
         self.complete()
@@ -456,7 +439,6 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
         self.went(self.player.seek(index))
 
     def line_dropped(self, purpose: str) -> None:
-        """Stay."""
         del purpose
 
     def ask_fork(self) -> None:
@@ -511,13 +493,11 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
         return "pause" if key_id == "replay.play" and self.player.is_playing else label
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Leave letters to a line that is being typed."""
         if action == "do" and str(parameters[0]).startswith("replay."):
             return not self.is_line_asked
         return super().check_action(action, parameters)
 
     def action_do(self, key_id: str) -> None:
-        """Do what the table says; nothing that begins or answers something."""
         if why := self.why_off(key_id):
             self.post_message(StatusMessage(why))
             return

@@ -64,7 +64,6 @@ class OwnQueueSource(ReplaySource):
     """A recording whose queue holds what it, and what it began, asked: what others asked is not compared."""
 
     def is_here(self, action: Action) -> bool:
-        """Return whether an action was asked by the recorded session, or below it."""
         key, seen = action.session_id, set[str]()
         while key != self.session_id:
             session = self.session(key)
@@ -113,7 +112,6 @@ class ReplayColumn(Vertical):
         return self.conversation, self.approvals, self.tools, self.pipeline
 
     def compose(self) -> Any:
-        """Yield the panes."""
         yield from self.panes
 
     @property
@@ -243,7 +241,6 @@ class SideBySideScreen(Screen[None], inherit_bindings=False):
         return self.one, self.other
 
     def compose(self) -> ComposeResult:
-        """Yield both columns and the bar."""
         yield self.header
         with Horizontal(id="beside-body"):
             yield self.one
@@ -399,7 +396,6 @@ class SideBySideScreen(Screen[None], inherit_bindings=False):
         self.post_message(moment_prompt(self))
 
     def line_heard(self, purpose: str, text: str, *, is_final: bool) -> None:
-        """Go to the moment that was typed."""
         del purpose
         if not is_final or not text:
             return
@@ -411,7 +407,6 @@ class SideBySideScreen(Screen[None], inherit_bindings=False):
         self.went(self.player.seek(index))
 
     def line_dropped(self, purpose: str) -> None:
-        """Stay."""
         del purpose
 
     def ask_fork(self) -> None:
@@ -442,7 +437,6 @@ class SideBySideScreen(Screen[None], inherit_bindings=False):
         self._had_keys.focus_view.focus()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Leave letters to a line that is being typed."""
         if action == "do" and self.line_bar.asked is not None:
             return not str(parameters[0]).startswith(("replay.", "beside."))
         return super().check_action(action, parameters)
@@ -478,7 +472,6 @@ class SideBySideScreen(Screen[None], inherit_bindings=False):
         self.went(self.player.seek(reel.index_played(reel.length * message.share)))
 
     def action_do(self, key_id: str) -> None:
-        """Do what the table says; nothing that begins or answers something."""
         if is_off_in_replay(key_id):
             self.say(self._why)
         elif key_id == "app.redraw":

@@ -331,14 +331,12 @@ class RuleDialog(MinSizeDialog, inherit_bindings=False):
         self._input.cursor_blink = False
 
     def compose_box(self) -> Iterable[Widget]:
-        """Yield page, field, keys."""
         with Vertical(id="always-box"):
             yield self._scroll
             yield self._input
             yield self._keys
 
     def on_mount(self) -> None:
-        """Show the narrowest rule and begin to count the past."""
         self.set_titles(f"Always… {self._ruling.candidate.tool}", "narrowest first")
         self._input.display = False
         self.set_focus(None)
@@ -346,7 +344,6 @@ class RuleDialog(MinSizeDialog, inherit_bindings=False):
         self._count()
 
     def resized(self) -> None:
-        """Lay out in another size; the saving key waits again."""
         self._arming.disarm()
         self.call_after_refresh(self._show)
 
@@ -446,7 +443,6 @@ class RuleDialog(MinSizeDialog, inherit_bindings=False):
     # --- what keys ask for ----------------------------------------------------------------------
 
     def action_do(self, key_id: str) -> None:
-        """Do what the table says."""
         if not self._input.display or key_id == "always.leave":
             super().action_do(key_id)
 
@@ -494,7 +490,6 @@ class RuleDialog(MinSizeDialog, inherit_bindings=False):
         self.set_focus(None)
 
     def leave(self) -> None:
-        """Leave the field, else the dialog; nothing is saved."""
         if self._input.display:
             self._close_input()
             self._show()

@@ -101,7 +101,6 @@ class RuleList(RowList):
         self.invalidate()
 
     def draw_row(self, placed: RowPlacement, width: int) -> Strip:
-        """Draw a rule."""
         row = self.rules[placed.row_id]
         return rule_strip(
             row, width, ink(self), glyphs(self), is_cursor=placed.is_cursor, has_focus=placed.is_focused
@@ -130,7 +129,6 @@ class RulesScreen(Dialog, inherit_bindings=False):
         self._edited: Rule | None = None
 
     def compose(self) -> ComposeResult:
-        """Yield list, detail, line, keys."""
         with Vertical(id="rules-box"):
             yield self._heads
             yield self._list
@@ -140,7 +138,6 @@ class RulesScreen(Dialog, inherit_bindings=False):
             yield self._keys
 
     def on_mount(self) -> None:
-        """Read the rules."""
         self._input.display = False
         self._list.focus()
         self._read()
@@ -223,7 +220,6 @@ class RulesScreen(Dialog, inherit_bindings=False):
     # --- what keys ask for ----------------------------------------------------------------------
 
     def action_do(self, key_id: str) -> None:
-        """Do what the table says."""
         if not self._input.display or key_id == "rules.leave":
             super().action_do(key_id)
 
@@ -396,7 +392,6 @@ class RulesScreen(Dialog, inherit_bindings=False):
         self.call_later(open_palette, self._main)
 
     def leave(self) -> None:
-        """Leave the line, the filter, the place."""
         if self._input.display:
             self._close()
         elif self._wanted:
