@@ -47,8 +47,7 @@ from workbench.tui.backend import Backend
 from workbench.tui.compositor import ChangedCellsUpdate, FullUpdate, TerminalContents
 from workbench.tui.guarded_keys import GuardedKeys
 from workbench.tui.journal_source import JournalFeed, JournalSource
-from workbench.tui.key_dispatch import dispatch_key
-from workbench.tui.key_queue import KeyQueue, QueuedEvent
+from workbench.tui.key_queue import KeyQueue, QueuedEvent, dispatch_key
 from workbench.tui.keys import CHAINS
 from workbench.tui.main.context import WorkspaceStatus
 from workbench.tui.main.screen import MainScreen
