@@ -52,7 +52,7 @@ class LocalLibrary(LibraryBackend):
             raise BackendError("Nothing was done: the session is not there any more.")
         return session
 
-    def rename(self, session_id: str, title: str) -> str:
+    def retitle(self, session_id: str, title: str) -> str:
         self._session(session_id)
         return f"Renamed: {session_requests.rename_session(self._journal, session_id, title, self._actor)}"
 

@@ -81,7 +81,7 @@ def _as_sentence(words: str) -> str:
 class LibraryBackend:
     """What is done with sessions as a whole; called in threads, returns what to say."""
 
-    def rename(self, session_id: str, title: str) -> str:
+    def retitle(self, session_id: str, title: str) -> str:
         """Give a session another title."""
         raise BackendError(_NOTHING_DONE)
 

@@ -287,7 +287,7 @@ class SessionActions:
     # --- filing ---------------------------------------------------------------------------------------
 
     def _rename(self, sessions: Sequence[Session], text: str) -> None:
-        self._each(lambda library, one: library.rename(one.id, text), sessions)
+        self._each(lambda library, one: library.retitle(one.id, text), sessions)
 
     def _tag(self, sessions: Sequence[Session], text: str) -> None:
         self._each(lambda library, one: library.tag(one.id, text), sessions)

@@ -3,18 +3,18 @@
 The computation is pure; `LayoutController` applies it to the main screen.
 """
 
-from typing import TYPE_CHECKING, Any, Final, Literal, cast
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from msgspec import Struct
 from textual.screen import Screen
 from textual.widget import Widget
 
 from workbench.tui.main.places import PANE_PLACES
+from workbench.tui.pane import LineWanted, Pane
 
 if TYPE_CHECKING:
     from workbench.tui.main.context import MainContext
     from workbench.tui.main.overlays import PromptBar, TooSmallPage
-    from workbench.tui.pane import LineWanted, Pane
 
 WidthClass = Literal["tiny", "narrow", "medium", "wide"]
 NARROW, MEDIUM, WIDE = 60, 100, 140
@@ -125,7 +125,7 @@ class LayoutController:
         """Return whether one pane has the whole body."""
         return self.arrangement is not None and self.arrangement.is_alone
 
-    def is_shown(self, pane: "Pane") -> bool:
+    def is_shown(self, pane: Pane) -> bool:
         """Return whether a pane is on the screen."""
         return self.arrangement is not None and pane.PLACE in self.arrangement.shown
 
@@ -162,10 +162,10 @@ class LayoutController:
         self._widgets.footer.display = is_shown
         self._widgets.composer.display = is_shown and not places.is_away and presenter.has_model
 
-    def _line_closed(self, asked: "LineWanted") -> None:
+    def _line_closed(self, asked: LineWanted) -> None:
         self.show_bottom(is_shown=True)
-        if isinstance(asked.pane, Widget):
-            cast("Pane", asked.pane).focus_view.focus()
+        if isinstance(asked.pane, Pane):
+            asked.pane.focus_view.focus()
         else:
             self._context.go_to(self._context.places.current)
 
