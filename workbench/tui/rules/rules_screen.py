@@ -386,10 +386,8 @@ class RulesScreen(Dialog, inherit_bindings=False):
 
     def open_palette(self) -> None:
         """Go back, and open the palette: its commands are about what lies below."""
-        from workbench.tui.main.palette import open_palette
-
         self.dismiss()
-        self.call_later(open_palette, self._main)
+        self.call_later(self._main.do_key, "app.palette")
 
     def leave(self) -> None:
         if self._input.display:
