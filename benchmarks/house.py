@@ -175,6 +175,77 @@ def silent_cases_over_events(all_modules: dict[str, Module]) -> list[str]:
     )
 
 
+class _Reaches(ast.NodeVisitor):
+    """Attributes taken of what a module calls a `MainScreen`: parameters, properties, what is set to them."""
+
+    def __init__(self) -> None:
+        self.attributes: set[str] = set()
+        """Names of attributes of `self` that hold a main screen."""
+        self.names: list[set[str]] = [set()]
+        self.reached: list[str] = []
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        arguments = [*node.args.args, *node.args.kwonlyargs]
+        inner = self.names[-1] - {one.arg for one in arguments}
+        inner |= {one.arg for one in arguments if _names_main_screen(one.annotation)}
+        if arguments and arguments[0].arg == "self" and _names_main_screen(node.returns):
+            self.attributes.add(node.name)
+        self.names.append(inner)
+        self.generic_visit(node)
+        self.names.pop()
+
+    def visit_Assign(self, node: ast.Assign) -> None:
+        for target in node.targets:
+            parts = target.elts if isinstance(target, ast.Tuple) else [target]
+            is_pair = isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple)
+            values = node.value.elts if is_pair else [node.value] * len(parts)
+            for part, value in zip(parts, values, strict=False):
+                if self._is_main_screen(value):
+                    self._note(part)
+        self.generic_visit(node)
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
+        if _names_main_screen(node.annotation):
+            self._note(node.target)
+        self.generic_visit(node)
+
+    def visit_Attribute(self, node: ast.Attribute) -> None:
+        if self._is_main_screen(node.value):
+            self.reached.append(node.attr)
+        self.generic_visit(node)
+
+    def _note(self, target: ast.expr) -> None:
+        if isinstance(target, ast.Name):
+            self.names[-1].add(target.id)
+        elif isinstance(target, ast.Attribute):
+            self.attributes.add(target.attr)
+
+    def _is_main_screen(self, node: ast.expr) -> bool:
+        if isinstance(node, ast.Name):
+            return node.id in self.names[-1]
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self":
+            return node.attr in self.attributes
+        return False
+
+
+def _names_main_screen(annotation: ast.expr | None) -> bool:
+    return annotation is not None and ast.unparse(annotation).strip("\"'").split(" | ")[0] == "MainScreen"
+
+
+def reaches_into_main_screen(all_modules: dict[str, Module]) -> list[str]:
+    """Return each attribute of a main screen that another module takes, as `module.attribute`."""
+    reached: list[str] = []
+    for module in all_modules.values():
+        if module.name == "workbench.tui.main.screen":
+            continue
+        visitor = _Reaches()
+        visitor.visit(module.tree)  # once for what holds a main screen, once more for what is taken of it
+        visitor.reached.clear()
+        visitor.visit(module.tree)
+        reached += [f"{module.name}.{name}" for name in visitor.reached]
+    return reached
+
+
 def counts(root: Path = ROOT) -> dict[str, int]:
     """Return the counts by name."""
     every = modules(root)
@@ -191,6 +262,7 @@ def counts(root: Path = ROOT) -> dict[str, int]:
         "module names in -ing": len(gerunds(every)),
         "private names of libraries": len(private_names_of_libraries(every)),
         "silent cases over events": len(silent_cases_over_events(every)),
+        "attributes of the main screen reached from outside": len(reaches_into_main_screen(every)),
         "ARCHITECTURE.md bytes": (root / "ARCHITECTURE.md").stat().st_size,
         "files over 450 code lines": sum(module.code > 450 for module in files),
     }

@@ -145,7 +145,7 @@ async def draw(app: WorkbenchApp, picture: Picture, hand: Hand) -> str:
                 app.guarded.commit_due()
         # What the last key said, and keys that are not armed yet, would be in the picture by chance.
         app.main.rule.say("")
-        app.main.showing.footer()
+        app.main.presenter.footer()
         await pilot.pause()
         return app.export_screenshot(title="workbench")
 

@@ -7,12 +7,12 @@ from contextlib import suppress
 from textual.worker import WorkerCancelled
 
 from tests.support.stage import USER, Stage, call, exchange, recording, text
-from workbench.cli.local_backend_parts import BackendRules
+from tests.tui.backend import backend
+from workbench.cli.local_backend_parts import LocalRules
 from workbench.effects.runtime import ManualClock
 from workbench.host import session_requests
 from workbench.journal.decisions import add_rule, revoke_rule
 from workbench.tui.app import WorkbenchApp
-from workbench.tui.backend import Backend
 from workbench.tui.decision_guard import HOLD_SECONDS
 
 LINES = [f"line {n}\n" for n in range(1, 61)]
@@ -153,20 +153,20 @@ def staged(root, script=THREE, files=None, **more):
 
 def services(stage, **more):
     """Return services that reach the sessions of a stage, and no host."""
-    ruling = BackendRules(stage.home, stage.journal)
+    ruling = LocalRules(stage.home, stage.journal)
     made = {
-        "submit": lambda key, words: session_requests.submit_prompt(stage.journal, key, words, USER),
-        "interrupt": lambda key: session_requests.interrupt_session(stage.journal, key, USER),
-        "go_on": lambda key: session_requests.continue_session(stage.journal, key, USER),
-        "refresh": lambda key: session_requests.request_refresh(stage.journal, key, USER),
+        "submit_prompt": lambda key, words: session_requests.submit_prompt(stage.journal, key, words, USER),
+        "interrupt_session": lambda key: session_requests.interrupt_session(stage.journal, key, USER),
+        "continue_session": lambda key: session_requests.continue_session(stage.journal, key, USER),
+        "refresh_action": lambda key: session_requests.request_refresh(stage.journal, key, USER),
         "known_tools": ruling.known_tools,
-        "rules": ruling.rules,
+        "all_rules": ruling.all_rules,
         "asked_calls": ruling.asked_calls,
         "add_rule": lambda rule: add_rule(stage.journal, rule, USER),
         "revoke_rule": lambda number: revoke_rule(stage.journal, number, USER),
-        "undo": lambda key: session_requests.request_undo(stage.journal, key, USER),
+        "undo_change": lambda key: session_requests.request_undo(stage.journal, key, USER),
     }
-    return Backend(**{**made, **more})
+    return backend(**{**made, **more})
 
 
 def play(stage, body, *, size=(120, 36), opens_on=None, goes_to_queue=True, **more):

@@ -5,8 +5,9 @@ Owns what a picture shows; the pictures themselves are `test_stills`.
 
 from screenshots.make import SHOP, Recorded, load
 from tests.support import golden
+from tests.tui.backend import backend
 from tests.tui.screens import counted, work_done
-from workbench.cli.local_backend_parts import BackendRules
+from workbench.cli.local_backend_parts import LocalRules
 from workbench.config.types import NotifySettings, UiSettings
 from workbench.domain.events import ActionOpened, ErrorRaised, RuleAdded, TurnEnded
 from workbench.domain.values import Actor, Choice
@@ -15,7 +16,6 @@ from workbench.journal.decisions import add_rule
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.tui.app import WorkbenchApp
-from workbench.tui.backend import Backend
 
 WORKSPACE = "/workspace/shop"
 SIZES = {"wide": (160, 48), "medium": (120, 36), "narrow": (80, 24)}
@@ -153,13 +153,13 @@ def compact():
 
 def app(journal, hand, *, theme="workbench-dark", has_model=True, **more):
     """Return a screen on a still journal; every answer is refused."""
-    ruling = BackendRules(journal.home, journal)
+    ruling = LocalRules(journal.home, journal)
     made = WorkbenchApp(
         journal,
-        Backend(
+        backend(
             known_tools=ruling.known_tools,
             asked_calls=ruling.asked_calls,
-            rules=lambda: journal.rules(active=False),
+            all_rules=lambda: journal.rules(active=False),
             branch=lambda: "main",
             list_files=lambda: FILES,
             has_model=lambda: has_model,
@@ -225,7 +225,7 @@ async def play(pilot, keys, hand):
         await pilot.pause()
     main = pilot.app.main
     main.rule.say("")
-    main.showing.footer()
+    main.presenter.footer()
     await pilot.pause()
 
 

@@ -300,7 +300,7 @@ def test_a_stale_action_is_asked_for_anew_and_not_approved(stage):
         await shown.press("a")
         assert (asked, shown.state(action)) == ([action.id], "pending")
 
-    play(stage, body, refresh=asked.append)
+    play(stage, body, refresh_action=asked.append)
 
 
 def test_an_action_expires_on_the_screen_and_the_keys_go_faint(stage):
@@ -309,7 +309,7 @@ def test_an_action_expires_on_the_screen_and_the_keys_go_faint(stage):
         to_edit(shown)
         await shown.settle()
         shown.stage.journal.clock.advance(16 * 60)
-        shown.main.timing.tick()
+        shown.main.redraw_timer.tick()
         await shown.settle()
         await shown.look()
         assert shown.state(action) == "expired"
@@ -330,7 +330,7 @@ def test_undo_asks_only_for_what_was_applied(stage):
         await shown.press("u")
         assert (asked, shown.said) == ([], "nothing was applied yet")
 
-    play(stage, body, undo=asked.append)
+    play(stage, body, undo_change=asked.append)
 
 
 def test_a_screen_that_is_too_small_answers_nothing(stage):

@@ -5,12 +5,12 @@ import asyncio
 import pytest
 
 from tests.support import golden
+from tests.tui.backend import backend
 from tests.tui.screens import Hand, counted, work_done
 from workbench.domain.values import SYSTEM_SESSION
 from workbench.journal.journal import Journal
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.approvals.decision_writer import DecisionWriter
-from workbench.tui.backend import Backend
 from workbench.tui.replay.replay_app import ReplayApp
 from workbench.tui.replay.side_by_side import NOT_SIDE_BY_SIDE, SideBySideScreen
 from workbench.views.replay import Player, SyncedReplay
@@ -223,7 +223,7 @@ def test_the_one_that_has_the_keys_is_forked_and_filmed_at_its_moment(tmp_path):
             (other.session.id, other.source.index, "x.svg")
         ]
 
-    compared(tmp_path, body, services=Backend(fork=fork, film=film))
+    compared(tmp_path, body, backend=backend(fork=fork, export_film=film))
 
 
 def test_without_a_library_a_fork_beside_another_says_how_to_get_one(tmp_path):
@@ -292,7 +292,7 @@ def test_the_queue_of_each_is_that_of_its_moment(tmp_path):
 def opened(folder, body, size=(160, 48)):
     """Run the live screen on a journal with the sessions of some golden ones."""
     journal, found = sessions(folder)
-    app = WorkbenchApp(journal, Backend(), found[0].workspace, home="/workspace", monotonic=Hand())
+    app = WorkbenchApp(journal, backend(), found[0].workspace, home="/workspace", monotonic=Hand())
 
     async def run():
         async with app.run_test(size=size) as pilot:

@@ -6,8 +6,9 @@ import pytest
 from textual.events import Paste
 
 from tests.support.pane_host import HOSTILE, Host, session
+from tests.tui.backend import backend
 from tests.tui.screens import work_done
-from workbench.tui.backend import Backend, BackendError
+from workbench.tui.backend import BackendError
 from workbench.tui.conversation.completion import (
     CompletionSources,
     PromptHistory,
@@ -40,7 +41,7 @@ FILES = (
 
 def play(act, *, services=None, size=(120, 24), **shown):
     async def run():
-        composer = Composer(services or Backend(list_files=lambda: FILES))
+        composer = Composer(services or backend(list_files=lambda: FILES))
         app = Host(composer)
         async with app.run(size) as pilot:
             composer.show(ComposerModel(**{"session": session(), **shown}))
@@ -164,7 +165,7 @@ def test_the_editor_gets_what_a_mark_stands_for():
         await pilot.press("enter")
         assert app.said(PromptSent) == [PromptSent(f"now {LONG}".rstrip())]
 
-    play(act, services=Backend(open_editor=editor))
+    play(act, services=backend(open_editor=editor))
 
 
 def test_what_was_said_at_length_before_comes_back_folded():
@@ -324,7 +325,7 @@ def test_hostile_titles_and_files_are_only_words(words):
 
     play(
         act,
-        services=Backend(list_files=lambda: (words.replace("\n", "") + ".py",)),
+        services=backend(list_files=lambda: (words.replace("\n", "") + ".py",)),
         **{"session": session(title=words)},
     )
 
@@ -483,7 +484,7 @@ def test_models_are_offered_asked_for_once_and_the_one_under_the_cursor_is_taken
         assert app.said(CommandTyped) == [CommandTyped("model", "gpt-oss-120b")]
         assert asked == [session().id]
 
-    play(act, services=Backend(models=models))
+    play(act, services=backend(available_models=models))
 
 
 def test_servers_that_are_silent_are_named_and_a_model_can_be_typed_all_the_same():
@@ -497,7 +498,7 @@ def test_servers_that_are_silent_are_named_and_a_model_can_be_typed_all_the_same
         await pilot.press("enter")
         assert app.said(CommandTyped) == [CommandTyped("model", "x")]
 
-    play(act, services=Backend(models=models))
+    play(act, services=backend(available_models=models))
 
 
 def test_modes_are_offered_and_what_holds_now_stands_beside_the_command():
@@ -571,7 +572,7 @@ def test_the_editor_gets_and_gives_the_text():
         assert composer.text == "draft, edited\nmore"
         assert app.said(PromptSent) == []
 
-    play(act, services=Backend(open_editor=lambda _name, data: data + b", edited\nmore\n"))
+    play(act, services=backend(open_editor=lambda _name, data: data + b", edited\nmore\n"))
 
 
 def test_an_editor_that_does_not_start_says_why_and_nothing_is_lost():
@@ -585,4 +586,4 @@ def test_an_editor_that_does_not_start_says_why_and_nothing_is_lost():
             StatusMessage("No editor was started: EDITOR is not set.", is_error=True)
         ]
 
-    play(act, services=Backend(open_editor=broken))
+    play(act, services=backend(open_editor=broken))

@@ -61,15 +61,15 @@ def test_the_screen_takes_changed_settings_over_while_it_is_shown(tmp_path):
         await shown.settle()
         await shown.press("f3")
         assert shown.main.place == 3
-        assert (app.theme, app.has_motion, shown.main.notices.wishes.bell) == (
+        assert (app.theme, app.has_motion, shown.main.notifications.wishes.bell) == (
             "workbench-light",
             False,
             False,
         )
-        assert "Configuration: ui.theme changed." in [one.text for one in shown.main.notices.kept]
+        assert "Configuration: ui.theme changed." in [one.text for one in shown.main.notifications.kept]
         app.configure(replace(new, theme="nonsense", keymap={"no.such": "f1"}), "changed")
         await shown.settle()
         assert app.theme == "workbench-light"
-        assert any("no.such" in one.text for one in shown.main.notices.kept)
+        assert any("no.such" in one.text for one in shown.main.notifications.kept)
 
     play(staged(tmp_path / "stage"), body)

@@ -22,5 +22,5 @@ def test_a_draft_comes_back_and_words_that_could_not_be_sent_do_too(tmp_path):
 
     play(
         staged(tmp_path), body,
-        draft=lambda: "left here", said=lambda _id: ["of last week", "of today"], submit=full,
+        draft=lambda: "left here", earlier_prompts=lambda _id: ["of last week", "of today"], submit_prompt=full,
     )  # fmt: skip

@@ -112,7 +112,7 @@ def test_a_narrow_screen_says_where_one_is(stage):
     async def body(shown):
         await find(shown, "treasure", "enter", "N")
         assert shown.said == "“treasure” 3 of 4"
-        assert not [one for one in shown.main.notices.kept if "treasure" in one.text]
+        assert not [one for one in shown.main.notifications.kept if "treasure" in one.text]
 
     play(stage, body, size=(80, 24))
 

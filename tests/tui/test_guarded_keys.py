@@ -254,7 +254,7 @@ def test_a_message_to_the_run_of_a_pipeline_says_that_nobody_reads_it_and_stays(
         composer, heard = shown.main.composer, []
         session = shown.main.state.current
         force_setattr(session, "kind", "pipeline")
-        shown.main.showing.composer()
+        shown.main.presenter.composer()
         composer.post_message, sends = (lambda message: heard.append(message)), composer.post_message
         composer.input.type_in("is it done?")
         composer.send()

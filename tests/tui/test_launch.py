@@ -8,7 +8,7 @@ from tests.tui.screens import counted
 from tests.tui.test_pipeline_pane import play as play
 from workbench.cli.console import Console
 from workbench.cli.dispatch import dispatch
-from workbench.cli.local_backend_parts import BackendRuns
+from workbench.cli.local_backend_parts import LocalRuns
 from workbench.domain.events import RunRequested
 from workbench.tui.backend import BackendError
 from workbench.views.pipeline import GrantOffer, LaunchPlan, LaunchProblem, PipelineChoice, PlannedStep
@@ -111,7 +111,7 @@ class Service:
     def services(self):
         return {
             "pipeline_choices": lambda: CHOICES, "launch_plan": self.plan, "launch": self.launch,
-            "pipelines": lambda: ["nightly", "broken"],
+            "pipeline_names": lambda: ["nightly", "broken"],
         }  # fmt: skip
 
 
@@ -254,7 +254,7 @@ def launching(project, tmp_path):
 
     home = Home.open(tmp_path / "own")
     journal = Journal.open(home)
-    yield BackendRuns(home, journal, str(project)), journal
+    yield LocalRuns(home, journal, str(project)), journal
     journal.close()
 
 
@@ -268,8 +268,8 @@ def trusted(journal, project):
 def test_a_plan_says_who_asks_and_what_may_be_granted(launching, project):
     service, journal = launching
     trusted(journal, project)
-    assert [(one.name, one.steps) for one in service.choices()] == [("broken", 2), ("nightly", 4)]
-    plan = service.plan(str(project / ".wave/pipelines/nightly.yaml"))
+    assert [(one.name, one.steps) for one in service.pipeline_choices()] == [("broken", 2), ("nightly", 4)]
+    plan = service.launch_plan(str(project / ".wave/pipelines/nightly.yaml"))
     assert plan.why_not == ""
     assert [(one.wave, one.id, one.who, one.asks) for one in plan.steps] == [
         (1, "plan", "planner", "asks before its calls; 3 may be granted"),
@@ -291,7 +291,7 @@ def test_a_timer_waits_and_asks_nobody_here_and_on_the_command_line(launching, p
     gate = "{id: pause, gate: {type: timer, timeout: 5s}}"
     file.write_text(f"kind: WavePipeline\nmetadata: {{name: later}}\nsteps:\n  - {gate}\n")
     trusted(journal, project)
-    (step,) = service.plan(str(file)).steps
+    (step,) = service.launch_plan(str(file)).steps
     assert (step.asks, step.is_asking, step.facts) == ("waits 5 s", False, "")
     out = io.StringIO()
     dispatch(["pipeline", "run", str(file), "--dry-run", "-C", str(project)], Console(out, io.StringIO()))
@@ -301,7 +301,7 @@ def test_a_timer_waits_and_asks_nobody_here_and_on_the_command_line(launching, p
 def test_a_broken_pipeline_is_shown_with_line_and_column(launching, project):
     service, journal = launching
     trusted(journal, project)
-    plan = service.plan(str(project / ".wave/pipelines/broken.yaml"))
+    plan = service.launch_plan(str(project / ".wave/pipelines/broken.yaml"))
     assert plan.why_not
     places = {one.place for one in plan.findings if one.stops}
     assert all(place.startswith(".wave/pipelines/broken.yaml:") for place in places)
@@ -310,7 +310,7 @@ def test_a_broken_pipeline_is_shown_with_line_and_column(launching, project):
 
 def test_an_untrusted_workspace_begins_nothing_and_says_so(launching, project):
     service, _ = launching
-    assert "not trusted" in service.plan(str(project / ".wave/pipelines/nightly.yaml")).why_not
+    assert "not trusted" in service.launch_plan(str(project / ".wave/pipelines/nightly.yaml")).why_not
 
 
 def test_a_launch_is_a_request_with_its_grants(launching, project, monkeypatch):

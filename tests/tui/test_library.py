@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.stage import USER, Stage, exchange, recording, text
 from tests.tui.screens import CONTROL, THREE, Hand, Shown, play, services, staged, work_done
-from workbench.cli.local_backend_sessions import BackendSessions
+from workbench.cli.local_backend_sessions import LocalLibrary
 from workbench.domain.events import (
     LeaseReleased,
     PromptSubmitted,
@@ -67,7 +67,7 @@ def stage(tmp_path):
 
 
 def filing_of(stage):
-    return {"filing": lambda: BackendSessions(stage.home, stage.journal, str(stage.workspace), USER)}
+    return {"library": LocalLibrary(stage.home, stage.journal, str(stage.workspace), USER)}
 
 
 async def shows(shown):
@@ -426,10 +426,10 @@ def test_esc_takes_an_import_back_that_is_under_way(stage, tmp_path, monkeypatch
     (tmp_path / "in" / "s.jsonl").write_text("\n".join(map(json.dumps, rows)))
     told = []
 
-    class Pressed(BackendSessions):
+    class Pressed(LocalLibrary):
         """Imports, and has esc pressed once something is stored."""
 
-        def take(self, path, goes_on):
+        def import_path(self, path, goes_on):
             def heard(words):
                 told.append(words)
                 if len(told) == 8:
@@ -440,7 +440,7 @@ def test_esc_takes_an_import_back_that_is_under_way(stage, tmp_path, monkeypatch
                     shown.app.call_from_thread(shown.pilot.press, "escape")
                 return goes_on(words)
 
-            return super().take(path, heard)
+            return super().import_path(path, heard)
 
     told_to = []
 
@@ -459,7 +459,7 @@ def test_esc_takes_an_import_back_that_is_under_way(stage, tmp_path, monkeypatch
         assert (left, words) == (0, 0)
 
     made = Pressed(stage.home, stage.journal, str(stage.workspace), USER)
-    play(stage, body, filing=lambda: made)
+    play(stage, body, library=made)
 
 
 def test_the_replay_of_a_found_place_stands_at_it(stage):

@@ -4,10 +4,10 @@ import pytest
 
 from tests.support import golden
 from tests.tui import stills
+from tests.tui.backend import backend
 from tests.tui.screens import Hand
 from workbench.render.theme import ASCII_GLYPHS
 from workbench.tui.app import WorkbenchApp
-from workbench.tui.backend import Backend
 
 SIZES = stills.SIZES
 STATES = {
@@ -34,7 +34,7 @@ def picture(tmp_path, snap_compare):
         hand = Hand()
         app = WorkbenchApp(
             journal,
-            Backend(branch=lambda: "main"),
+            backend(branch=lambda: "main"),
             "/workspace/shop",
             home="/workspace",
             monotonic=hand,

@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from tests.support import drawn_runs
+from tests.tui.backend import backend
 from tests.tui.screens import Hand, counted, work_done
 from workbench.domain.values import Actor, Decision, StepPlan
 from workbench.effects.runtime import ManualClock
@@ -12,7 +13,6 @@ from workbench.journal.decisions import decide_action
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.tui.app import WorkbenchApp
-from workbench.tui.backend import Backend
 
 SHOP = "/workspace/shop"
 
@@ -61,7 +61,7 @@ def play(tmp_path):
     def run(body, make=drawn_runs.nightly, size=(120, 36), **more):
         written = make(journal, SHOP) if make else None
         hand = Hand()
-        app = WorkbenchApp(journal, Backend(**more), SHOP, home="/workspace", monotonic=hand)
+        app = WorkbenchApp(journal, backend(**more), SHOP, home="/workspace", monotonic=hand)
 
         async def go():
             async with app.run_test(size=size) as pilot:
@@ -308,7 +308,7 @@ def test_a_running_step_counts_on_and_nothing_is_laid_out_anew(play):
         await s.press("z")
         before = s.graph.drawing
         s.run.journal.clock.advance(75)
-        s.main.timing.tick()
+        s.main.redraw_timer.tick()
         await s.settle()
         assert s.graph.drawing is before
         assert "1:15" in s.text
@@ -321,7 +321,7 @@ def test_the_time_to_answer_a_gate_goes_by_in_the_graph_too(play):
         await s.press("z")
         assert "ask 14:40" in s.text
         s.run.journal.clock.advance(60 - s.run.journal.now() // 1_000_000 % 10)
-        s.main.timing.tick()
+        s.main.redraw_timer.tick()
         await s.settle()
         assert "ask 13:4" in s.text
 

@@ -44,7 +44,7 @@ def test_a_run_from_a_step_on_is_shown_once_it_has_begun(play):
 
     async def body(s):
         s.main.state.runs.shown = "run-2"
-        s.main.showing.pipeline()
+        s.main.presenter.pipeline()
         await s.settle()
         await s.press("z", "g", "F")
         assert asked == [("run-2", "plan")]

@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from tests.support import golden
+from tests.tui.backend import backend
 from tests.tui.screens import Hand, work_done
 from workbench.config.types import NotifySettings, UiSettings
 from workbench.domain.values import SYSTEM_SESSION
@@ -12,7 +13,6 @@ from workbench.effects.runtime import ManualClock
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.tui.app import WorkbenchApp
-from workbench.tui.backend import Backend
 from workbench.tui.replay.replay_app import ReplayApp
 from workbench.tui.replay.replay_source import ReplaySource
 
@@ -83,13 +83,13 @@ async def live(name, session_id, positions, folder):
             journal.append([every[at]], strict=False)
             at += 1
         workspace = journal.session(session_id).workspace
-        app = WorkbenchApp(journal, Backend(), workspace, home="/workspace", ui=STILL, monotonic=Hand())
+        app = WorkbenchApp(journal, backend(), workspace, home="/workspace", ui=STILL, monotonic=Hand())
         async with app.run_test(size=(SIZE[0], SIZE[1] - MORE_ROWS)) as pilot:
             await settle(app, pilot)
             for pane in app.main.panes:
                 pane.is_past = True
             app.main.state.choose(session_id)
-            app.main.showing.everything()
+            app.main.presenter.everything()
             app.main.go_to(2)
             for position in positions:
                 journal.append(every[at:position], strict=False)
@@ -97,7 +97,7 @@ async def live(name, session_id, positions, folder):
                 # The sessions below a run have times of their own: the moment is that of the mark.
                 app._live.now = lambda at=every[at - 1].at: at
                 app.main.look()
-                app.main.timing.tick()
+                app.main.redraw_timer.tick()
                 await settle(app, pilot)
                 found[position] = shown(app)
     return found

@@ -7,6 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.support import golden
+from tests.tui.backend import backend
 from tests.tui.screens import Hand, counted, work_done
 from workbench.domain.events import PromptSubmitted, SessionStatusChanged
 from workbench.domain.values import SYSTEM_SESSION, Actor
@@ -14,8 +15,7 @@ from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.approvals.decision_writer import DecisionWriter
-from workbench.tui.backend import Backend
-from workbench.tui.main.screen import PLACES_UNAVAILABLE
+from workbench.tui.main.places import PLACES_UNAVAILABLE
 from workbench.tui.replay.replay_app import ReplayApp
 from workbench.tui.replay.replay_screen import ReplayScreen
 from workbench.views.conversation import Transcript
@@ -308,7 +308,7 @@ def shown(app):
 def test_a_replay_at_its_end_is_the_live_screen(name, tmp_path):
     journal, session = opened(name, tmp_path)
     newest = max(e.position for e in journal.events() if e.session_id != SYSTEM_SESSION)
-    live = WorkbenchApp(journal, Backend(), session.workspace, home="/workspace", monotonic=Hand())
+    live = WorkbenchApp(journal, backend(), session.workspace, home="/workspace", monotonic=Hand())
     there = ReplayApp(journal, session, home="/workspace", at=10**9, monotonic=Hand())
     screens = {}
 
@@ -321,7 +321,7 @@ def test_a_replay_at_its_end_is_the_live_screen(name, tmp_path):
                 # How things are begun and answered is said on the live screen alone.
                 for pane in main.panes:
                     pane.is_past = True
-                main.showing.everything()
+                main.presenter.everything()
             else:
                 assert main.player.is_at_end
             main.go_to(2)
@@ -439,7 +439,7 @@ def test_a_fork_is_asked_for_with_its_moment_and_its_folder(tmp_path):
         ]  # fmt: skip
         assert {one.session_id for one in asked} == {main.session_id}
 
-    replayed("rename-handler", tmp_path, body, services=Backend(fork=fork))
+    replayed("rename-handler", tmp_path, body, backend=backend(fork=fork))
 
 
 def test_without_a_library_a_fork_says_how_to_get_one(tmp_path):
@@ -503,7 +503,7 @@ def test_found_words_are_gone_through_and_given_up_before_the_replay_is_left(tmp
 
 def test_a_replay_over_the_live_screen_gives_it_back(tmp_path):
     journal, session = opened("rename-handler", tmp_path)
-    app = WorkbenchApp(journal, Backend(), session.workspace, home="/workspace", monotonic=Hand())
+    app = WorkbenchApp(journal, backend(), session.workspace, home="/workspace", monotonic=Hand())
 
     async def run():
         async with app.run_test(size=(160, 48)) as pilot:
@@ -560,7 +560,7 @@ def test_a_film_is_asked_for_with_the_moment_and_the_size_of_the_screen(tmp_path
         await press("W", "escape")
         assert len(asked) == 1
 
-    replayed("rename-handler", tmp_path, body, services=Backend(film=film))
+    replayed("rename-handler", tmp_path, body, backend=backend(export_film=film))
 
 
 def test_without_a_library_a_film_says_how_to_get_one(tmp_path):
@@ -579,7 +579,7 @@ def test_a_live_session_is_forked_from_the_block_under_the_cursor(tmp_path):
         asked.append(wanted.position)
         return "Forked: ab12, the conversation only."
 
-    app = WorkbenchApp(journal, Backend(fork=fork), session.workspace, home="/workspace", monotonic=Hand())
+    app = WorkbenchApp(journal, backend(fork=fork), session.workspace, home="/workspace", monotonic=Hand())
 
     async def run():
         async with app.run_test(size=(160, 48)) as pilot:
@@ -622,7 +622,7 @@ def test_a_live_session_is_forked_from_its_end(keys, tmp_path):
         asked.append(wanted)
         return "Forked: ab12, the conversation only."
 
-    app = WorkbenchApp(journal, Backend(fork=fork), session.workspace, home="/workspace", monotonic=Hand())
+    app = WorkbenchApp(journal, backend(fork=fork), session.workspace, home="/workspace", monotonic=Hand())
 
     async def run():
         async with app.run_test(size=(160, 48)) as pilot:

@@ -4,6 +4,7 @@ import pytest
 
 from tests.support import drawn_runs
 from tests.tui import stills
+from tests.tui.backend import backend
 from tests.tui.screens import Hand
 from tests.tui.test_compare import three_runs
 from tests.tui.test_launch import Service
@@ -11,7 +12,6 @@ from workbench.effects.runtime import ManualClock
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.tui.app import WorkbenchApp
-from workbench.tui.backend import Backend
 
 SHOP = "/workspace/shop"
 SIZES = {"wide": (160, 48), "medium": (120, 36), "narrow": (80, 24)}
@@ -34,7 +34,7 @@ def test_runs(tmp_path, snap_compare, state, size):
     if make:
         make(journal, SHOP)
     hand = Hand()
-    services = Backend(branch=lambda: "main", **Service().services())
+    services = backend(branch=lambda: "main", **Service().services())
     app = WorkbenchApp(journal, services, SHOP, home="/workspace", monotonic=hand)
     app.theme = "workbench-dark"
 

@@ -10,20 +10,20 @@ import pytest
 
 from tests.support import golden
 from tests.support.stage import Stage, call, exchange, recording, text
+from tests.tui.backend import backend
 from tests.tui.screens import CONTROL, FILES, Hand, Shown, play, staged
 from workbench.effects.runtime import ManualClock
 from workbench.host import workspace_trust
 from workbench.journal.decisions import expire_due_actions
 from workbench.text.safe import one_line
 from workbench.tui.app import WorkbenchApp
-from workbench.tui.backend import Backend
 
 SIZES = [(160, 48), (120, 36), (100, 24), (80, 24), (46, 10)]
 
 
 def play_golden(name, folder, body, *, size=(120, 36), **more):
     journal, hand = golden.load(name, folder / "home"), Hand()
-    app = WorkbenchApp(journal, Backend(), "/workspace/shop", home="/workspace", monotonic=hand, **more)
+    app = WorkbenchApp(journal, backend(), "/workspace/shop", home="/workspace", monotonic=hand, **more)
 
     async def run():
         async with app.run_test(size=size) as pilot:
@@ -42,7 +42,7 @@ def test_enter_on_a_step_of_a_run_goes_to_it_in_the_graph(tmp_path):
     async def body(shown):
         run = next(one for one in shown.app.main.state.sessions.values() if one.kind == "pipeline")
         shown.app.main.state.choose(run.id)
-        shown.app.main.showing.everything()
+        shown.app.main.presenter.everything()
         await shown.press("escape", "1", "g", "j", "enter")
         assert (shown.app.main.place, shown.app.main.pipeline.graph.cursor) == (4, "plan")
 
@@ -182,7 +182,7 @@ def test_nothing_of_ours_ticks_while_nothing_waits(tmp_path):
     stage = staged(tmp_path, recording(exchange(text("hello"))))
 
     async def body(shown):
-        assert shown.main.timing.ticker is None
+        assert shown.main.redraw_timer.ticker is None
         assert "✓ Nothing waits." in shown.text
 
     play(stage, body)
@@ -192,11 +192,11 @@ def test_the_countdown_ticks_while_something_waits_and_stops_after(tmp_path):
     stage = staged(tmp_path)
 
     async def body(shown):
-        assert shown.main.timing.ticker is not None
+        assert shown.main.redraw_timer.ticker is not None
         stage.journal.clock.advance(20 * 60)
         expire_due_actions(stage.journal)
         await shown.look()
-        assert shown.main.timing.ticker is None
+        assert shown.main.redraw_timer.ticker is None
 
     play(stage, body)
 

@@ -23,7 +23,7 @@ def stage(tmp_path):
 
 
 def box(shown):
-    return shown.main.telling.box
+    return shown.main.toasts.box
 
 
 def test_a_pane_that_shows_it_needs_no_toast(stage):
@@ -48,7 +48,7 @@ def test_it_stands_in_the_corner_of_another_pane_and_takes_no_focus(stage):
         assert "1 see it" in lines[row + 1]
         assert row > len(lines) // 2
         assert shown.main.focused is focused
-        assert [one.text for one in shown.main.notices.kept][-1] == f"{SAID} It closed the connection."
+        assert [one.text for one in shown.main.notifications.kept][-1] == f"{SAID} It closed the connection."
         await shown.press("1")
         assert shown.main.focused_pane is shown.main.conversation
 
@@ -63,7 +63,7 @@ def test_it_never_stands_over_a_diff(stage, keys):
         await shown.look()
         assert not box(shown).display
         assert shown.said.startswith(SAID)
-        assert len(shown.main.notices.kept) == 1
+        assert len(shown.main.notifications.kept) == 1
 
     play(stage, body, size=(80, 24))
 
@@ -108,7 +108,7 @@ def test_one_at_a_time_with_the_number_of_the_others(stage):
         await shown.look()
         assert shown.text.count(SAID) == 1
         assert "2 more: /messages" in shown.text
-        assert len(shown.main.notices.kept) == 3
+        assert len(shown.main.notifications.kept) == 3
 
     play(stage, body)
 
@@ -132,7 +132,7 @@ def test_trouble_of_nobodys_session_is_told_and_that_of_another_folder_is_not(st
         await shown.look()
         assert box(shown).toast.what == SAID
         box(shown).hide()
-        shown.main.telling.tell([stage.journal.event(ErrorRaised(code="x", message="No."), "unknown", HOST)])
+        shown.main.toasts.tell([stage.journal.event(ErrorRaised(code="x", message="No."), "unknown", HOST)])
         assert not box(shown).display
 
     play(stage, body)

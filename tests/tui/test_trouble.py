@@ -15,14 +15,14 @@ def test_trouble_is_in_the_header_until_it_is_over(stage):
 
     async def body(shown):
         for _ in range(2):
-            shown.main.requests.read_trouble()
+            shown.main.tasks.read_trouble()
             await shown.settle()
         assert "host differs, /restart replaces it" in shown.text.splitlines()[0]
-        told = [one for one in shown.main.notices.kept if one.text == found[0][1]]
+        told = [one for one in shown.main.notifications.kept if one.text == found[0][1]]
         assert len(told) == 1, "said once, not at every look"
         assert told[0].is_error
         found[0] = ("", "")
-        shown.main.requests.read_trouble()
+        shown.main.tasks.read_trouble()
         await shown.settle()
         assert "differs" not in shown.text.splitlines()[0]
 
@@ -31,7 +31,7 @@ def test_trouble_is_in_the_header_until_it_is_over(stage):
 
 def test_on_a_narrow_screen_what_waits_stands_beside_trouble(stage):
     async def body(shown):
-        shown.main.requests.read_trouble()
+        shown.main.tasks.read_trouble()
         await shown.settle()
         first = shown.text.splitlines()[0]
         assert "the folder is gone" in first
@@ -51,7 +51,7 @@ def test_the_host_is_restarted_by_a_command(stage):
         await shown.press("i", *"/restart", "enter")
         await shown.settle()
         assert asked == [True]
-        assert "Another host works here now." in [one.text for one in shown.main.notices.kept]
+        assert "Another host works here now." in [one.text for one in shown.main.notifications.kept]
 
     play(stage, body, restart_host=restart)
 

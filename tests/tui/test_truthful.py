@@ -3,10 +3,10 @@
 import asyncio
 
 from tests.support import golden
+from tests.tui.backend import backend
 from tests.tui.screens import Hand, Shown
 from tests.tui.test_screen import play_golden
 from workbench.tui.app import WorkbenchApp
-from workbench.tui.backend import Backend
 from workbench.tui.main.palette import PaletteEntry, ranked_entries
 from workbench.tui.render_context import ink
 
@@ -57,11 +57,11 @@ def started(tmp_path, services, body):
 def test_the_composer_says_what_is_asked_about(tmp_path):
     async def body(shown):
         assert "asks before every tool" in shown.text
-        shown.app.main.requests.read_asks()
+        shown.app.main.tasks.read_asks()
         await shown.settle()
         assert "asks before all but reads" in shown.text
 
-    started(tmp_path, Backend(asks=lambda: ("all but reads", 2)), body)
+    started(tmp_path, backend(approval_setting=lambda: ("all but reads", 2)), body)
 
 
 def test_how_a_model_is_set_up_is_a_page_and_a_model_that_comes_is_noticed(tmp_path):
@@ -73,11 +73,11 @@ def test_how_a_model_is_set_up_is_a_page_and_a_model_that_comes_is_noticed(tmp_p
         await shown.press("escape")
         assert "No model is set up." in shown.text
         has[0] = True
-        shown.app.main.requests.read_asks()
+        shown.app.main.tasks.read_asks()
         await shown.settle()
         assert "No model is set up." not in shown.text
 
-    services = Backend(has_model=lambda: has[0], config_file=lambda: "/x/config.json")
+    services = backend(has_model=lambda: has[0], config_file=lambda: "/x/config.json")
     started(tmp_path, services, body)
 
 

@@ -12,7 +12,7 @@ from textual import events
 
 from tests.support.stage import USER
 from tests.tui.screens import play, staged
-from workbench.cli.local_backend_sessions import BackendSessions
+from workbench.cli.local_backend_sessions import LocalLibrary
 from workbench.domain.events import ActionOpened
 from workbench.domain.values import Choice
 from workbench.tui.decision_guard import HOLD_SECONDS
@@ -198,9 +198,7 @@ def plays(folder, reach, sentences, **more):
                 assert (shown.app.screen, shown.main.place) == (screen, place)
                 await shown.press("escape")
 
-    played_services = {
-        "filing": lambda: BackendSessions(stage.home, stage.journal, str(stage.workspace), USER)
-    }
+    played_services = {"library": LocalLibrary(stage.home, stage.journal, str(stage.workspace), USER)}
     play(stage, body, **{**played_services, **more})
 
 

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from workbench.cli.console import Console, can_draw_screen
 from workbench.cli.context import user_actor
@@ -249,17 +248,22 @@ def show_demo_screen(
     home: Home, journal: Journal, workspace: str, begin: Callable[[], Session | None]
 ) -> None:
     """Show the demo until the person leaves it; then its host ends, for nobody would answer it."""
-    from workbench.cli.local_backend import local_services
+    from workbench.cli.local_backend import LocalBackend
     from workbench.cli.screen import screen_config, show_screen
 
     config = screen_config(home, journal, workspace)
-    reaching = replace(
-        local_services(home, journal, workspace), has_model=lambda: True, opening=OPENING_LINES
-    )
+
+    class DemoBackend(LocalBackend):
+        opening = OPENING_LINES
+
+        def has_model(self) -> bool:
+            return True
+
+    backend = DemoBackend(home, journal, workspace)
 
     def start() -> None:
         if begin() is not None:
-            reaching.ensure_host(workspace)
+            backend.ensure_host(workspace)
 
     question = workspace_trust.open_trust_question(journal, workspace)
     opening = DelayedStart(journal, question, start) if question else None
@@ -267,7 +271,7 @@ def show_demo_screen(
         start()
     try:
         # To wait for the journal loads a watcher, which no first frame may wait for.
-        show_screen(home, journal, workspace, reaching, config, then=opening.start if opening else None)
+        show_screen(home, journal, workspace, backend, config, then=opening.start if opening else None)
     finally:
         if opening is not None:
             opening.stop()

@@ -5,10 +5,10 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from functools import cache
+from functools import cached_property
 from pathlib import Path
 from threading import get_ident
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, field
 
@@ -25,8 +25,8 @@ from workbench.text.safe import safe_text
 from workbench.tui.backend import Backend, BackendError, ExportRequest, ForkRequest
 
 if TYPE_CHECKING:
-    from workbench.cli.local_backend_parts import BackendModels, BackendRules, BackendRuns
-    from workbench.cli.local_backend_sessions import BackendSessions
+    from workbench.cli.local_backend_parts import LocalModels, LocalRules, LocalRuns
+    from workbench.cli.local_backend_sessions import LocalLibrary
     from workbench.config.types import Config
     from workbench.host.model_selection import SelectedModel
 
@@ -42,66 +42,6 @@ def screen_actor() -> Actor:
     return user_actor("screen")
 
 
-_RULE_METHODS: Final = ("known_tools", "boundary", "rules", "asked_calls", "add_rule", "revoke_rule")
-
-
-def local_services(home: Home, journal: Journal, workspace: str) -> Backend:
-    """Return what a screen on a workspace can do."""
-    actor = screen_actor()
-    wiring = LocalBackend(home, journal, workspace)
-    makers = (wiring.steering, wiring.launching, wiring.ruling)
-    steering, launching, ruling = map(_deferred_methods, makers)
-    ruled: dict[str, Any] = {name: ruling(name) for name in _RULE_METHODS}
-    return Backend(
-        submit=lambda session_id, text: session_requests().submit_prompt(journal, session_id, text, actor),
-        said=wiring.said,
-        draft=wiring.draft.read,
-        keep_draft=wiring.draft.keep,
-        interrupt=lambda session_id: session_requests().interrupt_session(journal, session_id, actor),
-        go_on=lambda session_id: session_requests().continue_session(journal, session_id, actor),
-        refresh=lambda action_id: session_requests().request_refresh(journal, action_id, actor),
-        undo=wiring.undo,
-        end=wiring.end,
-        begin=wiring.begin,
-        models=steering("models"),
-        set_model=steering("set_model"),
-        set_mode=steering("set_mode"),
-        mark=steering("mark"),
-        elsewhere=wiring.elsewhere,
-        cancel_run=lambda run_id: run_requests().cancel_run(journal, run_id, actor),
-        retry_step=lambda run_id, step: run_requests().resume_run(journal, run_id, actor, step),
-        run_from=wiring.run_from,
-        pipelines=wiring.pipelines,
-        pipeline_choices=launching("choices"),
-        launch_plan=launching("plan"),
-        launch=launching("launch"),
-        fork=wiring.fork,
-        film=wiring.film,
-        ensure_host=wiring.ensure_host,
-        host_trouble=wiring.host_trouble,
-        restart_host=wiring.restart_host,
-        may_answer=wiring.may_answer,
-        open_editor=wiring.open_editor,
-        pipe_to=wiring.pipe_to,
-        notify_desktop=wiring.notify_desktop,
-        list_files=wiring.list_files,
-        branch=wiring.branch,
-        has_model=wiring.has_model,
-        config_file=wiring.config_file,
-        asks=wiring.asks,
-        requires_seen=wiring.requires_seen,
-        host_log=wiring.host_log,
-        **ruled,
-        filing=wiring.filing,
-        price=wiring.price,
-    )
-
-
-def _deferred_methods(make: Callable[[], object]) -> Callable[[str], Callable[..., Any]]:
-    made = cache(make)
-    return lambda name: lambda *given: getattr(made(), name)(*given)
-
-
 def session_requests():
     """Return the module of requests to sessions, imported on first use."""
     from workbench.host import session_requests
@@ -109,69 +49,76 @@ def session_requests():
     return session_requests
 
 
-def run_requests():
-    """Return the module of requests to pipeline runs, imported on first use."""
-    from workbench.host.steps import run_requests
-
-    return run_requests
-
-
-class LocalBackend:
-    """One workspace's services; each imports what it needs when it is called."""
+class LocalBackend(Backend):
+    """The backend of one workspace; what a method needs is imported when it is called."""
 
     def __init__(self, home: Home, journal: Journal, workspace: str) -> None:
         self._home, self._journal, self._workspace = home, journal, workspace
-        self._remarked = ""
+        self._actor = screen_actor()
+        self._last_warnings = ""
         self._prices: Config | None = None
         self._starting: set[int] = set()
         """Threads that are starting a host now: that there is none yet is no trouble then."""
-        self.wished = NextSession()
-        self.draft = Draft(home, workspace)
+        self._next_session = NextSession()
+        self._draft = Draft(home, workspace)
 
-    def steering(self) -> "BackendModels":
-        """Return what chooses models and what is asked about."""
-        from workbench.cli.local_backend_parts import BackendModels
+    @cached_property
+    def library(self) -> "LocalLibrary":
+        from workbench.cli.local_backend_sessions import LocalLibrary
 
-        return BackendModels(self._home, self._journal, self._workspace, screen_actor(), self.wished)
+        return LocalLibrary(self._home, self._journal, self._workspace, self._actor)
 
-    def launching(self) -> "BackendRuns":
-        """Return what begins runs of pipelines."""
-        from workbench.cli.local_backend_parts import BackendRuns
+    @cached_property
+    def rules(self) -> "LocalRules":
+        from workbench.cli.local_backend_parts import LocalRules
 
-        return BackendRuns(self._home, self._journal, self._workspace)
+        return LocalRules(self._home, self._journal, lambda: self._config().approvals.deny)
 
-    def ruling(self) -> "BackendRules":
-        """Return what knows and makes rules."""
-        from workbench.cli.local_backend_parts import BackendRules
+    @cached_property
+    def runs(self) -> "LocalRuns":
+        from workbench.cli.local_backend_parts import LocalRuns
 
-        return BackendRules(self._home, self._journal, lambda: self._config().approvals.deny)
+        return LocalRuns(self._home, self._journal, self._workspace)
 
-    def said(self, session_id: str) -> Sequence[str]:
-        """Return what was said in this workspace before, oldest first, in one session last."""
+    @cached_property
+    def models(self) -> "LocalModels":
+        from workbench.cli.local_backend_parts import LocalModels
+
+        return LocalModels(self._home, self._journal, self._workspace, self._actor, self._next_session)
+
+    def submit_prompt(self, session_id: str, text: str) -> None:
+        session_requests().submit_prompt(self._journal, session_id, text, self._actor)
+
+    def interrupt_session(self, session_id: str) -> None:
+        session_requests().interrupt_session(self._journal, session_id, self._actor)
+
+    def continue_session(self, session_id: str) -> None:
+        session_requests().continue_session(self._journal, session_id, self._actor)
+
+    def end_session(self, session_id: str) -> None:
+        """End a session for good; an agent that works is asked to stop first."""
+        session = self._journal.session(session_id)
+        if session is not None:
+            session_requests().end_session(self._journal, session, self._actor)
+
+    def refresh_action(self, action_id: str) -> None:
+        session_requests().request_refresh(self._journal, action_id, self._actor)
+
+    def undo_change(self, action_id: str) -> None:
+        session_requests().request_undo(self._journal, action_id, self._actor)
+
+    def earlier_prompts(self, session_id: str) -> Sequence[str]:
         prompts = self._journal.prompts(self._workspace, MOST_PROMPTS)
         prompts.sort(key=lambda event: event.session_id == session_id)
         return [event.body.text for event in prompts if isinstance(event.body, PromptSubmitted)]
 
-    def undo(self, action_id: str) -> None:
-        """Ask for an applied change to be taken back."""
-        session_requests().request_undo(self._journal, action_id, screen_actor())
+    def draft(self) -> str:
+        return self._draft.read()
 
-    def end(self, session_id: str) -> None:
-        """End a session for good; an agent that works is asked to stop first."""
-        from workbench.host.session_requests import end_session
-
-        session = self._journal.session(session_id)
-        if session is not None:
-            end_session(self._journal, session, screen_actor())
-
-    def filing(self) -> "BackendSessions":
-        """Return what is done with sessions as a whole."""
-        from workbench.cli.local_backend_sessions import BackendSessions
-
-        return BackendSessions(self._home, self._journal, self._workspace, screen_actor())
+    def keep_draft(self, text: str) -> None:
+        self._draft.keep(text)
 
     def price(self, provider: str, sent: int, received: int) -> float | None:
-        """Return what tokens cost by the settings; None where no price is known."""
         from workbench.config.types import token_cost
         from workbench.domain.values import Usage
 
@@ -194,12 +141,11 @@ class LocalBackend:
             return (
                 f"The host did not start: {start_failure_reason(self._home)} Its log is in {self._home.logs}."
             )
-        found = " ".join(host_warnings(self._home, self._journal, workspace))
-        is_new, self._remarked = found != self._remarked, found
-        return found if is_new else ""
+        warnings = " ".join(host_warnings(self._home, self._journal, workspace))
+        is_new, self._last_warnings = warnings != self._last_warnings, warnings
+        return warnings if is_new else ""
 
     def host_trouble(self) -> tuple[str, str]:
-        """Return what keeps the host from its work, as a few words and a sentence."""
         from workbench.host.lifecycle import host_status, inherited_variables, suspended_host_sentence
 
         if gone := self._gone():
@@ -228,7 +174,6 @@ class LocalBackend:
         return any(not is_lease_live(self._home, self._journal.lease(session.id)) for session in asked)
 
     def restart_host(self) -> str:
-        """End the workspace's host if there is one, and start another."""
         from workbench.host.lifecycle import stop_host
 
         stop_host(self._home, self._workspace)
@@ -237,7 +182,6 @@ class LocalBackend:
         return "Another host works here now."
 
     def may_answer(self) -> str:
-        """Return why this process may not answer for a human."""
         from workbench.host.host_locks import InsideAgent, refuse_inside_agents
 
         try:
@@ -246,16 +190,16 @@ class LocalBackend:
             return f"{error.why} {error.remedy}"
         return ""
 
-    def begin(self, prompt: str) -> str:
+    def begin_session(self, prompt: str) -> str:
         """Begin a session with the model that the settings name, else with the newest session's."""
         from workbench.agents.prompt import system_prompt
         from workbench.host.model_selection import plays_recording
 
-        chosen = self.wished.choice or self._chosen()
+        chosen = self._next_session.choice or self._chosen()
         session_id = session_requests().create_session(
             self._journal, workspace=self._workspace, provider=chosen.provider, model=chosen.model,
             actor=screen_actor(), title=prompt.splitlines()[0],
-            configuration={**chosen.configuration, **self.wished.members},
+            configuration={**chosen.configuration, **self._next_session.members},
             system_prompt=""
             if plays_recording(chosen.provider, self._config())
             else system_prompt(self._workspace),
@@ -263,49 +207,23 @@ class LocalBackend:
         session_requests().submit_prompt(self._journal, session_id, prompt, screen_actor())
         return session_id
 
-    def elsewhere(self) -> int:
-        """Return how many sessions there are of other folders, as the library lists them."""
+    def count_other_sessions(self) -> int:
         from workbench.journal.session_queries import count_in_other_workspaces
 
         with self._journal.snapshot() as database:
             return count_in_other_workspaces(database, self._workspace)
 
-    def run_from(self, run_id: str, step: str) -> str:
-        """Begin a run of the same pipeline that takes over what stands before a step."""
-        from workbench.host.steps.run_requests import RunRequest, request_run
-
-        run = self._journal.pipeline_state(run_id)
-        if run is None:
-            raise BackendError("No run was begun: the run it would go on from is not there any more.")
-        wish = RunRequest(name=run.file or run.pipeline_name, input=run.input, from_step=step)
-        return request_run(self._journal, self._workspace, wish, screen_actor())
-
-    def fork(self, wanted: ForkRequest) -> str:
-        """Begin a session from a moment of another one."""
+    def fork(self, request: ForkRequest) -> str:
         from workbench.cli.local_backend_sessions import fork_at_moment
 
-        return fork_at_moment(self._home, self._journal, wanted)
+        return fork_at_moment(self._home, self._journal, request)
 
-    def film(self, wanted: ExportRequest, told: Callable[[str], None]) -> str:
-        """Write a film of a session, or a picture of a moment."""
+    def export_film(self, request: ExportRequest, on_progress: Callable[[str], None]) -> str:
         from workbench.cli.local_backend_sessions import export_film
 
-        return export_film(self._home, self._journal, self._workspace, wanted, told)
-
-    def pipelines(self) -> Sequence[str]:
-        """Return the names of the pipelines of this workspace."""
-        from workbench.pipelines.documents import find_manifest, pipeline_files, project_folder
-
-        manifest = find_manifest(self._workspace)
-        root = project_folder(manifest) if manifest else self._workspace
-        if not any(pipeline_files(root)):
-            return ()
-        from workbench.pipelines.load import list_pipelines
-
-        return [pipeline.name for pipeline in list_pipelines(root)]
+        return export_film(self._home, self._journal, self._workspace, request, on_progress)
 
     def has_model(self) -> bool:
-        """Return whether a session can be begun here."""
         if self._newest() is not None:
             return True
         from workbench.host.model_selection import is_provider_set_up
@@ -313,18 +231,16 @@ class LocalBackend:
         return is_provider_set_up(self._config())
 
     def config_file(self) -> str:
-        """Return where the user's settings are."""
         from workbench.config.layers import USER_CONFIG_FILE
 
         return str(self._home.path / USER_CONFIG_FILE)
 
-    def asks(self) -> tuple[str, int]:
-        """Return what is asked about here, and how many rules let something pass."""
+    def approval_setting(self) -> tuple[str, int]:
         from workbench.host.workspace_trust import has_read_grant
         from workbench.policy.rules import RuleMoment, rules_in_force
 
         reads = self._config().approvals.read_only == "auto" or has_read_grant(self._journal, self._workspace)
-        if wished := self.wished.members.get("reads"):
+        if wished := self._next_session.members.get("reads"):
             reads = wished == "reads"
         moment = RuleMoment(
             session_id="", workspace=self._workspace, run_id=None, now=self._journal.clock.now()
@@ -333,7 +249,6 @@ class LocalBackend:
         return "all but reads" if reads else "every tool", len(rules)
 
     def requires_seen(self) -> bool:
-        """Return whether `a` shows what was not on the screen before it approves."""
         return self._config().approvals.require_seen
 
     def _chosen(self) -> "SelectedModel":
@@ -366,7 +281,6 @@ class LocalBackend:
         return newest[0] if newest else None
 
     def open_editor(self, name: str, data: bytes) -> bytes | None:
-        """Let the user edit bytes in their editor."""
         from workbench.effects.command_execution import EditorFailed, edit_in_editor
 
         command = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
@@ -376,7 +290,6 @@ class LocalBackend:
             raise BackendError(f"Nothing was changed: {error}") from None
 
     def pipe_to(self, command: str, text: str) -> str:
-        """Run a command of the user's with a text as its input."""
         from workbench.effects.command_execution import run_with_input
 
         code = run_with_input(command, text.encode("utf-8", "replace"), self._workspace)
@@ -387,7 +300,6 @@ class LocalBackend:
         return "" if code == 0 else f"The command ended with {code}."
 
     def notify_desktop(self, title: str, text: str) -> None:
-        """Show a notice outside of the terminal, where the system has a program for it."""
         from workbench.effects.command_execution import capture_output
 
         # The body is read as markup. No folder of a stranger is one that programs are looked for in.
@@ -406,7 +318,6 @@ class LocalBackend:
         return [name.decode("utf-8", "replace") for name in listed.split(b"\0") if name][:MOST_FILES]
 
     def host_log(self) -> Sequence[str]:
-        """Return the last lines of the host's log that was written last."""
         logs = sorted(self._home.logs.glob("host-*.log"), key=lambda path: path.stat().st_mtime)
         if not logs:
             return ()

@@ -14,7 +14,7 @@ from workbench.journal import session_queries
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.text.safe import one_line
-from workbench.tui.backend import AskedCall, BackendError
+from workbench.tui.backend import AskedCall, BackendError, ModelBackend, RuleBackend, RunBackend
 from workbench.views.pipeline import (
     GrantOffer,
     LaunchPlan,
@@ -35,14 +35,43 @@ _LONGEST_STEP_TEXT: Final = 300
 _LONGEST_HINT: Final = 200
 
 
-class BackendRuns:
+class LocalRuns(RunBackend):
     """The pipelines of one workspace."""
 
     def __init__(self, home: Home, journal: Journal, workspace: str) -> None:
         self._home, self._journal, self._workspace = home, journal, workspace
 
-    def choices(self) -> Sequence[PipelineChoice]:
-        """Return the pipelines of the workspace."""
+    def pipeline_names(self) -> Sequence[str]:
+        from workbench.pipelines.documents import find_manifest, pipeline_files, project_folder
+
+        manifest = find_manifest(self._workspace)
+        root = project_folder(manifest) if manifest else self._workspace
+        if not any(pipeline_files(root)):
+            return ()
+        from workbench.pipelines.load import list_pipelines
+
+        return [pipeline.name for pipeline in list_pipelines(root)]
+
+    def run_from(self, run_id: str, step: str) -> str:
+        from workbench.host.steps.run_requests import RunRequest, request_run
+
+        run = self._journal.pipeline_state(run_id)
+        if run is None:
+            raise BackendError("No run was begun: the run it would go on from is not there any more.")
+        request = RunRequest(name=run.file or run.pipeline_name, input=run.input, from_step=step)
+        return request_run(self._journal, self._workspace, request, screen_actor())
+
+    def retry_step(self, run_id: str, step: str) -> None:
+        from workbench.host.steps.run_requests import resume_run
+
+        resume_run(self._journal, run_id, screen_actor(), step)
+
+    def cancel_run(self, run_id: str) -> None:
+        from workbench.host.steps.run_requests import cancel_run
+
+        cancel_run(self._journal, run_id, screen_actor())
+
+    def pipeline_choices(self) -> Sequence[PipelineChoice]:
         from workbench.pipelines.documents import find_manifest, project_folder
         from workbench.pipelines.load import list_pipelines
 
@@ -57,8 +86,7 @@ class BackendRuns:
             for pipeline in list_pipelines(root)
         ]  # fmt: skip
 
-    def plan(self, file: str) -> LaunchPlan:
-        """Return what a run of a pipeline would do."""
+    def launch_plan(self, file: str) -> LaunchPlan:
         from workbench.host.steps.run_requests import (
             RunRefused,
             RunRequest,
@@ -128,8 +156,7 @@ class BackendRuns:
             for text, names in whose.items()
         )  # fmt: skip
 
-    def launch(self, wish: LaunchRequest) -> str:
-        """Begin a run and return its id."""
+    def launch(self, request: LaunchRequest) -> str:
         from workbench.cli.errors import Refusal, sentence
         from workbench.cli.pipeline_output import read_run_input
         from workbench.host.host_locks import refuse_inside_agents
@@ -137,10 +164,10 @@ class BackendRuns:
 
         refuse_inside_agents(self._journal, self._home, "no run was begun")
         try:
-            text = read_run_input(wish.input, self._workspace)
+            text = read_run_input(request.input, self._workspace)
         except Refusal as error:
             raise BackendError(" ".join(map(sentence, (error.what, error.why, error.remedy)))) from None
-        wanted = RunRequest(name=wish.file, input=text, grants=wish.grants)
+        wanted = RunRequest(name=request.file, input=text, grants=request.grants)
         return request_run(self._journal, self._workspace, wanted, screen_actor())
 
 
@@ -220,7 +247,7 @@ MOST_ASKED_CALLS = 2_000
 """Recorded calls that a rule is tried on, the newest ones."""
 
 
-class BackendRules:
+class LocalRules(RuleBackend):
     """The rules of one journal."""
 
     def __init__(
@@ -230,19 +257,16 @@ class BackendRules:
         self._tools: Mapping[str, ToolDescriptor] = {}
 
     def known_tools(self) -> Mapping[str, ToolDescriptor]:
-        """Return every tool by id."""
         if not self._tools:
             from workbench.tools.registry import tool_descriptors
 
             self._tools = {tool.id: tool for tool in tool_descriptors()}
         return self._tools
 
-    def rules(self) -> Sequence[Rule]:
-        """Return every rule, revoked and expired ones too."""
+    def all_rules(self) -> Sequence[Rule]:
         return self._journal.rules(active=False)
 
-    def boundary(self, workspace: str) -> "CommandBoundary":
-        """Return what commands may touch in a workspace without a question."""
+    def command_boundary(self, workspace: str) -> "CommandBoundary":
         from workbench.policy.gate import GateContext, command_boundary
         from workbench.policy.permissions import PermissionPattern
 
@@ -255,7 +279,6 @@ class BackendRules:
         return command_boundary(context)
 
     def asked_calls(self, tool: str) -> Sequence[AskedCall]:
-        """Return the newest calls of a tool that opened an action."""
         with self._journal.snapshot() as database:
             rows = session_queries.calls_that_asked(database, tool, MOST_ASKED_CALLS)
         return [
@@ -263,7 +286,6 @@ class BackendRules:
         ]
 
     def add_rule(self, rule: RuleAdded) -> Rule:
-        """Add a rule, unless this is inside an agent or the rule may not be saved."""
         from workbench.host.host_locks import refuse_inside_agents
         from workbench.journal.decisions import add_rule
         from workbench.policy.rule_validation import rule_problems
@@ -279,7 +301,6 @@ class BackendRules:
         return add_rule(self._journal, rule, screen_actor())
 
     def revoke_rule(self, number: str) -> Rule:
-        """Take a rule back, unless this is inside an agent."""
         from workbench.host.host_locks import refuse_inside_agents
         from workbench.journal.decisions import revoke_rule
 
@@ -291,17 +312,16 @@ _MOST_MODELS_SHOWN = 200
 """Models that are offered."""
 
 
-class BackendModels:
+class LocalModels(ModelBackend):
     """One workspace's sessions; each function imports what it needs when it is called."""
 
     def __init__(
-        self, home: Home, journal: Journal, workspace: str, actor: Actor, wished: NextSession
+        self, home: Home, journal: Journal, workspace: str, actor: Actor, next_session: NextSession
     ) -> None:
         self._home, self._journal, self._workspace, self._actor = home, journal, workspace, actor
-        self._wished = wished
+        self._next_session = next_session
 
-    def models(self, session_id: str) -> tuple[Sequence[tuple[str, str]], str]:
-        """Return the models that a session may ask, and which servers could not be asked."""
+    def available_models(self, session_id: str) -> tuple[Sequence[tuple[str, str]], str]:
         from workbench.host.model_selection import available_models, plays_recording
 
         config, session = self._config(), self._journal.session(session_id) if session_id else None
@@ -321,31 +341,28 @@ class BackendModels:
         return rows, silent if available.models or silent else "No provider that can be asked is set up."
 
     def set_model(self, session_id: str, text: str) -> str:
-        """Let a session, or the next one, ask another model."""
         from workbench.host import model_selection
 
         config, session = self._config(), self._session(session_id)
         if session is not None:
             return model_selection.change_model(self._journal, config, session, text, self._actor)
         chosen = model_selection.model_named(config, None, text)
-        self._wished.choice = model_selection.selected_model_of(chosen)
+        self._next_session.choice = model_selection.selected_model_of(chosen)
         return model_selection.model_change_sentence(chosen, "The next session asks")
 
-    def set_mode(self, session_id: str, word: str) -> str:
-        """Change what a session, or the next one, asks about."""
+    def set_mode(self, session_id: str, mode: str) -> str:
         from workbench.host import session_requests
 
         session = self._session(session_id)
         if session is not None:
-            return session_requests.set_approval_mode(self._journal, session, word, self._actor)
-        name = session_requests.approval_mode_named(word)
-        self._wished.members = {
+            return session_requests.set_approval_mode(self._journal, session, mode, self._actor)
+        name = session_requests.approval_mode_named(mode)
+        self._next_session.members = {
             k: v for k, v in session_requests.approval_mode_setting(name).items() if v is not None
         }
         return f"The next session: {session_requests.APPROVAL_MODES[name]}."
 
-    def mark(self, session_id: str, label: str) -> str:
-        """Mark this moment of a session."""
+    def add_bookmark(self, session_id: str, label: str) -> str:
         from workbench.host import session_requests
 
         session = self._session(session_id)

@@ -24,7 +24,7 @@ from workbench.journal.journal import Journal
 from workbench.journal.maintenance import compact_database, finish_deletions
 from workbench.text.human import size_text
 from workbench.text.safe import one_line
-from workbench.tui.backend import BackendError, ExportRequest, ForkRequest
+from workbench.tui.backend import BackendError, ExportRequest, ForkRequest, LibraryBackend
 
 PROGRESS_SECONDS = 0.2
 """Seconds between two words of an import."""
@@ -39,7 +39,7 @@ class ImportCancelled(Exception):
     """The user wants an import taken back."""
 
 
-class BackendSessions:
+class LocalLibrary(LibraryBackend):
     """What the library does with sessions of a journal."""
 
     def __init__(self, home: Home, journal: Journal, workspace: str, actor: Actor) -> None:
@@ -53,28 +53,23 @@ class BackendSessions:
         return session
 
     def retitle(self, session_id: str, title: str) -> str:
-        """Give a session another title."""
         self._session(session_id)
         return f"Renamed: {session_requests.rename_session(self._journal, session_id, title, self._actor)}"
 
     def tag(self, session_id: str, words: str) -> str:
-        """Give a session exactly the tags that are typed."""
         session, wanted = self._session(session_id), words.replace(",", " ").split()
         gone = [one for one in session.tags if one not in wanted]
         tags = session_requests.change_tags(self._journal, session, wanted, gone, self._actor)
         return f"Tags: {', '.join(tags)}" if tags else "It has no tags now."
 
     def archive(self, session_id: str, *, is_archived: bool) -> str:
-        """Put a session out of the way, or back."""
         session_requests.archive_session(self._journal, self._session(session_id), is_archived, self._actor)
         return "Archived. is:archived in the filter shows it, Z puts it back." if is_archived else "Put back."
 
     def end(self, session_id: str) -> str:
-        """End a session for good."""
         return f"It is {session_requests.end_session(self._journal, self._session(session_id), self._actor)}."
 
     def delete(self, session_ids: Sequence[str]) -> str:
-        """Delete sessions with everything that belongs to them."""
         count = 0
         for session in [self._session(key) for key in session_ids]:
             try:
@@ -92,7 +87,6 @@ class BackendSessions:
         return said if is_compact else said + more
 
     def fork(self, session_id: str) -> str:
-        """Begin a session in this workspace with the conversation of another one, and return its id."""
         from workbench.cli.session_management import ForkOptions, fork_session
 
         session = self._session(session_id)
@@ -102,8 +96,7 @@ class BackendSessions:
             raise BackendError(f"Not forked: {error.why}. Begin a session here first, with ctrl+n.") from None
         return made.session_id
 
-    def send(self, session_id: str, path: str) -> str:
-        """Write a session to a file whose ending says in which format."""
+    def export(self, session_id: str, path: str) -> str:
         session = self._session(session_id)
         target = self._at(path)
         if target.suffix in FILM_FORMATS:
@@ -132,8 +125,7 @@ class BackendSessions:
     def _at(self, path: str) -> Path:
         return Path(self._workspace) / Path(path).expanduser()
 
-    def take(self, path: str, goes_on: Callable[[str], bool]) -> str:
-        """Import a file or folder; `goes_on` is told how far it is, and False takes all of it back."""
+    def import_path(self, path: str, goes_on: Callable[[str], bool]) -> str:
         refuse_inside_agents(self._journal, self._home, "import sessions")
         place = self._at(path)
         if not place.exists():
@@ -150,7 +142,7 @@ class BackendSessions:
                 raise ImportCancelled
 
         try:
-            return import_path(self._journal, str(place), told)
+            return import_file(self._journal, str(place), told)
         except ImportCancelled:
             return "The import was cancelled; nothing of it was kept."
 
@@ -183,7 +175,7 @@ class _ReportedProgress:
         """Say nothing more."""
 
 
-def import_path(journal: Journal, place: str, told: OnProgress) -> str:
+def import_file(journal: Journal, place: str, told: OnProgress) -> str:
     """Import a file or folder and return what came of it."""
     reports, added = import_paths(journal, [place], None, _ReportedProgress(told))
     sessions = [session for report in reports for session in report.sessions]

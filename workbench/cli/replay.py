@@ -10,7 +10,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
@@ -152,7 +152,7 @@ def _show_replay(opened: OpenedSession, other: OpenedSession | None, options: "N
     app = ReplayApp(
         journal, session, ui=config.ui, home=str(Path.home()), at=at, speed=_SPEEDS[options.speed],
         remark=opened.remark, beside=None if other is None else (other.journal, other.session),
-        services=None if opened.is_lent else _replay_services(opened), depth=color_depth(),
+        backend=None if opened.is_lent else _live_backend(opened), depth=color_depth(),
         encoding=terminal_encoding(),
     )  # fmt: skip
     with exit_on_signals(app.end_soon):
@@ -184,23 +184,10 @@ def _second_session(
             yield loan
 
 
-def _replay_services(opened: OpenedSession) -> "Backend":
-    from workbench.tui.backend import Backend, ExportRequest, ForkRequest
+def _live_backend(opened: OpenedSession) -> "Backend":
+    from workbench.cli.local_backend import LocalBackend
 
-    home, journal, here = opened.home, opened.journal, str(Path.cwd())
-
-    # What each needs is loaded when it is wanted, not before the first frame.
-    def fork(wanted: ForkRequest) -> str:
-        from workbench.cli.local_backend_sessions import fork_at_moment
-
-        return fork_at_moment(home, journal, wanted)
-
-    def film(wanted: ExportRequest, log: Callable[[str], None]) -> str:
-        from workbench.cli import local_backend_sessions
-
-        return local_backend_sessions.export_film(home, journal, here, wanted, log)
-
-    return Backend(fork=fork, film=film)
+    return LocalBackend(opened.home, opened.journal, str(Path.cwd()))
 
 
 def _replay_config(opened: OpenedSession) -> Config:

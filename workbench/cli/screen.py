@@ -90,10 +90,10 @@ def open_screen(console: Console, workspace: str, session_id: str | None = None)
             workspace_trust.open_trust_question(journal, workspace)
         except TrustRefused as error:
             console.note(f"Not trusted: {error}")
-        from workbench.cli.local_backend import local_services
+        from workbench.cli.local_backend import LocalBackend
 
-        shown = local_services(home, journal, workspace)
-        left_for = show_screen(home, journal, workspace, shown, config, session_id)
+        backend = LocalBackend(home, journal, workspace)
+        left_for = show_screen(home, journal, workspace, backend, config, session_id)
     return _run_demo(console) if left_for == EXIT_FOR_DEMO else EXIT_OK
 
 
@@ -238,7 +238,7 @@ class ConfigFollower:
 
 
 def show_screen(
-    home: Home, journal: Journal, workspace: str, services: Backend, config: Config,
+    home: Home, journal: Journal, workspace: str, backend: Backend, config: Config,
     session_id: str | None = None, then: Callable[[], object] | None = None,
 ) -> int | None:  # fmt: skip
     """Show the screen, on a session if one is named; return what it was left for, None for nothing.
@@ -251,7 +251,7 @@ def show_screen(
     lock.try_acquire()
     app = WorkbenchApp(
         journal,
-        services,
+        backend,
         workspace,
         ui=config.ui,
         home=str(Path.home()),
@@ -281,7 +281,7 @@ def show_screen(
             raise app.failure
         return code
     finally:
-        services.keep_draft(app.draft)
+        backend.keep_draft(app.draft)
         following.close()
         for call in call_off:
             call()

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints, cast
+from typing import Annotated, Any, Literal, cast, get_args, get_origin, get_type_hints
 from urllib.parse import urlsplit
 
 from msgspec import NODEFAULT, Meta, Struct, ValidationError, convert

@@ -47,9 +47,9 @@ from workbench.tui.backend import Backend
 from workbench.tui.compositor import ChangedCellsUpdate, FullUpdate, TerminalContents
 from workbench.tui.guarded_keys import GuardedKeys
 from workbench.tui.journal_source import JournalFeed, JournalSource
-from workbench.tui.key_dispatch import dispatch_key
-from workbench.tui.key_queue import KeyQueue, QueuedEvent
+from workbench.tui.key_queue import KeyQueue, QueuedEvent, dispatch_key
 from workbench.tui.keys import CHAINS
+from workbench.tui.main.context import WorkspaceStatus
 from workbench.tui.main.screen import MainScreen
 from workbench.tui.pane import SourceChanged, StopAgent
 from workbench.tui.state import ScreenState
@@ -133,7 +133,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
     def __init__(
         self,
         journal: Journal,
-        services: Backend,
+        backend: Backend,
         workspace: str,
         *,
         ui: UiSettings | None = None,
@@ -148,7 +148,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
 
         Args:
             journal: An open journal; the caller closes it after `run`.
-            services: What reaches outside.
+            backend: What reaches outside.
             workspace: The real path of the folder.
             ui: The settings of the screen; None takes the defaults.
             home: The user's home folder, shown as `~`.
@@ -196,7 +196,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         self.opens_on: str | None = None
         """The session that is on show first; None is the newest."""
         self._live = source or JournalSource(journal, workspace)
-        self._journal, self._services, self.workspace, self._home = journal, services, workspace, home
+        self._journal, self._backend, self.workspace, self._home = journal, backend, workspace, home
 
     def get_driver_class(self) -> type[Driver]:
         """Return what reads and writes the terminal, ours where the framework would take its own."""
@@ -223,7 +223,6 @@ class WorkbenchApp(App[int], inherit_bindings=False):
     # --- colours --------------------------------------------------------------------------------
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
-        """Return the house colours for a theme that has none of its own."""
         return css_variables_at_depth(self.current_theme, self._depth)
 
     @property
@@ -242,7 +241,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         self.ink = Ink(tokens=colors_at_depth(theme, self._depth), no_colour=self.no_color)
         # Titles and rows hold finished colours, so they are made again and not only painted again.
         for screen in self._mains():
-            screen.showing.everything()
+            screen.presenter.everything()
             for view in screen.query(LineView):
                 view.restyle()
         self.screen.refresh(repaint=True, layout=True)
@@ -274,7 +273,6 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         return self.main
 
     async def on_mount(self) -> None:
-        """Wait until the main screen holds what its first frame shows, then let it be drawn."""
         if self._must_end:
             self.exit()
         if self.user_keys:
@@ -288,11 +286,10 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         """Return the screen that is there for as long as the app is."""
         return MainScreen(
             ScreenState(self._live),
-            self._services,
+            self._backend,
             DecisionWriter(self._journal),
             JournalFeed(self._journal, lambda: self.main.post_message(SourceChanged())),
-            self.workspace,
-            self._home,
+            WorkspaceStatus(workspace=self.workspace, home=self._home),
             self._ui.notify if self._ui else None,
         )
 
@@ -311,7 +308,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         elif not isinstance(self.screen, MainScreen) or self.screen.INNER:
             self.main.say("A replay is on the screen already.")
         else:
-            screen = replay_screen_for(self._journal, session, self._home, self._services, number)
+            screen = replay_screen_for(self._journal, session, self._home, self._backend, number)
             screen.conversation.set_compact(is_compact=self.main.conversation.view.is_compact)
             self.push_screen(screen)
 
@@ -324,7 +321,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         if len(sides) < len(found):
             self.main.say("One of the two is not there any more.", is_error=True)
         else:
-            self.push_screen(SideBySideScreen(sides[0], sides[1], live=self._services))
+            self.push_screen(SideBySideScreen(sides[0], sides[1], live=self._backend))
 
     def _mains(self) -> list[MainScreen]:
         return [screen for screen in self.screen_stack if isinstance(screen, MainScreen)]
@@ -338,7 +335,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         """
         self._ui = ui
         self.has_motion = ui.motion != "none"
-        self.main.notices.wishes = ui.notify
+        self.main.notifications.wishes = ui.notify
         users = dict(ui.keymap)
         wrong = keymap.keymap_errors(users, CHAINS)
         if not wrong:
@@ -347,7 +344,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
             self.theme = theme_name_at_depth(self.available_themes[ui.theme], self._depth)
         for screen in self._mains():
             screen.conversation.set_compact(is_compact=ui.density == "compact")
-            screen.showing.everything()
+            screen.presenter.everything()
         for sentence in wrong or [words]:
             if sentence:
                 self.main.say(sentence, is_error=bool(wrong))

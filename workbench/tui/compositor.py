@@ -1,22 +1,22 @@
 """Compositor and screen updates that draw and write only the cells that changed.
 
-Owns what the terminal shows at present, so that a countdown costs its digits and not its row.
+Owns what the terminal shows at present, so that a countdown costs its digits and not its row; rows that only
+moved up or down are scrolled by the terminal itself.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from rich.color import ColorSystem
 from rich.console import COLOR_SYSTEMS, Console
 from rich.segment import Segment
 from rich.style import Style
 from textual._compositor import ChopsUpdate, Compositor, LayoutUpdate
-from textual.geometry import Region
+from textual.geometry import Region, Size
 from textual.screen import Screen
 from textual.strip import Strip
-
-from workbench.tui.scroll_regions import best_scroll
 
 _MAX_REGIONS: Final = 16
 """With more parts that changed, the rectangle around all of them is drawn."""
@@ -155,9 +155,48 @@ def _uncovered_regions(part: Region, cover: Region) -> list[Region]:
     return [rest for rest in found if rest]
 
 
-def use_dirty_compositor(screen: Screen[Any]) -> None:
-    """Have parts of a screen drawn without asking what is not in them; before it is composed."""
-    screen._compositor = DirtyCompositor()  # pyright: ignore[reportPrivateUsage] there is no public door
+class DirtyScreen(Screen[None], inherit_bindings=False):
+    """A screen whose parts are drawn without asking what is not in them, and once for its first frame."""
+
+    has_frame: bool = False
+    """Whether the first frame is on the screen."""
+
+    def __init__(self, id: str) -> None:  # noqa: A002 the framework's word
+        super().__init__(id=id)
+        self._compositor = DirtyCompositor()
+
+    @property
+    def is_held(self) -> bool:
+        """Return whether what is drawn goes nowhere, as while the app starts."""
+        return False
+
+    def before_first_frame(self) -> None:
+        """Be told before each drawing until the first frame is out."""
+
+    def first_frame_drawn(self) -> None:
+        """Be told that the first frame is out."""
+
+    def _compositor_refresh(self) -> None:
+        if self.is_held:
+            self._repaint_required = True
+            return
+        if not self.has_frame:
+            self.before_first_frame()
+        super()._compositor_refresh()
+        if not self.has_frame and self.is_current:
+            self.has_frame = True
+            self.first_frame_drawn()
+
+    def _refresh_layout(self, size: Size | None = None, scroll: bool = False) -> None:
+        # The terminal says its size three times while the app starts, and it is the same.
+        is_again = size is not None and size == self._compositor.size
+        if self.has_frame or not is_again or not self.is_held:
+            super()._refresh_layout(size, scroll)
+
+    def update_node_styles(self, animate: bool = True) -> None:
+        """Apply the styles anew, but not to what was just made with them."""
+        if self.has_frame:
+            super().update_node_styles(animate)
 
 
 class SgrWriter:
@@ -321,3 +360,107 @@ def _common_prefix_length(one: str, other: str) -> int:
         else:
             high = middle - 1
     return low
+
+
+RowStrips = Mapping[tuple[int, int], Strip]
+"""A row of the screen as its pieces, by the cells at which each begins and ends."""
+_MIN_CELLS_SAVED: Final = 160
+"""Cells that must not be written for it."""
+
+
+class ScrollRegion(NamedTuple):
+    """Rows of the screen that move together; what leaves them is gone, what comes in is blank."""
+
+    top: int
+    bottom: int
+    """The last row."""
+    up: int
+    """By how many rows; below 0 it is down."""
+
+    def sequence(self) -> str:
+        """Return what has the terminal do it; colours must be at their defaults."""
+        how = f"{self.up}M" if self.up > 0 else f"{-self.up}L"
+        return f"\x1b[{self.top + 1};{self.bottom + 1}r\x1b[{self.top + 1};1H\x1b[{how}\x1b[r"
+
+    def holds(self, y: int) -> bool:
+        """Return whether a row is one of those."""
+        return self.top <= y <= self.bottom
+
+    def source(self, y: int) -> int | None:
+        """Return the row that comes to stand at `y`; None for one that was outside."""
+        return y + self.up if self.holds(y + self.up) else None
+
+
+def best_scroll(
+    before: Mapping[int, RowStrips], fresh: Mapping[int, RowStrips], width: int
+) -> tuple[ScrollRegion, Mapping[int, RowStrips]] | None:
+    """Return the move that saves most of the writing; None if none saves enough.
+
+    Pieces are the same if they are the same strip: views keep those of their lines.
+
+    Args:
+        before: What the terminal shows.
+        fresh: What is drawn.
+        width: Cells of a row.
+
+    Returns:
+        The move, and all that its rows are to show: what stands beside with what is drawn.
+    """
+    up, ends = _likeliest_move(before, fresh)
+    if not up:
+        return None
+    roll = ScrollRegion(min(ends), max(ends), up)
+    after = {
+        y: {**_uncovered_pieces(before.get(y, {}), row), **row} for y, row in fresh.items() if roll.holds(y)
+    }
+    is_whole = all(sum(stop - start for start, stop in row) == width for row in after.values())
+    if not is_whole or len(after) < roll.bottom - roll.top + 1:
+        return None
+    return (roll, after) if _cells_saved(roll, before, after) >= _MIN_CELLS_SAVED else None
+
+
+def _likeliest_move(before: Mapping[int, RowStrips], fresh: Mapping[int, RowStrips]) -> tuple[int, list[int]]:
+    """Return the move of most cells, 0 if they are too few, and the rows between which they move."""
+    places = {
+        (place, id(strip)): y
+        for y in fresh
+        for place, strip in before.get(y, {}).items()
+        if place in fresh[y]
+    }
+    moved = [
+        (y, places[place, id(strip)] - y, place[1] - place[0])
+        for y, row in fresh.items()
+        for place, strip in row.items()
+        if (place, id(strip)) in places
+    ]
+    counts: Counter[int] = Counter()
+    for _, up, cells in moved:
+        counts[up] += cells * (up != 0)
+    up = max(counts, key=counts.__getitem__, default=0)
+    if counts[up] < _MIN_CELLS_SAVED:
+        return 0, []
+    return up, [end for y, by, _ in moved if by == up for end in (y, y + up)]
+
+
+def _uncovered_pieces(before: RowStrips, row: RowStrips) -> RowStrips:
+    """Return the pieces of a row that others do not write over."""
+    return {
+        (start, stop): strip
+        for (start, stop), strip in before.items()
+        if not any(first < stop and start < last for first, last in row)
+    }
+
+
+def _cells_saved(roll: ScrollRegion, before: Mapping[int, RowStrips], after: Mapping[int, RowStrips]) -> int:
+    """Return the cells that a move saves, less three times those that it moves away and that are put back.
+
+    They are seen to move on a terminal that shows half a frame.
+    """
+    found, nothing = 0, dict[tuple[int, int], Strip]()
+    for y in range(roll.top, roll.bottom + 1):
+        stays, source = before.get(y, nothing), roll.source(y)
+        comes = nothing if source is None else before.get(source, nothing)
+        for place, strip in after[y].items():
+            gain = (comes.get(place) is strip) - (stays.get(place) is strip)
+            found += (place[1] - place[0]) * (gain if gain > 0 else 3 * gain)
+    return found

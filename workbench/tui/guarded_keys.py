@@ -150,7 +150,7 @@ class GuardedKeys:
         users = keymap.user_keymap(self._main)
         key_id = keymap.ids_by_key("app", users).get(key)
         if key == "escape":
-            self._main.stay()
+            self._main.leaving.stay()
             self._end_typing()
         elif key_id == "app.leave":
             self._main.action_do(key_id)
@@ -336,7 +336,7 @@ class GuardedKeys:
             self._typed = None
         if not main.takes_text:
             self._keep(text, at)
-            is_kept = main.showing.has_model and hasattr(main.composer, "history")
+            is_kept = main.presenter.has_model and hasattr(main.composer, "history")
             words = TEXT_IN_HISTORY if is_kept else TEXT_DROPPED
             self._shown.say(words, is_kept=False)
             return True
@@ -362,7 +362,7 @@ class GuardedKeys:
         if main.is_line_asked:
             label = "" if waiting is None else self._label(waiting)
             main.line_bar.show_pending(label)
-        main.showing.footer()
+        main.presenter.footer()
 
     def footer_keys(self) -> list[FooterKey]:
         """Return what the footer shows while a key waits; nothing for none."""

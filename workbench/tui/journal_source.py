@@ -195,23 +195,18 @@ class JournalSource:
         return True
 
     def now(self) -> int:
-        """Return the journal's time."""
         return self._journal.now()
 
     def position(self) -> int:
-        """Return the newest position."""
         return self._journal.last_position()
 
     def sessions(self, limit: int) -> Sequence[Session]:
-        """Return the workspace's sessions, newest activity first."""
         return self._journal.sessions(self.workspace, archived=False, limit=limit)
 
     def session(self, session_id: str) -> Session | None:
-        """Return one session."""
         return self._journal.session(session_id)
 
     def actions(self, limit_decided: int) -> Sequence[Action]:
-        """Return all pending actions and the newest decided ones of the newest sessions."""
         pending = [one for one in self._journal.actions(states=("pending",)) if self.is_here(one)]
         newest = [session.id for session in self.sessions(_MAX_CHECKED_SESSIONS)]
         decided = [
@@ -235,7 +230,6 @@ class JournalSource:
         return is_lease_live(self._journal.home, self._journal.lease(session_id))
 
     def action(self, action_id: str) -> Action | None:
-        """Return one action."""
         return self._journal.action(action_id)
 
     def calls(self, session_id: str) -> Sequence[Call]:
@@ -247,11 +241,9 @@ class JournalSource:
         return self._journal.call_count(session_id)
 
     def call(self, call_id: str) -> Call | None:
-        """Return one call."""
         return self._journal.call(call_id)
 
     def events(self, session_id: str, after: int, limit: int) -> Sequence[Event]:
-        """Return events of a session by position, from the first behind `after`."""
         return self._journal.events(session_id, after, limit)
 
     def tail(self, session_id: str, count: int) -> Sequence[Event]:
@@ -288,44 +280,34 @@ class JournalSource:
         return self._journal.window(session_id, first, count) if count > 0 else []
 
     def call_events(self, call_id: str) -> Sequence[Event]:
-        """Return the events of one call."""
         return self._journal.call_events(call_id)
 
     def runs(self, limit: int) -> Sequence[PipelineState]:
-        """Return the workspace's pipeline runs, the newest first."""
         return self._journal.pipeline_states(self.workspace, limit)
 
     def run(self, run_id: str) -> PipelineState | None:
-        """Return one pipeline run."""
         return self._journal.pipeline_state(run_id)
 
     def run_plan(self, run_id: str) -> tuple[StepPlan, ...]:
-        """Return what a run was started with; empty while it is queued."""
         return last_started_step_plans(self.events(run_id, 0, _FIRST_RUN_EVENTS))
 
     def run_steps(self, run_id: str) -> Sequence[StepState]:
-        """Return the steps of a run and the items of its matrices."""
         return self._journal.step_states(run_id)
 
     def run_step(self, run_id: str, step_id: str) -> StepState | None:
-        """Return one step of a run, or one item of a matrix."""
         return self._journal.step_state(run_id, step_id)
 
     def run_items(self, run_id: str, step_id: str) -> tuple[str, ...]:
-        """Return the ids of the items of a matrix step; empty as long as they are not known."""
         return matrix_item_ids(self._journal.step_events(run_id, step_id))
 
     def run_events(self, run_id: str, step_id: str) -> Sequence[Event]:
-        """Return the events of one step of a run and of its items, in order."""
         return self._run_events.of(run_id, step_id)
 
     def text_of(self, ref: str) -> str | None:
-        """Return a recorded blob as text; None if it is not kept."""
         data = self._journal.blobs.read(ref)
         return None if data is None else data.decode("utf-8", "replace")
 
     def opened(self, action: Action) -> ActionOpened | None:
-        """Return the proposal as it was recorded; None when its session was deleted."""
         found = self._opened.get(action.id)
         if found is None:
             event = self._journal.event_at(action.opened_at)
@@ -354,7 +336,6 @@ class JournalSource:
         return found
 
     def base_lines(self, action: Action) -> Mapping[str, tuple[str, ...]]:
-        """Return the lines of the files of a pending action; empty when their bytes are gone."""
         opened = self.opened(action)
         if opened is None or action.state != "pending":
             return {}

@@ -22,20 +22,14 @@ from workbench.domain.values import DecisionVerdict, SeenExtent, SelectedHunk
 from workbench.tui import keymap
 from workbench.tui.widgets.line_view import LineView, RowList
 from workbench.tui.widgets.pane_frame import PaneTitle
-from workbench.views.action_detail import ActionDetail
 from workbench.views.conversation import BlockHit, Transcript
-from workbench.views.conversation_blocks import Block, ErrorBlock
+from workbench.views.conversation_blocks import ErrorBlock
 from workbench.views.pipeline import PipelineRun
 from workbench.views.sessions import ChangedFile, HeaderFacts
 
 if TYPE_CHECKING:
     from workbench.journal.decisions import DecisionResult
-
-
-class _ActionMessage(Message):
-    def __init__(self, action_id: str) -> None:
-        super().__init__()
-        self.action_id = action_id
+    from workbench.tui.main.context import MainContext
 
 
 class _SessionMessage(Message):
@@ -50,8 +44,7 @@ class _TextMessage(Message):
         self.text = text
 
 
-@dataclass(eq=False, repr=False)
-class DecisionMade(Message):
+class DecisionMade(Struct, kw_only=False, eq=False):
     """The user answers an action; `digest` is of what was drawn."""
 
     action_id: str
@@ -74,22 +67,6 @@ class DecisionReported(Message):
     verdict: str
     result: "DecisionResult | None"
     error: str = ""
-
-
-class ExtendExpiry(_ActionMessage):
-    """The user begins the time of an action anew."""
-
-
-class RefreshAction(_ActionMessage):
-    """The user wants a stale action proposed anew."""
-
-
-class UndoChange(_ActionMessage):
-    """The user wants an applied change taken back."""
-
-
-class EditAction(_ActionMessage):
-    """The user wants to change a proposal in an editor."""
 
 
 class LineListener(Protocol):
@@ -152,74 +129,12 @@ class StepWanted(Message):
     """Enter was pressed where there is no room for it: the pane is made large."""
 
 
-class GateWanted(_ActionMessage):
-    """The user wants the queue's row of a gate."""
-
-
-class OtherRunWanted(Message):
-    """The user wants to see an older (-1) or newer (1) run."""
-
-    def __init__(self, step: int) -> None:
-        super().__init__()
-        self.step = step
-
-
 RunRequestKind = Literal["cancel", "retry", "from"]
 """What can be asked of a run: to end, to do a step again, to begin a new one from a step."""
 
 
-@dataclass(eq=False, repr=False)
-class RunRequest(Message):
-    """The user asks something of a run."""
-
-    what: RunRequestKind
-    run: str
-    step: str
-
-
-class BatchWanted(Message):
-    """The user wants the table of the marked actions; `verdict` is which answer was pressed."""
-
-    def __init__(self, verdict: DecisionVerdict) -> None:
-        super().__init__()
-        self.verdict: DecisionVerdict = verdict
-
-
-class LaunchWanted(Message):
-    """The user wants to start a pipeline."""
-
-
-class ArtifactWanted(Message):
-    """The user wants to open what the step under the cursor handed on; without a name the only one."""
-
-    def __init__(self, name: str = "") -> None:
-        super().__init__()
-        self.name = name
-
-
-class CompareWanted(Message):
-    """The user wants the run on show beside another run of its pipeline."""
-
-
 class SessionChosen(_SessionMessage):
     """The user wants to see a session."""
-
-
-class ReplayWanted(_SessionMessage):
-    """The user wants to see a session again, from its beginning."""
-
-
-@dataclass(eq=False, repr=False)
-class ForkWanted(Message):
-    """The user wants a session that goes on from the end of one; None is the one on show."""
-
-    session_id: str | None
-    block: Block | None = None
-    """Not from its end, but from where this block of its conversation was done."""
-
-
-class SideBySideWanted(_SessionMessage):
-    """The user wants to see a session beside the one on show."""
 
 
 class PromptSent(_TextMessage):
@@ -267,10 +182,6 @@ class TranscriptPartWanted(Message):
     """Then go on to the next (1) or previous (-1) prompt or problem there."""
 
 
-class SearchWanted(_TextMessage):
-    """The user looks for words in the conversation on show; answered by `ConversationPane.take_hits`."""
-
-
 @dataclass(eq=False, repr=False)
 class SearchHitsFound(Message):
     """Some of the places that hold what is looked for."""
@@ -280,14 +191,6 @@ class SearchHitsFound(Message):
     hits: Sequence[BlockHit]
     is_whole: bool
     """Whether these were the last ones."""
-
-
-class SearchHitWanted(Message):
-    """The reader wants to see a place that was found, in whichever part of the conversation it is."""
-
-    def __init__(self, hit: BlockHit) -> None:
-        super().__init__()
-        self.hit = hit
 
 
 @dataclass(eq=False, repr=False)
@@ -364,16 +267,7 @@ class LogWanted(Message):
         self.error = error
 
 
-class RuleWanted(Message):
-    """The user wants to make a rule of an action."""
-
-    def __init__(self, detail: ActionDetail) -> None:
-        super().__init__()
-        self.detail = detail
-
-
-@dataclass(eq=False, repr=False)
-class SessionRequest(Message):
+class SessionRequest(Struct, eq=False):
     """The user wants something done with sessions of the library."""
 
     what: str
@@ -382,14 +276,6 @@ class SessionRequest(Message):
     sessions: Sequence[Session]
     text: str | None = None
     """What was typed for it; None asks for it first."""
-
-
-class PlaceLeft(Message):
-    """The user wants to go back from a place that has the whole body to where they came from."""
-
-
-class LibraryWanted(_TextMessage):
-    """The user wants the library, narrowed by a filter."""
 
 
 class ConversationModel(Struct, frozen=True, kw_only=True):
@@ -516,6 +402,9 @@ class Pane(Vertical):
     """Scopes of the key table whose keys this pane can take, inner ones first."""
     MOVING: ClassVar[frozenset[str]] = frozenset()
     """Keys that only move: what the others do stays the same, and the footer is not made anew for them."""
+
+    main: "MainContext"
+    """What it shares with its screen, which sets it; a pane of a comparison has none."""
 
     def __init__(self, *, key: str | None = None) -> None:
         super().__init__(id=key)

@@ -6,7 +6,7 @@ import subprocess
 import pytest
 
 from tests.support.stage import Stage, call, exchange, recording, text
-from workbench.cli.local_backend import local_services
+from workbench.cli.local_backend import LocalBackend
 from workbench.cli.local_backend_sessions import fork_at_moment
 from workbench.cli.main import main
 from workbench.domain.events import FileChanged, PromptSubmitted, ReplyCompleted
@@ -137,7 +137,7 @@ def test_the_screen_forks_as_the_command_does_and_says_so(stage, tmp_path):
     position = stage.journal.last_position()
     for folder, words in (("", "the conversation only"), (str(tmp_path / "fork"), "2 files as then")):
         wanted = ForkRequest(session_id=stage.session_id, position=position, folder=folder)
-        said = local_services(stage.home, stage.journal, str(stage.workspace)).fork(wanted)
+        said = LocalBackend(stage.home, stage.journal, str(stage.workspace)).fork(wanted)
         assert words in said
         assert stage.journal.sessions()[0].configuration["forked_from"] == stage.session_id
         assert stage.journal.sessions()[0].id[:8] in said

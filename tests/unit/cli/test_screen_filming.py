@@ -6,7 +6,7 @@ import pytest
 
 from tests.support import golden
 from workbench.cli import local_backend_sessions
-from workbench.cli.local_backend_sessions import BackendSessions
+from workbench.cli.local_backend_sessions import LocalLibrary
 from workbench.domain.values import SYSTEM_SESSION, Actor
 from workbench.journal.home import Home
 from workbench.tui.backend import BackendError, ExportRequest
@@ -67,6 +67,6 @@ def test_an_export_that_fails_is_told_with_its_last_words(stage):
 
 def test_the_library_writes_films_by_their_ending(stage, tmp_path):
     home, journal, here, session = stage
-    said = BackendSessions(home, journal, here, Actor(kind="user")).send(session.id, "film.svg")
+    said = LocalLibrary(home, journal, here, Actor(kind="user")).export(session.id, "film.svg")
     assert said.startswith("Written: ")
     assert (tmp_path / "film.svg").read_text().startswith("<svg")

@@ -136,12 +136,10 @@ class FileColumn(LineView):
         self.invalidate()
 
     def on_width(self, width: int) -> None:
-        """Cut the paths anew."""
         del width
         self._lay_out()
 
     def draw_line(self, line: int, width: int) -> Strip:
-        """Draw a line."""
         return cells.line_strip(self._lines[line], width)
 
     def _made(self, detail: ActionDetail, choosing: ApprovalSelection) -> list[Content]:
@@ -262,7 +260,6 @@ class DetailView(LineView):
         return self.can_split and self.look.layout == "split" and bool(self.detail and self.detail.files)
 
     def on_width(self, width: int) -> None:
-        """Lay out in another width; what was drawn before does not count, so all of it is drawn again."""
         del width
         self._lay_out()
         self.invalidate()
@@ -297,7 +294,6 @@ class DetailView(LineView):
     # --- drawing and receipts -------------------------------------------------------------------
 
     def draw_line(self, line: int, width: int) -> Strip:
-        """Draw a line of a bar, of the diff or of the body, and take the receipt for it."""
         above = len(self._above)
         if line < above:
             return cells.line_strip(self._above[line], width)
@@ -322,7 +318,6 @@ class DetailView(LineView):
         )
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """Note that rows have left the screen, and others once they are on it."""
         super().watch_scroll_y(old_value, new_value)
         if round(old_value) != round(new_value):
             self.tell()
@@ -332,7 +327,6 @@ class DetailView(LineView):
         self._look_again()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Note what is on the screen in another size."""
         super().on_resize(event)
         self.tell()
 
@@ -573,5 +567,4 @@ class ActionDetailPane(Pane):
         self.standing.forget()
 
     def scroll_half(self, direction: int) -> None:
-        """Scroll half a page of the detail."""
         self.detail_view.scroll_lines(direction * max(1, self.detail_view.size.height // 2))

@@ -11,16 +11,10 @@ from workbench.tui.approvals import approval_selection
 from workbench.tui.approvals.approval_selection import REJECTING_CHOICES
 from workbench.tui.key_arming import TOO_QUICK
 from workbench.tui.pane import (
-    BatchWanted,
     DecisionMade,
     DetailWanted,
-    EditAction,
-    ExtendExpiry,
     LineWanted,
-    RefreshAction,
-    RuleWanted,
     StatusMessage,
-    UndoChange,
 )
 from workbench.tui.render_context import context_of
 from workbench.views.action_detail import ActionDetail
@@ -43,13 +37,14 @@ class ApprovalActions:
     def approve(self) -> None:
         """Approve what is selected; open the batch with marks; first show what nobody has seen yet."""
         if self._pane.choosing.marks:
-            self._pane.post_message(BatchWanted("approve"))
+            self._open_batch("approve")
             return
         detail = self._pane.armed_for("a")
         if detail is None:
             return
         if detail.is_stale:
-            self._pane.post_message(RefreshAction(detail.id))
+            main = self._pane.main
+            main.tasks.ask(main.backend.refresh_action, detail.id, "The new diff is being made.")
         elif not self._shows_unseen_part(detail, "a") and not self._warns_of_hidden(detail):
             self._approve_selection(detail)
 
@@ -114,15 +109,20 @@ class ApprovalActions:
         else:
             self._post_decision(choosing.approval(detail))
 
+    def _open_batch(self, verdict: DecisionVerdict) -> None:
+        from workbench.tui.approvals.batch_dialog import open_batch
+
+        open_batch(self._pane.main, verdict)
+
     def _post_decision(self, message: DecisionMade) -> None:
         if message.action_id not in self._pane.deciding:
             self._pane.deciding.add(message.action_id)
-            self._pane.post_message(message)
+            self._pane.main.tasks.decide(message)
 
     def reject(self) -> None:
         """Reject the action; with marks open the batch."""
         if self._pane.choosing.marks:
-            self._pane.post_message(BatchWanted("reject"))
+            self._open_batch("reject")
             return
         detail = self._pane.armed_for("r")
         if detail is not None:
@@ -145,24 +145,27 @@ class ApprovalActions:
     def make_rule(self) -> None:
         """Open the dialog that makes a rule; that alone saves nothing."""
         if self._pane.detail is not None:
-            self._pane.post_message(RuleWanted(self._pane.detail))
+            from workbench.tui.rules.rule_dialog import open_rule_dialog
+
+            open_rule_dialog(self._pane.main, self._pane.detail)
 
     def extend(self) -> None:
         """Begin the time to decide anew."""
         detail = self._pane.armed_for("x")
         if detail is not None:
-            self._pane.post_message(ExtendExpiry(detail.id))
+            self._pane.main.tasks.extend(detail.id)
 
     def edit(self) -> None:
         """Open the proposal in an editor; that decides nothing."""
         if self._pane.detail is not None:
-            self._pane.post_message(EditAction(self._pane.detail.id))
+            self._pane.main.tasks.edit(self._pane.detail.id)
 
     def undo(self) -> None:
         """Undo an applied change."""
         detail = self._pane.armed_for("u")
         if detail is not None:
-            self._pane.post_message(UndoChange(detail.id))
+            main = self._pane.main
+            main.tasks.ask(main.backend.undo_change, detail.id, "Asked to take it back.")
 
     # --- hunks, lines and choices -----------------------------------------------------------------
 

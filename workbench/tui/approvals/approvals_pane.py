@@ -253,13 +253,11 @@ class QueueList(RowList):
         return is_scrolling and self.first_line + count <= self.line_count + count - self.size.height
 
     def fixed_line(self, y: int, width: int) -> Strip | None:
-        """Return what may come here, while there are no rows."""
         if self.rows or y >= len(self.idle):
             return None
         return cells.line_strip(self.idle[y], width, ink(self).on("background"))
 
     def draw_row(self, placed: RowPlacement, width: int) -> Strip:
-        """Draw a row or a caption."""
         if placed.row_id == DECIDED_CAPTION:
             return self._caption(width)
         strip = approvals.queue_strip(
@@ -359,7 +357,6 @@ class ApprovalsPane(ActionDetailPane):
         self.deciding: set[str] = set()
 
     def compose_body(self) -> Iterable[Widget]:
-        """Yield list, title of the detail, detail; heads come over the list when it is zoomed."""
         yield self.queue
         yield from self.compose_detail()
 
@@ -376,7 +373,6 @@ class ApprovalsPane(ActionDetailPane):
     # --- views in -------------------------------------------------------------------------------
 
     def show(self, view: QueueModel) -> None:
-        """Show the queue as it stands; the row under the cursor stays where it is."""
         before, self._shown = self._shown, view
         self._summary = views_approvals.queue_summary(view.actions, view.now)
         moved = queue_successors(view.actions, self.queue.order)
@@ -403,7 +399,6 @@ class ApprovalsPane(ActionDetailPane):
         self.choosing.forget({action.id for action in view.actions} | set(moved.values()))
 
     def tick(self, now: int) -> None:
-        """Move the countdowns."""
         if self._shown is not None:
             self.show(replace(self._shown, now=now, changed=frozenset()))
 
@@ -429,7 +424,6 @@ class ApprovalsPane(ActionDetailPane):
     # --- titles ---------------------------------------------------------------------------------
 
     def show_titles(self) -> None:
-        """Say what waits, how it is arranged, and what the detail is of."""
         view = self._shown
         if view is None:
             return
@@ -484,13 +478,11 @@ class ApprovalsPane(ActionDetailPane):
         self.disarm()
 
     def on_descendant_focus(self) -> None:
-        """Begin to count when the keys come here."""
         super().on_descendant_focus()
         self.draw_detail()
         self.disarm()
 
     def on_descendant_blur(self) -> None:
-        """Let nothing count elsewhere; what is new may take its place now."""
         super().on_descendant_blur()
         self.ordering.sort_anew()
         self.standing.arming.disarm()
@@ -542,7 +534,6 @@ class ApprovalsPane(ActionDetailPane):
         return ("lines", *found) if self.choosing.line is not None else found
 
     def label_of(self, key_id: str) -> str:
-        """Return what a key does to the action under the cursor."""
         is_split, width = self.layout_wish == "split", self.screen.size.width
         found = approval_selection.approval_key_label(
             key_id, self.detail, self.choosing, is_split=is_split, width=width
@@ -550,11 +541,9 @@ class ApprovalsPane(ActionDetailPane):
         return found if found is not None else super().label_of(key_id)
 
     def why_no_row(self) -> str:
-        """Return that nothing is under the cursor."""
         return "" if self.rows else approval_selection.NO_ROW
 
     def move_to_problem(self, step: int) -> None:
-        """Go to the next that waits."""
         if self.is_full and self.find:
             self.detail_view.find(self.find, step)
             return
@@ -563,20 +552,17 @@ class ApprovalsPane(ActionDetailPane):
             self.queue.put_cursor(found)
 
     def move_to_end(self, *, is_last: bool) -> None:
-        """Go to the first or last row, or to an end of the full-screen diff."""
         if self.is_full:
             self.detail_view.scroll_to_line(self.detail_view.line_count if is_last else 0)
         else:
             super().move_to_end(is_last=is_last)
 
     def next_order(self) -> None:
-        """Order by time left, newest first, by session."""
         words = self.ordering.next()
         self.reshow(is_sorted=True)
         self.post_message(StatusMessage(f"Ordered {words}."))
 
     def open_row(self) -> None:
-        """Give the diff the whole screen."""
         if self.detail is not None:
             self.set_full(is_full=True)
 
@@ -588,18 +574,15 @@ class ApprovalsPane(ActionDetailPane):
         self.disarm()
 
     def copy_text(self) -> str:
-        """Return path or command."""
         detail = self.detail
         return "" if detail is None else (detail.command or detail.prompt or detail.target)
 
     def ask_filter(self) -> None:
-        """Ask for the words that rows must have."""
         self.post_message(
             LineWanted(self, "filter", "Filter approvals", text=self.ordering.text_filter, does="keep it")
         )
 
     def line_heard(self, purpose: str, text: str, *, is_final: bool) -> None:
-        """Filter or find as it is typed; send reason or answer when it is sent."""
         if purpose == "filter":
             self.ordering.text_filter = text
             self.reshow(is_sorted=True)
@@ -608,10 +591,9 @@ class ApprovalsPane(ActionDetailPane):
             if text and not self.detail_view.find(text, 0) and is_final:
                 self.post_message(StatusMessage(f"“{text}” is not in this diff."))
         elif is_final and (answer := self.written.send(purpose, text)) is not None:
-            self.post_message(answer)
+            self.main.tasks.decide(answer)
 
     def line_dropped(self, purpose: str) -> None:
-        """Clear the filter; of anything else nothing is done."""
         if purpose == "filter":
             self.ordering.text_filter = ""
             self.reshow(is_sorted=True)

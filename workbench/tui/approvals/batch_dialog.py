@@ -31,7 +31,7 @@ from workbench.views.action_detail import ActionDetail
 from workbench.views.approvals import QueueRow
 
 if TYPE_CHECKING:
-    from workbench.tui.main.screen import MainScreen
+    from workbench.tui.main.context import MainContext
 
 _DECIDED_ALONE = {"gate": "gates are answered one by one", "ask": "questions are answered one by one"}
 _MAX_LEFT_OUT = 3
@@ -50,24 +50,24 @@ class BatchRow(Struct, frozen=True, kw_only=True):
     detail: ActionDetail
 
 
-def open_batch(screen: "MainScreen", verdict: DecisionVerdict) -> None:
+def open_batch(context: "MainContext", verdict: DecisionVerdict) -> None:
     """Open the table of the marked actions of a main screen."""
     rows: list[BatchRow] = []
-    for row in screen.approvals.rows:
-        if row.id in screen.approvals.choosing.marks and row.is_pending:
-            detail = screen.showing.detail_of(row.id)
+    for row in context.widgets.approvals.rows:
+        if row.id in context.widgets.approvals.choosing.marks and row.is_pending:
+            detail = context.presenter.detail_of(row.id)
             if detail is not None and not detail.is_stale:
                 rows.append(BatchRow(row=row, detail=detail))
     taken = {one.row.id for one in rows}
     left_out = [
         row
-        for row in screen.approvals.rows
+        for row in context.widgets.approvals.rows
         if row.is_pending and row.id not in taken and _why_decided_alone(row)
     ]
     if not rows:
-        screen.say("Nothing that is marked waits any more.")
+        context.say("Nothing that is marked waits any more.")
         return
-    screen.textual.push_screen(BatchDialog(screen, rows, left_out, verdict))
+    context.app.push_screen(BatchDialog(context, rows, left_out, verdict))
 
 
 def _why_decided_alone(row: QueueRow) -> str:
@@ -171,21 +171,20 @@ class BatchDialog(MinSizeDialog, inherit_bindings=False):
     LEAVES = "batch.leave"
 
     def __init__(
-        self, main: "MainScreen", rows: list[BatchRow], left_out: list[QueueRow], verdict: DecisionVerdict
+        self, context: "MainContext", rows: list[BatchRow], left_out: list[QueueRow], verdict: DecisionVerdict
     ) -> None:
         super().__init__("batch")
         self._left_out = left_out
-        self._main, self._rows, self._verdict = main, rows, verdict
+        self._main, self._rows, self._verdict = context, rows, verdict
         self._list, self._view = BatchList(), DetailView(key="batch-detail")
         self._heads = ColumnHeader(
             lambda width: _column_header(width, ink(self), glyphs(self)), key="batch-heads"
         )
         self._note, self._keys = Static(id="batch-note"), Static(id="batch-keys")
         self._arming = KeyArming()
-        self._opened_at = context_of(main.approvals).monotonic()
+        self._opened_at = context_of(context.widgets.approvals).monotonic()
 
     def compose_box(self) -> Iterable[Widget]:
-        """Yield table, notes, keys, detail."""
         with Vertical(id="batch-box"):
             yield self._heads
             yield self._list
@@ -194,7 +193,6 @@ class BatchDialog(MinSizeDialog, inherit_bindings=False):
             yield self._view
 
     def on_mount(self) -> None:
-        """Show the table; the first row that was not seen comes first."""
         self._list.focus()
         self._show()
         unseen = [one for one in self._rows if self.choosing.unseen(one.detail)]
@@ -203,7 +201,7 @@ class BatchDialog(MinSizeDialog, inherit_bindings=False):
     @property
     def choosing(self) -> ApprovalSelection:
         """Return what was chosen and seen, the queue's own."""
-        return self._main.approvals.choosing
+        return self._main.widgets.approvals.choosing
 
     @property
     def _subject(self) -> tuple[str, ...]:
@@ -284,7 +282,6 @@ class BatchDialog(MinSizeDialog, inherit_bindings=False):
         self._show()
 
     def resized(self) -> None:
-        """Keep half of the box for what is under the cursor; answering keys wait for its frame."""
         self._arming.disarm()
         self.call_after_refresh(self._show)
 
@@ -302,9 +299,9 @@ class BatchDialog(MinSizeDialog, inherit_bindings=False):
         for one in self._rows:
             rejection = DecisionMade(one.row.id, "reject", one.detail.digest)
             approval = self.choosing.approval(one.detail) if verdict == "approve" else rejection
-            self._main.post_message(approval)
+            self._main.tasks.decide(approval)
         self.choosing.marks.clear()
-        self._main.approvals.marks_changed()
+        self._main.widgets.approvals.marks_changed()
         self.dismiss()
 
     def _is_counted(self, verdict: DecisionVerdict) -> bool:
@@ -334,6 +331,5 @@ class BatchDialog(MinSizeDialog, inherit_bindings=False):
         self._show()
 
     def leave(self) -> None:
-        """Go back; nothing is done."""
-        self._main.approvals.marks_changed()
+        self._main.widgets.approvals.marks_changed()
         self.dismiss()

@@ -65,7 +65,6 @@ class DecisionWriter:
         del decisions, write_queue
 
     def decide(self, message: DecisionMade, opened: ActionOpened | None) -> DecisionReported:
-        """Decide an action for the digest that was drawn; says why where it did not count."""
         from workbench.journal.decisions import decide_action
 
         if opened is None:
@@ -89,7 +88,6 @@ class DecisionWriter:
         return DecisionReported(message.action_id, message.verdict, result)
 
     def extend(self, action_id: str) -> DecisionReported:
-        """Give an action a new window."""
         from workbench.journal.decisions import extend_action
 
         try:
@@ -100,7 +98,6 @@ class DecisionWriter:
             return self._not(action_id, "extend", f"Not extended. {error_sentence(error)}")
 
     def expire(self) -> None:
-        """Expire what is due; writes nothing when nothing is."""
         from workbench.journal.decisions import expire_due_actions
 
         expire_due_actions(self._journal)
@@ -118,7 +115,6 @@ class DecisionWriter:
         return changes[0] if len(changes) == 1 and changes[0].after is not None else None
 
     def edited_hunks(self, opened: ActionOpened, edited: Mapping[str, bytes]) -> tuple[Hunk, ...]:
-        """Return the hunks of what the user made of a proposal."""
         changes = sealed_changes(opened.files, self._journal.blobs)
         return make_hunks(
             [
@@ -130,7 +126,6 @@ class DecisionWriter:
         )
 
     def awaits(self, workspace: str) -> bool:
-        """Return whether a host has something to do in a workspace."""
         return bool(self._journal.awaiting(workspace))
 
 

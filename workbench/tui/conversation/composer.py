@@ -129,7 +129,6 @@ class _InputRow(Horizontal):
         self._composer = composer
 
     def compose(self) -> ComposeResult:
-        """Yield them."""
         yield Static(Content(f" {render_context.glyphs(self).of('prompt')} "), id="composer-sign")
         yield from self._composer.parts()
 
@@ -139,9 +138,9 @@ class Composer(Vertical):
 
     MAX_ROWS: ClassVar[int] = 8
 
-    def __init__(self, services: Backend, *, key: str | None = None) -> None:
+    def __init__(self, backend: Backend, *, key: str | None = None) -> None:
         super().__init__(id=key)
-        self._services = services
+        self._backend = backend
         self._shown = ComposerModel(session=None)
         self.history, self._pastes = PromptHistory(), PastePlaceholders()
         self._files: Sequence[str] | None = None
@@ -155,7 +154,6 @@ class Composer(Vertical):
         self._was_empty = True
 
     def compose(self) -> ComposeResult:
-        """Yield the row; the list of completions comes over it when there are some."""
         yield self._row
 
     @property
@@ -209,7 +207,6 @@ class Composer(Vertical):
         return self._field is not None and self._field.has_focus
 
     def on_mount(self) -> None:
-        """Say who is written to."""
         self._say()
 
     def on_resize(self) -> None:
@@ -374,7 +371,7 @@ class Composer(Vertical):
 
     @work(thread=True, group="files", exclusive=True, exit_on_error=False, description="list files")
     def _read_files(self) -> None:
-        files = tuple(self._services.list_files())
+        files = tuple(self._backend.list_files())
         self._textual.call_from_thread(self._take_files, files)
 
     def _take_files(self, files: Sequence[str]) -> None:
@@ -384,7 +381,7 @@ class Composer(Vertical):
     @work(thread=True, group="models", exclusive=True, exit_on_error=False, description="list models")
     def _read_models(self, session_id: str) -> None:
         try:
-            found, note = self._services.models(session_id)
+            found, note = self._backend.models.available_models(session_id)
         except Exception as error:  # noqa: BLE001 whatever a service says is told, nothing is hidden
             found, note = (), error_text(error)
         self._textual.call_from_thread(self._take_models, found, note)
@@ -515,7 +512,7 @@ class Composer(Vertical):
         """Write in the user's editor; what was saved there replaces the text."""
         try:
             given = self._pastes.expand(self.text).encode()
-            data = edit_in_external_editor(self._textual, self._services, _EDITED_NAME, given)
+            data = edit_in_external_editor(self._textual, self._backend, _EDITED_NAME, given)
         except BackendError as error:
             self.post_message(StatusMessage(str(error), is_error=True))
             return

@@ -45,7 +45,6 @@ class ComposerInput(TextArea):
             self.action_do(key_id)
 
     def action_do(self, key_id: str) -> None:
-        """Do what the table says for a key."""
         keymap.run_action(key_id, self._composer)
         self.post_message(KeysChanged())
 

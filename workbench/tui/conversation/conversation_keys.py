@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Final
 
 from workbench.tui.keymap import Key
-from workbench.tui.pane import CommandTyped, ContinueSession, ForkWanted, RetryModelCall
+from workbench.tui.pane import CommandTyped, ContinueSession, RetryModelCall
 
 if TYPE_CHECKING:
     from workbench.tui.conversation.composer import Composer
@@ -36,7 +36,7 @@ CONVERSATION: Final[tuple[Key["ConversationPane"], ...]] = (
         action=lambda pane: pane.open_log(), why_off=lambda pane: "" if pane.error else NO_ERROR),
     Key(id="conversation.fork", keys=("F",), label="fork",
         tooltip="a session from the block under the cursor, its files or not", group="Read", decides=True,
-        action=lambda pane: pane.post_message(ForkWanted(None, pane.forked_block))),
+        action=lambda pane: pane.main.ask_fork(None, pane.forked_block)),
 )  # fmt: skip
 COMPOSER: Final[tuple[Key["Composer"], ...]] = (
     Key(id="composer.send", keys=("enter",), label="send", tooltip="send, or queue while the agent works",

@@ -1,8 +1,9 @@
 """The conversation pane: what was said, thought, called and noticed, search in it, and its keys."""
 
-from collections.abc import Collection, Iterable, Sequence
-from typing import ClassVar, Final
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, ClassVar, Final
 
+from textual import on
 from textual.content import Content
 from textual.widget import Widget
 
@@ -10,7 +11,7 @@ from workbench.domain.events import Event
 from workbench.domain.rows import Session
 from workbench.render.cells import safe_content
 from workbench.text.safe import one_line
-from workbench.tui import keymap, render_context
+from workbench.tui import journal_source, keymap, render_context
 from workbench.tui.conversation.transcript_view import TranscriptView
 from workbench.tui.pane import (
     ConversationModel,
@@ -20,8 +21,6 @@ from workbench.tui.pane import (
     OpenDetail,
     Pane,
     SearchHitsFound,
-    SearchHitWanted,
-    SearchWanted,
     StatusMessage,
     StepOpened,
     TranscriptPartWanted,
@@ -40,6 +39,12 @@ from workbench.views.conversation_blocks import (
     TextBlock,
     ThoughtBlock,
 )
+from workbench.views.data_source import DataSource
+
+if TYPE_CHECKING:
+    from workbench.tui.main.presenter import SessionPresenter
+
+_WHOLE_SESSION: Final = 1_000_000
 
 _FIRST_STEPS: Final = (("", ""), ("", "Write below what you want done;"), ("", "enter sends it."))
 _NO_SESSION_LINES: Final = (
@@ -78,6 +83,8 @@ class ConversationPane(Pane):
         self._part = ""
         self._is_asked = False
         self._folding = CompactView()
+        self.presenter: SessionPresenter | None = None
+        """Shows other parts of the conversation; None where there is nothing but this pane."""
         self.finding = ConversationSearch()
         self._is_far_wanted = False
         """Whether the reader has sent the words: then a hit is shown wherever it is."""
@@ -86,16 +93,13 @@ class ConversationPane(Pane):
         """The block that was opened to show a hit in it."""
 
     def compose_body(self) -> Iterable[Widget]:
-        """Yield the transcript."""
         yield self.view
 
     @property
     def focus_view(self) -> Widget:
-        """Return the transcript."""
         return self.view
 
     def show(self, view: ConversationModel) -> None:
-        """Show the conversation of a session, or what of it changed."""
         if self._transcript is not None and self._transcript.session_id != view.transcript.session_id:
             self.end_finding()
         self._session, self._transcript = view.session, view.transcript
@@ -199,17 +203,14 @@ class ConversationPane(Pane):
     # --- list keys ------------------------------------------------------------------------------
 
     def move(self, rows: int) -> None:
-        """Move to the block after or before."""
         self.view.move(rows)
 
     def move_to_end(self, *, is_last: bool) -> None:
-        """Go to the first block, or to the end and stay there."""
         if not (is_last and self._part):
             self.view.move_to_end(is_last=is_last)
         self._ask_for_part("end" if is_last else "first")
 
     def move_to_problem(self, step: int) -> None:
-        """Go to the next or previous hit while something is looked for, else prompt, error or notice."""
         if self.finding.text:
             self.go_to_hit(step)
         elif not self.view.move_to_problem(step):
@@ -218,13 +219,11 @@ class ConversationPane(Pane):
     # --- finding --------------------------------------------------------------------------------
 
     def ask_filter(self) -> None:
-        """Ask for what to find; nothing typed goes to the hit before."""
         text, self._is_typed = self.finding.text, False
         again = "enter alone goes to the one before" if text else ""
         self.post_message(LineWanted(self, "find", "Find in the conversation", again, "find", text=text))
 
     def line_heard(self, purpose: str, text: str, *, is_final: bool) -> None:
-        """Look for what is typed; once it is sent, go to it wherever it is."""
         if purpose != "find":
             return
         if text != self.finding.text:
@@ -235,7 +234,6 @@ class ConversationPane(Pane):
         self._go_to_first()
 
     def line_dropped(self, purpose: str) -> None:
-        """Look for nothing any more."""
         if purpose == "find":
             self.end_finding()
 
@@ -250,7 +248,24 @@ class ConversationPane(Pane):
         self.view.find = self.finding.text
         self.view.invalidate()
         self._show_title()
-        self.post_message(SearchWanted(self.finding.text))
+        if self.presenter is not None and self._session is not None and self.finding.text:
+            self._search(self.presenter.state.source, self._session.id, self.finding.text)
+
+    def _search(self, source: DataSource, session_id: str, text: str) -> None:
+        """Look through a session in a thread, the newest events first, as long as the text is looked for."""
+
+        def work() -> None:
+            for events in _search_batches(source, session_id):
+                if self.finding.text != text:
+                    return
+                hits = [hit for event in events for hit in block_hits(event, text)]
+                self.post_message(SearchHitsFound(session_id, text, hits, is_whole=False))
+            self.post_message(SearchHitsFound(session_id, text, (), is_whole=True))
+
+        self.run_worker(
+            work, group="find", description="find in the conversation", thread=True, exclusive=True,
+            exit_on_error=False,
+        )  # fmt: skip
 
     def end_finding(self) -> None:
         """Look for nothing any more; the reader stays where they are."""
@@ -265,16 +280,21 @@ class ConversationPane(Pane):
         block = self.view.cursor_block or (self.view.blocks[-1] if self.view.blocks else None)
         return 0 if block is None else block.at
 
+    @on(SearchHitsFound)
     def take_hits(self, found: SearchHitsFound) -> None:
         """Take over what was found so far, if it is still looked for."""
-        if found.text == self.finding.text:
+        found.stop()
+        is_here = self._session is not None and self._session.id == found.session_id
+        if is_here and found.text == self.finding.text:
             self.finding.add(found.hits, is_whole=found.is_whole)
             self._show_title()
             self._go_to_first()
 
     def take_events(self, events: Iterable[Event]) -> None:
         """Look into what has just happened, too."""
-        if self.finding.text:
+        if self.finding.text and self._session is not None:
+            here = self._session.id
+            events = [event for event in events if event.session_id == here]
             self.finding.add(hit for event in events for hit in block_hits(event, self.finding.text))
 
     def _go_to_first(self) -> None:
@@ -286,6 +306,23 @@ class ConversationPane(Pane):
         elif self._is_far_wanted and finding.is_whole and finding.text and not len(finding):
             self.post_message(StatusMessage(f"{self._quoted()} is not in this conversation.", is_kept=False))
             self.end_finding()
+
+    def show_place_of(self, hit: BlockHit) -> None:
+        """Show a place that was found, in whichever part of the conversation it is."""
+        presenter = self.presenter
+        if (
+            presenter is not None
+            and not self.view.has_block(hit.block_id)
+            and presenter.state.look_at(hit.number)
+        ):
+            presenter.another_part()
+        self.show_hit(hit)
+
+    @on(TranscriptPartWanted)
+    def _part_wanted(self, message: TranscriptPartWanted) -> None:
+        if self.presenter is not None:
+            message.stop()
+            self.presenter.part(message)
 
     def go_to_hit(self, step: int) -> None:
         """Go to the next (1) or previous (-1) hit, or say that there is none."""
@@ -303,7 +340,7 @@ class ConversationPane(Pane):
     def _go(self, hit: BlockHit) -> None:
         self.finding.current = hit
         self._show_title()
-        self.post_message(SearchHitWanted(hit))
+        self.show_place_of(hit)
         if not self.title_row.display:
             self.post_message(StatusMessage(self._found_words(), is_kept=False))
 
@@ -344,7 +381,6 @@ class ConversationPane(Pane):
     # --- rows -----------------------------------------------------------------------------------
 
     def open_row(self) -> None:
-        """Go from a call to its question or its record; fold or open anything else."""
         block = self.view.cursor_block
         if isinstance(block, CallBlock):
             self.post_message(OpenDetail("conversation", block.call_id))
@@ -354,7 +390,6 @@ class ConversationPane(Pane):
             self.fold()
 
     def copy_text(self) -> str:
-        """Return the text of the block under the cursor."""
         block = self.view.cursor_block
         return "" if block is None else _plain_block_text(block)
 
@@ -383,7 +418,6 @@ class ConversationPane(Pane):
         return next((b for b in reversed(self.view.blocks) if isinstance(b, ErrorBlock) and b.keys), None)
 
     def label_of(self, key_id: str) -> str:
-        """Say whether space opens or folds."""
         block = self.view.cursor_block
         if key_id == "conversation.fold" and isinstance(
             block, ThoughtBlock | CallBlock | CallGroupBlock | OutputBlock
@@ -401,7 +435,6 @@ class ConversationPane(Pane):
             self.post_message(LogWanted(self.error))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Leave `p` to the first page while there is no session, whose errors it would be about."""
         if parameters == ("conversation.model",) and self._session is None:
             return False
         return super().check_action(action, parameters)
@@ -424,3 +457,10 @@ def _plain_block_text(block: Block) -> str:
             return f"{len(block.call_ids)} calls"
         case ErrorBlock():
             return "\n".join(part for part in (block.message, block.details, block.remedy) if part)
+
+
+def _search_batches(source: DataSource, session_id: str) -> Iterator[Sequence[Event]]:
+    if isinstance(source, journal_source.EventArchive):
+        yield from journal_source.event_batches(source, session_id)
+    else:
+        yield source.events(session_id, 0, _WHOLE_SESSION)

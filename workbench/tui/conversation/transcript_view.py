@@ -316,7 +316,6 @@ class BlockView(LineView):
         """Be told that blocks have their places on the screen."""
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        """Draw what came near; a scroll of the reader's own tells whether to follow."""
         super().watch_scroll_y(old_value, new_value)
         if self._is_placing or not self._line_count or round(old_value) == round(new_value):
             return
@@ -335,7 +334,6 @@ class BlockView(LineView):
         self.post_message(self.Looked(self))
 
     def on_width(self, width: int) -> None:
-        """Wrap everything anew, with the same line in its place."""
         anchor = self._anchor()
         if width != self._wrapped:
             self._wrapped = width
@@ -352,7 +350,6 @@ class BlockView(LineView):
     # --- drawing --------------------------------------------------------------------------------
 
     def notify_style_update(self) -> None:
-        """Draw everything again in other colours."""
         self._drawn.clear()
         self._open.clear()
         super().notify_style_update()
@@ -388,7 +385,6 @@ class BlockView(LineView):
         return text
 
     def fixed_line(self, y: int, width: int) -> Strip | None:
-        """Return what is said while there are no blocks."""
         if self.blocks or not self.empty:
             return None
         room = max(1, width - REPLY_INDENT - 1)
@@ -400,7 +396,6 @@ class BlockView(LineView):
         )
 
     def draw_line(self, line: int, width: int) -> Strip:
-        """Draw one line of one block."""
         index, at = self._heights.at(line)
         block = self.blocks[index]
         drawn = self._drawn.get(block.id) or self._draw(index)
@@ -491,12 +486,10 @@ class TranscriptView(BlockView):
         self.reveal(line - _ROWS_AROUND_CURSOR, line + _ROWS_AROUND_CURSOR)
 
     def on_focus(self) -> None:
-        """Show whose keys count, and what they are about."""
         super().on_focus()
         self._find_cursor()
 
     def on_placed(self) -> None:
-        """Have a cursor as soon as there is a block for it."""
         self._find_cursor()
 
     def _find_cursor(self) -> None:

@@ -263,7 +263,6 @@ class LibraryList(RowList):
         return row, human.clock_time(row.when, self.now)
 
     def draw_row(self, placed: RowPlacement, width: int) -> Strip:
-        """Draw a session, or the line between live ones and others."""
         said = self._words_of(placed.row_id)
         if said is None:
             return separator_strip(width, ink(self), glyphs(self))
@@ -328,20 +327,17 @@ class PreviewView(LineView):
             self.scroll_to_line(0)
 
     def on_width(self, width: int) -> None:
-        """Wrap anew."""
         drawn = preview_lines(self._view, width, ink(self), glyphs(self), self._chosen) if self._view else []
         self._lines = drawn
         self.set_line_count(len(self._lines))
         self.invalidate()
 
     def notify_style_update(self) -> None:
-        """Make the lines anew in other colours."""
         super().notify_style_update()
         if self._view is not None and self.is_attached:
             self.on_width(self.width)
 
     def draw_line(self, line: int, width: int) -> Strip:
-        """Draw a line."""
         return cells.line_strip(self._lines[line], width, ink(self).on("background"))
 
 
@@ -374,7 +370,6 @@ class LibraryLoaderPane(Pane):
         raise NotImplementedError
 
     def show(self, view: Collection[str] | None) -> None:
-        """Be told of sessions that something happened to; None reads all again."""
         if self._changed is not None:
             self._changed = None if view is None else self._changed | set(view)
         if self._reader is None:

@@ -15,13 +15,15 @@ from workbench.journal.search import MOST_HITS
 from workbench.render import cells
 from workbench.tui import keymap
 from workbench.tui.library.library_list import LibraryLoaderPane, LibraryModel, LibraryQuery
-from workbench.tui.pane import KeysChanged, PlaceLeft, SessionRequest, StatusMessage
+from workbench.tui.pane import KeysChanged, SessionRequest, StatusMessage
 from workbench.tui.render_context import glyphs, ink
 from workbench.tui.widgets.line_view import RowList
 from workbench.tui.widgets.pane_frame import Divider, StableStatic
 from workbench.views.library import LIBRARY_ORDERS, FilterCompletion, SearchHit, complete_filter
 
 if TYPE_CHECKING:
+    from workbench.tui.library.session_actions import SessionActions
+
     pass
 
 _TWO_COLUMNS_FROM: Final = 100
@@ -35,7 +37,6 @@ class FilterInput(Input, inherit_bindings=True):
     BINDINGS = keymap.bindings("find")
 
     def action_do(self, key_id: str) -> None:
-        """Do what the table says."""
         keymap.run_action(key_id, self.query_ancestor(LibraryPane))
 
 
@@ -71,11 +72,9 @@ class LibraryPane(LibraryLoaderPane):
         """What an import says of itself; empty while none runs."""
 
     def scopes(self) -> tuple[str, ...]:
-        """Return the keys of the filter while it is typed."""
         return ("find",) if self.input.has_focus else self.SCOPES
 
     def compose_body(self) -> Iterable[Widget]:
-        """Yield filter and list, and the preview beside them."""
         with Horizontal(id="library-body"):
             with Vertical(id="library-left"):
                 with Horizontal(id="library-find"):
@@ -90,11 +89,9 @@ class LibraryPane(LibraryLoaderPane):
                 yield self.preview
 
     def compose(self) -> ComposeResult:
-        """Yield the body; the title stands over the list alone, as the preview has its own."""
         yield from self.compose_body()
 
     def on_mount(self) -> None:
-        """Read the sessions."""
         self.query_one("#library-left").mount(self.title_row, before=0)
         self.query_one("#library-find").display = False
         self._empty.display = False
@@ -112,11 +109,9 @@ class LibraryPane(LibraryLoaderPane):
 
     @property
     def focus_view(self) -> Widget:
-        """Return the list."""
         return self.list
 
     def found(self) -> None:
-        """Say what was found."""
         self.title()
         self._say_empty()
         self.say_hint()
@@ -178,7 +173,6 @@ class LibraryPane(LibraryLoaderPane):
     # --- the filter ---------------------------------------------------------------------------------
 
     def ask_filter(self) -> None:
-        """Type on the list."""
         self.query_one("#library-find").display = True
         self.input.focus()
         self.call_after_refresh(self.say_hint)
@@ -241,7 +235,6 @@ class LibraryPane(LibraryLoaderPane):
         self.say_hint()
 
     def on_descendant_focus(self) -> None:
-        """Say which keys count, also when the focus went from the filter to the list."""
         self.say_hint()
 
     # --- keys of lists ------------------------------------------------------------------------------
@@ -274,7 +267,6 @@ class LibraryPane(LibraryLoaderPane):
             self.post_message(StatusMessage(said))
 
     def next_order(self) -> None:
-        """Take the next order."""
         self._want(order=(self.wanted.order + 1) % len(LIBRARY_ORDERS))
 
     def toggle_where(self) -> None:
@@ -282,7 +274,6 @@ class LibraryPane(LibraryLoaderPane):
         self._want(workspace=None if self.wanted.workspace else self._workspace)
 
     def move_to_problem(self, step: int) -> None:
-        """Go to the next session that waits or failed."""
         ids, at = self.list.ids, self.list.line_of(self.list.cursor or "") or 0
         order = (
             (*range(at + 1, len(ids)), *range(at))
@@ -296,7 +287,6 @@ class LibraryPane(LibraryLoaderPane):
                 return
 
     def open_row(self) -> None:
-        """Go on with the session under the cursor."""
         self.wish("open")
 
     @on(RowList.Opened)
@@ -305,21 +295,20 @@ class LibraryPane(LibraryLoaderPane):
         self.open_row()
 
     def copy_text(self) -> str:
-        """Return the id of the session."""
         return self.session.id if self.session else ""
 
     def wish(self, what: str) -> None:
         """Ask for something to be done with the chosen sessions."""
-        self.post_message(SessionRequest(what, self.chosen))
+        self.actions.do(SessionRequest(what, self.chosen))
 
     def wish_to_import(self) -> None:
         """Ask for files to be taken in; no session is needed for it."""
-        self.post_message(SessionRequest("take", ()))
+        self.actions.do(SessionRequest("take", ()))
 
     def step_back(self) -> None:
         """Cancel an import, else clear filter and marks, else go back to where the user came from."""
         if self.progress:
-            self.post_message(SessionRequest("cancel", ()))
+            self.actions.do(SessionRequest("cancel", ()))
         elif self.list.marks:
             self.list.marks.clear()
             self.list.invalidate()
@@ -327,7 +316,7 @@ class LibraryPane(LibraryLoaderPane):
         elif self.wanted.text:
             self.clear_filter()
         else:
-            self.post_message(PlaceLeft())
+            self.main.go_back()
 
     def toggle_mark(self) -> None:
         """Mark the session under the cursor, or take the mark off, and go on."""
@@ -344,11 +333,9 @@ class LibraryPane(LibraryLoaderPane):
         self.preview.scroll_to_line(self.preview.first_line + lines)
 
     def why_no_row(self) -> str:
-        """Return that nothing is under the cursor."""
         return "" if self.chosen else "there is no session under the cursor"
 
     def label_of(self, key_id: str) -> str:
-        """Return what a key does here."""
         if key_id == "library.delete" and len(self.list.marks) > 1:
             return f"delete {len(self.list.marks)}…"
         if key_id == "library.archive" and self.session is not None and self.session.archived:
@@ -360,9 +347,10 @@ class LibraryPane(LibraryLoaderPane):
     # --- the line at the bottom -----------------------------------------------------------------------
 
     def line_heard(self, purpose: str, text: str, *, is_final: bool) -> None:
-        """Do what was asked with the words that were typed."""
         if is_final:
-            self.post_message(SessionRequest(purpose, self.asked_about, text))
+            self.actions.do(SessionRequest(purpose, self.asked_about, text))
 
+    actions: "SessionActions"
+    """Does what is asked about sessions; set by who makes the pane."""
     asked_about: Sequence[Session] = ()
     """The sessions that a line asks about: another row may be under the cursor when it is answered."""

@@ -4,14 +4,13 @@ Asks for the words that are needed and reports what came of it; the work is done
 """
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final, Protocol
-
-from textual.message import Message
+from typing import TYPE_CHECKING, Final
 
 from workbench.domain.machines import TERMINAL_SESSION_STATES
 from workbench.domain.rows import Session
+from workbench.text.human import clock_time
 from workbench.tui import journal_source, pane
-from workbench.tui.backend import Backend, BackendError, ExportRequest, ForkRequest, SessionOperations
+from workbench.tui.backend import BackendError, ExportRequest, ForkRequest, LibraryBackend
 from workbench.tui.library.library_pane import LibraryPane
 from workbench.tui.pane import LineWanted, SessionChosen, SessionRequest, StatusMessage
 from workbench.views.conversation import last_block_id, last_event_of_block
@@ -19,7 +18,7 @@ from workbench.views.library import is_typeable_title
 from workbench.views.sessions import session_slug, session_title
 
 if TYPE_CHECKING:
-    from workbench.tui.main.screen import MainScreen
+    from workbench.tui.main.context import MainContext
     from workbench.tui.main.tasks import BackgroundTasks
     from workbench.views.conversation_blocks import Block
     from workbench.views.data_source import DataSource
@@ -27,45 +26,30 @@ if TYPE_CHECKING:
 _WORKTREE_PREFIX = "git "
 
 
-class PromptingScreen(Protocol):
-    """A screen that asks for a line and has things done in threads."""
-
-    requests: "BackgroundTasks"
-    services: Backend
-
-    def post_message(self, message: Message) -> bool:
-        """Send a message to the screen."""
-        ...
-
-
 class ForkPrompt:
     """Asks for the folder of a fork and has it made; a line hears of what is typed as a pane does."""
 
     def __init__(
         self,
-        screen: PromptingScreen,
+        tasks: "BackgroundTasks",
         session_id: str,
         position: Callable[[], int],
-        services: Backend | None = None,
     ) -> None:
         """Keep what is forked.
 
         Args:
-            screen: where it is asked and answered.
+            tasks: those of the screen where it is asked; their backend makes the fork.
             session_id: whose conversation goes on.
             position: returns the moment, as a position of the journal; called in a thread.
-            services: what makes the fork; None takes the screen's.
         """
-        self._screen, self._session_id, self._position = screen, session_id, position
-        self._services = services or screen.services
+        self._tasks, self._session_id, self._position = tasks, session_id, position
 
     def ask(self, title: str) -> None:
         """Ask for a folder."""
         right, does = "FOLDER for a copy, git FOLDER for a worktree", "fork; without a folder the talk only"
-        self._screen.post_message(LineWanted(self, "fork", title, right, does))
+        self._tasks.post(LineWanted(self, "fork", title, right, does))
 
     def line_heard(self, purpose: str, text: str, *, is_final: bool) -> None:
-        """Have the session made in a thread, and say what came of it."""
         del purpose
         if not is_final:
             return
@@ -77,13 +61,27 @@ class ForkPrompt:
             wanted = ForkRequest(
                 session_id=self._session_id, position=self._position(), is_worktree=is_worktree, folder=folder
             )
-            return self._services.fork(wanted)
+            return self._tasks.backend.fork(wanted)
 
-        self._screen.requests.tell(fork, "Forking.", "fork a session")
+        self._tasks.tell(fork, "Forking.", "fork a session")
 
     def line_dropped(self, purpose: str) -> None:
-        """Make nothing."""
         del purpose
+
+
+def ask_fork(context: "MainContext", session_id: str | None, block: "Block | None") -> None:
+    """Ask for a fork of a session (None: the one on show), from its end or from a block of it."""
+    session = context.state.sessions.get(session_id) if session_id else context.state.current
+    if session is None:
+        context.say("There is no session here to fork.")
+        return
+    source = context.state.source
+    title = f"Fork “{session_title(session)}”"
+    if block is None:
+        ForkPrompt(context.tasks, session.id, source.position).ask(f"{title} as it is now")
+        return
+    asked = ForkPrompt(context.tasks, session.id, lambda: fork_position(source, session.id, block))
+    asked.ask(f"{title} as it was at {clock_time(block.at)}")
 
 
 def fork_position(source: "DataSource", session_id: str, block: "Block") -> int:
@@ -105,32 +103,29 @@ class ExportPrompt:
 
     def __init__(
         self,
-        screen: PromptingScreen,
+        tasks: "BackgroundTasks",
         session: Session,
         index: int,
         size: tuple[int, int],
         theme: str,
-        services: Backend | None = None,
     ) -> None:
         """Keep what is filmed.
 
         Args:
-            screen: where it is asked and answered.
+            tasks: those of the screen where it is asked; their backend writes it.
             session: which.
             index: the moment of a picture: how many events have happened.
             size: cells across and down.
             theme: the name of the colours.
-            services: what writes; None takes the screen's.
         """
-        self._screen, self._session, self._index = screen, session, index
+        self._tasks, self._session, self._index = tasks, session, index
         self._size, self._theme = size, theme
-        self._services = services or screen.services
 
     def ask(self) -> None:
         """Ask for the file."""
         title, right = "Write to", ".svg this moment, .html and .cast all of it"
         text = f"{session_slug(self._session)}.html"
-        self._screen.post_message(LineWanted(self, "film", title, right, "write it", text=text))
+        self._tasks.post(LineWanted(self, "film", title, right, "write it", text=text))
 
     def line_heard(self, purpose: str, text: str, *, is_final: bool) -> None:
         """Have it written in a thread, and say what came of it."""
@@ -141,12 +136,12 @@ class ExportPrompt:
             session_id=self._session.id, path=text.strip(), index=self._index, theme=self._theme,
             size=self._size,
         )  # fmt: skip
-        film = self._services.film
-        self._screen.requests.tell(lambda: film(wanted, self._told), "Being filmed.", "film")
+        film = self._tasks.backend.export_film
+        self._tasks.tell(lambda: film(wanted, self._told), "Being filmed.", "film")
 
     def _told(self, words: str) -> None:
         if words:
-            self._screen.post_message(StatusMessage(words, is_kept=False))
+            self._tasks.post(StatusMessage(words, is_kept=False))
 
     def line_dropped(self, purpose: str) -> None:
         """Write nothing."""
@@ -162,8 +157,8 @@ ACTIONS_WITH_TEXT: Final = frozenset({"rename", "tag", "end", "delete", "send", 
 class SessionActions:
     """Does what the user wants done with sessions of the library."""
 
-    def __init__(self, main: "MainScreen", pane: LibraryPane) -> None:
-        self._main, self._pane = main, pane
+    def __init__(self, context: "MainContext", pane: LibraryPane) -> None:
+        self._context, self._pane = context, pane
         self._is_cancelled = False
 
     def do(self, wish: SessionRequest) -> None:
@@ -188,36 +183,36 @@ class SessionActions:
     def _open(self, sessions: Sequence[Session], _: str) -> None:
         session = sessions[0]
         if session.origin is not None:
-            self._main.say("It was imported, so it is shown as a replay. F begins a session from its end.")
-            self._main.textual.open_replay(session.id)
-        elif session.workspace != self._main.workspace:
-            self._main.say(
+            self._context.say("It was imported, so it is shown as a replay. F begins a session from its end.")
+            self._context.app.open_replay(session.id)
+        elif session.workspace != self._context.status.workspace:
+            self._context.say(
                 f"Shown as a replay: its agent works in {session.workspace}. Open workbench there."
             )
-            self._main.textual.open_replay(session.id)
+            self._context.app.open_replay(session.id)
         else:
             self._show(session.id, 4 if session.kind == "pipeline" else 1)
 
     def _show(self, session_id: str, place: int = 1) -> None:
-        self._main.post_message(SessionChosen(session_id))
-        self._main.post_message(pane.PlaceWanted(place))
+        self._context.post(SessionChosen(session_id))
+        self._context.post(pane.PlaceWanted(place))
 
     def _replay(self, sessions: Sequence[Session], _: str) -> None:
         place = self._pane.place_in(sessions[0].id)
-        self._main.textual.open_replay(sessions[0].id, place.sequence_number if place else None)
+        self._context.app.open_replay(sessions[0].id, place.sequence_number if place else None)
 
     def _beside(self, sessions: Sequence[Session], _: str) -> None:
         if len(sessions) == _TWO:
-            self._main.textual.open_beside(sessions[0].id, sessions[1].id)
+            self._context.app.open_beside(sessions[0].id, sessions[1].id)
         else:
-            self._main.say("Mark two sessions with m: B shows those side by side.")
+            self._context.say("Mark two sessions with m: B shows those side by side.")
 
     def _go_on(self, sessions: Sequence[Session], _: str) -> None:
         session = sessions[0]
         if reason := self._why_not_on(session):
-            self._main.say(reason)
+            self._context.say(reason)
             return
-        self._main.requests.ask(self._main.services.go_on, session.id, "Goes on.")
+        self._context.tasks.ask(self._context.backend.continue_session, session.id, "Goes on.")
         self._show(session.id)
 
     def _why_not_on(self, session: Session) -> str:
@@ -225,13 +220,13 @@ class SessionActions:
             return "It was imported: nothing drives it. F begins a session from its end."
         if session.status in TERMINAL_SESSION_STATES:
             return f"It is {session.status}: it does not go on. F begins a session from its end."
-        if session.workspace != self._main.workspace:
+        if session.workspace != self._context.status.workspace:
             return f"Its agent works in {session.workspace}. Open workbench there, or F for one here."
         return ""
 
     def _fork(self, sessions: Sequence[Session], _: str) -> None:
         def work() -> str:
-            new = self._main.services.filing().fork(sessions[0].id)
+            new = self._context.backend.library.fork(sessions[0].id)
             self._show(new)
             return "Forked: the conversation, and nothing else of it. Your next message goes on."
 
@@ -254,7 +249,7 @@ class SessionActions:
         }[wish.what]()  # fmt: skip
         title, right, does, text = asked
         self._pane.asked_about = tuple(wish.sessions)
-        self._main.post_message(
+        self._context.post(
             LineWanted(self._pane, wish.what, title, right=right, does=does, text=text,
                       is_armed=wish.what in ("end", "delete"))
         )  # fmt: skip
@@ -273,17 +268,17 @@ class SessionActions:
 
     def _end(self, sessions: Sequence[Session], text: str) -> None:
         if text.casefold() != "end":
-            self._main.say("Nothing was ended: end was not typed.")
+            self._context.say("Nothing was ended: end was not typed.")
             return
-        self._each(lambda filing, one: filing.end(one.id), sessions, "The session is being ended.")
+        self._each(lambda library, one: library.end(one.id), sessions, "The session is being ended.")
 
     def _delete(self, sessions: Sequence[Session], text: str) -> None:
         if text.casefold() != _confirmation_text(sessions).casefold():
-            self._main.say(f"Nothing was deleted: {_confirmation_text(sessions)} was not typed.")
+            self._context.say(f"Nothing was deleted: {_confirmation_text(sessions)} was not typed.")
             return
 
         def work() -> str:
-            said = self._main.services.filing().delete([one.id for one in sessions])
+            said = self._context.backend.library.delete([one.id for one in sessions])
             self._pane.list.marks.clear()
             return said
 
@@ -292,18 +287,18 @@ class SessionActions:
     # --- filing ---------------------------------------------------------------------------------------
 
     def _rename(self, sessions: Sequence[Session], text: str) -> None:
-        self._each(lambda filing, one: filing.retitle(one.id, text), sessions)
+        self._each(lambda library, one: library.retitle(one.id, text), sessions)
 
     def _tag(self, sessions: Sequence[Session], text: str) -> None:
-        self._each(lambda filing, one: filing.tag(one.id, text), sessions)
+        self._each(lambda library, one: library.tag(one.id, text), sessions)
 
     def _archive(self, sessions: Sequence[Session], _: str) -> None:
         is_archived = not all(one.archived for one in sessions)
-        self._each(lambda filing, one: filing.archive(one.id, is_archived=is_archived), sessions)
+        self._each(lambda library, one: library.archive(one.id, is_archived=is_archived), sessions)
 
     def _send(self, sessions: Sequence[Session], text: str) -> None:
         if text:
-            self._each(lambda filing, one: filing.send(one.id, text), sessions, "Being written.")
+            self._each(lambda library, one: library.export(one.id, text), sessions, "Being written.")
 
     def _take(self, _: Sequence[Session], text: str) -> None:
         if not text:
@@ -312,15 +307,15 @@ class SessionActions:
 
         def work() -> str:
             try:
-                return self._main.services.filing().take(text, self._goes_on)
+                return self._context.backend.library.import_path(text, self._goes_on)
             finally:
-                self._main.textual.call_from_thread(self._progress, "")
+                self._context.app.call_from_thread(self._progress, "")
 
         self._progress("Being read.")
         self._thread(work)
 
     def _goes_on(self, words: str) -> bool:
-        self._main.textual.call_from_thread(self._progress, words)
+        self._context.app.call_from_thread(self._progress, words)
         return not self._is_cancelled
 
     def _progress(self, words: str) -> None:
@@ -329,21 +324,21 @@ class SessionActions:
 
     def _each(
         self,
-        do: Callable[[SessionOperations, Session], str],
+        do: Callable[[LibraryBackend, Session], str],
         sessions: Sequence[Session],
         meanwhile: str = "",
     ) -> None:
         def work() -> str:
-            filing = self._main.services.filing()
-            said = [do(filing, one) for one in sessions]
+            library = self._context.backend.library
+            said = [do(library, one) for one in sessions]
             return said[0] if len(said) == 1 else f"{len(said)} sessions: {said[-1]}"
 
         self._thread(work, meanwhile)
 
     def _thread(self, work: Callable[[], str], meanwhile: str = "") -> None:
         if meanwhile:
-            self._main.say(meanwhile)
-        self._main.requests.file(work)
+            self._context.say(meanwhile)
+        self._context.tasks.file(work)
 
 
 def _sessions_in_words(sessions: Sequence[Session]) -> str:

@@ -18,7 +18,7 @@ from workbench.journal.session_queries import StatisticsFacts, StatisticsScope, 
 from workbench.render import cells, library
 from workbench.render.library import StatisticsFrame, StatisticsLine
 from workbench.tui import keymap
-from workbench.tui.pane import KeysChanged, LibraryWanted, Pane, StatusMessage
+from workbench.tui.pane import KeysChanged, Pane, StatusMessage
 from workbench.tui.render_context import glyphs, ink
 from workbench.tui.state import ScreenState
 from workbench.tui.widgets.line_view import RowList, RowPlacement
@@ -61,7 +61,6 @@ class StatisticsList(RowList):
         return " ".join(self._lines_by_id[row_id].plain.split())
 
     def draw_row(self, placed: RowPlacement, width: int) -> Strip:
-        """Draw a line; under the cursor with its bar."""
         colours, line = ink(self), self._lines_by_id[placed.row_id]
         if not placed.is_cursor or not placed.is_focused:
             return cells.line_strip(line, width, colours.on("background"))
@@ -91,7 +90,6 @@ class StatisticsPane(Pane):
         self._drawn_for = (0, 0)
 
     def compose_body(self) -> Iterable[Widget]:
-        """Yield the two columns."""
         with Horizontal(id="statistics-body"):
             with Vertical(id="statistics-first"):
                 yield self.left
@@ -99,11 +97,9 @@ class StatisticsPane(Pane):
             yield self.right
 
     def compose(self) -> ComposeResult:
-        """Yield the body; the title stands over the left column."""
         yield from self.compose_body()
 
     def on_mount(self) -> None:
-        """Count."""
         self.query_one("#statistics-first").mount(self.title_row, before=0)
         self._say()
         self.count()
@@ -126,11 +122,9 @@ class StatisticsPane(Pane):
 
     @property
     def focus_view(self) -> Widget:
-        """Return the left column."""
         return self.left
 
     def show(self, view: Any) -> None:
-        """Be told that something happened."""
         del view
         if self.display and self._timer is None:
             self._timer = self.set_timer(_RECOUNT_SECONDS, self._again)
@@ -277,7 +271,6 @@ class StatisticsPane(Pane):
         return self.right if self.right.has_focus else self.left
 
     def move(self, rows: int) -> None:
-        """Move the cursor; from the end of one column it goes on in the other."""
         view, before = self._list, self._list.cursor
         view.move(rows)
         other = self.left if view is self.right else self.right
@@ -287,22 +280,19 @@ class StatisticsPane(Pane):
             other.move_to_end(is_last=rows < 0)
 
     def move_to_end(self, *, is_last: bool) -> None:
-        """Go to the first or the last line of the column."""
         self._list.move_to_end(is_last=is_last)
 
     def scroll_half(self, direction: int) -> None:
-        """Scroll half a page."""
         view = self._list
         view.scroll_to_line(view.first_line + direction * max(1, view.size.height // 2))
 
     def open_row(self) -> None:
-        """Open the library narrowed to the line under the cursor."""
         key, days = (self._list.cursor or "").strip(), PERIOD_DAYS[self._period]
         if not key or key.startswith("-"):
             self.post_message(StatusMessage("There are no sessions behind this line."))
             return
         since = f" since:{days}d" if days and self._where != 2 else ""
-        self.post_message(LibraryWanted(key + since))
+        self.main.open_library(key + since)
 
     @on(RowList.Opened)
     def _opened(self, message: RowList.Opened) -> None:
@@ -315,12 +305,10 @@ class StatisticsPane(Pane):
         self.post_message(KeysChanged())
 
     def copy_text(self) -> str:
-        """Return the line as text."""
         line = self._list.cursor
         return "" if line is None else self._list.text_of(line)
 
     def label_of(self, key_id: str) -> str:
-        """Return what a key does here."""
         return "its sessions" if key_id == "list.open" else super().label_of(key_id)
 
 

@@ -161,7 +161,6 @@ class SessionStrip(Widget):
             self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        """Draw the row and note where each session stands, for the mouse."""
         del y
         colours, signs, width = ink(self), glyphs(self), self.size.width
         right = Content.assemble(
@@ -228,7 +227,6 @@ class Tabs(Widget):
             self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        """Draw the row and note where each tab stands, for the mouse."""
         del y
         self._places = []
         line = Content(" ")
@@ -290,7 +288,6 @@ class SessionList(RowList):
         self.set_ids([row.id for row in shown], {row.id for row in shown if before.get(row.id) != row})
 
     def draw_row(self, placed: RowPlacement, width: int) -> Strip:
-        """Draw a session."""
         return list_rows.session_strip(
             self.rows[placed.row_id],
             width,
@@ -321,7 +318,6 @@ class FactLines(LineView):
             self.invalidate()
 
     def draw_line(self, line: int, width: int) -> Strip:
-        """Draw a file or a fact."""
         if line < len(self.files):
             return list_rows.changed_file_strip(self.files[line], width, ink(self), glyphs(self))
         label, words = self.facts[line - len(self.files)]
@@ -349,18 +345,15 @@ class Sidebar(Pane):
         self._shown: SidebarModel | None = None
 
     def compose_body(self) -> Iterable[Widget]:
-        """Yield sessions and facts; changed files come between them when there are any."""
         yield self.list
         yield self._facts_title
         yield self._facts
 
     @property
     def focus_view(self) -> Widget:
-        """Return the sessions."""
         return self.list
 
     def show(self, view: SidebarModel) -> None:
-        """Show sessions, and what belongs to the one on show."""
         self._shown = view
         current = view.current.id if view.current else None
         shown = sessions.session_rows(view.sessions, view.actions, current=current, text_filter=self._filter)
@@ -382,7 +375,6 @@ class Sidebar(Pane):
         self._facts_title.display = self._facts.display = view.current is not None
 
     def open_row(self) -> None:
-        """Show the session under the cursor."""
         if self.list.cursor is not None:
             self.post_message(SessionChosen(self.list.cursor))
 
@@ -392,15 +384,12 @@ class Sidebar(Pane):
         self.open_row()
 
     def why_not_open(self) -> str:
-        """Return that nothing is under the cursor."""
         return "there is no session under the cursor" if self.list.cursor is None else ""
 
     def label_of(self, key_id: str) -> str:
-        """Return what a key does here."""
         return "show it" if key_id == "list.open" else super().label_of(key_id)
 
     def move_to_problem(self, step: int) -> None:
-        """Go to the next session that waits or failed."""
         ids = list(self.list.ids)
         wanted = [key for key in ids if self.list.rows[key].sign in ("waiting", "failed")]
         if wanted:
@@ -409,18 +398,15 @@ class Sidebar(Pane):
             self.list.put_cursor((ahead or wanted)[0 if step > 0 else -1])
 
     def ask_filter(self) -> None:
-        """Ask for the words that titles must have."""
         self.post_message(LineWanted(self, "filter", "Filter sessions", text=self._filter, does="keep it"))
 
     def line_heard(self, purpose: str, text: str, *, is_final: bool) -> None:
-        """Filter as it is typed."""
         del purpose, is_final
         self._filter = text
         if self._shown is not None:
             self.show(self._shown)
 
     def line_dropped(self, purpose: str) -> None:
-        """Clear the filter."""
         self.line_heard(purpose, "", is_final=True)
 
 
@@ -461,7 +447,6 @@ class Footer(Widget):
             self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        """Draw the row and note where each key stands; what does not fit is left out from the end."""
         del y
         self._places = []
         width = self.size.width

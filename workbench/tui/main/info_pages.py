@@ -23,7 +23,9 @@ from workbench.tui.widgets.dialog import Dialog, PagerScreen
 from workbench.views.status_icons import ICONS, IconName
 
 if TYPE_CHECKING:
+    from workbench.tui.main.context import MainContext
     from workbench.tui.main.screen import MainScreen
+    from workbench.views.conversation_blocks import ErrorBlock
 
 _GROUP_COLUMNS: Final = (
     ("Decide", "Hunks and lines", "Write", "Read", "Start"),
@@ -52,7 +54,7 @@ def open_help(screen: "MainScreen") -> None:
     name = pane.NAME if pane else "Composer"
     scopes = pane.scopes() if pane else ("composer",)
     keys = keymap.keys_of_scopes([*screen.INNER, *scopes, "app"])
-    screen.textual.push_screen(HelpScreen(name, keys, pane, screen.why_off))
+    screen.context.app.push_screen(HelpScreen(name, keys, pane, screen.why_off))
 
 
 class HelpScreen(Dialog, inherit_bindings=False):
@@ -80,12 +82,10 @@ class HelpScreen(Dialog, inherit_bindings=False):
         self._page = Static(id="help-page")
 
     def compose(self) -> ComposeResult:
-        """Yield the page."""
         with VerticalScroll(id="help-box", can_focus=False):
             yield self._page
 
     def on_mount(self) -> None:
-        """Show all keys."""
         self._show()
 
     def on_resize(self) -> None:
@@ -244,16 +244,16 @@ def _columns_side_by_side(columns: Sequence[Sequence[Content]], width: int) -> l
     return lines
 
 
-def open_messages(screen: "MainScreen") -> None:
+def open_messages(context: "MainContext") -> None:
     """Show what the screen said so far, from the newest up."""
-    lines = [_message_line(screen, message) for message in screen.notices.kept]
+    lines = [_message_line(context, message) for message in context.app.main.notifications.kept]
     title, nothing = "Messages of this screen", ["Nothing was said yet."]
-    screen.textual.push_screen(PagerScreen(title, lines or nothing, name="messages", begins_at_end=True))
+    context.app.push_screen(PagerScreen(title, lines or nothing, name="messages", begins_at_end=True))
 
 
-def _message_line(screen: "MainScreen", message: LoggedMessage) -> Content:
-    colours = ink(screen)
-    sign = f"{glyphs(screen).of('failed')} " if message.is_error else "  "
+def _message_line(context: "MainContext", message: LoggedMessage) -> Content:
+    colours = ink(context.widgets.rule)
+    sign = f"{glyphs(context.widgets.rule).of('failed')} " if message.is_error else "  "
     time = Content.styled(f"{clock_time(message.at)}  ", colours.of("faint"))
     tone = colours.of("failed" if message.is_error else "foreground")
     return time + cells.safe_content(f"{sign}{message.text}", tone)
@@ -286,7 +286,15 @@ Once only     workbench run -p TEXT --base-url http://127.0.0.1:8080/v1
 Without one   d on the first page is the demo, 5 imports sessions of other programs"""
 
 
-def open_setup(screen: "MainScreen") -> None:
+def open_setup(context: "MainContext") -> None:
     """Show how a model is set up."""
-    text = _SETUP_TEXT.format(file=f"    {screen.services.config_file()}")
-    screen.textual.push_screen(PagerScreen("Set up a model", text.splitlines()))
+    text = _SETUP_TEXT.format(file=f"    {context.backend.config_file()}")
+    context.app.push_screen(PagerScreen("Set up a model", text.splitlines()))
+
+
+def open_log(context: "MainContext", error: "ErrorBlock") -> None:
+    """Show what is known of an error, and the host's log."""
+    facts = (("code", error.code), ("what", error.message), ("why", error.details), ("to do", error.remedy))
+    lines = [f"{name:<6} {text}" for name, text in facts if text]
+    log = context.backend.host_log() or ("No host has written a log.",)
+    context.app.push_screen(PagerScreen("The log", [*lines, "", *log]))

@@ -3,15 +3,18 @@
 The computation is pure; `LayoutController` applies it to the main screen.
 """
 
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from msgspec import Struct
+from textual.screen import Screen
 from textual.widget import Widget
 
 from workbench.tui.main.places import PANE_PLACES
+from workbench.tui.pane import LineWanted, Pane
 
 if TYPE_CHECKING:
-    from workbench.tui.main.screen import MainScreen
+    from workbench.tui.main.context import MainContext
+    from workbench.tui.main.overlays import PromptBar, TooSmallPage
 
 WidthClass = Literal["tiny", "narrow", "medium", "wide"]
 NARROW, MEDIUM, WIDE = 60, 100, 140
@@ -102,87 +105,144 @@ _LOW_ROWS: Final = 24
 
 
 class LayoutController:
-    """Puts things in their places on behalf of a main screen."""
+    """Puts the widgets of a main screen where its size, place and zoom want them."""
 
-    def __init__(self, screen: "MainScreen") -> None:
-        self._screen = screen
+    def __init__(self, screen: Screen[Any], context: "MainContext") -> None:
+        self._screen, self._context, self._widgets = screen, context, context.widgets
         self.arrangement: Layout | None = None
+        self._small: TooSmallPage | None = None
+        self._line_bar: PromptBar | None = None
         self._focused_before: Widget | None = None
         """What had the focus before the terminal became too small for anything."""
 
+    @property
+    def is_tiny(self) -> bool:
+        """Return whether the terminal is too small for anything."""
+        return self.arrangement is not None and self.arrangement.width == "tiny"
+
+    @property
+    def is_alone(self) -> bool:
+        """Return whether one pane has the whole body."""
+        return self.arrangement is not None and self.arrangement.is_alone
+
+    def is_shown(self, pane: Pane) -> bool:
+        """Return whether a pane is on the screen."""
+        return self.arrangement is not None and pane.PLACE in self.arrangement.shown
+
+    def show_too_small(self) -> None:
+        """Say on a terminal that is too small how large it must be, and what waits."""
+        if not self.is_tiny:
+            return
+        if self._small is None:
+            from workbench.tui.main.overlays import TooSmallPage
+
+            self._small = TooSmallPage()
+            self._screen.mount(self._small, after=self._widgets.footer)
+        self._small.show(self._screen.size, self._context.presenter.summary())
+
+    @property
+    def line_bar(self) -> "PromptBar":
+        """Return where a line is typed for a pane, made when one is first asked for."""
+        if self._line_bar is None:
+            from workbench.tui.main.overlays import PromptBar
+
+            self._line_bar = PromptBar(self._line_closed)
+            self._line_bar.display = False
+            self._screen.mount(self._line_bar, before=self._widgets.footer)
+        return self._line_bar
+
+    @property
+    def is_line_asked(self) -> bool:
+        """Return whether a line is being typed for a pane."""
+        return self._line_bar is not None and self._line_bar.asked is not None
+
+    def show_bottom(self, *, is_shown: bool) -> None:
+        """Show the last rows, or give their place to a line that is asked for."""
+        places, presenter = self._context.places, self._context.presenter
+        self._widgets.footer.display = is_shown
+        self._widgets.composer.display = is_shown and not places.is_away and presenter.has_model
+
+    def _line_closed(self, asked: LineWanted) -> None:
+        self.show_bottom(is_shown=True)
+        if isinstance(asked.pane, Pane):
+            asked.pane.focus_view.focus()
+        else:
+            self._context.go_to(self._context.places.current)
+
     def rearrange(self) -> None:
         """Put panes where size, place and zoom want them."""
-        screen = self._screen
-        if not screen.size.area:
+        if not self._screen.size.area:
             return
-        had_strip = screen.strip.display
-        self.arrangement = found = self._arranged()
-        if self._classify(found):
-            screen.update_node_styles()
-        self.put(found)
-        if found.has_strip and not had_strip:
-            screen.showing.head()
-        is_zoomed = found.is_alone and found.width in ("medium", "wide") and not screen.approvals.is_full
-        if screen.approvals.is_zoomed != is_zoomed:
-            screen.approvals.is_zoomed = is_zoomed
-            screen.approvals.reshow(is_sorted=True)
-        self._take_or_give_focus(is_tiny=found.width == "tiny")
+        had_strip = self._widgets.strip.display
+        self.arrangement = layout = self._layout()
+        if self._classify(layout):
+            self._screen.update_node_styles()
+        self.put(layout)
+        if layout.has_strip and not had_strip:
+            self._context.presenter.head()
+        approvals = self._widgets.approvals
+        is_zoomed = layout.is_alone and layout.width in ("medium", "wide") and not approvals.is_full
+        if approvals.is_zoomed != is_zoomed:
+            approvals.is_zoomed = is_zoomed
+            approvals.reshow(is_sorted=True)
+        self._take_or_give_focus()
 
     def classify(self) -> None:
         """Say in classes how things will be arranged, before any of them is there."""
-        self._classify(self._arranged())
+        self._classify(self._layout())
 
-    def _arranged(self) -> Layout:
-        screen = self._screen
-        is_zoomed = screen.is_zoomed or screen.approvals.is_full
-        return layout_for_size(screen.size.width, screen.size.height, screen.place, is_zoomed=is_zoomed)
+    def _layout(self) -> Layout:
+        size = self._screen.size
+        is_zoomed = self._context.places.is_zoomed or self._widgets.approvals.is_full
+        return layout_for_size(size.width, size.height, self._context.places.current, is_zoomed=is_zoomed)
 
-    def _classify(self, found: Layout) -> bool:
+    def _classify(self, layout: Layout) -> bool:
         """Say in classes how things are arranged; return whether that is new."""
         screen = self._screen
         before = screen.classes
         for name in ("tiny", "narrow", "medium", "wide"):
-            screen.set_class(found.width == name, f"-{name}", update=False)
-        screen.set_class(found.is_alone, "-alone", update=False)
-        screen.set_class(screen.approvals.is_full, "-full", update=False)
+            screen.set_class(layout.width == name, f"-{name}", update=False)
+        screen.set_class(layout.is_alone, "-alone", update=False)
+        screen.set_class(self._widgets.approvals.is_full, "-full", update=False)
         screen.set_class(screen.size.height <= _LOW_ROWS, "-low", update=False)
         return screen.classes != before
 
-    def put(self, found: Layout) -> None:
+    def put(self, layout: Layout) -> None:
         """Show what an arrangement shows, in its sizes."""
-        screen = self._screen
-        for pane in screen.panes:
-            pane.display = pane.PLACE in found.shown
+        screen, widgets = self._screen, self._widgets
+        for pane in self._context.places.panes:
+            pane.display = pane.PLACE in layout.shown
         left, right = screen.query_one("#left"), screen.query_one("#right")
-        left.display, right.display = bool(found.shown & {1, 3}), bool(found.shown & {2, 4})
-        left.styles.width = found.left or "1fr"
-        screen.tools.styles.height = found.tools or "1fr"
-        screen.pipeline.styles.height = found.pipeline or "1fr"
-        screen.query_one("#rail-divider").display = found.has_rail
+        left.display, right.display = bool(layout.shown & {1, 3}), bool(layout.shown & {2, 4})
+        left.styles.width = layout.left or "1fr"
+        widgets.tools.styles.height = layout.tools or "1fr"
+        widgets.pipeline.styles.height = layout.pipeline or "1fr"
+        screen.query_one("#rail-divider").display = layout.has_rail
         screen.query_one("#middle-divider").display = left.display and right.display
-        screen.strip.display = found.has_strip
-        screen.tabs.display = found.has_tabs and not screen.is_away
-        screen.show_away()
+        widgets.strip.display = layout.has_strip
+        widgets.tabs.display = layout.has_tabs and not self._context.places.is_away
+        self._context.places.show()
         self.status()
 
     def status(self) -> None:
         """Give the rule its row; a narrow screen has none to spare, there a sentence takes the composer's."""
-        screen, found = self._screen, self.arrangement
-        is_narrow = found is not None and found.width == "narrow"
-        is_said = bool(screen.rule.said)
-        screen.rule.display = not is_narrow or is_said
-        if not screen.is_line_asked:
-            has_room = not (is_narrow and is_said) or screen.composer.has_focus_within
-            screen.composer.display = has_room and not screen.is_away and screen.showing.has_model
+        widgets = self._widgets
+        is_narrow = self.arrangement is not None and self.arrangement.width == "narrow"
+        is_said = bool(widgets.rule.said)
+        widgets.rule.display = not is_narrow or is_said
+        if not self.is_line_asked:
+            has_room = not (is_narrow and is_said) or widgets.composer.has_focus_within
+            widgets.composer.display = (
+                has_room and not self._context.places.is_away and self._context.presenter.has_model
+            )
 
-    def _take_or_give_focus(self, *, is_tiny: bool) -> None:
+    def _take_or_give_focus(self) -> None:
         """Let nothing have the focus on a screen that is too small, and give it back when it grows."""
-        screen = self._screen
-        if is_tiny:
-            self._focused_before = screen.focused or self._focused_before
-            screen.set_focus(None)
-            screen.small.show(screen.size, screen.showing.summary())
+        if self.is_tiny:
+            self._focused_before = self._screen.focused or self._focused_before
+            self._screen.set_focus(None)
+            self.show_too_small()
         elif self._focused_before is not None:
             self._focused_before.focus()
             self._focused_before = None
-            screen.approvals.disarm()
+            self._widgets.approvals.disarm()

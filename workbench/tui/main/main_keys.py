@@ -5,13 +5,31 @@ from typing import TYPE_CHECKING, Final
 from workbench.tui.backend import EXIT_FOR_DEMO
 from workbench.tui.keymap import Key
 from workbench.tui.main.places import NO_SUCH_PLACE, PLACES, Place
-from workbench.tui.pane import FirstWaiting, ForkWanted, ReplayWanted, SideBySideWanted
+from workbench.tui.pane import FirstWaiting
 
 if TYPE_CHECKING:
     from workbench.tui.main.bars import Sidebar
     from workbench.tui.main.overlays import PromptBar
     from workbench.tui.main.screen import MainScreen
     from workbench.tui.pane import Pane
+
+
+def _open_palette(screen: "MainScreen") -> None:
+    from workbench.tui.main.palette import open_palette
+
+    open_palette(screen)
+
+
+def _open_help(screen: "MainScreen") -> None:
+    from workbench.tui.main.info_pages import open_help
+
+    open_help(screen)
+
+
+def _open_setup(screen: "MainScreen") -> None:
+    from workbench.tui.main.info_pages import open_setup
+
+    open_setup(screen.context)
 
 
 def _place_key(place: Place) -> "Key[MainScreen]":
@@ -42,9 +60,9 @@ APP: Final[tuple[Key["MainScreen"], ...]] = (
         action=lambda screen: screen.compose_message()),
     Key(id="app.palette", keys=("ctrl+p", ":"), label="commands", tooltip="every command", shown="ctrl+p :",
         in_palette=False, opens_field=True,
-        action=lambda screen: screen.open_palette()),
+        action=_open_palette),
     Key(id="app.help", keys=("?", "f1"), label="all keys", tooltip="this page", in_palette=False,
-        action=lambda screen: screen.open_help()),
+        action=_open_help),
     Key(id="app.zoom", keys=("z",), label="zoom", tooltip="pane full size, and back",
         action=lambda screen: screen.toggle_zoom()),
     Key(id="app.session-new", keys=("ctrl+n",), label="new session", tooltip="new session",
@@ -106,15 +124,15 @@ LIST: Final[tuple[Key["Pane"], ...]] = (
 RAIL: Final[tuple[Key["Sidebar"], ...]] = (
     Key(id="rail.replay", keys=("p",), label="replay", tooltip="see it again, from its beginning",
         group="Read", footer=20,
-        action=lambda pane: pane.post_message(ReplayWanted(pane.list.cursor or "")),
+        action=lambda pane: pane.main.app.open_replay(pane.list.cursor or ""),
         why_off=lambda pane: pane.why_not_open()),
     Key(id="rail.fork", keys=("F",), label="fork", tooltip="a session from its end, its files or not",
         group="Read", footer=21, decides=True,
-        action=lambda pane: pane.post_message(ForkWanted(pane.list.cursor or "")),
+        action=lambda pane: pane.main.ask_fork(pane.list.cursor or ""),
         why_off=lambda pane: pane.why_not_open()),
     Key(id="rail.beside", keys=("B",), label="side by side", tooltip="in step beside the one on show",
         group="Read", footer=70,
-        action=lambda pane: pane.post_message(SideBySideWanted(pane.list.cursor or "")),
+        action=lambda pane: pane.main.open_beside(pane.list.cursor or ""),
         why_off=lambda pane: pane.why_not_open()),
 )  # fmt: skip
 FIRST: Final[tuple[Key["MainScreen"], ...]] = (
@@ -123,7 +141,7 @@ FIRST: Final[tuple[Key["MainScreen"], ...]] = (
         action=lambda screen: screen.textual.exit(EXIT_FOR_DEMO)),
     Key(id="first.providers", keys=("p",), label="providers", tooltip="set up a model", group="Start",
         footer=2, decides=True,
-        action=lambda screen: screen.open_setup()),
+        action=_open_setup),
 )  # fmt: skip
 DIALOG: Final[tuple[Key["PromptBar"], ...]] = (
     Key(id="dialog.ok", keys=("enter",), label="do it", tooltip="do what the dialog says", group="Decide",

@@ -7,14 +7,16 @@ over a diff or the composer.
 import os
 from collections import deque
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct, field
 from textual.geometry import Region
+from textual.screen import Screen
 
 from workbench.config.types import NotifySettings
 from workbench.domain.events import Event
 from workbench.domain.values import SYSTEM_SESSION
+from workbench.tui.pane import Pane
 from workbench.views.approvals import QueueSummary
 from workbench.views.event_text import (
     APPROVALS_PANE,
@@ -23,10 +25,11 @@ from workbench.views.event_text import (
     answered_elsewhere_text,
     toast_of,
 )
+from workbench.views.sessions import leave_notice
 
 if TYPE_CHECKING:
+    from workbench.tui.main.context import MainContext
     from workbench.tui.main.overlays import ToastBox
-    from workbench.tui.main.screen import MainScreen
 
 BELL_BURST_SECONDS: Final = 2.0
 _MAX_LOGGED: Final = 100
@@ -75,11 +78,42 @@ class Notifications(Struct):
         return self.begins and (wish == "always" or (wish == "away" and not has_terminal_focus))
 
 
-class ToastController:
-    """Tells trouble on behalf of a main screen."""
+_WIDE_COLUMNS: Final = 100
+"""Columns from which sentences are whole."""
 
-    def __init__(self, screen: "MainScreen") -> None:
-        self._screen = screen
+
+class LeaveQuestion:
+    """Asks whether to leave while an agent works or something waits."""
+
+    def __init__(self, context: "MainContext") -> None:
+        self._context = context
+        self.is_asked = False
+
+    def ask(self) -> bool:
+        """Say what goes on without a screen; True when the user has said twice that they leave."""
+        context = self._context
+        working = sum(session.status == "processing" for session in context.state.sessions.values())
+        waiting = len(context.state.pending)
+        if self.is_asked or context.layout.is_tiny or not (working or waiting):
+            return True
+        self.is_asked = True
+        is_wide = context.app.size.width >= _WIDE_COLUMNS
+        context.widgets.rule.ask(leave_notice(working, waiting, is_wide=is_wide))
+        context.presenter.footer()
+        return False
+
+    def stay(self) -> None:
+        """Take the question back."""
+        self.is_asked = False
+        self._context.widgets.rule.ask("")
+        self._context.presenter.footer()
+
+
+class ToastController:
+    """Tells trouble of panes that are not on the screen."""
+
+    def __init__(self, screen: Screen[Any], context: "MainContext", notifications: Notifications) -> None:
+        self._screen, self._context, self._notifications = screen, context, notifications
         self._box: ToastBox | None = None
 
     @property
@@ -94,38 +128,45 @@ class ToastController:
 
     def tell(self, events: Iterable[Event]) -> None:
         """Tell of events whose pane is not to be seen: the last one in words, the others as a number."""
-        found = [toast for event in events if (toast := self._toast(event)) is not None]
-        found = [toast for toast in found if not self._is_seen(toast)]
-        if not found:
+        toasts = [toast for event in events if (toast := self._toast(event)) is not None]
+        toasts = [toast for toast in toasts if not self._is_seen(toast)]
+        if not toasts:
             return
-        screen = self._screen
-        screen.notices.kept.extend(
-            LoggedMessage(screen.state.source.now(), toast.words, is_error=True) for toast in found
-        )
+        now = self._context.state.source.now()
+        self._notifications.kept.extend(LoggedMessage(now, toast.words, is_error=True) for toast in toasts)
         room = self.room()
         if room is None:
-            screen.rule.say(found[-1].words, is_error=True)
+            self._context.widgets.rule.say(toasts[-1].words, is_error=True)
         else:
-            self.box.show(found[-1], room, more=len(found) - 1)
+            self.box.show(toasts[-1], room, more=len(toasts) - 1)
+
+    def ring(self) -> None:
+        """Ring, and notify outside of the terminal, if something waits that did not."""
+        notifications, context = self._notifications, self._context
+        notifications.look(context.presenter.summary(), context.app.monotonic())
+        if notifications.rings:
+            context.app.bell()
+        if notifications.has_title:
+            context.app.set_terminal_title(context.presenter.title())
+        if notifications.goes_out(has_terminal_focus=context.app.app_focus):
+            context.tasks.notify(context.status.workspace.rpartition("/")[2])
 
     def answers(self, events: Iterable[Event]) -> None:
         """Say what was answered elsewhere: a row that changes by itself must not look like one's own."""
-        state = self._screen.state
+        state = self._context.state
         if not state.source.is_live:
             return
-        found = [
-            words
+        texts = [
+            text
             for event in events
-            if (
-                words := answered_elsewhere_text(event, state.actions.get(event.action_id or ""), os.getpid())
-            )
+            if (text := answered_elsewhere_text(event, state.actions.get(event.action_id or ""), os.getpid()))
         ]
-        if found:
-            more = f" {len(found) - 1} more were answered there." if found[1:] else ""
-            self._screen.say(found[-1] + more)
+        if texts:
+            more = f" {len(texts) - 1} more were answered there." if texts[1:] else ""
+            self._context.say(texts[-1] + more)
 
     def _toast(self, event: Event) -> Toast | None:
-        state = self._screen.state
+        state = self._context.state
         session = state.sessions.get(event.session_id)
         if session is None and event.session_id != SYSTEM_SESSION:
             return None
@@ -135,30 +176,25 @@ class ToastController:
         return toast_of(event, session, action, is_current=is_current)
 
     def _is_seen(self, toast: Toast) -> bool:
-        screen = self._screen
+        widgets, layout = self._context.widgets, self._context.layout
         if toast.place == CONVERSATION_PANE:
-            return screen.is_shown(screen.conversation) and screen.state.window is None
-        if (
-            toast.place == APPROVALS_PANE
-            and screen.is_shown(screen.approvals)
-            and not screen.approvals.is_full
-        ):
-            queue = screen.approvals.queue
-            return queue.line_of(toast.row_id) in queue.visible_lines
+            return layout.is_shown(widgets.conversation) and self._context.state.window is None
+        approvals = widgets.approvals
+        if toast.place == APPROVALS_PANE and layout.is_shown(approvals) and not approvals.is_full:
+            return approvals.queue.line_of(toast.row_id) in approvals.queue.visible_lines
         return False
 
     def room(self) -> Region | None:
         """Return where a toast may stand now; None where everything is diff or composer."""
         from workbench.tui.main.overlays import MIN_TOAST_HEIGHT
 
-        screen = self._screen
-        found = screen.arrangement
-        if found is None or found.width == "tiny" or screen.approvals.is_full:
+        widgets, layout = self._context.widgets, self._context.layout
+        if layout.arrangement is None or layout.is_tiny or widgets.approvals.is_full:
             return None
-        if found.is_alone:
-            pane = next((one for one in screen.panes if screen.is_shown(one)), None)
-            return None if pane is None or pane is screen.approvals else pane.region
-        under = screen.pipeline.region
-        if screen.is_shown(screen.pipeline) and under.height > MIN_TOAST_HEIGHT:
+        if layout.is_alone:
+            alone = next((pane for pane in self._screen.query(Pane) if layout.is_shown(pane)), None)
+            return None if alone is None or alone is widgets.approvals else alone.region
+        under = widgets.pipeline.region
+        if layout.is_shown(widgets.pipeline) and under.height > MIN_TOAST_HEIGHT:
             return under.shrink((1, 0, 0, 0))
-        return screen.query_one("#left").region
+        return self._screen.query_one("#left").region

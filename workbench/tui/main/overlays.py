@@ -5,12 +5,12 @@
 shown.
 """
 
+import contextlib
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import events
-from textual.app import ComposeResult
+from textual.app import ComposeResult, SuspendNotSupported
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.geometry import Region, Size
@@ -33,6 +33,9 @@ from workbench.tui.widgets.line_view import LineView
 from workbench.tui.widgets.pane_frame import PaneTitle, call_after_layout
 from workbench.views.approvals import QueueSummary
 from workbench.views.event_text import Toast
+
+if TYPE_CHECKING:
+    from workbench.tui.main.context import MainContext
 
 MAX_TOAST_WIDTH = 64
 MIN_TOAST_WIDTH, MIN_TOAST_HEIGHT = 30, 4
@@ -67,7 +70,6 @@ class ToastBox(Widget, can_focus=False):
         self._lines: list[Content] = []
 
     def on_mount(self) -> None:
-        """Stand where there is room whenever the screen is laid out anew."""
         call_after_layout(self, lambda: self.put(self._room()))
 
     @property
@@ -148,7 +150,6 @@ class ToastBox(Widget, can_focus=False):
         return Content("  ").join([*more, *see])
 
     def render_line(self, y: int) -> Strip:
-        """Draw the border, or a line between its sides."""
         colours, line = ink(self), glyphs(self).line
         width, edge, base = self.size.width, ink(self).of("failed"), colours.on("panel")
         if 0 < y <= len(self._lines):
@@ -239,7 +240,6 @@ class MinSizeDialog(Dialog, inherit_bindings=False):
         self._too_small = Static(classes="too-small")
 
     def compose(self) -> ComposeResult:
-        """Yield the dialog, and what stands for it on a small screen."""
         yield from self.compose_box()
         yield self._too_small
 
@@ -275,7 +275,6 @@ class MinSizeDialog(Dialog, inherit_bindings=False):
         )
 
     def action_do(self, key_id: str) -> None:
-        """Do what the table says; on a small screen only go back."""
         if self.fits or key_id == self.LEAVES:
             super().action_do(key_id)
 
@@ -291,7 +290,6 @@ class PromptBarInput(Input, inherit_bindings=True):
         self._bar = bar
 
     def action_do(self, key_id: str) -> None:
-        """Do what the table says."""
         keymap.run_action(key_id, self._bar)
 
 
@@ -319,23 +317,14 @@ _HISTORY_TITLES = {"reject": "earlier reasons", "batch": "earlier reasons", "ans
 class PromptBar(Vertical):
     """Title, field, earlier lines, keys."""
 
-    @dataclass(eq=False, repr=False)
-    class Heard(Message):
-        """The words changed, or were sent."""
+    def __init__(self, on_close: Callable[[LineWanted], None]) -> None:
+        """Stand where nothing is asked yet.
 
-        asked: LineWanted
-        text: str
-        is_final: bool
-
-    class Dropped(Message):
-        """The line was left; nothing is done."""
-
-        def __init__(self, asked: LineWanted) -> None:
-            super().__init__()
-            self.asked = asked
-
-    def __init__(self) -> None:
+        Args:
+            on_close: is told when the line is sent or left, before the pane that asked hears of it.
+        """
         super().__init__(id="line-bar")
+        self._on_close = on_close
         self._rows: PromptBarRows | None = None
         self._asked: LineWanted | None = None
         self._at = -1
@@ -409,16 +398,16 @@ class PromptBar(Vertical):
         del key_id
         return self._asked is not None and self._asked.purpose in _SEARCH_PURPOSES
 
-    def close(self) -> None:
-        """Give composer and footer their place back."""
+    def _close(self, asked: LineWanted) -> None:
         self._asked = None
         self.display = False
+        self._on_close(asked)
 
     def on_input_changed(self, message: "Input.Changed") -> None:
         """Tell the asking pane of the words so far; named so that the class need not be loaded for it."""
         message.stop()
         if self._asked is not None:
-            self.post_message(self.Heard(self._asked, message.value, is_final=False))
+            self._asked.pane.line_heard(self._asked.purpose, message.value, is_final=False)
 
     def send(self) -> None:
         """Send the words, once the line has stood long enough."""
@@ -429,12 +418,16 @@ class PromptBar(Vertical):
             self._since = context_of(self).monotonic()
             self.post_message(StatusMessage("Too quick: this line just appeared. Press enter again."))
             return
-        self.post_message(self.Heard(asked, self.input.value.strip(), is_final=True))
+        text = self.input.value.strip()
+        self._close(asked)
+        asked.pane.line_heard(asked.purpose, text, is_final=True)
 
     def leave(self) -> None:
         """Leave the line."""
-        if self._asked is not None:
-            self.post_message(self.Dropped(self._asked))
+        asked = self._asked
+        if asked is not None:
+            self._close(asked)
+            asked.pane.line_dropped(asked.purpose)
 
     def recall(self, step: int) -> None:
         """Take an earlier (1) or later (-1) line."""
@@ -486,7 +479,6 @@ class CompletionPopup(LineView, can_focus=False):
             self.invalidate()
 
     def draw_line(self, line: int, width: int) -> Strip:
-        """Draw the title, a candidate or what is said below."""
         offer, ink, glyphs = self.offer, render_context.ink(self), render_context.glyphs(self)
         if offer is None:
             return Strip.blank(width)
@@ -540,3 +532,24 @@ def _popup_width(columns: int) -> int:
     if columns < 100:
         return columns
     return 48 if columns < 140 else 60
+
+
+class PipePrompt:
+    """Asks for a shell command and gives it a text; a line hears of what is typed as a pane does."""
+
+    def __init__(self, context: "MainContext", text: str) -> None:
+        self._context, self._text = context, text
+
+    def ask(self) -> None:
+        """Ask for the command."""
+        asked = LineWanted(self, "pipe", "Give it to a command", "it runs in this terminal", "run it")
+        self._context.post(asked)
+
+    def line_heard(self, purpose: str, text: str, *, is_final: bool) -> None:
+        del purpose
+        if is_final and text:
+            with contextlib.suppress(SuspendNotSupported), self._context.app.suspend():
+                self._context.say(self._context.backend.pipe_to(text, self._text))
+
+    def line_dropped(self, purpose: str) -> None:
+        del purpose

@@ -6,7 +6,7 @@ What is in memory is found at once; files and messages are searched in a thread,
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 from textual import events, on, work
@@ -25,7 +25,6 @@ from workbench.render.cells import Column, key_hint, key_hint_row
 from workbench.text.safe import one_line
 from workbench.tui import keymap
 from workbench.tui.conversation.completion import SLASH_COMMANDS, best_file_matches
-from workbench.tui.pane import LibraryWanted, SearchHitWanted
 from workbench.tui.render_context import glyphs, ink
 from workbench.tui.widgets.dialog import Dialog
 from workbench.tui.widgets.line_view import RowList, RowPlacement
@@ -34,7 +33,7 @@ from workbench.views.library import SearchTerm, fts_expression, parse_query, sea
 from workbench.views.sessions import session_title
 
 if TYPE_CHECKING:
-    from workbench.tui.main.message_handlers import MessageScreen
+    from workbench.tui.main.context import MainContext
     from workbench.tui.main.screen import MainScreen
 
 _KEY_COMMANDS: Final = {
@@ -49,68 +48,68 @@ def is_key_command(name: str) -> bool:
     return name in _KEY_COMMANDS
 
 
-def run_slash_command(screen: "MessageScreen", name: str, rest: str) -> None:
+def run_slash_command(context: "MainContext", name: str, rest: str) -> None:
     """Do what a command says."""
     if name in _KEY_COMMANDS:
-        keymap.run_action(_KEY_COMMANDS[name], screen)
+        context.do_key(_KEY_COMMANDS[name])
     elif name in _COMMANDS_WITHOUT_VALUE:
-        _COMMANDS_WITHOUT_VALUE[name](screen)
+        _COMMANDS_WITHOUT_VALUE[name](context)
     elif name in _COMMANDS_WITH_VALUE:
-        _COMMANDS_WITH_VALUE[name](screen, rest)
+        _COMMANDS_WITH_VALUE[name](context, rest)
     else:
-        screen.say(f"/{name}: not there yet.")
+        context.say(f"/{name}: not there yet.")
 
 
-def _open_messages(screen: "MessageScreen") -> None:
+def _open_messages(context: "MainContext") -> None:
     from workbench.tui.main.info_pages import open_messages
 
-    open_messages(cast("Any", screen))
+    open_messages(context)
 
 
-def _restart_host(screen: "MessageScreen") -> None:
-    screen.requests.restart_host()
+def _restart_host(context: "MainContext") -> None:
+    context.tasks.restart_host()
 
 
-def _continue_session(screen: "MessageScreen") -> None:
-    screen.about_session(screen.services.go_on, "Goes on.")
+def _continue_session(context: "MainContext") -> None:
+    context.tasks.ask_current(context.backend.continue_session, "Goes on.")
 
 
-def _end_session(screen: "MessageScreen") -> None:
-    screen.about_session(screen.services.end, "The session is ended; ctrl+n begins another.")
+def _end_session(context: "MainContext") -> None:
+    context.tasks.ask_current(context.backend.end_session, "The session is ended; ctrl+n begins another.")
 
 
-def _set_model(screen: "MessageScreen", rest: str) -> None:
+def _set_model(context: "MainContext", rest: str) -> None:
     if not rest:
-        screen.composer.begin("/model ")
+        context.widgets.composer.begin("/model ")
         return
-    current = screen.state.current
+    current = context.state.current
     session_id = current.id if current is not None else ""
-    screen.requests.steer(lambda: screen.services.set_model(session_id, rest))
+    context.tasks.steer(lambda: context.backend.models.set_model(session_id, rest))
 
 
-def _set_mode(screen: "MessageScreen", rest: str) -> None:
+def _set_mode(context: "MainContext", rest: str) -> None:
     if not rest:
-        screen.composer.begin("/mode ")
+        context.widgets.composer.begin("/mode ")
         return
-    current = screen.state.current
+    current = context.state.current
     session_id = current.id if current is not None else ""
-    screen.requests.steer(lambda: screen.services.set_mode(session_id, rest))
+    context.tasks.steer(lambda: context.backend.models.set_mode(session_id, rest))
 
 
-def _add_mark(screen: "MessageScreen", rest: str) -> None:
-    current = screen.state.current
+def _add_mark(context: "MainContext", rest: str) -> None:
+    current = context.state.current
     if current is None:
-        screen.say("Nothing was marked: there is no session here.")
+        context.say("Nothing was marked: there is no session here.")
         return
     session_id = current.id
-    screen.requests.steer(lambda: screen.services.mark(session_id, rest))
+    context.tasks.steer(lambda: context.backend.models.add_bookmark(session_id, rest))
 
 
-_COMMANDS_WITHOUT_VALUE: Final[dict[str, "Callable[[MessageScreen], None]"]] = {
+_COMMANDS_WITHOUT_VALUE: Final[dict[str, "Callable[[MainContext], None]"]] = {
     "messages": _open_messages, "restart": _restart_host, "continue": _continue_session,
     "go": _continue_session, "end": _end_session,
 }  # fmt: skip
-_COMMANDS_WITH_VALUE: Final[dict[str, "Callable[[MessageScreen, str], None]"]] = {
+_COMMANDS_WITH_VALUE: Final[dict[str, "Callable[[MainContext, str], None]"]] = {
     "model": _set_model, "mode": _set_mode, "mark": _add_mark,
 }  # fmt: skip
 """Commands with a word behind them."""
@@ -166,9 +165,9 @@ _EXCERPT_CELLS: Final = 72
 class PaletteSources:
     """Looks for what is typed, on behalf of the palette over a main screen."""
 
-    def __init__(self, main: "MainScreen", show: Callable[[str], None]) -> None:
+    def __init__(self, context: "MainContext", show: Callable[[str], None]) -> None:
         """Remember who is asked; `show` shows a session, of this workspace or another."""
-        self._main, self._show = main, show
+        self._context, self._show = context, show
         self._files: Sequence[str] | None = None
 
     def near(self, text: str) -> list[PaletteEntry]:
@@ -190,7 +189,7 @@ class PaletteSources:
     # --- what is known ----------------------------------------------------------------------------
 
     def _actions(self, text: str) -> Iterator[PaletteEntry]:
-        state = self._main.state
+        state = self._context.state
         rows = sorted(
             state.actions.values(), key=lambda one: (one.state != "pending", -one.created_at, one.id)
         )
@@ -205,11 +204,10 @@ class PaletteSources:
                 )  # fmt: skip
 
     def _to_action(self, action_id: str) -> None:
-        self._main.go_to(2)
-        self._main.approvals.queue.put_cursor(action_id)
+        self._context.show_action(action_id)
 
     def _steps(self, text: str) -> Iterator[PaletteEntry]:
-        state = self._main.state
+        state = self._context.state
         run = state.runs.view(state.actions.values(), state.source.now())
         for step in run.steps if run is not None else ():
             if holds_all_words(f"{step.name} {step.id} {step.persona}", text):
@@ -219,11 +217,11 @@ class PaletteSources:
                 )  # fmt: skip
 
     def _to_step(self, step_id: str) -> None:
-        self._main.go_to(4)
-        self._main.pipeline.graph.put_cursor(step_id)
+        self._context.go_to(4)
+        self._context.widgets.pipeline.graph.put_cursor(step_id)
 
     def _sessions(self, text: str) -> Iterator[PaletteEntry]:
-        for session in self._main.state.sessions.values():
+        for session in self._context.state.sessions.values():
             if holds_all_words(session.title, text):
                 yield PaletteEntry(
                     id=f"session-{session.id}", words=_safe_text(session_title(session)),
@@ -234,7 +232,7 @@ class PaletteSources:
 
     def _found_files(self, text: str) -> Iterator[PaletteEntry]:
         if self._files is None:
-            self._files = tuple(self._main.services.list_files())
+            self._files = tuple(self._context.backend.list_files())
         for path in best_file_matches(self._files, text.strip())[:_MAX_PER_SOURCE]:
             yield PaletteEntry(
                 id=f"file-{path}",
@@ -246,7 +244,7 @@ class PaletteSources:
 
     def mention(self, path: str) -> None:
         """Name a file in the composer."""
-        composer = self._main.composer
+        composer = self._context.widgets.composer
         composer.focus_input()
         composer.input.insert(f"@{path} ")
 
@@ -255,7 +253,7 @@ class PaletteSources:
         expression = fts_expression(query)
         if not expression:
             return
-        journal = self._main.textual.journal
+        journal = self._context.app.journal
         with journal.snapshot() as database:
             found = search.newest_matches(database, expression, _MAX_PER_SOURCE)
         for session_id, number in found:
@@ -269,8 +267,12 @@ class PaletteSources:
         def go() -> None:
             self._show(session.id)
             hits = [hit for term in terms for hit in block_hits(event, term.text)]
-            if hits and self._main.state.current is not None and self._main.state.current.id == session.id:
-                self._main.post_message(SearchHitWanted(hits[0]))
+            if (
+                hits
+                and self._context.state.current is not None
+                and self._context.state.current.id == session.id
+            ):
+                self._context.widgets.conversation.show_place_of(hits[0])
 
         return PaletteEntry(
             id=f"words-{event.id}", words=said.text,
@@ -279,7 +281,7 @@ class PaletteSources:
 
     def _library(self, text: str) -> PaletteEntry:
         def go() -> None:
-            self._main.post_message(LibraryWanted(text))
+            self._context.open_library(text)
 
         words = f"Search all sessions for “{one_line(text, 40)}”"
         return PaletteEntry(id="search-all", words=words, place="Library", keys="5", do=go)
@@ -294,7 +296,7 @@ _MAX_ENTRIES: Final = 200
 
 def open_palette(screen: "MainScreen") -> None:
     """Open the palette over a main screen."""
-    screen.textual.push_screen(PaletteScreen(screen))
+    screen.context.app.push_screen(PaletteScreen(screen))
 
 
 class EntryList(RowList):
@@ -347,17 +349,16 @@ class PaletteScreen(Dialog, inherit_bindings=False):
 
     def __init__(self, main: "MainScreen") -> None:
         super().__init__("palette")
-        self._main = main
+        self._screen_below, self._main = main, main.context
         self._input, self._list = Input(id="palette-input"), EntryList()
         self._input.cursor_blink = False
         self._files: list[PaletteEntry] | None = None
         self._library: list[PaletteEntry] | None = None
         self._found_for = ""
-        self._findings = PaletteSources(main, self._show)
+        self._findings = PaletteSources(main.context, self._show)
         self._said, self._hint = Static(id="palette-found"), Static(id="palette-hint")
 
     def compose(self) -> ComposeResult:
-        """Yield field, list, hint."""
         with Vertical(id="palette-box"):
             yield self._input
             yield self._list
@@ -365,7 +366,6 @@ class PaletteScreen(Dialog, inherit_bindings=False):
             yield self._hint
 
     def on_mount(self) -> None:
-        """Show all commands."""
         self._input.focus()
         self._find("")
 
@@ -399,7 +399,7 @@ class PaletteScreen(Dialog, inherit_bindings=False):
     @work(thread=True, group="palette", exclusive=True, exit_on_error=False, description="look for words")
     def _read(self, text: str) -> None:
         found = self._findings.far(text) if text == self._found_for else []
-        self._main.textual.call_from_thread(self._take, text, found)
+        self._main.app.call_from_thread(self._take, text, found)
 
     def _take(self, text: str, found: Sequence[PaletteEntry]) -> None:
         """Show what was read, unless something else is looked for by now."""
@@ -446,18 +446,20 @@ class PaletteScreen(Dialog, inherit_bindings=False):
         entry = self._list.entries.get(entry_id or "")
         if entry is not None:
             self.dismiss()
-            self._main.call_after_refresh(entry.do)
+            self._screen_below.call_after_refresh(entry.do)
 
     # --- what there is --------------------------------------------------------------------------
 
     def _commands(self) -> list[PaletteEntry]:
-        pane = self._main.focused_pane
+        pane = self._screen_below.focused_pane
         entries: list[PaletteEntry] = []
-        for key in keymap.keys_of_scopes([*self._main.INNER, *(pane.scopes() if pane else ()), "app"]):
+        for key in keymap.keys_of_scopes(
+            [*self._screen_below.INNER, *(pane.scopes() if pane else ()), "app"]
+        ):
             if not key.in_palette:
                 continue
-            is_ours = key.scope == "app" or key.scope in self._main.INNER
-            owner = self._main if is_ours or pane is None else pane
+            is_ours = key.scope == "app" or key.scope in self._screen_below.INNER
+            owner = self._screen_below if is_ours or pane is None else pane
             place = "Everywhere" if is_ours else (pane.NAME if pane else "")
             words = glyphs(self).line(key.tooltip[:1].upper() + key.tooltip[1:])
             keys = keymap.printed_keys(key, keymap.user_keymap(self)) or keymap.printed_key(key.keys[0])
@@ -472,7 +474,7 @@ class PaletteScreen(Dialog, inherit_bindings=False):
 
     def _composers(self) -> list[PaletteEntry]:
         """Return the commands of the composer that no key does; a replay has no composer."""
-        if "replay" in self._main.INNER:
+        if "replay" in self._screen_below.INNER:
             return []
         return [
             PaletteEntry(
@@ -483,7 +485,7 @@ class PaletteScreen(Dialog, inherit_bindings=False):
         ]  # fmt: skip
 
     def _themes(self) -> list[PaletteEntry]:
-        app = self._main.textual
+        app = self._main.app
         return [
             PaletteEntry(
                 id=f"theme-{name}",
@@ -510,7 +512,7 @@ class PaletteScreen(Dialog, inherit_bindings=False):
     def _everywhere(self) -> list[PaletteEntry]:
         """Return the sessions of every workspace, read when they are first asked for."""
         if self._library is None:
-            with self._main.textual.journal.snapshot() as database:
+            with self._main.app.journal.snapshot() as database:
                 found = listed_sessions(database)
             self._library = [
                 PaletteEntry(
@@ -528,15 +530,15 @@ class PaletteScreen(Dialog, inherit_bindings=False):
 
     def _show(self, session_id: str) -> None:
         """Show a session of this workspace; any other, and what was imported, as a replay."""
-        session = self._main.textual.journal.session(session_id)
-        if session is None or session.origin is not None or session.workspace != self._main.workspace:
-            self._main.textual.open_replay(session_id)
+        session = self._main.app.journal.session(session_id)
+        if session is None or session.origin is not None or session.workspace != self._main.status.workspace:
+            self._main.app.open_replay(session_id)
         else:
             self._choose(session_id)
 
     def _choose(self, session_id: str) -> None:
         self._main.state.choose(session_id)
-        self._main.showing.everything()
+        self._main.presenter.everything()
         self._main.go_to(1)
 
     def _file_entries(self) -> list[PaletteEntry]:
@@ -549,7 +551,7 @@ class PaletteScreen(Dialog, inherit_bindings=False):
                     keys="",
                     do=call_with(self._findings.mention, path),
                 )
-                for n, path in enumerate(self._main.services.list_files())
+                for n, path in enumerate(self._main.backend.list_files())
             ]
         return self._files
 

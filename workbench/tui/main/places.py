@@ -1,12 +1,15 @@
 """The registry of places: which key leads to which pane or screen, and how it is made."""
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from msgspec import Struct
+from textual.screen import Screen
+
+from workbench.domain.events import Event, SessionDeleted
 
 if TYPE_CHECKING:
-    from workbench.tui.main.screen import MainScreen
+    from workbench.tui.main.context import MainContext
     from workbench.tui.pane import Pane
 
 
@@ -17,31 +20,34 @@ class Place(Struct, frozen=True, kw_only=True):
     title: str
     tooltip: str = ""
     """In help and palette, where it is not the title."""
-    factory: "Callable[[MainScreen], Pane | None] | None" = None
+    factory: "Callable[[MainContext], Pane | None] | None" = None
     """Makes its pane at the first visit, or opens its screen and returns None.
 
     None: it is one of the five panes that are always there."""
 
 
-def _library(screen: "MainScreen") -> "Pane":
+def _library(context: "MainContext") -> "Pane":
     from workbench.tui.library.library_list import LibraryModel
     from workbench.tui.library.library_pane import LibraryPane
+    from workbench.tui.library.session_actions import SessionActions
 
-    journal, clock = screen.textual.journal, screen.textual.monotonic
-    model = LibraryModel(journal, screen.services.price, screen.home, clock)
-    return LibraryPane(model, screen.workspace, lambda: sorted(screen.services.known_tools()))
-
-
-def _rules(screen: "MainScreen") -> None:
-    from workbench.tui.rules.rules_screen import open_rules
-
-    open_rules(screen)
+    app, backend, status = context.app, context.backend, context.status
+    model = LibraryModel(app.journal, backend.price, status.home, app.monotonic)
+    pane = LibraryPane(model, status.workspace, lambda: sorted(backend.rules.known_tools()))
+    pane.actions = SessionActions(context, pane)
+    return pane
 
 
-def _statistics(screen: "MainScreen") -> "Pane":
+def _rules(context: "MainContext") -> None:
+    from workbench.tui.rules.rules_screen import RulesScreen
+
+    context.app.push_screen(RulesScreen(context))
+
+
+def _statistics(context: "MainContext") -> "Pane":
     from workbench.tui.library.statistics_pane import StatisticsPane
 
-    return StatisticsPane(screen.textual.journal, screen.services.price, screen.state, screen.workspace)
+    return StatisticsPane(context.app.journal, context.backend.price, context.state, context.status.workspace)
 
 
 PLACES: Final = (
@@ -57,3 +63,73 @@ PLACES: Final = (
 PANE_PLACES: Final = tuple(int(place.key) for place in PLACES if place.factory is None)
 """Numbers of the places whose panes are always there."""
 NO_SUCH_PLACE: Final = f"There is no such place: they are {PLACES[0].key} to {PLACES[-1].key}."
+PLACES_UNAVAILABLE: Final = "This is a replay: other places are behind it. esc leaves it."
+
+
+class PlaceStack:
+    """Where the user is on a main screen, and the places beside its five panes that were opened."""
+
+    def __init__(
+        self, screen: Screen[Any], context: "MainContext", five: Sequence["Pane"], *, is_replay: bool
+    ) -> None:
+        self._screen, self._context, self._five = screen, context, five
+        self._is_replay = is_replay
+        self.is_zoomed = False
+        """Whether the pane where the user is has the whole body."""
+        self.current = 2
+        self.before = 2
+        """The place before one that has the whole body."""
+        self.opened: list[Pane] = []
+
+    @property
+    def panes(self) -> Sequence["Pane"]:
+        """Return the five panes, and places that were opened since."""
+        return *self._five, *self.opened
+
+    @property
+    def is_away(self) -> bool:
+        """Return whether a place has the body that is none of the five panes."""
+        return self.current not in PANE_PLACES
+
+    def enter(self, place: int) -> bool:
+        """Go to a place, made if it is not there yet; False where there is none."""
+        if place in PANE_PLACES:
+            self.before = place
+        else:
+            if not self.is_away:
+                self.before = self.current
+            if not (any(place == pane.PLACE for pane in self.opened) or self._make(place)):
+                return False
+        self.current = place
+        return True
+
+    def _make(self, place: int) -> bool:
+        if self._is_replay:
+            self._context.say(PLACES_UNAVAILABLE)
+            return False
+        factory = PLACES[place].factory
+        pane = factory(self._context) if factory is not None else None
+        if pane is None:
+            return False
+        pane.main = self._context
+        self.opened.append(pane)
+        self._screen.query_one("#body").mount(pane)
+        self._screen.mount(cast("Any", pane).hint, after="#rule")
+        return True
+
+    def show(self) -> None:
+        """Show the place that the user is at, and what is said under it."""
+        for pane in self.opened:
+            cast("Any", pane).hint.display = pane.display = self.current == pane.PLACE
+
+    def tell(self, events: Sequence[Event]) -> None:
+        """Tell the places which sessions something happened to."""
+        if self.opened and (changed := _changed_sessions(events)):
+            for pane in self.opened:
+                pane.show(changed)
+
+
+def _changed_sessions(events: Sequence[Event]) -> set[str]:
+    """Return the sessions whose rows may read otherwise now; pieces of streamed text change none."""
+    changed = {event.session_id for event in events if event.body.DURABLE}
+    return changed | {event.body.deleted_id for event in events if isinstance(event.body, SessionDeleted)}

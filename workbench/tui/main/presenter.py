@@ -4,20 +4,23 @@ The only place where journal rows meet panes. One timer wakes the screen at the 
 reads otherwise; while nothing counts down there is none.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from textual.timer import Timer
 
 from workbench.domain.events import CallFinished, CallProposed, Event
 from workbench.domain.rows import Action, Call
+from workbench.domain.values import JsonObject
 from workbench.render.diff import HUNK_CONTEXT_LINES
 from workbench.text.safe import one_line
 from workbench.tui import keymap
 from workbench.tui.approvals import approval_selection
 from workbench.tui.approvals.approval_selection import NARROW_LABEL_COLUMNS
+from workbench.tui.approvals.decision_writer import DecisionHandler
 from workbench.tui.journal_source import JournalSource
 from workbench.tui.main.bars import FooterKey, Tab
+from workbench.tui.main.context import MainContext, SessionPanes, WorkspaceStatus
 from workbench.tui.main.places import PANE_PLACES
 from workbench.tui.pane import (
     CallModel,
@@ -32,7 +35,7 @@ from workbench.tui.pane import (
 )
 from workbench.tui.state import ScreenState, StateChange, TranscriptPart
 from workbench.views import approvals, sessions, tools
-from workbench.views.action_detail import ActionDetail, action_detail
+from workbench.views.action_detail import ActionDetail, CommandParts, action_detail
 from workbench.views.approvals import CALM_COUNTDOWN_STEP, SOON_SECONDS, hunk_sizes, seconds_left
 from workbench.views.data_source import SealedContentGone
 from workbench.views.sessions import HeaderFacts
@@ -108,10 +111,10 @@ _MIN_INTERVAL: Final = 0.5
 
 
 class RedrawTimer:
-    """Keeps the time on behalf of a main screen."""
+    """Wakes a main screen when something on it counts on."""
 
-    def __init__(self, screen: "MainScreen") -> None:
-        self._screen = screen
+    def __init__(self, screen: "MainScreen", context: MainContext) -> None:
+        self._screen, self._context = screen, context
         self.ticker: Timer | None = None
         self._due, self._host_seen_at = 0.0, 0
         self._counted_at = float("-inf")
@@ -122,47 +125,42 @@ class RedrawTimer:
 
     def keep(self) -> None:
         """Wake up when something on the screen counts on, and not at all while nothing does."""
-        screen = self._screen
-        wait = seconds_until_change(screen.state, screen.state.source.now())
-        clock = screen.drawing.monotonic()
+        state = self._context.state
+        wait = seconds_until_change(state, state.source.now())
+        clock = self._context.app.monotonic()
         due = None if wait is None else max(clock + wait, self._counted_at + _MIN_INTERVAL)
         if self.ticker is not None and (due is None or abs(due - self._due) > _EARLY_SECONDS):
             self.ticker.stop()
             self.ticker = None
         if due is not None and self.ticker is None:
             self._due = due
-            self.ticker = screen.set_timer(due - clock + _EARLY_SECONDS, self._count_on)
+            self.ticker = self._screen.set_timer(due - clock + _EARLY_SECONDS, self._count_on)
 
     def _count_on(self) -> None:
         self.ticker = None
-        self._counted_at = self._screen.drawing.monotonic()
+        self._counted_at = self._context.app.monotonic()
         self.tick()
         self._screen.keep_time()
 
     def tick(self) -> None:
         """Show the moment: what counts, what has expired, how the host stands."""
-        screen = self._screen
-        now = screen.state.source.now()
-        if screen.state.is_due(now):
-            screen.requests.expire()
+        state, tasks = self._context.state, self._context.tasks
+        now = state.source.now()
+        if state.is_due(now):
+            tasks.expire()
         if now - self._host_seen_at >= DRIVER_CHECK_SECONDS * 1_000_000:
             self._host_seen_at = now
-            screen.requests.read_trouble()
-        screen.showing.head()
-        for pane in screen.panes:
-            if screen.is_shown(pane):
-                pane.tick(now)
-        if screen.is_shown(screen.pipeline) and screen.state.runs.looks_otherwise(now):
-            screen.showing.pipeline()
-        screen.tell()
+            tasks.read_trouble()
+        self._context.presenter.head()
+        self._context.presenter.tick(now)
+        self._screen.tell()
 
     def _minute(self) -> None:
-        screen = self._screen
-        screen.keep_time()
-        screen.requests.read_standing()
-        if not screen.state.runs.rows:
-            screen.requests.read_pipelines()
-        screen.showing.head()
+        self._screen.keep_time()
+        self._context.tasks.read_standing()
+        if not self._context.state.runs.rows:
+            self._context.tasks.read_pipelines()
+        self._context.presenter.head()
 
 
 _SHOWN_WHEN_OFF = frozenset(
@@ -180,95 +178,72 @@ _MAX_CHILD_EVENTS = 2_000
 """Events of a step's session that its log is made of: the first ones, which hold the prompt, and the rest."""
 
 
-class Presenter:
-    """Shows the state to the panes of a main screen."""
+def _no_command_parts(_action: Action, _parameters: JsonObject) -> None:
+    return None
 
-    def __init__(self, screen: "MainScreen") -> None:
-        self._screen = screen
-        self.facts = HeaderFacts()
+
+class SessionPresenter:
+    """Shows the state of a session to its panes, live or recorded."""
+
+    command_parts: "Callable[[Action, JsonObject], CommandParts | None]" = staticmethod(_no_command_parts)
+    """Returns a waiting command taken apart."""
+    opening: Sequence[str] = ()
+    """Lines that stand where the first session will be."""
+
+    def __init__(
+        self,
+        state: ScreenState,
+        panes: SessionPanes,
+        status: WorkspaceStatus,
+        decisions: DecisionHandler,
+        say_error: Callable[[str], None],
+    ) -> None:
+        self.state, self.panes, self.status = state, panes, status
+        self._decisions, self._say = decisions, say_error
 
     @property
     def has_model(self) -> bool:
         """Return whether a session can be begun, or there is one."""
-        return bool(self._screen.state.sessions) or self._screen.has_model
+        return bool(self.state.sessions) or self.status.has_model
 
-    def everything(self) -> None:
-        """Show everything, as at the start or after another session was chosen."""
-        self.head()
-        self.queue(StateChange())
-        self.conversation(None)
-        self.tools()
-        self.rail()
-        self.composer()
-        self.pipeline()
-
-    def around(self) -> None:
-        """Show what stands around the conversation and says how a session is set."""
-        self.rail()
-        self.composer()
-
-    def what_changed(self, changed: StateChange) -> None:
-        """Show what events have changed."""
-        if changed.actions or changed.has_sessions or changed.has_calls:
-            self.head()
-        if changed.actions or changed.has_sessions:
-            self.queue(changed)
-            self.rail()
-        if changed.blocks or changed.has_sessions:
-            # An earlier part stands still while the end goes on.
-            is_end = self._screen.state.window is None
-            self.conversation(frozenset(changed.blocks if is_end else ()))
-        if changed.has_calls or changed.actions:
-            self.tools()
-        if changed.has_sessions:
-            self.composer()
-        if changed.runs or (changed.actions and self._screen.state.runs.rows):
-            self.pipeline()
-
-    def head(self) -> None:
-        """Show header, strip and tabs."""
-        screen, state = self._screen, self._screen.state
-        now = state.source.now()
-        self.facts = sessions.header_facts(
-            state.sessions.values(),
-            state.pending,
-            now,
-            workspace=screen.workspace,
-            home=screen.home,
-            branch=screen.branch,
-            current=state.current,
-            trouble=screen.trouble,
-        )
-        screen.header.show(self.facts, has_model=self.has_model)
-        current = state.current.id if state.current else None
-        if screen.strip.display:
-            screen.strip.show(sessions.session_rows(state.sessions.values(), state.pending, current=current))
-        screen.tabs.show(self._tabs())
-        if screen.arrangement is not None and screen.arrangement.width == "tiny":
-            screen.small.show(screen.size, self.summary())
-
-    def _tabs(self) -> list[Tab]:
-        state, here = self._screen.state, self._screen.place
-        failed = tools.failed_calls(state.calls)
-        run = self._screen.pipeline.run
-        counts = {2: (len(state.pending), 0), 3: (0, failed)}
-        counts[4] = (run.waiting, run.failed) if run is not None else (0, 0)
-        return [
-            Tab(
-                place=pane.PLACE,
-                name=pane.TAB or pane.NAME,
-                waiting=counts.get(pane.PLACE, (0, 0))[0],
-                failed=counts.get(pane.PLACE, (0, 0))[1],
-                is_here=here == pane.PLACE,
+    def conversation(self, changed: frozenset[str] | None) -> None:
+        """Show the conversation of the session on show."""
+        state = self.state
+        self.panes.conversation.show(
+            ConversationModel(
+                session=state.current,
+                transcript=state.shown,
+                changed=changed,
+                part="" if state.window is None else state.window.words,
+                now=state.source.now(),
+                has_model=self.has_model,
+                opening=self.opening,
+                elsewhere=self.status.elsewhere,
             )
-            for pane in self._screen.panes
-            if pane.PLACE in PANE_PLACES
-        ]
+        )
+
+    def another_part(self) -> None:
+        """Show another part of the same conversation; a line that is in both keeps its place."""
+        shown = {block.id for block in self.panes.conversation.view.blocks}
+        new = {block.id for block in self.state.shown.blocks}
+        self.conversation(frozenset(shown | new))
+
+    def part(self, wanted: TranscriptPartWanted) -> None:
+        """Show the part of the conversation that was asked for, and go where in it was meant."""
+        pane, where = self.panes.conversation, wanted.where
+        has_moved = self.state.look_back(cast("TranscriptPart", where))
+        pane.part_shown()
+        if has_moved:
+            self.another_part()
+        if has_moved and where in ("first", "end"):
+            pane.view.move_to_end(is_last=where == "end")
+        elif has_moved and wanted.step:
+            pane.view.move_to_problem(wanted.step)
 
     def queue(self, changed: StateChange) -> None:
         """Show the queue."""
-        state = self._screen.state
-        self._screen.approvals.show(
+        state = self.state
+        self.panes.approvals.show(
             QueueModel(
                 actions=tuple(state.actions.values()),
                 sessions=state.sessions,
@@ -282,79 +257,45 @@ class Presenter:
         )
 
     def _hunk_sizes(self) -> dict[str, tuple[int, ...]]:
-        state = self._screen.state
+        state = self.state
         partly = (action for action in state.actions.values() if action.selection is not None)
         opened = ((action.id, state.source.opened(action)) for action in partly)
         return {key: hunk_sizes(found.hunks) for key, found in opened if found is not None}
 
     def detail(self, action_id: str | None) -> None:
         """Show the action under the queue's cursor in full."""
-        self._screen.approvals.show_detail(self.detail_of(action_id))
+        self.panes.approvals.show_detail(self.detail_of(action_id))
 
     def detail_of(self, action_id: str | None) -> ActionDetail | None:
         """Return an action in full, from its exact bytes; None if it is not there any more."""
-        screen, source = self._screen, self._screen.state.source
-        action = screen.state.actions.get(action_id or "")
+        source = self.state.source
+        action = self.state.actions.get(action_id or "")
         opened = source.opened(action) if action else None
         if action is None or opened is None:
             return None
-        edited = screen.approvals.choosing.edits.get(action.id)
+        edited = self.panes.approvals.choosing.edits.get(action.id)
         try:
-            hunks = screen.answering.edited_hunks(opened, edited) if edited else source.exact_hunks(action)
+            hunks = self._decisions.edited_hunks(opened, edited) if edited else source.exact_hunks(action)
             parameters = source.exact_parameters(action)
         except SealedContentGone as error:
-            screen.say(error.why, is_error=True)
+            self._say(error.why)
             hunks, parameters = opened.hunks, opened.parameters
         call = source.call(action.call_id) if action.call_id else None
         bodies = [event.body for event in source.call_events(action.call_id)] if action.call_id else []
         verdict = next((body.verdict for body in bodies if isinstance(body, CallProposed)), None)
         finished = next((body for body in reversed(bodies) if isinstance(body, CallFinished)), None)
-        session = screen.state.sessions.get(action.session_id)
+        session = self.state.sessions.get(action.session_id)
         return action_detail(
             action, opened, hunks, source.now(), session=session, call=call, parameters=parameters,
-            verdict=verdict, parts=screen.requests.parts_of(action, parameters),
-            is_own_text=bool(edited), is_undone=action.id in screen.state.undone, finished=finished,
-            bases=source.base_lines(action) if screen.approvals.context > HUNK_CONTEXT_LINES else None,
+            verdict=verdict, parts=self.command_parts(action, parameters),
+            is_own_text=bool(edited), is_undone=action.id in self.state.undone, finished=finished,
+            bases=source.base_lines(action) if self.panes.approvals.context > HUNK_CONTEXT_LINES else None,
         )  # fmt: skip
-
-    def conversation(self, changed: frozenset[str] | None) -> None:
-        """Show the conversation of the session on show."""
-        state = self._screen.state
-        self._screen.conversation.show(
-            ConversationModel(
-                session=state.current,
-                transcript=state.shown,
-                changed=changed,
-                part="" if state.window is None else state.window.words,
-                now=state.source.now(),
-                has_model=self.has_model,
-                opening=self._screen.services.opening,
-                elsewhere=self._screen.elsewhere,
-            )
-        )
-
-    def another_part(self) -> None:
-        """Show another part of the same conversation; a line that is in both keeps its place."""
-        shown = {block.id for block in self._screen.conversation.view.blocks}
-        new = {block.id for block in self._screen.state.shown.blocks}
-        self.conversation(frozenset(shown | new))
-
-    def part(self, wanted: TranscriptPartWanted) -> None:
-        """Show the part of the conversation that was asked for, and go where in it was meant."""
-        pane, where = self._screen.conversation, wanted.where
-        has_moved = self._screen.state.look_back(cast("TranscriptPart", where))
-        pane.part_shown()
-        if has_moved:
-            self.another_part()
-        if has_moved and where in ("first", "end"):
-            pane.view.move_to_end(is_last=where == "end")
-        elif has_moved and wanted.step:
-            pane.view.move_to_problem(wanted.step)
 
     def tools(self) -> None:
         """Show the calls of the session on show."""
-        state = self._screen.state
-        self._screen.tools.show(
+        state = self.state
+        self.panes.tools.show(
             ToolsModel(
                 session=state.current,
                 calls=state.calls,
@@ -366,19 +307,19 @@ class Presenter:
 
     def call_in_full(self, call_id: str | None) -> CallModel | None:
         """Return a call with its events and its output; None if it is not there any more."""
-        source = self._screen.state.source
+        source = self.state.source
         call = source.call(call_id) if call_id else None
         if call is None:
             return None
         found = source.call_events(call.id)
         ref = next((event.body.output_ref for event in found if isinstance(event.body, CallFinished)), None)
         output = source.text_of(ref) if ref else None
-        action = self._screen.state.actions.get(call.action_id or "")
+        action = self.state.actions.get(call.action_id or "")
         return CallModel(call=call, action=action, events=found, output=output)
 
     def step_in_full(self, drawn: str) -> "DetailPage | None":
         """Return the step under the graph's cursor, or an item of it, with its session."""
-        pipeline, source = self._screen.pipeline, self._screen.state.source
+        pipeline, source = self.panes.pipeline, self.state.source
         graph, run, step = pipeline.graph, pipeline.run, pipeline.graph.step_under_cursor()
         if run is None or step is None or graph.paint is None:
             return None
@@ -396,17 +337,115 @@ class Presenter:
 
     def pipeline(self) -> None:
         """Show the run on show."""
-        state = self._screen.state
+        state = self.state
         run = state.runs.view(state.actions.values(), state.source.now())
         if run is None:
-            self._screen.pipeline.show(PipelineModel(found=self._screen.pipelines_found))
+            self.panes.pipeline.show(PipelineModel(found=self.status.pipelines_found))
         else:
-            self._screen.pipeline.show(PipelineModel(run=run, before=state.runs.before(run)))
+            self.panes.pipeline.show(PipelineModel(run=run, before=state.runs.before(run)))
+
+
+class Presenter(SessionPresenter):
+    """Shows the state to everything on a main screen."""
+
+    def __init__(self, screen: "MainScreen", context: MainContext) -> None:
+        super().__init__(
+            context.state,
+            context.widgets,
+            context.status,
+            context.decisions,
+            lambda why: context.say(why, is_error=True),
+        )
+        self.opening = context.backend.opening
+        self._screen, self._context, self._widgets = screen, context, context.widgets
+        self.facts = HeaderFacts()
+
+    def everything(self) -> None:
+        """Show everything, as at the start or after another session was chosen."""
+        self.head()
+        self.queue(StateChange())
+        self.conversation(None)
+        self.tools()
+        self.around()
+        self.pipeline()
+
+    def around(self) -> None:
+        """Show what stands around the conversation and says how a session is set."""
+        self.rail()
+        self.composer()
+
+    def what_changed(self, changed: StateChange) -> None:
+        """Show what events have changed."""
+        if changed.actions or changed.has_sessions or changed.has_calls:
+            self.head()
+        if changed.actions or changed.has_sessions:
+            self.queue(changed)
+            self.rail()
+        if changed.blocks or changed.has_sessions:
+            # An earlier part stands still while the end goes on.
+            is_end = self.state.window is None
+            self.conversation(frozenset(changed.blocks if is_end else ()))
+        if changed.has_calls or changed.actions:
+            self.tools()
+        if changed.has_sessions:
+            self.composer()
+        if changed.runs or (changed.actions and self.state.runs.rows):
+            self.pipeline()
+
+    def head(self) -> None:
+        """Show header, strip and tabs."""
+        state = self.state
+        now = state.source.now()
+        self.facts = sessions.header_facts(
+            state.sessions.values(),
+            state.pending,
+            now,
+            workspace=self.status.workspace,
+            home=self.status.home,
+            branch=self.status.branch,
+            current=state.current,
+            trouble=self.status.trouble,
+        )
+        self._widgets.header.show(self.facts, has_model=self.has_model)
+        current = state.current.id if state.current else None
+        if self._widgets.strip.display:
+            self._widgets.strip.show(
+                sessions.session_rows(state.sessions.values(), state.pending, current=current)
+            )
+        self._widgets.tabs.show(self._tabs())
+        self._context.layout.show_too_small()
+
+    def tick(self, now: int) -> None:
+        """Let panes on the screen count; `now` in microseconds."""
+        layout = self._context.layout
+        for pane in self._context.places.panes:
+            if layout.is_shown(pane):
+                pane.tick(now)
+        if layout.is_shown(self._widgets.pipeline) and self.state.runs.looks_otherwise(now):
+            self.pipeline()
+
+    def _tabs(self) -> list[Tab]:
+        state, here = self.state, self._context.places.current
+        failed = tools.failed_calls(state.calls)
+        run = self._widgets.pipeline.run
+        counts = {2: (len(state.pending), 0), 3: (0, failed)}
+        counts[4] = (run.waiting, run.failed) if run is not None else (0, 0)
+        return [
+            Tab(
+                place=pane.PLACE,
+                name=pane.TAB or pane.NAME,
+                waiting=counts.get(pane.PLACE, (0, 0))[0],
+                failed=counts.get(pane.PLACE, (0, 0))[1],
+                is_here=here == pane.PLACE,
+            )
+            for pane in self._context.places.panes
+            if pane.PLACE in PANE_PLACES
+        ]
 
     def rail(self) -> None:
         """Show the sessions and what belongs to the one on show."""
-        state = self._screen.state
-        self._screen.rail.show(
+        state = self.state
+        self._widgets.rail.show(
             SidebarModel(
                 sessions=tuple(state.sessions.values()),
                 actions=tuple(state.actions.values()),
@@ -415,25 +454,25 @@ class Presenter:
                 turns=state.transcript.facts.turns,
                 changed_files=sessions.changed_files(state.file_events, state.actions),
                 asks=self._asks,
-                rules=self._screen.asks[1],
+                rules=self.status.asks[1],
             )
         )
 
     @property
     def _asks(self) -> str:
         """Return what is asked about: a human may have said so for the session on show."""
-        current = self._screen.state.current
+        current = self.state.current
         said = current.reads if current is not None else None
-        return {"every": "every tool", "reads": "all but reads"}.get(said or "", self._screen.asks[0])
+        return {"every": "every tool", "reads": "all but reads"}.get(said or "", self.status.asks[0])
 
     def composer(self) -> None:
         """Show whom a message would go to; with the first model the composer comes onto the screen."""
-        state = self._screen.state
+        state = self.state
         if self._screen.has_frame:
-            self._screen.placing.status()
-        marks = len(self._screen.approvals.choosing.marks)
+            self._context.layout.status()
+        marks = len(self._widgets.approvals.choosing.marks)
         asks = f"asks before {self._asks}"
-        self._screen.composer.show(
+        self._widgets.composer.show(
             ComposerModel(
                 session=state.current,
                 has_model=self.has_model,
@@ -451,38 +490,38 @@ class Presenter:
         """Show what the keys do where the focus is."""
         screen, users = self._screen, keymap.user_keymap(self._screen)
         if urgent := self._urgent_keys():
-            screen.footer.show(urgent, None)
+            self._widgets.footer.show(urgent, None)
             return
         right = FooterKey(
             id="app.help",
             keys=keymap.printed_keys(keymap.key_of("app.help"), users),
             label="all keys" if screen.size.width >= 100 else "keys",
         )
-        if screen.composer.has_focus_within:
+        if self._widgets.composer.has_focus_within:
             found = [
                 FooterKey(keys=keymap.printed_keys(key, users), label=self._label_in_composer(key))
                 for key in sorted(keymap.keys_of_scopes(["composer"]), key=lambda key: key.footer)
                 if key.footer
             ]
-            screen.footer.show(found, FooterKey(keys="ctrl+p", label="commands"))
+            self._widgets.footer.show(found, FooterKey(keys="ctrl+p", label="commands"))
             return
         pane = screen.focused_pane
-        if not screen.state.sessions and pane is screen.conversation:
+        if not self.state.sessions and pane is self._widgets.conversation:
             first = keymap.keys_of_scopes(["first"])
             found = [FooterKey(keys=keymap.printed_keys(key, users), label=key.label) for key in first]
             new = [FooterKey(keys="ctrl+n", label="new session")] if self.has_model else []
-            screen.footer.show([*found, *new], right)
+            self._widgets.footer.show([*found, *new], right)
             return
-        screen.footer.show([] if pane is None else _footer_keys_of_pane(pane, screen), right)
+        self._widgets.footer.show([] if pane is None else self._keys_of_pane(pane), right)
 
     def _label_in_composer(self, key: keymap.Key[Any]) -> str:
-        is_idle = self._screen.composer.is_empty and bool(self._screen.state.pending)
+        is_idle = self._widgets.composer.is_empty and bool(self.state.pending)
         return "to what waits" if is_idle and key.id == "composer.send" else key.label
 
     def _urgent_keys(self) -> list[FooterKey]:
         """Return what stands in the footer instead of all keys: one that waits, or whether to leave."""
         screen = self._screen
-        if waiting := screen.drawing.guarded.footer_keys():
+        if waiting := self._context.app.guarded.footer_keys():
             return waiting
         if not screen.is_leaving:
             return []
@@ -495,51 +534,42 @@ class Presenter:
 
     def summary(self) -> approvals.QueueSummary:
         """Return what waits, in facts."""
-        return approvals.queue_summary(self._screen.state.pending, self._screen.state.source.now())
+        return approvals.queue_summary(self.state.pending, self.state.source.now())
 
+    def _keys_of_pane(self, pane: Pane) -> list[FooterKey]:
+        approvals_pane = self._widgets.approvals
+        is_narrow = self._screen.size.width < NARROW_LABEL_COLUMNS
+        taken: set[str] = set()
+        ranked: list[tuple[int, FooterKey]] = []
+        for key in keymap.keys_of_scopes(pane.scopes()):
+            is_hidden = bool(taken & set(key.keys))
+            taken |= set(key.keys)
+            keys = keymap.printed_keys(key, keymap.user_keymap(pane))
+            if is_hidden or not key.footer or not keys:
+                continue
+            why = pane.why_not(key.id)
+            if why and (key.id not in _SHOWN_WHEN_OFF or self._never_counts_here(key.id, pane)):
+                continue
+            is_answer = key.id in approval_selection.ANSWER_KEYS and pane is approvals_pane
+            rank = (key.narrow or key.footer) if is_narrow else key.footer
+            label = pane.label_of(key.id)
+            if key.id == "list.problem-next" and pane is approvals_pane and self._is_decided():
+                # The cursor stands on something decided while something else waits.
+                rank, label = (0, "next that waits") if self.state.pending else (rank, label)
+            waits = is_answer and not approvals_pane.standing.is_armed
+            ranked.append((rank, FooterKey(id=key.id, keys=keys, label=label, why_off=why, is_waiting=waits)))
+        return [key for _, key in sorted(ranked, key=lambda pair: pair[0])]
 
-def _footer_keys_of_pane(pane: Pane, screen: "MainScreen") -> list[FooterKey]:
-    scopes = pane.scopes()
-    taken: set[str] = set()
-    found: list[tuple[int, FooterKey]] = []
-    for key in keymap.keys_of_scopes(scopes):
-        is_hidden = bool(taken & set(key.keys))
-        taken |= set(key.keys)
-        keys = keymap.printed_keys(key, keymap.user_keymap(pane))
-        if is_hidden or not key.footer or not keys:
-            continue
-        why = pane.why_not(key.id)
-        if why and (key.id not in _SHOWN_WHEN_OFF or _never_counts_here(key.id, pane, screen)):
-            continue
-        waits = (
-            key.id in approval_selection.ANSWER_KEYS
-            and pane is screen.approvals
-            and not screen.approvals.standing.is_armed
-        )
-        rank = (key.narrow or key.footer) if screen.size.width < NARROW_LABEL_COLUMNS else key.footer
-        label = pane.label_of(key.id)
-        if key.id == "list.problem-next" and pane is screen.approvals and _is_past_waiting(screen):
-            rank, label = 0, "next that waits"
-        found.append((rank, FooterKey(id=key.id, keys=keys, label=label, why_off=why, is_waiting=waits)))
-    return [key for _, key in sorted(found, key=lambda pair: pair[0])]
+    def _never_counts_here(self, key_id: str, pane: Pane) -> bool:
+        """Return whether a key that is off could never count for the row under the cursor."""
+        if pane is not self._widgets.approvals:
+            return False
+        detail = self._widgets.approvals.detail
+        if detail is None:
+            return True
+        kinds = _ACTION_KINDS_OF_KEY.get(key_id)
+        return self._is_decided() or (kinds is not None and detail.kind not in kinds)
 
-
-def _is_past_waiting(screen: "MainScreen") -> bool:
-    """Return whether the cursor stands on something decided while something else waits."""
-    return _is_decided(screen) and bool(screen.state.pending)
-
-
-def _never_counts_here(key_id: str, pane: Pane, screen: "MainScreen") -> bool:
-    """Return whether a key that is off could never count for the row under the cursor, or there is no row."""
-    if pane is not screen.approvals:
-        return False
-    detail = screen.approvals.detail
-    if detail is None:
-        return True
-    kinds = _ACTION_KINDS_OF_KEY.get(key_id)
-    return _is_decided(screen) or (kinds is not None and detail.kind not in kinds)
-
-
-def _is_decided(screen: "MainScreen") -> bool:
-    action = screen.state.actions.get(screen.approvals.queue.cursor or "")
-    return action is not None and action.state != "pending"
+    def _is_decided(self) -> bool:
+        action = self.state.actions.get(self._widgets.approvals.queue.cursor or "")
+        return action is not None and action.state != "pending"

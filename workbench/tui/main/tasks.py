@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from textual.app import App, SuspendNotSupported
+from textual.message import Message
+from textual.screen import Screen
 
 from workbench.changes.decision import SealedBytesMissing
 from workbench.domain.rows import Rule
@@ -23,15 +25,15 @@ if TYPE_CHECKING:
     from workbench.domain.values import ToolDescriptor
     from workbench.policy.command_review import CommandPart, CommandReview
     from workbench.policy.rules import RuleMoment
-    from workbench.tui.main.screen import MainScreen
+    from workbench.tui.main.context import MainContext
 
 
-def edit_in_external_editor(app: object, services: Backend, name: str, data: bytes) -> bytes | None:
+def edit_in_external_editor(app: object, backend: Backend, name: str, data: bytes) -> bytes | None:
     """Let the user change bytes in their editor.
 
     Args:
         app: Whose terminal it is.
-        services: What opens it.
+        backend: What opens it.
         name: Last part of a file's name, which says its kind.
         data: What it begins with.
 
@@ -46,7 +48,7 @@ def edit_in_external_editor(app: object, services: Backend, name: str, data: byt
     def edit() -> None:
         # The framework takes the terminal back only from what raises nothing.
         try:
-            saved.append(services.open_editor(name, data))
+            saved.append(backend.open_editor(name, data))
         except Exception as error:  # noqa: BLE001 it is raised again once the terminal is taken back
             saved.append(error)
 
@@ -65,15 +67,15 @@ _LASTING_EFFECTS: Final = frozenset({"removes", "runs net", "writes"})
 
 
 def command_review_table(
-    services: Backend, tool: str, parameters: JsonObject, command: str, moment: "RuleMoment"
+    backend: Backend, tool: str, parameters: JsonObject, command: str, moment: "RuleMoment"
 ) -> CommandParts | None:
     """Return the table of a command; None where one plain command says everything itself."""
     from workbench.policy import rules
     from workbench.policy.command_review import review_command
 
-    found = review_command(command, services.boundary(moment.workspace))
-    standing = rules.rules_in_force("allow", services.rules(), moment)
-    descriptor = services.known_tools().get(tool)
+    found = review_command(command, backend.rules.command_boundary(moment.workspace))
+    standing = rules.rules_in_force("allow", backend.rules.all_rules(), moment)
+    descriptor = backend.rules.known_tools().get(tool)
     rows = tuple(_part_row(part, descriptor, parameters, standing) for part in found.parts)
     if len(rows) == 1 and not found.reasons and rows[0].sign == "waiting" and not rows[0].does:
         return None
@@ -126,15 +128,12 @@ _EFFECT_VERBS = {"allow": "allows", "ask": "asks about", "deny": "denies"}
 
 
 class BackgroundTasks:
-    """Asks in threads on behalf of a main screen."""
+    """Does work of a screen in threads, and says on it what came of it."""
 
-    def __init__(self, screen: "MainScreen") -> None:
-        self._screen = screen
-        self._parts: dict[str, CommandParts | None] = {}
-        self.is_behind = False
-        """Whether the first frame shows a command that is taken apart only after it."""
+    def __init__(self, screen: Screen[Any], backend: Backend) -> None:
+        self._screen, self.backend = screen, backend
 
-    def _thread(self, work: Callable[[], None], group: str, description: str) -> None:
+    def _thread(self, work: Callable[[], object], group: str, description: str) -> None:
         self._screen.run_worker(
             work, group=group, description=description, thread=True, exit_on_error=False, exclusive=False
         )
@@ -142,26 +141,139 @@ class BackgroundTasks:
     def _say(self, text: str, *, is_error: bool = False) -> None:
         self._screen.post_message(pane.StatusMessage(text, is_error=is_error))
 
+    def post(self, message: Message) -> None:
+        """Send a message to the screen."""
+        self._screen.post_message(message)
+
+    def _report(self, work: Callable[[], str], group: str, description: str) -> None:
+        """Do something in a thread and say what it returns, or why it was not done."""
+
+        def reported() -> None:
+            try:
+                text = work()
+            except Exception as error:  # noqa: BLE001 whatever a backend says is told, nothing is hidden
+                self._say(error_text(error), is_error=True)
+                return
+            if text:
+                self._say(text)
+
+        self._thread(reported, group, description)
+
+    def tell(self, work: Callable[[], str], while_at_it: str, description: str) -> None:
+        """Do something that may take a while, and say what it says."""
+        self._say(while_at_it)
+        self._report(work, "asks", description)
+
+
+class MainTasks(BackgroundTasks):
+    """What a main screen has done in threads."""
+
+    is_behind = False
+    """Whether the first frame shows a command that is taken apart only after it."""
+    has_frame = False
+    """Whether the first frame is on the screen."""
+
+    def __init__(self, screen: Screen[Any], context: "MainContext") -> None:
+        super().__init__(screen, context.backend)
+        self._context, self._widgets = context, context.widgets
+        self._state, self._status = context.state, context.status
+        self._parts: dict[str, CommandParts | None] = {}
+
+    def _is_refused(self) -> bool:
+        """Return whether nothing may be answered here, and say why."""
+        reason = self.backend.may_answer()
+        if reason:
+            self._say(reason, is_error=True)
+        return bool(reason)
+
+    # --- decisions ----------------------------------------------------------------------------------
+
     def decide(self, message: pane.DecisionMade) -> None:
         """Answer an action."""
-        screen = self._screen
-        if reason := screen.services.may_answer():
-            screen.approvals.decided(pane.DecisionReported(message.action_id, message.verdict, None, reason))
+        if reason := self.backend.may_answer():
+            refused = pane.DecisionReported(message.action_id, message.verdict, None, reason)
+            self._widgets.approvals.decided(refused)
             return
-        action = screen.state.actions.get(message.action_id)
+        action = self._state.actions.get(message.action_id)
 
         def work() -> None:
-            opened = screen.state.source.opened(action) if action else None
-            screen.post_message(screen.answering.decide(message, opened))
+            opened = self._state.source.opened(action) if action else None
+            self._context.post(self._context.decisions.decide(message, opened))
 
         self._thread(work, "answers", f"answer {message.action_id}")
+
+    def extend(self, action_id: str) -> None:
+        """Begin the time of an action anew."""
+        if self._is_refused():
+            return
+
+        def work() -> None:
+            done = self._context.decisions.extend(action_id)
+            self._context.post(done)
+            if done.result is not None and done.result.ok:
+                self._say("Its time begins again. That is recorded.")
+
+        self._thread(work, "answers", f"extend {action_id}")
+
+    def expire(self) -> None:
+        """Expire what is due."""
+        self._thread(self._context.decisions.expire, "expire", "expire what is due")
+
+    def add_rule(self, rule: "RuleAdded", then: pane.DecisionMade | None) -> None:
+        """Add a rule; then answer the call that it was made from, as a key would."""
+
+        def work() -> str:
+            added = self.backend.rules.add_rule(rule)
+            self.rules_changed()
+            self._say(f"{added.id} {_EFFECT_VERBS[added.effect]} {added.pattern}. 6 shows and revokes it.")
+            if then is not None:
+                self._context.call_from_thread(self.decide, then)
+            return ""
+
+        if not self._is_refused():
+            self._report(work, "answers", "add a rule")
+
+    def edit(self, action_id: str) -> None:
+        """Let the user change a proposal in an editor; the diff then shows their text."""
+        action = self._state.actions.get(action_id)
+        opened = self._state.source.opened(action) if action else None
+        try:
+            change = self._context.decisions.proposed(opened) if opened else None
+        except SealedBytesMissing as error:
+            self._say(error.why, is_error=True)
+            return
+        if change is None or change.after is None:
+            self._say("Only a change of one file can be edited.")
+            return
+        approvals = self._widgets.approvals
+        edits = approvals.choosing.edits
+        before = edits.get(action_id, {}).get(change.path, change.after)
+        name = change.path.rpartition("/")[2]
+        try:
+            data = edit_in_external_editor(self._context.app, self.backend, name, before)
+        except BackendError as error:
+            self._say(str(error), is_error=True)
+            return
+        if data is None or data == before:
+            self._say("Nothing was changed.")
+            return
+        if data == change.after:
+            edits.pop(action_id, None)
+        else:
+            edits[action_id] = {change.path: data}
+        approvals.choosing.was_edited(action_id)
+        self._context.presenter.detail(action_id)
+        approvals.disarm()
+        self._say("This is your text. a approves it; e changes it again.")
+
+    # --- commands taken apart -----------------------------------------------------------------------
 
     def parts_of(self, action: "Action", parameters: "JsonObject") -> "CommandParts | None":
         """Return a waiting command taken apart; the first time it is read in a thread, and shown then."""
         command = parameters.get("command")
         if action.state != "pending" or action.verb != "run" or not isinstance(command, str):
             return None
-        if not self._screen.has_frame:
+        if not self.has_frame:
             self.is_behind = True
             return None
         if action.id not in self._parts:
@@ -174,189 +286,143 @@ class BackgroundTasks:
     def _take_apart(self, action: "Action", parameters: "JsonObject", command: str) -> None:
         from workbench.policy.rules import RuleMoment
 
-        screen = self._screen
         moment = RuleMoment(
-            session_id=action.session_id, workspace=screen.workspace, run_id=None,
-            now=screen.state.source.now(),
+            session_id=action.session_id, workspace=self._status.workspace, run_id=None,
+            now=self._state.source.now(),
         )  # fmt: skip
-        found = command_review_table(screen.services, action.tool or "", parameters, command, moment)
-        self._parts[action.id] = found
-        if found is not None:
-            screen.post_message(pane.DetailWanted(action.id))
+        table = command_review_table(self.backend, action.tool or "", parameters, command, moment)
+        self._parts[action.id] = table
+        if table is not None:
+            self._context.post(pane.DetailWanted(action.id))
 
     def rules_changed(self) -> None:
         """Take commands apart anew: what rules say of them may be another."""
         self._parts.clear()
 
-    def add_rule(self, rule: "RuleAdded", then: pane.DecisionMade | None) -> None:
-        """Add a rule; then answer the call that it was made from, as a key would."""
-        screen = self._screen
-
-        def work() -> None:
-            try:
-                added = screen.services.add_rule(rule)
-            except Exception as error:  # noqa: BLE001 whatever a service says is told, nothing is hidden
-                self._say(error_text(error), is_error=True)
-                return
-            self.rules_changed()
-            self._say(f"{added.id} {_EFFECT_VERBS[added.effect]} {added.pattern}. 6 shows and revokes it.")
-            if then is not None:
-                screen.post_message(then)
-
-        if reason := screen.services.may_answer():
-            self._say(reason, is_error=True)
-            return
-        self._thread(work, "answers", "add a rule")
-
-    def extend(self, action_id: str) -> None:
-        """Begin the time of an action anew."""
-        screen = self._screen
-        if reason := screen.services.may_answer():
-            self._say(reason, is_error=True)
-            return
-
-        def work() -> None:
-            done = screen.answering.extend(action_id)
-            screen.post_message(done)
-            if done.result is not None and done.result.ok:
-                self._say("Its time begins again. That is recorded.")
-
-        self._thread(work, "answers", f"extend {action_id}")
-
-    def expire(self) -> None:
-        """Expire what is due."""
-        self._thread(self._screen.answering.expire, "expire", "expire what is due")
+    # --- sessions and runs --------------------------------------------------------------------------
 
     def ask(self, ask: Callable[[str], object], about: str, done: str) -> None:
         """Ask something about a session or an action, then see to it that somebody reacts."""
-        screen = self._screen
 
-        def work() -> None:
-            try:
-                ask(about)
-            except Exception as error:  # noqa: BLE001 whatever a service says is told, nothing is hidden
-                self._say(error_text(error), is_error=True)
-                return
+        def work() -> str:
+            ask(about)
             self._say(done)
-            self._host(screen.workspace)
+            self._start_host()
+            return ""
 
-        self._thread(work, "asks", done)
+        self._report(work, "asks", done)
 
-    def tell(self, work: Callable[[], str], while_at_it: str, description: str) -> None:
-        """Do something that may take a while, and say what it says."""
-
-        def run() -> None:
-            try:
-                self._say(work())
-            except Exception as error:  # noqa: BLE001 whatever a service says is told, nothing is hidden
-                self._say(error_text(error), is_error=True)
-
-        self._say(while_at_it)
-        self._thread(run, "asks", description)
+    def ask_current(self, ask: Callable[[str], object], done: str) -> None:
+        """Ask something of the agent of the session on show."""
+        if self._state.current is None:
+            self._context.say("There is no session here.")
+        else:
+            self.ask(ask, self._state.current.id, done)
 
     def file(self, work: Callable[[], str]) -> None:
-        """Do something in a thread and say what came of it."""
-        if reason := self._screen.services.may_answer():
-            self._say(reason, is_error=True)
-            return
-
-        def done() -> None:
-            try:
-                self._say(work())
-            except Exception as error:  # noqa: BLE001 whatever a service says is told, nothing is hidden
-                self._say(error_text(error), is_error=True)
-
-        self._thread(done, "filing", "file a session")
+        """Do something with sessions in a thread and say what came of it."""
+        if not self._is_refused():
+            self._report(work, "filing", "file a session")
 
     def steer(self, work: Callable[[], str]) -> None:
         """Change how a session goes on, and say what came of it."""
 
         def done() -> str:
-            said = work()
+            text = work()
             self.read_asks()
-            return said
+            return text
 
         self.file(done)
 
-    def read_said(self, session_id: str) -> None:
-        """Read what was said here before, which the composer brings back."""
-        screen = self._screen
-
-        def work() -> None:
-            screen.textual.call_from_thread(screen.composer.remember, screen.services.said(session_id))
-
-        self._thread(work, "said", "read what was said")
-
-    def read_draft(self) -> None:
-        """Read what stood in the composer when the screen was left."""
-        screen = self._screen
-
-        def work() -> None:
-            if draft := screen.services.draft():
-                screen.textual.call_from_thread(screen.composer.put_back, draft)
-
-        self._thread(work, "draft", "read the draft")
-
     def prompt(self, text: str) -> None:
         """Say something to the agent on show; without one begin a session."""
-        screen = self._screen
-        current = screen.state.current
+        current = self._state.current
 
         def work() -> None:
             try:
                 if current is None:
-                    session_id = screen.services.begin(text)
-                    screen.post_message(pane.SessionChosen(session_id))
+                    self._context.post(pane.SessionChosen(self.backend.begin_session(text)))
                 else:
-                    screen.services.submit(current.id, text)
+                    self.backend.submit_prompt(current.id, text)
             except Exception as error:  # noqa: BLE001 as above
                 self._say(error_text(error), is_error=True)
-                screen.textual.call_from_thread(screen.composer.put_back, text)
+                self._context.call_from_thread(self._widgets.composer.put_back, text)
                 return
-            self._host(screen.workspace)
+            self._start_host()
 
         self._thread(work, "asks", "prompt")
 
     def begin_run(self, begin: Callable[[], str], heard: Callable[[str, str], None]) -> None:
         """Begin a run; `heard` is told its id, or why there is none."""
-        screen = self._screen
 
         def work() -> None:
             try:
                 run_id = begin()
             except Exception as error:  # noqa: BLE001 as above
-                screen.textual.call_from_thread(heard, "", error_text(error))
+                self._context.call_from_thread(heard, "", error_text(error))
                 return
-            screen.textual.call_from_thread(heard, run_id, "")
-            self._host(screen.workspace)
+            self._context.call_from_thread(heard, run_id, "")
+            self._start_host()
 
         self._thread(work, "asks", "begin a run")
 
-    def ensure_host(self, workspace: str) -> None:
-        """See to it that a host drives the workspace."""
-        self._thread(lambda: self._host(workspace), "host", "ensure a host")
+    # --- the host -----------------------------------------------------------------------------------
 
-    def _host(self, workspace: str) -> None:
-        if why := self._screen.services.ensure_host(workspace):
+    def ensure_host(self) -> None:
+        """See to it that a host drives the workspace."""
+        self._thread(self._start_host, "host", "ensure a host")
+
+    def _start_host(self) -> None:
+        if why := self.backend.ensure_host(self._status.workspace):
             self._say(why, is_error=True)
+
+    def restart_host(self) -> None:
+        """End the host and start another; agents go on where they were."""
+
+        def work() -> str:
+            self._say(self.backend.restart_host())
+            self.read_trouble()
+            return ""
+
+        self._say("The host is being restarted.")
+        self._report(work, "host", "restart the host")
 
     def notify(self, folder: str) -> None:
         """Send a notice outside of the terminal: something waits."""
-        screen = self._screen
-        first = screen.state.actions.get(screen.showing.summary().first_id or "")
+        summary = self._context.presenter.summary()
+        first = self._state.actions.get(summary.first_id or "")
         if first is not None:
-            left = screen.showing.summary().first_left
+            left = summary.first_left
             until = "" if left is None else f", {countdown_text(left)} left"
             words = one_line(f"{folder}: {first.verb} {first.target} waits{until}", _MAX_NOTIFICATION_CELLS)
-            self._thread(lambda: screen.services.notify_desktop("workbench", words), "notice", "notify")
+            self._thread(lambda: self.backend.notify_desktop("workbench", words), "notice", "notify")
+
+    # --- what is read from time to time -------------------------------------------------------------
+
+    def read_earlier_prompts(self, session_id: str) -> None:
+        """Read what was said here before, which the composer brings back."""
+
+        def work() -> None:
+            prompts = self.backend.earlier_prompts(session_id)
+            self._context.call_from_thread(self._widgets.composer.remember, prompts)
+
+        self._thread(work, "said", "read what was said")
+
+    def read_draft(self) -> None:
+        """Read what stood in the composer when the screen was left."""
+
+        def work() -> None:
+            if draft := self.backend.draft():
+                self._context.call_from_thread(self._widgets.composer.put_back, draft)
+
+        self._thread(work, "draft", "read the draft")
 
     def read_branch(self) -> None:
         """Read which branch is checked out."""
-        screen = self._screen
 
         def work() -> None:
-            screen.branch = screen.services.branch()
-            screen.textual.call_from_thread(screen.showing.head)
+            self._status.branch = self.backend.branch()
+            self._context.call_from_thread(self._context.presenter.head)
 
         self._thread(work, "branch", "read the branch")
 
@@ -367,106 +433,51 @@ class BackgroundTasks:
 
     def read_asks(self) -> None:
         """Read what is asked about here, and whether a model is set up by now."""
-        screen = self._screen
+        status, presenter = self._status, self._context.presenter
 
         def work() -> None:
-            asks, has_model = screen.services.asks(), screen.has_model or screen.services.has_model()
-            is_new, is_other = has_model != screen.has_model, asks != screen.asks
-            screen.asks, screen.has_model = asks, has_model
-            screen.approvals.choosing.requires_seen = screen.services.requires_seen()
+            asks, has_model = self.backend.approval_setting(), status.has_model or self.backend.has_model()
+            is_new, is_other = has_model != status.has_model, asks != status.asks
+            status.asks, status.has_model = asks, has_model
+            self._widgets.approvals.choosing.requires_seen = self.backend.requires_seen()
             if is_new:
-                screen.textual.call_from_thread(screen.showing.everything)
+                self._context.call_from_thread(presenter.everything)
             elif is_other:
-                screen.textual.call_from_thread(screen.showing.around)
+                self._context.call_from_thread(presenter.around)
 
         self._thread(work, "asks of tools", "read what is asked about")
 
     def read_pipelines(self) -> None:
         """Read how many pipelines there are, which the pane without a run says."""
-        screen = self._screen
 
         def work() -> None:
-            found = len(screen.services.pipelines())
-            if found != screen.pipelines_found:
-                screen.pipelines_found = found
-                screen.textual.call_from_thread(screen.showing.pipeline)
+            count = len(self.backend.runs.pipeline_names())
+            if count != self._status.pipelines_found:
+                self._status.pipelines_found = count
+                self._context.call_from_thread(self._context.presenter.pipeline)
 
         self._thread(work, "pipelines", "look for pipelines")
 
     def read_elsewhere(self) -> None:
         """Read how many sessions other folders have, which an empty conversation says."""
-        screen = self._screen
 
         def work() -> None:
-            screen.elsewhere = screen.services.elsewhere()
-            if screen.elsewhere:
-                screen.textual.call_from_thread(screen.showing.conversation, None)
+            self._status.elsewhere = self.backend.count_other_sessions()
+            if self._status.elsewhere:
+                self._context.call_from_thread(self._context.presenter.conversation, None)
 
         self._thread(work, "elsewhere", "count other sessions")
 
     def read_trouble(self) -> None:
         """Look whether the host can do what is asked of it; the header says if not."""
-        screen = self._screen
-
-        def work() -> None:
-            short, whole = screen.services.host_trouble()
-            screen.textual.call_from_thread(self._tell_trouble, short, whole)
-
-        self._thread(work, "trouble", "look at the host")
+        self._thread(
+            lambda: self._context.call_from_thread(self._tell_trouble, *self.backend.host_trouble()),
+            "trouble", "look at the host",
+        )  # fmt: skip
 
     def _tell_trouble(self, short: str, whole: str) -> None:
-        screen = self._screen
-        if short != screen.trouble:
-            screen.trouble = short
-            screen.showing.head()
+        if short != self._status.trouble:
+            self._status.trouble = short
+            self._context.presenter.head()
             if short:
-                screen.say(whole, is_error=True)
-
-    def restart_host(self) -> None:
-        """End the host and start another; agents go on where they were."""
-        screen = self._screen
-
-        def work() -> None:
-            try:
-                said = screen.services.restart_host()
-            except Exception as error:  # noqa: BLE001 whatever a service says is told, nothing is hidden
-                self._say(error_text(error), is_error=True)
-                return
-            self._say(said)
-            self.read_trouble()
-
-        self._say("The host is being restarted.")
-        self._thread(work, "host", "restart the host")
-
-    def edit(self, action_id: str) -> None:
-        """Let the user change a proposal in an editor; the diff then shows their text."""
-        screen = self._screen
-        action = screen.state.actions.get(action_id)
-        opened = screen.state.source.opened(action) if action else None
-        try:
-            change = screen.answering.proposed(opened) if opened else None
-        except SealedBytesMissing as error:
-            self._say(error.why, is_error=True)
-            return
-        if change is None or change.after is None:
-            self._say("Only a change of one file can be edited.")
-            return
-        edits = screen.approvals.choosing.edits
-        before = edits.get(action_id, {}).get(change.path, change.after)
-        name = change.path.rpartition("/")[2]
-        try:
-            data = edit_in_external_editor(screen.textual, screen.services, name, before)
-        except BackendError as error:
-            self._say(str(error), is_error=True)
-            return
-        if data is None or data == before:
-            self._say("Nothing was changed.")
-            return
-        if data == change.after:
-            edits.pop(action_id, None)
-        else:
-            edits[action_id] = {change.path: data}
-        screen.approvals.choosing.was_edited(action_id)
-        screen.showing.detail(action_id)
-        screen.approvals.disarm()
-        self._say("This is your text. a approves it; e changes it again.")
+                self._context.say(whole, is_error=True)

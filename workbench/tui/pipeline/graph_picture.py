@@ -483,14 +483,12 @@ class GraphPicture(LineView):
     # --- drawing --------------------------------------------------------------------------------
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        """Return rows of the screen; another column to begin from draws all of them again."""
         if self._drawn_from != self.scroll_offset.x:
             self._drawn_from = self.scroll_offset.x
             self._strips.clear()
         return super().render_lines(crop)
 
     def draw_line(self, line: int, width: int) -> Strip:
-        """Draw what is seen of a line."""
         picture = self.picture
         if picture is None:
             return Strip.blank(width, self.rich_style)
@@ -548,7 +546,6 @@ class GraphPicture(LineView):
             self.scroll_to(max(0, to.x), max(0, to.y), animate=False, force=True)
 
     def on_width(self, width: int) -> None:
-        """Fit the picture to another size."""
         del width
         self._arrange()
 

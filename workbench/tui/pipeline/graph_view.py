@@ -22,7 +22,6 @@ class GraphView(GraphPicture):
         self._has_dragged = False
 
     def changed(self) -> None:
-        """Let the cursor follow what runs."""
         if self.follows_run:
             self._follow()
 

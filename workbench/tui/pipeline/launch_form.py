@@ -26,22 +26,22 @@ from workbench.tui.widgets.line_view import LineView, RowList, RowPlacement
 from workbench.views.pipeline import LaunchPlan, LaunchRequest, PipelineChoice
 
 if TYPE_CHECKING:
-    from workbench.tui.main.screen import MainScreen
+    from workbench.tui.main.context import MainContext
 
 _NO_PIPELINES: Final = "No pipeline was found in .wave/pipelines or .workbench/pipelines of this workspace."
 _MOST_CHOICES: Final = 6
 _MOST_WORDS: Final = 4
 
 
-def open_launch(screen: "MainScreen") -> None:
+def open_launch(context: "MainContext") -> None:
     """Open the form over a main screen; the pipeline of the run on show is under the cursor."""
-    choices = screen.services.pipeline_choices()
+    choices = context.backend.runs.pipeline_choices()
     if not choices:
-        screen.say(_NO_PIPELINES)
+        context.say(_NO_PIPELINES)
         return
-    run = screen.pipeline.run
+    run = context.widgets.pipeline.run
     first = next((one.file for one in choices if run is not None and one.name == run.name), choices[0].file)
-    screen.textual.push_screen(LaunchScreen(screen, choices, first))
+    context.app.push_screen(LaunchScreen(context, choices, first))
 
 
 class ChoiceList(RowList):
@@ -52,7 +52,6 @@ class ChoiceList(RowList):
         self.choices = {one.file: one for one in choices}
 
     def draw_row(self, placed: RowPlacement, width: int) -> Strip:
-        """Draw a pipeline."""
         rows = LaunchRows(
             ink(self), glyphs(self), width, is_cursor=placed.is_cursor, has_focus=placed.is_focused
         )
@@ -75,7 +74,6 @@ class PlanList(RowList):
         self.invalidate()
 
     def draw_row(self, placed: RowPlacement, width: int) -> Strip:
-        """Draw a row of the plan."""
         plan, (kind, _, at) = self.plan, placed.row_id.partition(":")
         rows = LaunchRows(
             ink(self), glyphs(self), width, is_cursor=placed.is_cursor, has_focus=placed.is_focused
@@ -130,9 +128,9 @@ class LaunchScreen(MinSizeDialog, inherit_bindings=False):
     BINDINGS = keymap.bindings("launch")
     LEAVES = "launch.leave"
 
-    def __init__(self, main: "MainScreen", choices: Sequence[PipelineChoice], first: str) -> None:
+    def __init__(self, context: "MainContext", choices: Sequence[PipelineChoice], first: str) -> None:
         super().__init__("launch")
-        self._main, self._file = main, first
+        self._main, self._file = context, first
         self._choices, self._plan_list = ChoiceList(choices), PlanList()
         self._input = Input(id="launch-input", select_on_focus=False, compact=True)
         self._input.cursor_blink = False
@@ -144,7 +142,6 @@ class LaunchScreen(MinSizeDialog, inherit_bindings=False):
         """The input where it has several lines; the field shows the first."""
 
     def compose_box(self) -> Iterable[Widget]:
-        """Yield pipelines, input, plan, words, keys."""
         with Vertical(id="launch-box"):
             yield self._choices
             with Horizontal(id="launch-row"):
@@ -155,7 +152,6 @@ class LaunchScreen(MinSizeDialog, inherit_bindings=False):
             yield self._keys
 
     def on_mount(self) -> None:
-        """Show the pipelines and read the one under the cursor."""
         self.set_titles("Start a pipeline", f"{len(self._choices.choices)} found")
         self._choices.set_ids(list(self._choices.choices))
         self._choices.focus()
@@ -164,7 +160,6 @@ class LaunchScreen(MinSizeDialog, inherit_bindings=False):
         self._read()
 
     def resized(self) -> None:
-        """Lay out in another size; the starting key waits again."""
         self._arming.disarm()
         self._fit()
         self.call_after_refresh(self._say)
@@ -177,14 +172,14 @@ class LaunchScreen(MinSizeDialog, inherit_bindings=False):
 
     def _read(self) -> None:
         """Read the pipeline under the cursor in a thread; the form is usable meanwhile."""
-        file, services, app = self._file, self._main.services, self._main.textual
+        file, backend, app = self._file, self._main.backend, self._main.app
         self._plan_list.show_plan(None)
         self._arming.disarm()
         self._say()
 
         def work() -> None:
             try:
-                found = services.launch_plan(file)
+                found = backend.runs.launch_plan(file)
             except Exception as error:  # noqa: BLE001 whatever a service says is told, nothing is hidden
                 found = LaunchPlan(name=file, file=file, why_not=error_text(error))
             app.call_from_thread(self._planned, file, found)
@@ -275,7 +270,6 @@ class LaunchScreen(MinSizeDialog, inherit_bindings=False):
     # --- what keys and mouse ask for ----------------------------------------------------------------
 
     def action_do(self, key_id: str) -> None:
-        """Do what the table says; in the text field only few keys count."""
         if self.focused is self._input and key_id not in _KEYS_IN_FIELD:
             return
         super().action_do(key_id)
@@ -357,7 +351,7 @@ class LaunchScreen(MinSizeDialog, inherit_bindings=False):
         """Write the input in an editor."""
         data, main = self.input_text.encode("utf-8", "surrogatepass"), self._main
         try:
-            found = edit_in_external_editor(main.textual, main.services, "input.md", data)
+            found = edit_in_external_editor(main.app, main.backend, "input.md", data)
         except BackendError as error:
             self._tell(str(error))
             return
@@ -396,7 +390,7 @@ class LaunchScreen(MinSizeDialog, inherit_bindings=False):
             return
         self._is_starting = True
         wish = LaunchRequest(file=plan.file, input=self.input_text, grants=plan.taken)
-        self._main.requests.begin_run(lambda: self._main.services.launch(wish), self._begun)
+        self._main.tasks.begin_run(lambda: self._main.backend.runs.launch(wish), self._begun)
 
     def _begun(self, run_id: str, why_not: str) -> None:
         self._is_starting = False
@@ -410,7 +404,6 @@ class LaunchScreen(MinSizeDialog, inherit_bindings=False):
         self._main.show_run(run_id)
 
     def leave(self) -> None:
-        """Leave the field, else the form; nothing is run."""
         if self.focused is self._input:
             self._choices.focus()
         else:

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Final
 
 from workbench.tui.keymap import Key
-from workbench.tui.pane import ArtifactWanted, CompareWanted, LaunchWanted, OtherRunWanted, StatusMessage
+from workbench.tui.pane import StatusMessage
 
 if TYPE_CHECKING:
     from workbench.tui.pipeline.launch_form import LaunchScreen
@@ -65,7 +65,7 @@ PIPELINE: Final[tuple[Key["PipelinePane"], ...]] = (
         action=lambda pane: pane.step.turn(1), why_off=lambda pane: pane.why_no_parts()),
     Key(id="pipeline.artifact", keys=("e",), label="artifact", tooltip="open what the step handed on",
         group="Read", footer=59, decides=True,
-        action=lambda pane: pane.post_message(ArtifactWanted()), why_off=lambda pane: pane.why_no_run()),
+        action=lambda pane: pane.open_artifact(), why_off=lambda pane: pane.why_no_run()),
     Key(id="pipeline.retry", keys=("R",), label="retry", tooltip="this step again, and what needs it",
         group="Runs", footer=52, decides=True,
         action=lambda pane: pane.ask_run("retry"), why_off=lambda pane: pane.why_not_repeat()),
@@ -74,18 +74,18 @@ PIPELINE: Final[tuple[Key["PipelinePane"], ...]] = (
         action=lambda pane: pane.ask_run("from"), why_off=lambda pane: pane.why_not_repeat()),
     Key(id="pipeline.launch", keys=("L",), label="start one…",
         tooltip="start a pipeline: input, dry run, grants", group="Runs", footer=57, decides=True,
-        action=lambda pane: pane.post_message(LaunchWanted())),
+        action=lambda pane: pane.open_launch()),
     Key(id="pipeline.cancel", keys=("X",), label="cancel run", tooltip="end the run", group="Runs", footer=60,
         decides=True,
         action=lambda pane: pane.ask_cancel(), why_off=lambda pane: pane.why_not_cancel()),
     Key(id="pipeline.compare", keys=("C",), label="compare", tooltip="with another run of the pipeline",
         group="Runs", footer=62,
-        action=lambda pane: pane.post_message(CompareWanted()), why_off=lambda pane: pane.why_no_run()),
+        action=lambda pane: pane.open_compare(), why_off=lambda pane: pane.why_no_run()),
     Key(id="pipeline.run-older", keys=("{",), label="runs", tooltip="run before, after", shown="{ }",
         group="Runs", footer=64,
-        action=lambda pane: pane.post_message(OtherRunWanted(-1)), why_off=lambda pane: pane.why_no_run()),
+        action=lambda pane: pane.show_run_beside(-1), why_off=lambda pane: pane.why_no_run()),
     Key(id="pipeline.run-newer", keys=("}",), label="", tooltip="run after", shown="-", group="Runs",
-        action=lambda pane: pane.post_message(OtherRunWanted(1)), why_off=lambda pane: pane.why_no_run()),
+        action=lambda pane: pane.show_run_beside(1), why_off=lambda pane: pane.why_no_run()),
 )  # fmt: skip
 STEP: Final[tuple[Key["PipelinePane"], ...]] = (
     Key(id="step.scroll-down", keys=("j", "down"), label="scroll", tooltip="line down, up", shown="j k",

@@ -13,13 +13,10 @@ from workbench.render.theme import Ink
 from workbench.text.human import countdown_text, token_text
 from workbench.tui import keymap, render_context
 from workbench.tui.pane import (
-    ArtifactWanted,
-    GateWanted,
     KeysChanged,
     LineWanted,
     Pane,
     PipelineModel,
-    RunRequest,
     RunRequestKind,
     StatusMessage,
     StepWanted,
@@ -67,7 +64,6 @@ class PipelinePane(Pane):
         self._wanted: str | None = None
 
     def compose_body(self) -> Iterable[Widget]:
-        """Yield the row over the graph, the graph, the row under it, and the step in full."""
         yield self._top
         if self._graph is not None:
             yield self._graph
@@ -107,7 +103,6 @@ class PipelinePane(Pane):
 
     @property
     def focus_view(self) -> Widget:
-        """Return the graph, or the step while it has all of the pane."""
         return self.step if self._is_full or self._graph is None else self._graph
 
     @property
@@ -118,7 +113,6 @@ class PipelinePane(Pane):
     # --- what is shown --------------------------------------------------------------------------
 
     def show(self, view: PipelineModel) -> None:
-        """Show a run, or that there is none."""
         self._shown = view
         if view.run is None:
             self._is_full = False
@@ -305,31 +299,26 @@ class PipelinePane(Pane):
     # --- list keys ------------------------------------------------------------------------------
 
     def move(self, rows: int) -> None:
-        """Scroll the step that is shown in full; the graph has keys of its own."""
         if self._is_full:
             self.step.scroll_to_line(self.step.first_line + rows)
 
     def move_to_end(self, *, is_last: bool) -> None:
-        """Go to the first or last layer, or to an end of the step in full."""
         if self._is_full:
             self.step.scroll_to_line(self.step.line_count if is_last else 0)
         else:
             self.graph.go_to_end(is_last=is_last)
 
     def scroll_half(self, direction: int) -> None:
-        """Scroll the step in full; without room for it the graph."""
         view = self.step if self.has_step else self.graph
         view.scroll_to_line(view.first_line + direction * max(1, view.size.height // 2))
 
     def move_to_problem(self, step: int) -> None:
-        """Go to the next or previous step that failed, asks or runs."""
         if not self.graph.go_to_problem(step):
             self.post_message(StatusMessage("Nothing has failed, asks or runs here."))
 
     def open_row(self) -> None:
-        """Go to a gate's row of the queue, else give the step the whole pane."""
         if self.gate is not None:
-            self.post_message(GateWanted(self.gate))
+            self.main.show_action(self.gate)
         elif self.cursor_step is not None:
             self.post_message(StepWanted(self.graph.cursor, is_opened=not self.has_step))
             self.set_full(is_full=self.has_step or self._is_full)
@@ -354,7 +343,6 @@ class PipelinePane(Pane):
         return self._is_full
 
     def copy_text(self) -> str:
-        """Return the part that is shown, or the id under the cursor."""
         return self.step.text() if self._is_full else self.graph.cursor or ""
 
     def ask_filter(self) -> None:
@@ -366,7 +354,6 @@ class PipelinePane(Pane):
         self.post_message(LineWanted(self, purpose, title, again, does="find"))
 
     def line_heard(self, purpose: str, text: str, *, is_final: bool) -> None:
-        """Find what was typed; the cursor goes to a step while its name is typed."""
         if purpose == "cancel":
             if is_final and text.strip().casefold() == "cancel":
                 self.ask_run("cancel")
@@ -375,7 +362,7 @@ class PipelinePane(Pane):
             return
         if purpose == "artifact":
             if is_final and text:
-                self.post_message(ArtifactWanted(text))
+                self.open_artifact(text)
             return
         if purpose == "find-text":
             if is_final and text and not self.step.find_next(text):
@@ -395,8 +382,50 @@ class PipelinePane(Pane):
     def ask_run(self, what: RunRequestKind) -> None:
         """Ask something of the run on show, about the step under the cursor."""
         run, step = self._shown.run, self.cursor_step
-        if run is not None:
-            self.post_message(RunRequest(what, run.id, step.id if step is not None else ""))
+        if run is None:
+            return
+        runs, tasks = self.main.backend.runs, self.main.tasks
+        step_id = step.id if step is not None else ""
+        match what:
+            case "cancel":
+                tasks.ask(runs.cancel_run, run.id, "The run ends.")
+            case "retry":
+                tasks.ask(lambda key: runs.retry_step(key, step_id), run.id, f"{step_id} is done again.")
+            case "from":
+                tasks.begin_run(lambda: runs.run_from(run.id, step_id), self._run_begun)
+
+    def _run_begun(self, run_id: str, why_not: str) -> None:
+        if why_not:
+            self.main.say(why_not, is_error=True)
+        else:
+            self.main.show_run(run_id)
+
+    def open_artifact(self, name: str = "") -> None:
+        """Open what the step under the cursor handed on; without a name the only one."""
+        from workbench.tui.pipeline.run_results import open_artifact
+
+        open_artifact(self.main, name)
+
+    def open_launch(self) -> None:
+        """Open the form that starts a pipeline."""
+        from workbench.tui.pipeline.launch_form import open_launch
+
+        open_launch(self.main)
+
+    def open_compare(self) -> None:
+        """Show the run beside another run of its pipeline."""
+        from workbench.tui.pipeline.run_results import open_compare
+
+        open_compare(self.main)
+
+    def show_run_beside(self, step: int) -> None:
+        """Show an older (-1) or newer (1) run."""
+        runs = self.main.state.runs
+        before = runs.current
+        runs.beside(step)
+        if runs.current == before:
+            self.main.say("That is the newest run." if step > 0 else "That is the oldest run that is listed.")
+        self.main.presenter.pipeline()
 
     def ask_cancel(self) -> None:
         """Have the word typed that ends the run."""
@@ -412,7 +441,6 @@ class PipelinePane(Pane):
         self._say()
 
     def label_of(self, key_id: str) -> str:
-        """Say what some keys do now."""
         if key_id == "list.filter":
             return "find"
         if key_id == "list.open" and self.gate is not None:
@@ -451,7 +479,7 @@ class PipelinePane(Pane):
     def open_gate(self) -> None:
         """Go to the row of the queue in which the gate waits."""
         if self.gate is not None:
-            self.post_message(GateWanted(self.gate))
+            self.main.show_action(self.gate)
 
     def scroll_page(self, step: int) -> None:
         """Scroll a page of the graph, or items of an open fold, down (1) or up (-1)."""

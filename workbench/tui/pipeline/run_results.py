@@ -34,44 +34,39 @@ from workbench.views.detail_pages import ComparisonRow, RunComparison, compare_r
 from workbench.views.pipeline import PipelineRun
 
 if TYPE_CHECKING:
-    from workbench.tui.main.screen import MainScreen
+    from workbench.tui.main.context import MainContext
 
 _MAX_NAMES = 8
 
 
-def open_artifact(screen: "MainScreen", name: str = "") -> None:
-    """Open an artifact of the step under the cursor; without a name the only one, else ask which.
-
-    Args:
-        screen: the main screen.
-        name: as `names` lists it.
-    """
-    found = _artifact_blobs(screen)
+def open_artifact(context: "MainContext", name: str = "") -> None:
+    """Open an artifact of the step under the cursor; without a name the only one, else ask which."""
+    found = _artifact_blobs(context)
     if not found:
-        screen.say("This step has handed on nothing that could be opened.")
+        context.say("This step has handed on nothing that could be opened.")
     elif name in found or len(found) == 1:
-        _open_copy(screen, name or next(iter(found)), found.get(name) or next(iter(found.values())))
+        _open_copy(context, name or next(iter(found)), found.get(name) or next(iter(found.values())))
     elif not name:
-        _ask_which(screen, list(found))
+        _ask_which(context, list(found))
     else:
         near = [key for key in found if name.casefold() in key.casefold()]
         if len(near) == 1:
-            _open_copy(screen, near[0], found[near[0]])
+            _open_copy(context, near[0], found[near[0]])
         else:
-            screen.say(f"No artifact is called {one_line(name, 60)}. There are {', '.join(found)}.")
+            context.say(f"No artifact is called {one_line(name, 60)}. There are {', '.join(found)}.")
 
 
-def _ask_which(screen: "MainScreen", names: list[str]) -> None:
+def _ask_which(context: "MainContext", names: list[str]) -> None:
     more = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
     right = ", ".join(names[:_MAX_NAMES]) + more
-    screen.post_message(
-        LineWanted(screen.pipeline, "artifact", "Open which artifact", right, "open", text=names[0])
+    context.post(
+        LineWanted(context.widgets.pipeline, "artifact", "Open which artifact", right, "open", text=names[0])
     )
 
 
-def _artifact_blobs(screen: "MainScreen") -> dict[str, str]:
+def _artifact_blobs(context: "MainContext") -> dict[str, str]:
     """Return the blobs of the files that a step handed on last, by the names they are asked for."""
-    source, pane = screen.state.source, screen.pipeline
+    source, pane = context.state.source, context.widgets.pipeline
     run, step = pane.run, pane.cursor_step
     if run is None or step is None:
         return {}
@@ -106,42 +101,42 @@ def _folder_members(listing: str | None, label: str) -> dict[str, str]:
     }
 
 
-def _open_copy(screen: "MainScreen", name: str, ref: str) -> None:
-    text = screen.state.source.text_of(ref)
+def _open_copy(context: "MainContext", name: str, ref: str) -> None:
+    text = context.state.source.text_of(ref)
     if text is None:
-        screen.say(f"{name} was not opened: its bytes are not kept any more. R does its step again.")
+        context.say(f"{name} was not opened: its bytes are not kept any more. R does its step again.")
         return
     data = text.encode("utf-8", "replace")
     try:
         saved = edit_in_external_editor(
-            screen.textual, screen.services, name.rpartition("/")[2] or "artifact", data
+            context.app, context.backend, name.rpartition("/")[2] or "artifact", data
         )
     except BackendError as error:
-        screen.say(str(error), is_error=True)
+        context.say(str(error), is_error=True)
         return
     if saved is not None and saved != data:
-        screen.say(f"{name} is as it was: what you changed was a copy.")
+        context.say(f"{name} is as it was: what you changed was a copy.")
 
 
 _ROW_ORDERS: Final = ("in the order of the file", "by the change of time", "by the change of tokens")
 _MOST_WORDS: Final = 4
 
 
-def open_compare(screen: "MainScreen") -> None:
+def open_compare(context: "MainContext") -> None:
     """Open the comparison of the run on show with the one before it, or say that there is none."""
-    run = screen.pipeline.run
+    run = context.widgets.pipeline.run
     if run is None:
         return
-    others = other_runs_of(screen, run)
+    others = other_runs_of(context, run)
     if not others:
-        screen.say(f"There is no other run of {run.name} to compare with.")
+        context.say(f"There is no other run of {run.name} to compare with.")
         return
-    screen.textual.push_screen(CompareScreen(screen, run.id, others))
+    context.app.push_screen(CompareScreen(context, run.id, others))
 
 
-def other_runs_of(screen: "MainScreen", run: PipelineRun) -> list[str]:
+def other_runs_of(context: "MainContext", run: PipelineRun) -> list[str]:
     """Return the other runs of a pipeline, the nearest older one first, then older ones, then newer ones."""
-    rows = screen.state.runs.rows
+    rows = context.state.runs.rows
     ids = sorted(
         (key for key in reversed(rows) if rows[key].pipeline_name == rows[run.id].pipeline_name),
         key=lambda key: rows[key].created_at,
@@ -164,7 +159,6 @@ class CompareList(RowList):
         self.invalidate()
 
     def draw_row(self, placed: RowPlacement, width: int) -> Strip:
-        """Draw a step."""
         return comparison_strip(
             self.rows[placed.row_id], width, ink(self), glyphs(self), is_cursor=placed.is_cursor,
             has_focus=placed.is_focused,
@@ -177,9 +171,9 @@ class CompareScreen(Dialog, inherit_bindings=False):
     AUTO_FOCUS = ""
     BINDINGS = keymap.bindings("compare")
 
-    def __init__(self, main: "MainScreen", run_id: str, others: Sequence[str]) -> None:
+    def __init__(self, context: "MainContext", run_id: str, others: Sequence[str]) -> None:
         super().__init__("compare")
-        self._main, self._run, self._others = main, run_id, others
+        self._main, self._run, self._others = context, run_id, others
         self._at, self._order = 0, 0
         self._made: RunComparison | None = None
         self._list = CompareList()
@@ -188,7 +182,6 @@ class CompareScreen(Dialog, inherit_bindings=False):
         self._words, self._keys = Static(id="compare-words"), Static(id="compare-keys")
 
     def compose(self) -> ComposeResult:
-        """Yield heads, steps, sums, words, keys."""
         with Vertical(id="compare-box"):
             yield self._heads
             yield self._list
@@ -197,7 +190,6 @@ class CompareScreen(Dialog, inherit_bindings=False):
             yield self._keys
 
     def on_mount(self) -> None:
-        """Compare with the first of the others."""
         self._list.focus()
         self._read()
 
@@ -307,4 +299,4 @@ class CompareScreen(Dialog, inherit_bindings=False):
         step = self._list.cursor
         self.dismiss()
         self._main.go_to(4)
-        self._main.pipeline.graph.put_cursor(step)
+        self._main.widgets.pipeline.graph.put_cursor(step)

@@ -9,7 +9,7 @@ from workbench.config.types import UiSettings
 from workbench.domain.rows import Session
 from workbench.journal.journal import Journal
 from workbench.tui.app import WorkbenchApp
-from workbench.tui.backend import Backend
+from workbench.tui.backend import Backend, ReplayBackend
 from workbench.tui.main.screen import MainScreen
 from workbench.tui.replay.replay_screen import ReplayScreen, replay_screen_for
 
@@ -31,7 +31,7 @@ class ReplayApp(WorkbenchApp, inherit_bindings=False):
         speed: float = 1.0,
         remark: str = "",
         beside: "Recording | None" = None,
-        services: Backend | None = None,
+        backend: Backend | None = None,
         **more: object,
     ) -> None:
         """Compose the replay of a session.
@@ -45,16 +45,15 @@ class ReplayApp(WorkbenchApp, inherit_bindings=False):
             speed: One of `views.player.SPEEDS`.
             remark: What is said when it begins; empty for nothing.
             beside: Another session, and where it is, that is shown in step with it at first.
-            services: What reaches outside; only its clipboard and its fork are used.
+            backend: What reaches outside; only its clipboard and its fork are used.
             more: The colours and characters of the terminal; what a test sets: signs, the clock.
         """
-        self._reaching, self._beside = services, beside
-        super().__init__(journal, Backend(), session.workspace, ui=ui, home=home, **more)  # type: ignore[arg-type]
+        self._live_backend, self._beside = backend, beside
+        super().__init__(journal, ReplayBackend(backend), session.workspace, ui=ui, home=home, **more)  # type: ignore[arg-type]
         self._session, self._at, self._speed, self._remark = session, at, speed, remark
 
     def make_main(self) -> MainScreen:
-        """Return the replay."""
-        screen: ReplayScreen = replay_screen_for(self._journal, self._session, self._home, self._reaching)
+        screen: ReplayScreen = replay_screen_for(self._journal, self._session, self._home, self._live_backend)
         screen.player.speed = self._speed
         if self._at is not None:
             screen.player.toggle()
@@ -72,4 +71,4 @@ class ReplayApp(WorkbenchApp, inherit_bindings=False):
 
         reel = cast("ReplayScreen", self.main).player.reel
         share = 0.0 if self._at is None or not reel.length else reel.played(self._at) / reel.length
-        self.push_screen(SideBySideScreen((self._journal, self._session), other, share, self._reaching))
+        self.push_screen(SideBySideScreen((self._journal, self._session), other, share, self._live_backend))

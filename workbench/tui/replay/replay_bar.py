@@ -36,7 +36,6 @@ class ReplayHeader(Header):
         self._title, self._when, self._at = one_line(title, 60), one_line(when, 80), ""
 
     def show(self, facts: HeaderFacts, *, has_model: bool = True) -> None:
-        """Take no facts of a live screen."""
         del facts, has_model
 
     def show_span(self, when: str) -> None:
@@ -51,7 +50,6 @@ class ReplayHeader(Header):
             self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        """Draw the row; what does not fit is dropped from the middle."""
         del y
         width, colours = self.size.width, ink(self)
         info, bold = colours.of("info", bold=True), colours.of("foreground", bold=True)
@@ -79,7 +77,6 @@ class ReplayNotice(SessionStrip):
         del rows
 
     def render_line(self, y: int) -> Strip:
-        """Draw the sentence."""
         del y
         colours, width = ink(self), self.size.width
         words = REPLAY_NOTICE if width >= len(REPLAY_NOTICE) + 4 else _SHORT_NOTICE
@@ -123,7 +120,6 @@ class ReplayBar(Widget):
             self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        """Draw a row."""
         shown, width = self._shown, self.size.width
         if shown is None:
             return cells.line_strip(Content(""), width, ink(self).on("background"))

@@ -21,13 +21,17 @@ from workbench.journal.journal import Journal
 from workbench.text import human
 from workbench.text.human import countdown_text
 from workbench.tui import keymap
-from workbench.tui.backend import Backend
+from workbench.tui.approvals.approvals_pane import ApprovalsPane
+from workbench.tui.backend import Backend, ReplayBackend
+from workbench.tui.conversation.conversation_pane import ConversationPane
 from workbench.tui.journal_source import MAX_FRAMES_PER_SECOND, JournalFeed
 from workbench.tui.library.session_actions import ExportPrompt, ForkPrompt
-from workbench.tui.main.bars import FooterKey
+from workbench.tui.main.bars import Footer, FooterKey, Sidebar, Tabs
+from workbench.tui.main.context import MainContext, MainWidgets, WorkspaceStatus
 from workbench.tui.main.layout import Layout, LayoutController
+from workbench.tui.main.places import PLACES_UNAVAILABLE
 from workbench.tui.main.presenter import Presenter
-from workbench.tui.main.screen import PLACES_UNAVAILABLE, MainScreen
+from workbench.tui.main.screen import MainScreen
 from workbench.tui.pane import (
     DecisionMade,
     DecisionReported,
@@ -36,9 +40,12 @@ from workbench.tui.pane import (
     SourceChanged,
     StatusMessage,
 )
+from workbench.tui.pipeline.pipeline_pane import PipelinePane
 from workbench.tui.replay.replay_bar import ReplayBar, ReplayHeader, ReplayNotice
 from workbench.tui.replay.replay_source import MAX_FORWARD_EVENTS, ReplaySource
 from workbench.tui.state import ScreenState
+from workbench.tui.tools.tools_pane import ToolsPane
+from workbench.tui.widgets.pane_frame import Rule
 from workbench.views import replay
 from workbench.views.replay import Player, parse_replay_moment
 from workbench.views.timeline import MarkKind
@@ -116,12 +123,10 @@ class RefusedDecisions:
         self._why = why
 
     def decide(self, message: DecisionMade, opened: ActionOpened | None) -> DecisionReported:
-        """Refuse."""
         del opened
         return DecisionReported(message.action_id, message.verdict, None, self._why)
 
     def extend(self, action_id: str) -> DecisionReported:
-        """Refuse."""
         return DecisionReported(action_id, "extend", None, self._why)
 
     def expire(self) -> None:
@@ -132,7 +137,6 @@ class RefusedDecisions:
         del opened
 
     def edited_hunks(self, opened: ActionOpened, edited: Mapping[str, bytes]) -> tuple[Hunk, ...]:
-        """Return the recorded hunks."""
         del edited
         return opened.hunks
 
@@ -148,33 +152,29 @@ class NullComposer:
     display = has_focus_within = False
 
     def show(self, view: "ComposerModel") -> None:
-        """Show nothing."""
         del view
 
     def remember(self, said: Sequence[str]) -> None:
-        """Remember nothing."""
         del said
 
     def focus_input(self) -> None:
         """Leave the focus where it is."""
 
     def begin(self, text: str) -> None:
-        """Begin nothing."""
         del text
 
 
 class ReplayPresenter(Presenter):
     """Shows the moment, and the keys of the replay."""
 
-    def __init__(self, screen: "ReplayScreen") -> None:
-        super().__init__(screen)
+    def __init__(self, screen: "ReplayScreen", context: MainContext) -> None:
+        super().__init__(screen, context)
         self._replay = screen
 
     def composer(self) -> None:
         """Show none."""
 
     def footer(self) -> None:
-        """Show the keys of the replay wherever the focus is."""
         screen, users = self._replay, keymap.user_keymap(self._replay)
         keys = sorted(
             (key for key in keymap.keys_of_scopes(["replay"]) if key.footer), key=lambda key: key.footer
@@ -184,7 +184,7 @@ class ReplayPresenter(Presenter):
             for key in keys
         ]
         label = "all keys" if screen.size.width >= 100 else "keys"
-        screen.footer.show(
+        self._widgets.footer.show(
             found, FooterKey(keys=keymap.printed_keys(keymap.key_of("app.help"), users), label=label)
         )
 
@@ -192,15 +192,18 @@ class ReplayPresenter(Presenter):
 class ReplayLayoutController(LayoutController):
     """The sentence and no composer."""
 
-    def put(self, found: Layout) -> None:
-        """Show the sentence wherever there is a row for it."""
-        super().put(found)
-        self._screen.strip.display = found.width in ("medium", "wide")
+    def put(self, layout: Layout) -> None:
+        super().put(layout)
+        self._widgets.strip.display = layout.width in ("medium", "wide")
 
     def status(self) -> None:
-        """Never show the composer; on a narrow screen a sentence takes the row of the rule."""
         super().status()
-        self._screen.composer.display = False
+        self._widgets.composer.display = False
+
+    def show_bottom(self, *, is_shown: bool) -> None:
+        for bar in self._screen.query(ReplayBar):
+            bar.display = is_shown
+        self._widgets.footer.display = is_shown
 
 
 class ReplayScreen(MainScreen, inherit_bindings=False):
@@ -211,7 +214,7 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
     BINDINGS = keymap.bindings("replay", is_first=True) + keymap.bindings("app")
 
     def __init__(
-        self, source: ReplaySource, session: Session, feed: JournalFeed, services: Backend, home: str
+        self, source: ReplaySource, session: Session, feed: JournalFeed, backend: Backend, home: str
     ) -> None:
         """Show a session from its beginning, paused.
 
@@ -219,19 +222,25 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
             source: its recording.
             session: as it stands now; names it.
             feed: says that the journal has grown.
-            services: all of them do nothing, but the clipboard.
+            backend: refuses what a replay cannot do.
             home: the user's home folder, shown as `~`.
         """
         why = refusal_sentence(source.reel.time(0))
-        super().__init__(ScreenState(source), services, RefusedDecisions(why), feed, source.workspace, home)
+        header = self._header = ReplayHeader(session.title or session.id[:8], recording_span(source))
+        notice = self._sentence = ReplayNotice()
+        widgets = MainWidgets(
+            rail=Sidebar(key="rail"), conversation=ConversationPane(key="conversation"),
+            approvals=ApprovalsPane(key="approvals"), tools=ToolsPane(key="tools"),
+            pipeline=PipelinePane(key="pipeline"), header=header, strip=notice, tabs=Tabs(),
+            footer=Footer(), rule=Rule(key="rule"), composer=cast("Composer", NullComposer()),
+        )  # fmt: skip
+        status = WorkspaceStatus(workspace=source.workspace, home=home, pipelines_found=0)
+        state, decisions = ScreenState(source), RefusedDecisions(why)
+        super().__init__(state, backend, decisions, feed, status, widgets=widgets)
         self.source, self.session_id, self._why = source, session.id, why
         self._session = session
-        self.pipelines_found = 0
         self.player = Player(source.reel)
-        self.header = self._header = ReplayHeader(session.title or session.id[:8], recording_span(source))
-        self.strip = self._sentence = ReplayNotice()
         self.bar = ReplayBar(source.reel)
-        self.showing, self.placing = ReplayPresenter(self), ReplayLayoutController(self)
         self.pointing = ReplayCursors(self)
         self._timer: Timer | None = None
         self._ticked = 0.0
@@ -245,33 +254,31 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
     def _forbids(self, key_id: str) -> str:
         return self._why if is_off_in_replay(key_id) else ""
 
-    def make_composer(self) -> "Composer":
-        """Return none: there is nobody to write to."""
-        return cast("Composer", NullComposer())
+    def make_presenter(self) -> Presenter:
+        return ReplayPresenter(self, self.context)
+
+    def make_layout(self) -> LayoutController:
+        return ReplayLayoutController(self, self.context)
 
     def below(self) -> Iterable[Widget]:
-        """Yield the bar above the footer."""
-        yield self.rule
+        yield self.widgets.rule
         yield self.bar
-        yield self.footer
+        yield self.widgets.footer
 
     # --- life -----------------------------------------------------------------------------------
 
     def load(self) -> None:
-        """Read the moment it begins at."""
         self.source.seek(self.player.index)
         self.state.load(self.session_id, TAIL_EVENTS)
         self.show_moment()
 
     def start_focus(self) -> None:
-        """Put the focus on the queue, for there is no composer; where nothing asked, on what was said."""
         asks = any(self.source.reel.marks.of(kind) for kind in ("approval", "expiry"))
         pane = self.approvals if asks or not len(self.source.reel) else self.conversation
-        self.place = pane.PLACE
+        self.places.current = pane.PLACE
         pane.focus_view.focus()
 
     def after_first_frame(self) -> None:
-        """Begin to play, now that its beginning is seen, and make checkpoints in the background."""
         self._timer = self.set_interval(1 / MAX_FRAMES_PER_SECOND, self._frame, pause=True)
         self._moved()
         self.run_worker(
@@ -300,7 +307,6 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
             self.show_moment()
 
     def on_unmount(self) -> None:
-        """Make no more checkpoints."""
         self._is_closed.set()
         self.source.close()
 
@@ -313,9 +319,8 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
     # --- the moment -----------------------------------------------------------------------------
 
     def look(self) -> None:
-        """Take in what the session recorded since."""
         self._looks_soon = False
-        self._looked_at = self.drawing.monotonic()
+        self._looked_at = self.textual.monotonic()
         if self._feed.fresh() and self.source.reel.is_whole and self.source.grow():
             self._header.show_span(recording_span(self.source))
             self.go(self.player.grown())
@@ -333,8 +338,8 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
         else:
             source.seek(index)
             state.load(self.session_id if current is None else current.id, TAIL_EVENTS)
-            self.showing.everything()
-            self.showing.detail(self.approvals.queue.cursor)
+            self.presenter.everything()
+            self.presenter.detail(self.approvals.queue.cursor)
         self.pointing.at_waiting()
         self.show_moment()
 
@@ -349,15 +354,11 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
             if player.reel.is_steady
             else human.clock_time_seconds(now)
         )
-        self.header.show_moment(clock)
+        self._header.show_moment(clock)
         self.bar.show(replay.replay_status(player, self._next_words()))
         if now // _MICROSECONDS != self._second and self.is_mounted:
             self._second = now // _MICROSECONDS
-            for pane in self.panes:
-                if self.is_shown(pane):
-                    pane.tick(now)
-            if self.is_shown(self.pipeline) and self.state.runs.looks_otherwise(now):
-                self.showing.pipeline()
+            self.presenter.tick(now)
 
     def _next_words(self) -> str:
         mark = self.player.reel.jump(self.player.index, None, 1)
@@ -368,7 +369,7 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
         return self._next[1]
 
     def _frame(self) -> None:
-        now = self.drawing.monotonic()
+        now = self.textual.monotonic()
         passed, self._ticked = now - self._ticked, now
         if self.player.is_following:
             self.show_moment()
@@ -381,11 +382,11 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
 
     def _moved(self) -> None:
         """Run the timer as long as something moves, and say what the keys do now."""
-        self._ticked = self.drawing.monotonic()
+        self._ticked = self.textual.monotonic()
         if self._timer is not None:
             moves = self.player.is_playing or self.player.is_following
             self._timer.resume() if moves else self._timer.pause()
-        self.showing.footer()
+        self.presenter.footer()
 
     # --- what the keys do -------------------------------------------------------------------------
 
@@ -427,7 +428,6 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
         self.post_message(moment_prompt(self))
 
     def line_heard(self, purpose: str, text: str, *, is_final: bool) -> None:
-        """Go to the moment that was typed."""
         if purpose != "time" or not is_final or not text:
             return
         self.complete()
@@ -438,16 +438,19 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
             return
         self.went(self.player.seek(index))
 
+    def line_dropped(self, purpose: str) -> None:
+        del purpose
+
     def ask_fork(self) -> None:
         """Ask for a folder for the files of this moment."""
         position = self.source.position()
-        asked = ForkPrompt(self, self.session_id, lambda: position)
+        asked = ForkPrompt(self.tasks, self.session_id, lambda: position)
         asked.ask(f"Fork from event {self.source.index:,}")
 
     def ask_film(self) -> None:
         """Ask for the file of a film, or of a picture of this moment."""
         size = self.size.width, self.size.height
-        ExportPrompt(self, self._session, self.source.index, size, self.textual.theme).ask()
+        ExportPrompt(self.tasks, self._session, self.source.index, size, self.textual.theme).ask()
 
     @on(ReplayBar.Clicked)
     def _bar_clicked(self, message: ReplayBar.Clicked) -> None:
@@ -464,7 +467,7 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
         elif self.approvals.is_full:
             self.approvals.set_full(is_full=False)
         elif self.is_zoomed:
-            self.is_zoomed = False
+            self.places.is_zoomed = False
             self.rearrange()
         else:
             self.close()
@@ -490,13 +493,11 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
         return "pause" if key_id == "replay.play" and self.player.is_playing else label
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Leave letters to a line that is being typed."""
         if action == "do" and str(parameters[0]).startswith("replay."):
             return not self.is_line_asked
         return super().check_action(action, parameters)
 
     def action_do(self, key_id: str) -> None:
-        """Do what the table says; nothing that begins or answers something."""
         if why := self.why_off(key_id):
             self.post_message(StatusMessage(why))
             return
@@ -504,13 +505,9 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
             self.complete()
         super().action_do(key_id)
 
-    def show_bottom(self, *, is_shown: bool) -> None:
-        """Show bar and footer, or give their place to a line that is asked for."""
-        self.bar.display = self.footer.display = is_shown
-
     def pose(self) -> None:
         """Take off what belongs to the keys: a picture of it is looked at where there are none."""
-        self.show_bottom(is_shown=False)
+        self.layout_controller.show_bottom(is_shown=False)
         self._header.has_keys = self._sentence.has_keys = False
         self._header.refresh()
         self._sentence.refresh()
@@ -555,12 +552,9 @@ def replay_screen_for(
     """
     there = journal.window(session.id, number, 1) if number is not None else ()
     source = ReplaySource(journal, session, is_whole=bool(there))
-    services = (
-        Backend() if live is None else Backend(clipboard=live.clipboard, fork=live.fork, film=live.film)
-    )
     made: list[ReplayScreen] = []
     feed = JournalFeed(journal, lambda: made[0].post_message(SourceChanged()))
-    made.append(ReplayScreen(source, session, feed, services, home))
+    made.append(ReplayScreen(source, session, feed, ReplayBackend(live), home))
     if there:
         made[0].player.seek(source.reel.index_of(there[0].position))
     else:

@@ -176,27 +176,22 @@ class ReplaySource(JournalSource):
         )
 
     def now(self) -> int:
-        """Return the time of the moment."""
         return self._now
 
     def position(self) -> int:
-        """Return the position up to which events are shown."""
         return self.reel.position(self.index)
 
     # --- rows as they stood -----------------------------------------------------------------------
 
     def sessions(self, limit: int) -> Sequence[Session]:
-        """Return the workspace's sessions of then, newest activity first."""
         found = (one for one in self._rows.sessions.values() if one.workspace == self.workspace)
         listed = [one for one in found if not one.archived or one.id == self.session_id]
         return sorted(listed, key=lambda one: (-one.updated_at, one.id))[:limit]
 
     def session(self, session_id: str) -> Session | None:
-        """Return one session as it stood."""
         return self._rows.sessions.get(session_id)
 
     def actions(self, limit_decided: int) -> Sequence[Action]:
-        """Return all actions pending then, and the newest decided ones of the newest sessions."""
         every = sorted(self._rows.actions.values(), key=lambda one: one.opened_at)
         newest = {SYSTEM_SESSION, *(one.id for one in self.sessions(_MAX_CHECKED_SESSIONS))}
         decided = [
@@ -211,17 +206,14 @@ class ReplaySource(JournalSource):
         ]
 
     def is_here(self, action: Action) -> bool:
-        """Return whether an action is about this workspace."""
         if action.session_id == SYSTEM_SESSION:
             return action.subject.get("workspace") in (self.workspace, None)
         return action.session_id in self._rows.sessions
 
     def action(self, action_id: str) -> Action | None:
-        """Return one action as it stood."""
         return self._rows.actions.get(action_id)
 
     def calls(self, session_id: str) -> Sequence[Call]:
-        """Return the last calls of a session then, in their order."""
         found = [one for one in self._rows.calls.values() if one.session_id == session_id]
         times = [one.requested_at for one in found]
         if len(found) > MAX_CALLS and times == sorted(times):
@@ -231,20 +223,16 @@ class ReplaySource(JournalSource):
         return found[-MAX_CALLS:]
 
     def call_count(self, session_id: str) -> int:
-        """Return how many calls a session had."""
         return sum(one.session_id == session_id for one in self._rows.calls.values())
 
     def call(self, call_id: str) -> Call | None:
-        """Return one call as it stood."""
         return self._rows.calls.get(call_id)
 
     def runs(self, limit: int) -> Sequence[PipelineState]:
-        """Return the pipeline runs as they stood, and those that were over before."""
         every = (self.run(one.pipeline_id) for one in super().runs(limit))
         return [one for one in every if one is not None]
 
     def run(self, run_id: str) -> PipelineState | None:
-        """Return a run as it stood; None where it had not begun."""
         known = self._rows.pipeline_states.get(run_id)
         return known if known is not None else self._settled(super().run(run_id))
 
@@ -252,58 +240,47 @@ class ReplaySource(JournalSource):
         return run if run is not None and run.updated_at < self.reel.time(0) else None
 
     def run_steps(self, run_id: str) -> Sequence[StepState]:
-        """Return the steps of a run as they stood."""
         if run_id not in self._rows.pipeline_states:
             return super().run_steps(run_id) if self.run(run_id) is not None else ()
         found = (one for one in self._rows.step_states.values() if one.pipeline_id == run_id)
         return sorted(found, key=lambda one: (one.ordinal, one.matrix != ""))
 
     def run_step(self, run_id: str, step_id: str) -> StepState | None:
-        """Return one step of a run as it stood."""
         if run_id not in self._rows.pipeline_states:
             return super().run_step(run_id, step_id) if self.run(run_id) is not None else None
         return self._rows.step_states.get(step_key(run_id, step_id))
 
     def run_items(self, run_id: str, step_id: str) -> tuple[str, ...]:
-        """Return the ids of the items of a matrix step as they were known."""
         return matrix_item_ids(self._until(self._journal.step_events(run_id, step_id)))
 
     def run_events(self, run_id: str, step_id: str) -> Sequence[Event]:
-        """Return the events of one step until then; nothing is kept, for a replay goes back as well."""
         return RunEventIndex(self.events).of(run_id, step_id)
 
     # --- events until then ------------------------------------------------------------------------
 
     def events(self, session_id: str, after: int, limit: int) -> Sequence[Event]:
-        """Return events of a session by position, until the moment."""
         return self._until(super().events(session_id, after, limit))
 
     def tail(self, session_id: str, count: int) -> Sequence[Event]:
-        """Return the last events of a session until the moment."""
         return self._until(super().tail(session_id, min(count, max(1, self.last_number(session_id)))))
 
     def turns_before(self, event: Event) -> int:
-        """Return how many turns of a session ended before an event of it."""
         if event.session_id == self.session_id:
             return self.reel.turns_before(event.session_id, event.sequence_number)
         return super().turns_before(event)
 
     def last_number(self, session_id: str) -> int:
-        """Return the number of a session's last event until the moment."""
         return self._from.number_at(session_id, self.position())
 
     def lasting(
         self, session_id: str, *, before: int | None = None, after: int = 0, limit: int
     ) -> list[Event]:
-        """Return events that are no pieces, until the moment."""
         return self._until(super().lasting(session_id, before=before, after=after, limit=limit))
 
     def between(self, session_id: str, first: int, last: int, limit: int) -> list[Event]:
-        """Return all events between two numbers, until the moment."""
         return self._until(super().between(session_id, first, last, limit))
 
     def call_events(self, call_id: str) -> Sequence[Event]:
-        """Return the events of one call until the moment."""
         return self._until(super().call_events(call_id))
 
     def _until(self, events: Iterable[Event]) -> list[Event]:
@@ -313,12 +290,10 @@ class ReplaySource(JournalSource):
     # --- proposals ------------------------------------------------------------------------------
 
     def exact_hunks(self, action: Action) -> tuple[Hunk, ...]:
-        """Return the hunks as recorded."""
         opened = self.opened(action)
         return opened.hunks if opened else ()
 
     def exact_parameters(self, action: Action) -> JsonObject:
-        """Return the parameters as recorded."""
         opened = self.opened(action)
         return opened.parameters if opened else {}
 

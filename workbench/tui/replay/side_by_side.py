@@ -1,7 +1,7 @@
 """Two replays side by side, in step: the same part of each, one bar below."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Final, Literal, cast
+from typing import Any, Final, Literal, cast
 
 from textual import on
 from textual.app import ComposeResult
@@ -13,16 +13,16 @@ from workbench.domain.rows import Action, Session
 from workbench.journal.journal import Journal
 from workbench.tui import keymap, pane
 from workbench.tui.approvals.approvals_pane import ApprovalsPane
-from workbench.tui.backend import Backend
+from workbench.tui.backend import Backend, ReplayBackend
 from workbench.tui.conversation.conversation_pane import ConversationPane
 from workbench.tui.journal_source import MAX_FRAMES_PER_SECOND
 from workbench.tui.library.session_actions import ExportPrompt, ForkPrompt
 from workbench.tui.main.bars import Footer, FooterKey
-from workbench.tui.main.message_handlers import search_conversation
+from workbench.tui.main.context import SessionPanes, WorkspaceStatus
 from workbench.tui.main.overlays import PromptBar
-from workbench.tui.main.presenter import Presenter
+from workbench.tui.main.presenter import SessionPresenter
 from workbench.tui.main.tasks import BackgroundTasks
-from workbench.tui.pane import Pane, SearchHitsFound, SearchHitWanted, SearchWanted, TranscriptPartWanted
+from workbench.tui.pane import Pane
 from workbench.tui.pipeline.pipeline_pane import PipelinePane
 from workbench.tui.replay.replay_bar import ReplayBar, ReplayHeader
 from workbench.tui.replay.replay_screen import (
@@ -42,9 +42,6 @@ from workbench.views.replay import Player, SyncedReplay, parse_replay_moment
 from workbench.views.sessions import session_title
 from workbench.views.timeline import MarkKind
 
-if TYPE_CHECKING:
-    from workbench.tui.main.screen import MainScreen
-
 ComparedPart = Literal["conversation", "approvals", "tools", "pipeline"]
 """What is compared: conversation over calls, the queue with its detail, the calls, the graph."""
 _PANES_OF_PART: Final[dict[ComparedPart, frozenset[int]]] = {
@@ -57,18 +54,16 @@ NOT_SIDE_BY_SIDE: Final = "Two sessions stand beside each other: that is for one
 """Said of keys that lead deeper, or elsewhere."""
 
 
-class _NoTasks:
-    """Requests of a column: none."""
-
-    def parts_of(self, *_: object) -> None:
-        """Return None: nothing waits here that would be run."""
+_KEYS_OF_ONE_SESSION: Final = frozenset({
+    "list.open", "conversation.fork", "pipeline.artifact", "pipeline.launch", "pipeline.compare",
+    "pipeline.run-older", "pipeline.run-newer", "pipeline.answer",
+})  # fmt: skip
 
 
 class OwnQueueSource(ReplaySource):
     """A recording whose queue holds what it, and what it began, asked: what others asked is not compared."""
 
     def is_here(self, action: Action) -> bool:
-        """Return whether an action was asked by the recorded session, or below it."""
         key, seen = action.session_id, set[str]()
         while key != self.session_id:
             session = self.session(key)
@@ -91,22 +86,25 @@ class ReplayColumn(Vertical):
         self.conversation, self.tools = ConversationPane(key="conversation"), ToolsPane(key="tools")
         self.approvals, self.pipeline = ApprovalsPane(key="approvals"), PipelinePane(key="pipeline")
         why = refusal_sentence(self.source.reel.time(0))
-        self.live = live or Backend()
+        self.backend = ReplayBackend(live)
         """What forks and films: of a file that is only lent, nothing does."""
-        self.services, self.answering, self.requests = Backend(), RefusedDecisions(why), _NoTasks()
-        self.has_model, self.pipelines_found, self.elsewhere, self._tell = True, 0, 0, say
-        self.showing = Presenter(cast("MainScreen", self))
+        panes = SessionPanes(
+            conversation=self.conversation, approvals=self.approvals, tools=self.tools,
+            pipeline=self.pipeline,
+        )  # fmt: skip
+        self.presenter = SessionPresenter(
+            self.state, panes, WorkspaceStatus(pipelines_found=0), RefusedDecisions(why), say
+        )
+        self.conversation.presenter = self.presenter
         self.view: ComparedPart = "conversation"
         self._why = why
         for widget in self.panes:
             widget.forbids, widget.is_past = self._forbids, True
 
     def _forbids(self, key_id: str) -> str:
-        return NOT_SIDE_BY_SIDE if key_id == "list.open" else self._why if is_off_in_replay(key_id) else ""
-
-    def say(self, text: str, **_: object) -> None:
-        """Say a sentence where the screen says them."""
-        self._tell(text)
+        if key_id in _KEYS_OF_ONE_SESSION:
+            return NOT_SIDE_BY_SIDE
+        return self._why if is_off_in_replay(key_id) else ""
 
     @property
     def panes(self) -> Sequence[Pane]:
@@ -114,7 +112,6 @@ class ReplayColumn(Vertical):
         return self.conversation, self.approvals, self.tools, self.pipeline
 
     def compose(self) -> Any:
-        """Yield the panes."""
         yield from self.panes
 
     @property
@@ -153,60 +150,27 @@ class ReplayColumn(Vertical):
         self._show(None)
 
     def _show(self, changed: StateChange | None) -> None:
-        shown, showing = _PANES_OF_PART[self.view], self.showing
+        shown, presenter = _PANES_OF_PART[self.view], self.presenter
         if 1 in shown:
-            showing.conversation(None if changed is None else frozenset(changed.blocks))
+            presenter.conversation(None if changed is None else frozenset(changed.blocks))
         if 2 in shown:
-            showing.queue(changed or StateChange())
-            showing.detail(self.approvals.queue.cursor)
+            presenter.queue(changed or StateChange())
+            presenter.detail(self.approvals.queue.cursor)
         if 3 in shown:
-            showing.tools()
+            presenter.tools()
         if 4 in shown:
-            showing.pipeline()
-
-    @on(TranscriptPartWanted)
-    def _part_wanted(self, message: TranscriptPartWanted) -> None:
-        message.stop()
-        self.showing.part(message)
-
-    # --- finding words ----------------------------------------------------------------------------
-
-    @on(SearchWanted)
-    def _find_asked(self, message: SearchWanted) -> None:
-        message.stop()
-        text = message.text
-        if text:
-            self.run_worker(
-                lambda: search_conversation(
-                    self.source, self.session.id, text, self.conversation, self.post_message
-                ),
-                group="find", description="find in the conversation", thread=True, exclusive=True,
-                exit_on_error=False,
-            )  # fmt: skip
-
-    @on(SearchHitsFound)
-    def _hits_found(self, message: SearchHitsFound) -> None:
-        message.stop()
-        self.conversation.take_hits(message)
-
-    @on(SearchHitWanted)
-    def _hit_wanted(self, message: SearchHitWanted) -> None:
-        message.stop()
-        hit = message.hit
-        if not self.conversation.view.has_block(hit.block_id) and self.state.look_at(hit.number):
-            self.showing.another_part()
-        self.conversation.show_hit(hit)
+            presenter.pipeline()
 
     def show_call(self, call_id: str | None) -> None:
         """Show a call in full, if it is the one under the cursor here."""
-        shown = self.showing.call_in_full(call_id) if call_id == self.tools.list.cursor else None
+        shown = self.presenter.call_in_full(call_id) if call_id == self.tools.list.cursor else None
         if shown is not None:
             self.tools.show_detail(shown)
 
     def show_step(self, drawn: str) -> None:
         """Show a step in full, if it is the one under the cursor here."""
         if self.pipeline.run is not None and drawn == self.pipeline.graph.cursor:
-            self.pipeline.show_step(self.showing.step_in_full(drawn))
+            self.pipeline.show_step(self.presenter.step_in_full(drawn))
 
     def tick(self, now: int) -> None:
         """Show what counts down or runs at a time between two events."""
@@ -215,7 +179,7 @@ class ReplayColumn(Vertical):
             if widget.display:
                 widget.tick(now)
         if self.pipeline.display and self.state.runs.looks_otherwise(now):
-            self.showing.pipeline()
+            self.presenter.pipeline()
 
 
 Recording = tuple[Journal, Session]
@@ -253,7 +217,6 @@ class SideBySideScreen(Screen[None], inherit_bindings=False):
         self.one, self.other = (
             ReplayColumn(*side, self.say, live if side[0] is one[0] else None) for side in (one, other)
         )
-        self.services, self.requests = Backend(), BackgroundTasks(cast("MainScreen", self))
         # The longer one leads: at its end both have been seen whole.
         is_first = self.one.source.reel.length >= self.other.source.reel.length
         self.leads, self.follows = (self.one, self.other) if is_first else (self.other, self.one)
@@ -264,7 +227,7 @@ class SideBySideScreen(Screen[None], inherit_bindings=False):
         names = [side.session.title or side.session.id[:8] for side in self.sides]
         self.header = ReplayHeader("  |  ".join(names), "two sessions in step")
         self.bar, self.footer = ReplayBar(self.leads.source.reel), Footer()
-        self.line_bar = PromptBar()
+        self.line_bar = PromptBar(self._line_closed)
         self.line_bar.display = False
         self._why = refusal_sentence(self.one.source.reel.time(0))
         self._had_keys = self.one
@@ -278,7 +241,6 @@ class SideBySideScreen(Screen[None], inherit_bindings=False):
         return self.one, self.other
 
     def compose(self) -> ComposeResult:
-        """Yield both columns and the bar."""
         yield self.header
         with Horizontal(id="beside-body"):
             yield self.one
@@ -390,7 +352,7 @@ class SideBySideScreen(Screen[None], inherit_bindings=False):
     def _detail_wanted(self, message: pane.DetailWanted) -> None:
         for side in self.sides:
             if message.action_id == side.approvals.queue.cursor:
-                side.showing.detail(message.action_id)
+                side.presenter.detail(message.action_id)
 
     @on(pane.ToolWanted)
     def _tool_wanted(self, message: pane.ToolWanted) -> None:
@@ -434,7 +396,6 @@ class SideBySideScreen(Screen[None], inherit_bindings=False):
         self.post_message(moment_prompt(self))
 
     def line_heard(self, purpose: str, text: str, *, is_final: bool) -> None:
-        """Go to the moment that was typed."""
         del purpose
         if not is_final or not text:
             return
@@ -446,21 +407,21 @@ class SideBySideScreen(Screen[None], inherit_bindings=False):
         self.went(self.player.seek(index))
 
     def line_dropped(self, purpose: str) -> None:
-        """Stay."""
         del purpose
 
     def ask_fork(self) -> None:
         """Ask for a folder for the files of this moment of the one that has the keys."""
         side = self.focused_side or self.one
         position = side.source.position()
-        asked = ForkPrompt(self, side.session.id, lambda: position, side.live)
+        asked = ForkPrompt(BackgroundTasks(self, side.backend), side.session.id, lambda: position)
         asked.ask(f"Fork “{session_title(side.session)}” from event {side.source.index:,}")
 
     def ask_film(self) -> None:
         """Ask for the file of a film, or of a picture of this moment, of the one that has the keys."""
         side = self.focused_side or self.one
         size, theme = (self.size.width, self.size.height), cast("Any", self).app.theme
-        ExportPrompt(self, side.session, side.source.index, size, theme, side.live).ask()
+        tasks = BackgroundTasks(self, side.backend)
+        ExportPrompt(tasks, side.session, side.source.index, size, theme).ask()
 
     # --- the line at the bottom -------------------------------------------------------------------
 
@@ -470,25 +431,12 @@ class SideBySideScreen(Screen[None], inherit_bindings=False):
         self._had_keys = self.focused_side or self.one
         self.line_bar.ask(message)
 
-    @on(PromptBar.Heard)
-    def _line_heard(self, message: PromptBar.Heard) -> None:
-        if message.is_final:
-            self._close_line()
-        message.asked.pane.line_heard(message.asked.purpose, message.text, is_final=message.is_final)
-
-    @on(PromptBar.Dropped)
-    def _line_dropped(self, message: PromptBar.Dropped) -> None:
-        self._close_line()
-        message.asked.pane.line_dropped(message.asked.purpose)
-
-    def _close_line(self) -> None:
-        self.line_bar.close()
+    def _line_closed(self, _: pane.LineWanted) -> None:
         self.bar.display = self.footer.display = True
         self._show_keys()
         self._had_keys.focus_view.focus()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Leave letters to a line that is being typed."""
         if action == "do" and self.line_bar.asked is not None:
             return not str(parameters[0]).startswith(("replay.", "beside."))
         return super().check_action(action, parameters)
@@ -524,7 +472,6 @@ class SideBySideScreen(Screen[None], inherit_bindings=False):
         self.went(self.player.seek(reel.index_played(reel.length * message.share)))
 
     def action_do(self, key_id: str) -> None:
-        """Do what the table says; nothing that begins or answers something."""
         if is_off_in_replay(key_id):
             self.say(self._why)
         elif key_id == "app.redraw":

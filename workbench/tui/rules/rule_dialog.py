@@ -33,7 +33,7 @@ from workbench.views.status_icons import StatusName
 
 if TYPE_CHECKING:
     from workbench.policy.rule_suggestions import RuleSuggestions, SuggestedRule
-    from workbench.tui.main.screen import MainScreen
+    from workbench.tui.main.context import MainContext
 
 _MICROSECONDS: Final = 1_000_000
 _SCOPE_CHOICES: Final[tuple[tuple[RuleScope, str], ...]] = (
@@ -198,13 +198,13 @@ def _part_sentence(offer: "RuleSuggestions") -> str:
 
 
 def draft_rule(
-    services: Backend, tool: str, parameters: JsonObject, *, session_id: str, workspace: str,
+    backend: Backend, tool: str, parameters: JsonObject, *, session_id: str, workspace: str,
     created_from: str, now: int,
 ) -> "RuleDraft | str":  # fmt: skip
     """Return what can be chosen for a call, or why no rule can cover it.
 
     Args:
-        services: know tools and rules.
+        backend: know tools and rules.
         tool: id of the call's tool.
         parameters: as the agent wrote them.
         session_id: whose call it is.
@@ -215,26 +215,28 @@ def draft_rule(
     from workbench.policy import rules
     from workbench.policy.rule_suggestions import suggest_rules
 
-    descriptor = services.known_tools().get(tool)
+    descriptor = backend.rules.known_tools().get(tool)
     if descriptor is None:
         return "no rule can be made here: this tool is not known"
     moment = rules.RuleMoment(session_id=session_id, workspace=workspace, run_id=None, now=now)
-    standing = rules.rules_in_force("allow", services.rules(), moment)
-    made = suggest_rules(descriptor, parameters, workspace, standing, services.boundary(workspace))
+    standing = rules.rules_in_force("allow", backend.rules.all_rules(), moment)
+    made = suggest_rules(
+        descriptor, parameters, workspace, standing, backend.rules.command_boundary(workspace)
+    )
     if not made.candidates:
         return made.why_none or "no rule can be made of this call"
     return RuleDraft(offer=made, session_id=session_id, workspace=workspace, created_from=created_from)
 
 
 def backtest_candidate(
-    asked: Sequence[AskedCall], one: "SuggestedRule", effect: RuleEffect, services: Backend
+    asked: Sequence[AskedCall], one: "SuggestedRule", effect: RuleEffect, backend: Backend
 ) -> Backtest:
     """Return what a candidate would have done with calls that were asked about."""
     from workbench.policy import rules
     from workbench.policy.rule_suggestions import unsaved_rule
     from workbench.policy.rules import call_subject
 
-    descriptor = services.known_tools()[one.tool]
+    descriptor = backend.rules.known_tools()[one.tool]
     rule = unsaved_rule(one, effect)
     matched = [
         past
@@ -252,17 +254,17 @@ def backtest_candidate(
     )  # fmt: skip
 
 
-def backtest_sentence(rule: Rule, services: Backend) -> str:
+def backtest_sentence(rule: Rule, backend: Backend) -> str:
     """Return in a sentence what a rule would have done with the calls that were asked about."""
     from workbench.policy import rules
     from workbench.policy.rule_suggestions import rule_concerns_tool
     from workbench.policy.rules import call_subject
 
     asked, matched = 0, list[AskedCall]()
-    for descriptor in services.known_tools().values():
+    for descriptor in backend.rules.known_tools().values():
         if not rule_concerns_tool(rule, descriptor):
             continue
-        for past in services.asked_calls(descriptor.id):
+        for past in backend.rules.asked_calls(descriptor.id):
             asked += 1
             if rules.rule_covers(rule, call_subject(descriptor, past.call.parameters, past.workspace)):
                 matched.append(past)
@@ -286,9 +288,9 @@ _KEYS_ROOM: Final = 44
 """Cells that what enter does, and the way back, get of the row of keys."""
 
 
-def open_rule_dialog(screen: "MainScreen", detail: ActionDetail) -> None:
+def open_rule_dialog(context: "MainContext", detail: ActionDetail) -> None:
     """Open the dialog for an action that waits, or say why no rule can cover it."""
-    state = screen.state
+    state = context.state
     action = state.actions.get(detail.id)
     session = state.sessions.get(detail.session_id)
     if action is None:
@@ -296,17 +298,17 @@ def open_rule_dialog(screen: "MainScreen", detail: ActionDetail) -> None:
     try:
         parameters = state.source.exact_parameters(action)
     except SealedContentGone as error:
-        screen.say(error.why, is_error=True)
+        context.say(error.why, is_error=True)
         return
     made = draft_rule(
-        screen.services, action.tool or "", parameters, session_id=action.session_id,
-        workspace=session.workspace if session else screen.workspace, created_from=action.id,
+        context.backend, action.tool or "", parameters, session_id=action.session_id,
+        workspace=session.workspace if session else context.status.workspace, created_from=action.id,
         now=state.source.now(),
     )  # fmt: skip
     if isinstance(made, str):
-        screen.say(f"{made[0].upper()}{made[1:]}.")
+        context.say(f"{made[0].upper()}{made[1:]}.")
         return
-    screen.textual.push_screen(RuleDialog(screen, detail, made))
+    context.app.push_screen(RuleDialog(context, detail, made))
 
 
 class RuleDialog(MinSizeDialog, inherit_bindings=False):
@@ -316,10 +318,10 @@ class RuleDialog(MinSizeDialog, inherit_bindings=False):
     BINDINGS = keymap.bindings("always")
     LEAVES = "always.leave"
 
-    def __init__(self, main: "MainScreen", detail: ActionDetail, made: RuleDraft) -> None:
+    def __init__(self, context: "MainContext", detail: ActionDetail, made: RuleDraft) -> None:
         super().__init__("always")
         self._width = 0
-        self._main, self._detail, self._ruling = main, detail, made
+        self._main, self._detail, self._ruling = context, detail, made
         self._asked: Sequence[AskedCall] | None = None
         self._past: dict[tuple[object, ...], Backtest] = {}
         self._arming = KeyArming()
@@ -329,14 +331,12 @@ class RuleDialog(MinSizeDialog, inherit_bindings=False):
         self._input.cursor_blink = False
 
     def compose_box(self) -> Iterable[Widget]:
-        """Yield page, field, keys."""
         with Vertical(id="always-box"):
             yield self._scroll
             yield self._input
             yield self._keys
 
     def on_mount(self) -> None:
-        """Show the narrowest rule and begin to count the past."""
         self.set_titles(f"Always… {self._ruling.candidate.tool}", "narrowest first")
         self._input.display = False
         self.set_focus(None)
@@ -344,7 +344,6 @@ class RuleDialog(MinSizeDialog, inherit_bindings=False):
         self._count()
 
     def resized(self) -> None:
-        """Lay out in another size; the saving key waits again."""
         self._arming.disarm()
         self.call_after_refresh(self._show)
 
@@ -381,7 +380,7 @@ class RuleDialog(MinSizeDialog, inherit_bindings=False):
 
     def _why_by_hand(self) -> str:
         """Return why saving does not approve the call as well; empty if it does."""
-        choosing, detail = self._main.approvals.choosing, self._detail
+        choosing, detail = self._main.widgets.approvals.choosing, self._detail
         if detail.id in choosing.edits:
             return "your text waits for a"
         if detail.hunks and choosing.taken_of(detail).words():
@@ -423,12 +422,12 @@ class RuleDialog(MinSizeDialog, inherit_bindings=False):
         key, one, effect = self._past_key(), self._ruling.candidate, self._ruling.chosen_effect
         if key in self._past or self._ruling.refused(one):
             return
-        services, app = self._main.services, self._main.textual
+        backend, app = self._main.backend, self._main.app
 
         def work() -> None:
-            asked = self._asked if self._asked is not None else services.asked_calls(one.tool)
+            asked = self._asked if self._asked is not None else backend.rules.asked_calls(one.tool)
             asked = [past for past in asked if past.call.action_id != self._detail.id]
-            found = backtest_candidate(asked, one, effect, services)
+            found = backtest_candidate(asked, one, effect, backend)
             app.call_from_thread(self._counted, key, asked, found)
 
         self.run_worker(
@@ -444,7 +443,6 @@ class RuleDialog(MinSizeDialog, inherit_bindings=False):
     # --- what keys ask for ----------------------------------------------------------------------
 
     def action_do(self, key_id: str) -> None:
-        """Do what the table says."""
         if not self._input.display or key_id == "always.leave":
             super().action_do(key_id)
 
@@ -492,7 +490,6 @@ class RuleDialog(MinSizeDialog, inherit_bindings=False):
         self.set_focus(None)
 
     def leave(self) -> None:
-        """Leave the field, else the dialog; nothing is saved."""
         if self._input.display:
             self._close_input()
             self._show()
@@ -509,7 +506,7 @@ class RuleDialog(MinSizeDialog, inherit_bindings=False):
         if not self._arming.take(self._subject(), draw.key_time, is_repeated=draw.is_key_repeated):
             self._main.say(TOO_QUICK.format(key="enter"))
             return
-        self._main.requests.add_rule(self._ruling.rule(self._main.state.source.now()), self._answer())
+        self._main.tasks.add_rule(self._ruling.rule(self._main.state.source.now()), self._answer())
         self.dismiss()
 
     def _answer(self) -> DecisionMade | None:
@@ -519,4 +516,4 @@ class RuleDialog(MinSizeDialog, inherit_bindings=False):
             return DecisionMade(detail.id, "reject", detail.digest)
         if effect == "ask" or self._why_by_hand():
             return None
-        return self._main.approvals.choosing.approval(detail)
+        return self._main.widgets.approvals.choosing.approval(detail)

@@ -28,7 +28,7 @@ from workbench.tui.widgets.pane_frame import ColumnHeader
 from workbench.views.rules import RuleRow, rule_rows
 
 if TYPE_CHECKING:
-    from workbench.tui.main.screen import MainScreen
+    from workbench.tui.main.context import MainContext
 
 _RULE_PATTERN: Final = re.compile(
     r"(?:(?P<effect>allow|ask|deny)\s+)?(?P<pattern>(?P<tool>[A-Za-z_][\w.]*)(?:\(.*\))?)(?P<all>\s+everywhere)?",
@@ -82,9 +82,9 @@ _NO_RULES = (
 )
 
 
-def open_rules(screen: "MainScreen") -> None:
+def open_rules(context: "MainContext") -> None:
     """Open the rules over a main screen."""
-    screen.textual.push_screen(RulesScreen(screen))
+    context.app.push_screen(RulesScreen(context))
 
 
 class RuleList(RowList):
@@ -101,7 +101,6 @@ class RuleList(RowList):
         self.invalidate()
 
     def draw_row(self, placed: RowPlacement, width: int) -> Strip:
-        """Draw a rule."""
         row = self.rules[placed.row_id]
         return rule_strip(
             row, width, ink(self), glyphs(self), is_cursor=placed.is_cursor, has_focus=placed.is_focused
@@ -114,9 +113,9 @@ class RulesScreen(Dialog, inherit_bindings=False):
     AUTO_FOCUS = ""
     BINDINGS = keymap.bindings("rules")
 
-    def __init__(self, main: "MainScreen") -> None:
+    def __init__(self, context: "MainContext") -> None:
         super().__init__("rules")
-        self._main = main
+        self._main = context
         self._list, self._detail = RuleList(), Static(id="rules-detail")
         self._heads = ColumnHeader(lambda width: rule_head_strip(width, ink(self), glyphs(self)))
         self._said, self._keys = Static(id="rules-said"), Static(id="rules-keys")
@@ -130,7 +129,6 @@ class RulesScreen(Dialog, inherit_bindings=False):
         self._edited: Rule | None = None
 
     def compose(self) -> ComposeResult:
-        """Yield list, detail, line, keys."""
         with Vertical(id="rules-box"):
             yield self._heads
             yield self._list
@@ -140,7 +138,6 @@ class RulesScreen(Dialog, inherit_bindings=False):
             yield self._keys
 
     def on_mount(self) -> None:
-        """Read the rules."""
         self._input.display = False
         self._list.focus()
         self._read()
@@ -154,19 +151,19 @@ class RulesScreen(Dialog, inherit_bindings=False):
     # --- what is shown --------------------------------------------------------------------------
 
     def _read(self) -> None:
-        self._rules = self._main.services.rules()
+        self._rules = self._main.backend.rules.all_rules()
         self._wrong = self._warnings()
         self._show()
 
     def _warnings(self) -> dict[str, tuple[str, ...]]:
         from workbench.policy.rule_validation import warnings_by_rule
 
-        return warnings_by_rule(self._rules, self._main.services.known_tools())
+        return warnings_by_rule(self._rules, self._main.backend.rules.known_tools())
 
     def _show(self) -> None:
         state = self._main.state
         rows = rule_rows(
-            self._rules, state.source.now(), workspace=self._main.workspace,
+            self._rules, state.source.now(), workspace=self._main.status.workspace,
             session_id=state.current.id if state.current else None,
             titles={key: session.title for key, session in state.sessions.items()},
             wanted=self._wanted, has_past=self._has_past, warnings=self._wrong,
@@ -205,7 +202,7 @@ class RulesScreen(Dialog, inherit_bindings=False):
         if self._input.display:
             pairs = [("enter", {"revoke": "revoke it", "filter": "filter"}.get(self._asks, "save it"))]
         always = [("esc", "back")] if self._input.display else [("?", "all keys"), ("esc", "back")]
-        room = self._keys.size.width or self._main.size.width
+        room = self._keys.size.width or self._main.app.size.width
         parts = [key_hint(keys, words, ink(self)) for keys, words in [*pairs, *always]]
         self._keys.update(key_hint_row(parts, room, keeps=len(always), gap=3))
 
@@ -223,7 +220,6 @@ class RulesScreen(Dialog, inherit_bindings=False):
     # --- what keys ask for ----------------------------------------------------------------------
 
     def action_do(self, key_id: str) -> None:
-        """Do what the table says."""
         if not self._input.display or key_id == "rules.leave":
             super().action_do(key_id)
 
@@ -288,16 +284,16 @@ class RulesScreen(Dialog, inherit_bindings=False):
             self._add(renewed_rule(rule))
 
     def _add(self, rule: "RuleAdded") -> None:
-        if reason := self._main.services.may_answer():
+        if reason := self._main.backend.may_answer():
             self._say(reason)
             return
         try:
-            added = self._main.services.add_rule(rule)
+            added = self._main.backend.rules.add_rule(rule)
         except Exception as error:  # noqa: BLE001 whatever a service says is told, nothing is hidden
             self._say(str(error))
             return
         old, self._edited = self._edited, None
-        self._main.requests.rules_changed()
+        self._main.tasks.rules_changed()
         if old is not None:
             self._revoke(old.id)
         self._read()
@@ -328,7 +324,7 @@ class RulesScreen(Dialog, inherit_bindings=False):
             self._say("Nothing was revoked: that was not its number.")
 
     def _typed(self, words: str) -> None:
-        made = parse_rule(words, self._main.workspace, self._edited)
+        made = parse_rule(words, self._main.status.workspace, self._edited)
         if isinstance(made, str):
             self._say(f"Nothing was saved. {made}")
         else:
@@ -341,12 +337,12 @@ class RulesScreen(Dialog, inherit_bindings=False):
         self._show_keys()
 
     def _revoke(self, number: str) -> None:
-        reason = self._main.services.may_answer()
+        reason = self._main.backend.may_answer()
         if reason:
             self._say(reason)
             return
         try:
-            rule = self._main.services.revoke_rule(number)
+            rule = self._main.backend.rules.revoke_rule(number)
         except Exception as error:  # noqa: BLE001 whatever a service says is told, nothing is hidden
             self._say(f"Not revoked. {error}")
             return
@@ -355,7 +351,7 @@ class RulesScreen(Dialog, inherit_bindings=False):
         )
         self._revoked = rule
         self._say(f"{rule.id} is revoked.{more} u puts it back.")
-        self._main.requests.rules_changed()
+        self._main.tasks.rules_changed()
         self._read()
 
     def backtest(self) -> None:
@@ -364,12 +360,12 @@ class RulesScreen(Dialog, inherit_bindings=False):
         rule = next((rule for rule in self._rules if row is not None and rule.id == row.id), None)
         if rule is None:
             return
-        services, app = self._main.services, self._main.textual
+        backend, app = self._main.backend, self._main.app
 
         def work() -> None:
             from workbench.tui.rules.rule_dialog import backtest_sentence
 
-            app.call_from_thread(self._counted, rule.id, backtest_sentence(rule, services))
+            app.call_from_thread(self._counted, rule.id, backtest_sentence(rule, backend))
 
         self._tried[rule.id] = "The past is being counted."
         self._show_detail()
@@ -386,17 +382,14 @@ class RulesScreen(Dialog, inherit_bindings=False):
         """Show the keys."""
         from workbench.tui.main.info_pages import HelpScreen
 
-        self._main.textual.push_screen(HelpScreen("Rules", keymap.keys_of_scopes(["rules"]), None))
+        self._main.app.push_screen(HelpScreen("Rules", keymap.keys_of_scopes(["rules"]), None))
 
     def open_palette(self) -> None:
         """Go back, and open the palette: its commands are about what lies below."""
-        from workbench.tui.main.palette import open_palette
-
         self.dismiss()
-        self.call_later(open_palette, self._main)
+        self.call_later(self._main.do_key, "app.palette")
 
     def leave(self) -> None:
-        """Leave the line, the filter, the place."""
         if self._input.display:
             self._close()
         elif self._wanted:

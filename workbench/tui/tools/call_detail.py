@@ -86,12 +86,10 @@ class CallView(LineView):
         return True
 
     def on_width(self, width: int) -> None:
-        """Wrap anew."""
         del width
         self._lay_out(top=self.first_line)
 
     def notify_style_update(self) -> None:
-        """Draw everything again in other colours."""
         if self.detail is not None:
             self._below = self._ending(self.detail)
         super().notify_style_update()
@@ -114,7 +112,6 @@ class CallView(LineView):
     # --- drawing --------------------------------------------------------------------------------
 
     def fixed_line(self, y: int, width: int) -> Strip | None:
-        """Return the head, which is always the same; nothing at all without a call."""
         if self.detail is not None and y >= FIXED_ROWS:
             return None
         if self.detail is not None and y == 0:
@@ -126,7 +123,6 @@ class CallView(LineView):
         return Strip.blank(width, self.rich_style)
 
     def draw_line(self, line: int, width: int) -> Strip:
-        """Draw a line behind the head."""
         at, ink = line - FIXED_ROWS, render_context.ink(self)
         if at < 0:
             return Strip.blank(width, self.rich_style)
@@ -203,7 +199,6 @@ class StepView(CallView, can_focus=True):
         """Whether the log stays at its end while the step writes."""
 
     def show(self, detail: DetailPage | None) -> None:
-        """Show a step; the part that the user chose last, else a broken contract, else what there is."""
         was_at_end, is_same = self.is_at_end, self.detail is not None
         is_same = is_same and detail is not None and self.detail is not None and self.detail.id == detail.id
         super().show(detail)
@@ -225,7 +220,6 @@ class StepView(CallView, can_focus=True):
         return contract if has_trouble and contract in told else next(iter(told), 0)
 
     def turn(self, parts: int) -> None:
-        """Show the next or previous part, from now on for every step."""
         super().turn(parts)
         self._chosen = self.section.name if self.section is not None else None
 

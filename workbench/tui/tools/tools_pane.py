@@ -89,7 +89,6 @@ class ToolList(RowList):
         )
 
     def fixed_line(self, y: int, width: int) -> Strip | None:
-        """Return why there are no rows."""
         if self.rows or y != 1:
             return None
         line = Content.styled(f"   {self._empty}", render_context.ink(self).of("muted"))
@@ -102,7 +101,6 @@ class ToolList(RowList):
         )
 
     def draw_row(self, placed: RowPlacement, width: int) -> Strip:
-        """Draw a call."""
         ink, glyphs = render_context.ink(self), render_context.glyphs(self)
         strip = list_rows.tool_strip(
             self.rows[placed.row_id], width, ink, glyphs,
@@ -137,7 +135,6 @@ class ToolsPane(Pane):
         self._kept: dict[str, tuple[Call, Action | None, ToolRow]] = {}
 
     def compose_body(self) -> Iterable[Widget]:
-        """Yield heads, list and the call in full."""
         yield self.heads
         yield self.list
         if self._call is not None:
@@ -157,13 +154,11 @@ class ToolsPane(Pane):
 
     @property
     def focus_view(self) -> Widget:
-        """Return the list."""
         return self.list
 
     # --- what is shown --------------------------------------------------------------------------
 
     def show(self, view: ToolsModel) -> None:
-        """Show the calls of a session."""
         before, self._shown = self._shown, view
         if before is not None and _session_id_of(before) != _session_id_of(view):
             self._filter, self._only_failed = "", False
@@ -180,7 +175,6 @@ class ToolsPane(Pane):
             self.call.show(call_detail(view.call, view.action, view.events, output=view.output))
 
     def tick(self, now: int) -> None:
-        """Count on what runs and waits."""
         if self._shown is not None and _is_redraw_due(self._all, now):
             self._shown = replace(self._shown, now=now)
             self._lay_out(self._shown)
@@ -293,14 +287,12 @@ class ToolsPane(Pane):
     # --- list keys ------------------------------------------------------------------------------
 
     def scroll_half(self, direction: int) -> None:
-        """Scroll the call in full; without room for it the list."""
         if self.has_detail:
             self.call.scroll_to_line(self.call.first_line + direction * max(1, self.call.size.height // 2))
         else:
             super().scroll_half(direction)
 
     def move_to_problem(self, step: int) -> None:
-        """Go to the next or previous call that waits or failed."""
         ids = list(self.list.rows)
         at = ids.index(self.list.cursor) if self.list.cursor in ids else (-1 if step > 0 else len(ids))
         rest = ids[at + 1 :] if step > 0 else list(reversed(ids[:at]))
@@ -311,19 +303,16 @@ class ToolsPane(Pane):
             self.list.put_cursor(found)
 
     def open_row(self) -> None:
-        """Give the call under the cursor the whole screen."""
         if self.list.cursor is not None:
             self.post_message(OpenDetail("tools", self.list.cursor))
 
     def copy_text(self) -> str:
-        """Return the part that is shown, or the target of the row."""
         if self.has_detail:
             return self.call.text()
         row = self.list.rows.get(self.list.cursor or "")
         return "" if row is None else row.target or row.tool
 
     def ask_filter(self) -> None:
-        """Ask for what to find in the part that is shown, or to narrow the rows by."""
         section = self.call.section if self.has_detail else None
         if section is not None:
             self.post_message(
@@ -333,7 +322,6 @@ class ToolsPane(Pane):
             self.post_message(LineWanted(self, "filter", "Filter calls", does="filter", text=self._filter))
 
     def line_heard(self, purpose: str, text: str, *, is_final: bool) -> None:
-        """Find or filter by what was typed; rows are narrowed while it is typed."""
         if purpose == "find":
             if is_final and text and not self.call.find_next(text):
                 self.post_message(StatusMessage(f"“{text}” is not in this part."))
@@ -341,7 +329,6 @@ class ToolsPane(Pane):
             self._set_filter(text)
 
     def line_dropped(self, purpose: str) -> None:
-        """Show all rows again after escape."""
         if purpose == "filter":
             self._set_filter("")
 
@@ -359,7 +346,6 @@ class ToolsPane(Pane):
             self._lay_out(self._shown)
 
     def label_of(self, key_id: str) -> str:
-        """Say what `f` and `/` do now."""
         if key_id == "tools.failed-only" and self._only_failed:
             return "all"
         if key_id == "list.filter" and self.has_detail:

@@ -37,7 +37,6 @@ class Dialog(ModalScreen[None], inherit_bindings=False):
         box.border_subtitle = cells.safe_content(subtitle)  # type: ignore[assignment]
 
     def action_do(self, key_id: str) -> None:
-        """Do what the table of keys says."""
         keymap.run_action(key_id, self)
 
     def leave(self) -> None:
@@ -59,12 +58,10 @@ class WrappedLines(LineView):
         self._rows: list[Content] = []
 
     def on_width(self, width: int) -> None:
-        """Wrap anew."""
         self._rows = wrap_code(self._lines, max(1, width - 2))
         self.set_line_count(len(self._rows))
 
     def draw_line(self, line: int, width: int) -> Strip:
-        """Draw a row."""
         return cells.line_strip(Content(" ") + self._rows[line], width, ink(self).on("background"))
 
 
@@ -82,12 +79,10 @@ class PagerScreen(Dialog, inherit_bindings=False):
         self._title, self._view, self._begins_at_end = title, WrappedLines(lines), begins_at_end
 
     def compose(self) -> ComposeResult:
-        """Yield the lines."""
         with Vertical(id=self._box_id, classes="pager-box"):
             yield self._view
 
     def on_mount(self) -> None:
-        """Name the page."""
         self.set_titles(glyphs(self).line(self._title), "j k scroll  g G ends  esc back")
         self._view.focus()
         if self._begins_at_end:

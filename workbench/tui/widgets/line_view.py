@@ -176,7 +176,6 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
         return found
 
     def render_line(self, y: int) -> Strip:
-        """Return a row of the screen; below the last line nothing."""
         return self._screen_row(y, self.first_line, self.size.width, self.rich_style)
 
     def _screen_row(self, y: int, top: int, width: int, style: RichStyle) -> Strip:
@@ -295,7 +294,6 @@ class RowList(LineView):
         """Return the strip of a row, of exactly `width` cells."""
 
     def draw_line(self, line: int, width: int) -> Strip:
-        """Draw the row at a line."""
         row_id = self.ids[line]
         return self.draw_row(
             RowPlacement(
@@ -410,7 +408,6 @@ class RowList(LineView):
             context_of(self).cursor_position = self.region.offset + Offset(3, line - self.first_line)
 
     def on_focus(self) -> None:
-        """Show whose keys count."""
         super().on_focus()
         self._place_terminal_cursor()
 

@@ -109,7 +109,6 @@ class ColumnHeader(Widget):
         self._draw = draw
 
     def render_line(self, y: int) -> Strip:
-        """Draw the row."""
         del y
         return self._draw(self.size.width).apply_style(self.rich_style)
 
@@ -159,7 +158,6 @@ class Divider(Widget):
         self._top = top
 
     def on_mount(self) -> None:
-        """Look again whenever something was laid out."""
         call_after_layout(self, self.look)
 
     def look(self) -> None:
@@ -182,7 +180,6 @@ class Divider(Widget):
             self.refresh()
 
     def render_line(self, y: int) -> Strip:
-        """Draw a cell of the line."""
         joint = getattr(self, "_joints", {}).get(y, "│")
         colours = ink(self)
         return cells.line_strip(
@@ -208,7 +205,6 @@ class Rule(Widget):
         self._columns: set[int] = set()
 
     def on_mount(self) -> None:
-        """Draw again whenever something was laid out."""
         call_after_layout(self, self.look)
 
     def look(self) -> None:
@@ -246,7 +242,6 @@ class Rule(Widget):
         return self._asked or self._said
 
     def render_line(self, y: int) -> Strip:
-        """Draw the line, its joints, and the sentence."""
         del y
         colours, signs = ink(self), glyphs(self)
         line = "".join(signs.line("┴" if x in self._columns else "─") for x in range(self.size.width))

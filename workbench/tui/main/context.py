@@ -1,0 +1,156 @@
+"""What presenter, tasks, panes and dialogs of a main screen share, so that none of them knows the screen."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, cast
+
+from msgspec import Struct
+from textual.message import Message
+
+from workbench.domain.rows import run_title
+from workbench.tui import keymap
+
+if TYPE_CHECKING:
+    from workbench.tui.app import WorkbenchApp
+    from workbench.tui.approvals.approvals_pane import ApprovalsPane
+    from workbench.tui.approvals.decision_writer import DecisionHandler
+    from workbench.tui.backend import Backend
+    from workbench.tui.conversation.composer import Composer
+    from workbench.tui.conversation.conversation_pane import ConversationPane
+    from workbench.tui.main.bars import Footer, Header, SessionStrip, Sidebar, Tabs
+    from workbench.tui.main.layout import LayoutController
+    from workbench.tui.main.places import PlaceStack
+    from workbench.tui.main.presenter import Presenter
+    from workbench.tui.main.screen import MainScreen
+    from workbench.tui.main.tasks import MainTasks
+    from workbench.tui.pipeline.pipeline_pane import PipelinePane
+    from workbench.tui.state import ScreenState
+    from workbench.tui.tools.tools_pane import ToolsPane
+    from workbench.tui.widgets.pane_frame import Rule
+    from workbench.views.conversation_blocks import Block
+
+
+class WorkspaceStatus(Struct, kw_only=True):
+    """What is known of a workspace beside its journal; tasks read it again from time to time."""
+
+    workspace: str = ""
+    home: str = ""
+    """The user's home folder, shown as `~`."""
+    branch: str = ""
+    trouble: str = ""
+    """What keeps the host from its work, in a few words."""
+    has_model: bool = True
+    asks: tuple[str, int] = ("every tool", 0)
+    """What is asked about, and how many rules let something pass."""
+    pipelines_found: int | None = None
+    """How many pipelines there are; None while nobody has looked."""
+    elsewhere: int = 0
+    """How many sessions other folders have."""
+
+
+class SessionPanes(Struct, kw_only=True, eq=False):
+    """The panes that show one session."""
+
+    conversation: "ConversationPane"
+    approvals: "ApprovalsPane"
+    tools: "ToolsPane"
+    pipeline: "PipelinePane"
+
+
+class MainWidgets(SessionPanes, kw_only=True, eq=False):
+    """The widgets of a main screen that are always there."""
+
+    rail: "Sidebar"
+    header: "Header"
+    strip: "SessionStrip"
+    tabs: "Tabs"
+    footer: "Footer"
+    rule: "Rule"
+    composer: "Composer"
+
+
+class MainContext:
+    """The parts of one main screen by their names."""
+
+    presenter: "Presenter"
+    tasks: "MainTasks"
+    layout: "LayoutController"
+    places: "PlaceStack"
+
+    def __init__(
+        self,
+        screen: "MainScreen",
+        state: "ScreenState",
+        backend: "Backend",
+        decisions: "DecisionHandler",
+        widgets: MainWidgets,
+        status: WorkspaceStatus,
+    ) -> None:
+        self._screen = screen
+        self.state, self.backend, self.decisions = state, backend, decisions
+        self.widgets, self.status = widgets, status
+
+    @property
+    def app(self) -> "WorkbenchApp":
+        """Return the app; Textual leaves the type of its result open."""
+        return cast("WorkbenchApp", cast("Any", self._screen).app)
+
+    def say(self, text: str, *, is_error: bool = False) -> None:
+        """Say a sentence on the rule; from threads say it by a `StatusMessage`."""
+        self._screen.say(text, is_error=is_error)
+
+    def post(self, message: Message) -> None:
+        """Send a message to the screen, from any thread."""
+        self._screen.post_message(message)
+
+    def do_key(self, key_id: str) -> None:
+        """Do what a key of the screen does."""
+        keymap.run_action(key_id, self._screen)
+
+    def go_to(self, place: int) -> None:
+        """Go to a place."""
+        self._screen.go_to(place)
+
+    def call_from_thread(self, call: Callable[..., object], *about: object) -> None:
+        """Call something of a widget from a thread, and wait for it."""
+        self.app.call_from_thread(call, *about)
+
+    def go_back(self) -> None:
+        """Go back to where the user was before they went to a place with the whole body."""
+        self.go_to(self.places.before)
+
+    def show_action(self, action_id: str) -> None:
+        """Go to an action in the queue."""
+        self.go_to(2)
+        self.widgets.approvals.queue.put_cursor(action_id)
+
+    def show_run(self, run_id: str) -> None:
+        """Show a run that has just begun, and go to it."""
+        self.state.runs.shown = run_id
+        self._screen.look()
+        self.presenter.pipeline()
+        self.go_to(4)
+        run = self.state.runs.rows.get(run_id)
+        self.say(f"{run_title(run)} has begun." if run is not None else "The run has begun.")
+
+    def open_library(self, text: str) -> None:
+        """Go to the library, narrowed by a filter."""
+        from workbench.tui.library.library_pane import LibraryPane
+
+        self.go_to(5)
+        for pane in self.places.opened:  # a replay has none, and has said so
+            if isinstance(pane, LibraryPane):
+                self._screen.call_after_refresh(pane.filter_by, text)
+
+    def ask_fork(self, session_id: str | None, block: "Block | None" = None) -> None:
+        """Ask for a fork of a session (None: the one on show), from its end or from a block of it."""
+        from workbench.tui.library.session_actions import ask_fork
+
+        ask_fork(self, session_id, block)
+
+    def open_beside(self, session_id: str) -> None:
+        """Show a session beside the one on show."""
+        current = self.state.current
+        if current is None or current.id == session_id:
+            self.say("Put the cursor on another session: it is shown beside the one on show.")
+        else:
+            self.app.open_beside(current.id, session_id)
