@@ -101,9 +101,8 @@ class Shown:
         return "\n".join(strip.text for strip in strips)
 
     async def settle(self):
-        for _ in range(3):
-            await work_done(self.app)
-            await self.pilot.pause()
+        await work_done(self.app)
+        await self.pilot.pause()
 
     async def look(self):
         """Look at the journal now, as after a ring."""

@@ -342,7 +342,7 @@ def test_a_key_of_the_library_opens_the_two_that_are_marked(tmp_path):
 
 @pytest.mark.parametrize("size", [(160, 48), (120, 36), (80, 24)])
 @pytest.mark.parametrize("view", ["1", "2"])
-def test_pictures(tmp_path, snap_compare, size, view):
+def test_pictures(tmp_path, snap_screen, size, view):
     journal, (one, other) = sessions(tmp_path)
     with journal:
         app = ReplayApp(journal, one, home="/workspace", at=40, beside=(journal, other), monotonic=Hand())
@@ -354,7 +354,7 @@ def test_pictures(tmp_path, snap_compare, size, view):
                 await work_done(pilot.app)
                 await pilot.pause()
 
-        assert snap_compare(app, run_before=before, terminal_size=size)
+        assert snap_screen(app, run_before=before, terminal_size=size)
 
 
 def test_graphs_of_two_runs_are_compared_first(tmp_path):

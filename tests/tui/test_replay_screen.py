@@ -525,7 +525,7 @@ def test_a_replay_over_the_live_screen_gives_it_back(tmp_path):
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_pictures(size, tmp_path, snap_compare):
+def test_pictures(size, tmp_path, snap_screen):
     journal, session = opened("rename-handler", tmp_path)
     app = ReplayApp(journal, session, home="/workspace", at=1, monotonic=Hand())
 
@@ -536,7 +536,7 @@ def test_pictures(size, tmp_path, snap_compare):
             await settle(pilot.app, pilot)
 
     try:
-        assert snap_compare(app, run_before=before, terminal_size=SIZES[size])
+        assert snap_screen(app, run_before=before, terminal_size=SIZES[size])
     finally:
         journal.close()
 

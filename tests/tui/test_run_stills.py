@@ -28,7 +28,7 @@ STATES = {
 
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("state", STATES)
-def test_runs(tmp_path, snap_compare, state, size):
+def test_runs(tmp_path, snap_screen, state, size):
     make, keys = STATES[state]
     journal = Journal.open(Home.open(tmp_path / "home"), clock=ManualClock())
     if make:
@@ -42,6 +42,6 @@ def test_runs(tmp_path, snap_compare, state, size):
         await stills.play(pilot, keys, hand)
 
     try:
-        assert snap_compare(app, run_before=before, terminal_size=SIZES[size])
+        assert snap_screen(app, run_before=before, terminal_size=SIZES[size])
     finally:
         journal.close()

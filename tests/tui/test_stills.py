@@ -40,7 +40,7 @@ STATES = {
 
 
 @pytest.fixture
-def still(tmp_path, snap_compare):
+def still(tmp_path, snap_screen):
     journals = []
 
     def compare(made, *keys, size, then=None, **more):
@@ -54,7 +54,7 @@ def still(tmp_path, snap_compare):
             if then is not None:
                 await then(pilot)
 
-        return snap_compare(app, run_before=before, terminal_size=size)
+        return snap_screen(app, run_before=before, terminal_size=size)
 
     yield compare
     for journal in journals:
