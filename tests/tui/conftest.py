@@ -10,6 +10,8 @@ from tests.tui import snapshots
 
 FRAMES_A_SECOND = 250
 """More than the 60 of a terminal: a test waits for a frame after every key."""
+SOON_SECONDS = 0.02
+"""The library reads and previews again sooner: within the time in which a test takes it for work to be done."""
 
 LAYOUTS = {
     "test_stills": (
@@ -42,6 +44,8 @@ def still_terminal(isolated, snapshot_settings, monkeypatch):
     time.tzset()
     idle.install(monkeypatch)
     monkeypatch.setattr("textual.screen.UPDATE_PERIOD", 1 / FRAMES_A_SECOND)
+    for name in ("PREVIEW_AFTER", "REREAD_SECONDS"):
+        monkeypatch.setattr(f"workbench.tui.library.library_list.{name}", SOON_SECONDS)
     yield
     monkeypatch.undo()
     time.tzset()

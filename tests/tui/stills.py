@@ -5,7 +5,7 @@ Owns what a picture shows; the pictures themselves are `test_stills`.
 
 from screenshots.make import SHOP, Recorded, load
 from tests.support import golden
-from tests.tui.screens import counted, work_done
+from tests.tui.screens import counted, settled, work_done
 from workbench.cli.local_backend_parts import BackendRules
 from workbench.config.types import NotifySettings, UiSettings
 from workbench.domain.events import ActionOpened, ErrorRaised, RuleAdded, TurnEnded
@@ -214,15 +214,8 @@ async def play(pilot, keys, hand):
             await pilot.press(key)
             await pilot.pause()
             await count(pilot.app, pilot)
-        for _ in range(2):
-            await work_done(pilot.app)
-            await pilot.pause()
+        await settled(pilot.app, pilot)
         hand.waits()
-    for _ in range(3 * any(pane.PLACE > 4 for pane in pilot.app.main.panes)):
-        # The preview follows the cursor after a moment, and what it says is read in a thread.
-        await pilot.pause(0.1)
-        await work_done(pilot.app)
-        await pilot.pause()
     main = pilot.app.main
     main.rule.say("")
     main.showing.footer()
@@ -239,9 +232,7 @@ def on(words, *keys):
         await begin(pilot.app, pilot)
         for key in ("2", *keys):
             await pilot.press(key)
-            await pilot.pause(0.1)
             await count(pilot.app, pilot)
-            await work_done(pilot.app)
-        await pilot.pause()
+            await settled(pilot.app, pilot)
 
     return go

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from tests.support import golden
-from tests.tui.screens import Hand, counted, work_done
+from tests.tui.screens import Hand, counted, settled, work_done
 from workbench.domain.values import SYSTEM_SESSION
 from workbench.journal.journal import Journal
 from workbench.tui.app import WorkbenchApp
@@ -350,9 +350,7 @@ def test_pictures(tmp_path, snap_screen, size, view):
         async def before(pilot):
             await pilot.pause()
             await pilot.press(view)
-            for _ in range(3):
-                await work_done(pilot.app)
-                await pilot.pause()
+            await settled(pilot.app, pilot)
 
         assert snap_screen(app, run_before=before, terminal_size=size)
 
@@ -364,9 +362,7 @@ def test_graphs_of_two_runs_are_compared_first(tmp_path):
 
     async def go():
         async with app.run_test(size=(160, 48)) as pilot:
-            for _ in range(3):
-                await work_done(app)
-                await pilot.pause()
+            await settled(app, pilot)
             await pilot.press("f")
             await pilot.pause()
             assert [side.view for side in app.screen.sides] == ["pipeline", "pipeline"]

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from tests.support import golden
-from tests.tui.screens import Hand, work_done
+from tests.tui.screens import Hand, settled, work_done
 from workbench.config.types import NotifySettings, UiSettings
 from workbench.domain.values import SYSTEM_SESSION
 from workbench.effects.runtime import ManualClock
@@ -29,9 +29,7 @@ async def settle(app, pilot):
     while app.painter is None:
         await work_done(app)
         await pilot.pause()
-    for _ in range(3):
-        await work_done(app)
-        await pilot.pause()
+    await settled(app, pilot)
 
 
 def cells(app, pane):

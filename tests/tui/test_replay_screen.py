@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.support import golden
-from tests.tui.screens import Hand, counted, work_done
+from tests.tui.screens import Hand, counted, settled, work_done
 from workbench.domain.events import PromptSubmitted, SessionStatusChanged
 from workbench.domain.values import SYSTEM_SESSION, Actor
 from workbench.journal.home import Home
@@ -37,9 +37,7 @@ async def settle(app, pilot):
     while app.painter is None:
         await work_done(app)
         await pilot.pause()
-    for _ in range(3):
-        await work_done(app)
-        await pilot.pause()
+    await settled(app, pilot)
 
 
 def text(app):
