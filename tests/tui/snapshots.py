@@ -105,7 +105,7 @@ def compare(request, app, run_before, terminal_size):
     """Return True, or fail with the difference, when an app shows something else than what was kept."""
     text = shown(app, run_before, terminal_size)
     node = request.node
-    path = node.path.parent / "__snapshots__" / node.path.stem / f"{node.name}.txt"
+    path = node.path.parent / "__screens__" / node.path.stem / f"{node.name}.txt"
     if request.config.getoption("update_snapshots", default=False):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
