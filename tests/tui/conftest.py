@@ -19,7 +19,7 @@ LAYOUTS = {
         "test_main_in_other_colours[workbench-light-medium]", "test_main_in_other_colours[ansi-dark-medium]",
         "test_main_without_colours[medium]",
     ),
-    "test_pictures": ("test_approvals[batch-medium]", "test_approvals[help-wide]"),
+    "test_pictures": ("test_approvals[batch-wide]", "test_approvals[help-wide]"),
     "test_run_stills": ("test_runs[large-wide]",),
     "test_replay_screen": ("test_pictures[wide]",),
     "test_beside": ("test_pictures[1-size0]",),

@@ -5,6 +5,7 @@ Owns what a picture shows; the pictures themselves are `test_stills`.
 
 from screenshots.make import SHOP, Recorded, load
 from tests.support import golden
+from tests.support.sizes import rarely
 from tests.tui.screens import counted, settled, work_done
 from workbench.cli.local_backend_parts import BackendRules
 from workbench.config.types import NotifySettings, UiSettings
@@ -19,6 +20,10 @@ from workbench.tui.backend import Backend
 
 WORKSPACE = "/workspace/shop"
 SIZES = {"wide": (160, 48), "medium": (120, 36), "narrow": (80, 24)}
+EVERY_SIZE = ("wide", rarely("medium"), "narrow")
+"""For states: the two between which all layouts lie at every commit."""
+ONE_SIZE = (rarely("wide"), "medium", rarely("narrow"))
+"""For what is the same in every size: colours, signs, density."""
 MINUTE = 60_000_000
 HOST = Actor(kind="host", pid=4000)
 FILES = ("src/shop/router.py", "src/shop/routes/__init__.py", "tests/test_router.py", "docs/routing.md")

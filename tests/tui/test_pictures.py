@@ -52,7 +52,7 @@ def picture(tmp_path, snap_screen):
         journal.close()
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", stills.EVERY_SIZE)
 @pytest.mark.parametrize("state", STATES)
 def test_approvals(picture, state, size):
     assert picture("busy-queue", *STATES[state], size=SIZES[size])

@@ -14,7 +14,7 @@ from workbench.tui.app import WorkbenchApp
 from workbench.tui.backend import Backend
 
 SHOP = "/workspace/shop"
-SIZES = {"wide": (160, 48), "medium": (120, 36), "narrow": (80, 24)}
+SIZES = stills.SIZES
 STATES = {
     "pane": (drawn_runs.nightly, ("4",)),
     "conversation": (drawn_runs.nightly, ("1",)),
@@ -26,7 +26,7 @@ STATES = {
 }
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", stills.EVERY_SIZE)
 @pytest.mark.parametrize("state", STATES)
 def test_runs(tmp_path, snap_screen, state, size):
     make, keys = STATES[state]
