@@ -34,7 +34,8 @@ def each_row(names, rows, ids=None):
                 try:
                     test(**others, **dict(zip(keys, row, strict=True)))
                 except (Exception, pytest.fail.Exception) as error:
-                    failed.append(f"{name}\n    {type(error).__name__}: {error}".replace("\n", "\n    "))
+                    problem = f"{type(error).__name__}: {error}".replace("\n", "\n    ")
+                    failed.append(f"{name}\n    {problem}")
             if failed:
                 more = f"\n... and {len(failed) - MOST_SHOWN} more" if len(failed) > MOST_SHOWN else ""
                 pytest.fail(
