@@ -1,5 +1,6 @@
 """Isolation for every test: its own home and data folder, no key of any provider, no tty surprises."""
 
+import gc
 import os
 import signal
 from itertools import count
@@ -32,6 +33,12 @@ def pytest_collection_modifyitems(items):
             item.add_marker(asked_for)
 
 
+def pytest_collection_finish():
+    """Take what was collected out of every later garbage collection: it is hundreds of thousands of objects."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(scope="session")
 def homes(tmp_path_factory):
     """Yield folders that are new; numbered without looking at all that came before, as thousands are made."""
@@ -48,3 +55,5 @@ def isolated(homes, monkeypatch):
             monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("WORKBENCH_HOME", str(home / "workbench"))
+    # Commands ask it before they freeze; it counts one by one all that was collected.
+    monkeypatch.setattr(gc, "get_freeze_count", lambda: 1)

@@ -9,6 +9,7 @@ import time
 import pytest
 
 from tests.support.installed import CHECKOUT, install
+from tests.support.sizes import rarely
 from tests.support.terminal import Terminal, trust
 from tests.support.tmux import Tmux
 
@@ -143,7 +144,7 @@ def require_exactly_what_was_approved(project):
     assert found == wanted
 
 
-@pytest.mark.parametrize("columns, rows", [(120, 36), (80, 24)], ids=["120x36", "80x24"])
+@pytest.mark.parametrize("columns, rows", [pytest.param(120, 36, id="120x36"), rarely(80, 24, name="80x24")])
 def test_two_of_three_hunks_make_the_tests_green_with_keys_that_the_screen_names(opened, columns, rows):
     begun = time.monotonic()
     terminal = opened(columns=columns, rows=rows)

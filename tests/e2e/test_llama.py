@@ -67,12 +67,14 @@ def test_a_required_call_comes_in_pieces_and_whole(caller):
     assert (call.name, json.loads(call.arguments)["path"]) == ("create_file", "greeting.txt")
 
 
+@pytest.mark.campaign
 def test_a_conversation_longer_than_the_context(talker):
     (failure,) = ask(talker, request("word " * 2_000))
     assert (failure.code, failure.status, failure.recoverable) == ("context_overflow", 400, False)
     assert "512" in failure.message
 
 
+@pytest.mark.campaign
 def test_hanging_up_frees_the_slot(talker):
     asked = request("Tell a long story.")
 
@@ -131,6 +133,7 @@ def test_a_call_waits_and_is_written_by_a_run_that_is_recorded_and_played_again(
     assert (shop.project / "greeting.txt").read_text() == written
 
 
+@pytest.mark.campaign
 def test_a_conversation_that_is_too_long_says_so_and_the_session_goes_on(shop, talker):
     set_up(shop, talker)
     run = shop.start("run", "-p", "word " * 2_000, "--output-format", "json")
@@ -158,6 +161,7 @@ def leave(terminal):
     terminal.close()
 
 
+@pytest.mark.campaign
 def test_a_models_call_goes_through_the_queue_of_a_screen_into_a_file(shop, caller):
     set_up(shop, caller)
     first = Terminal(shop.argv(str(shop.project)), cwd=shop.project, env=shop.env())

@@ -12,6 +12,7 @@ import sys
 
 import pytest
 
+from tests.support.sizes import IS_CAMPAIGN
 from tests.support.stage import call, exchange, recording, text
 
 PLACES = (
@@ -101,6 +102,12 @@ IMPORT = "\n".join(
 )
 
 
+FORMS = ("events", "atif", "html", "cast")
+"""One form of each writer at every commit: events, conversations, pages, films."""
+if IS_CAMPAIGN:
+    FORMS += ("markdown", "wink", "kaiak", "assistant", "svg")
+
+
 @pytest.fixture
 def told(shop):
     """Live a life with keys in it, and return everything that was said on the way."""
@@ -134,7 +141,7 @@ def told(shop):
     call_it("pipeline", "run", "keys.yaml", "--input", key("run input"))
     call_it("pipeline", "logs", "keys#1")
     for one in shop.json("sessions", "list", "--all"):
-        for form in ("events", "markdown", "wink", "kaiak", "assistant", "atif", "html", "cast", "svg"):
+        for form in FORMS:
             call_it("sessions", "export", one["id"], "--format", form)
     call_it("sessions", "show", session["id"])
     call_it("doctor")

@@ -5,6 +5,7 @@ import signal
 
 import pytest
 
+from tests.support.sizes import rarely
 from tests.support.terminal import Terminal, leave, trust
 
 
@@ -50,7 +51,11 @@ def answer(terminal, *wanted):
 
 
 @pytest.mark.parametrize(
-    "size", [{"columns": 120, "rows": 36}, {"columns": 80, "rows": 24}], ids=["120x36", "80x24"]
+    "size",
+    [
+        rarely({"columns": 120, "rows": 36}, name="120x36"),
+        pytest.param({"columns": 80, "rows": 24}, id="80x24"),
+    ],
 )
 def test_the_demo_turns_green_by_key(demo, size):
     terminal = demo(**size)

@@ -5,6 +5,7 @@ import shutil
 
 import pytest
 
+from tests.support.sizes import rarely
 from tests.support.terminal import Terminal, leave, trust
 
 TRUST = "1 waiting"
@@ -66,7 +67,7 @@ def test_without_colours_signs_and_words_say_it_all(opened):
     leave(terminal)
 
 
-@pytest.mark.parametrize("locale", ["C", "en_US.ISO-8859-1"])
+@pytest.mark.parametrize("locale", ["C", rarely("en_US.ISO-8859-1")])
 def test_without_utf_8_everything_is_ascii_by_itself(opened, locale):
     terminal = opened(LC_ALL=locale, PYTHONUTF8="0", PYTHONCOERCECLOCALE="0", PYTHONIOENCODING="ascii")
 

@@ -13,6 +13,7 @@ import pytest
 from tests.support.crashes import Human, fork, reap
 from tests.support.invariants import check_no_process, living
 from tests.support.scenarios import RAN, WINDOW, Scenario, asked, call, ran
+from tests.support.sizes import size
 from tests.support.stage import USER
 from workbench.domain import events
 from workbench.effects import runtime
@@ -21,6 +22,9 @@ from workbench.journal.decisions import expire_due_actions
 from workbench.journal.errors import LeaseLost, SessionDriven
 
 pytestmark = pytest.mark.faults
+
+RACES = size("WORKBENCH_RACES", 2, 6)
+"""How often two try at once."""
 
 LONG = Scenario(name="long", script=asked(ran("c1", "; sleep 300")), commands=("c1",))
 
@@ -397,7 +401,7 @@ def race(stage, *acts):
     return [found[str(number)] for number in range(len(acts))]
 
 
-@pytest.mark.parametrize("attempt", range(6))
+@pytest.mark.parametrize("attempt", range(RACES))
 def test_s_and_expiry_at_once_the_first_transaction_wins(on_stage, attempt):
     stage = on_stage("one-file")
     action = asks(stage)
@@ -428,7 +432,7 @@ def test_approve_after_the_window_is_refused_even_if_nobody_expired_it(on_stage)
 
 
 @pytest.mark.spec(215)
-@pytest.mark.parametrize("attempt", range(6))
+@pytest.mark.parametrize("attempt", range(RACES))
 def test_two_s_the_second_gets_answer_refused(on_stage, attempt):
     stage = on_stage("one-file")
     action = asks(stage)

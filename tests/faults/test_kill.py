@@ -22,7 +22,7 @@ from workbench.host.lifecycle import START_TIMEOUT_SECONDS
 
 pytestmark = pytest.mark.faults
 
-RUNS = size("WORKBENCH_KILL_RUNS", 5, 30)
+RUNS = size("WORKBENCH_KILL_RUNS", 3, 30)
 
 KILLED = Scenario(
     name="killed",

@@ -10,7 +10,7 @@ from tests.support.crashes import passages
 from tests.support.sizes import size
 
 VARIABLE = "WORKBENCH_FAULT_RUNS"
-DEFAULT_RUNS = 120
+DEFAULT_RUNS = 60
 WHOLE = 2000
 SEED = 20_261_121
 STREAMING = ("journal.before_commit", "journal.after_commit")

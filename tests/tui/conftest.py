@@ -5,6 +5,27 @@ import time
 
 import pytest
 
+from tests.support import idle
+from tests.tui import snapshots
+
+FRAMES_A_SECOND = 250
+"""More than the 60 of a terminal: a test waits for a frame after every key."""
+SOON_SECONDS = 0.02
+"""The library reads and previews again sooner: within the time in which a test takes it for work to be done."""
+
+LAYOUTS = {
+    "test_stills": (
+        "test_states[main-wide]", "test_states[main-medium]", "test_states[main-narrow]", "test_states[library-wide]",
+        "test_main_in_other_colours[workbench-light-medium]", "test_main_in_other_colours[ansi-dark-medium]",
+        "test_main_without_colours[medium]",
+    ),
+    "test_pictures": ("test_approvals[batch-wide]", "test_approvals[help-wide]"),
+    "test_run_stills": ("test_runs[large-wide]",),
+    "test_replay_screen": ("test_pictures[wide]",),
+    "test_beside": ("test_pictures[1-size0]",),
+}  # fmt: skip
+"""The twelve that are kept as pictures, with the colours themselves; all others as text with names of colours."""
+
 
 @pytest.fixture(scope="session", autouse=True)
 def snapshot_settings():
@@ -21,6 +42,22 @@ def still_terminal(isolated, snapshot_settings, monkeypatch):
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.delenv("TEXTUAL_THEME", raising=False)
     time.tzset()
+    idle.install(monkeypatch)
+    monkeypatch.setattr("textual.screen.UPDATE_PERIOD", 1 / FRAMES_A_SECOND)
+    for name in ("PREVIEW_AFTER", "REREAD_SECONDS"):
+        monkeypatch.setattr(f"workbench.tui.library.library_list.{name}", SOON_SECONDS)
     yield
     monkeypatch.undo()
     time.tzset()
+
+
+@pytest.fixture
+def snap_screen(request):
+    """Return what compares the screen of an app after keys with the one that was kept for this test."""
+    if request.node.name in LAYOUTS.get(request.node.path.stem, ()):
+        return request.getfixturevalue("snap_compare")
+
+    def compare(app, *, run_before, terminal_size):
+        return snapshots.compare(request, app, run_before, terminal_size)
+
+    return compare

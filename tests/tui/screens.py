@@ -37,6 +37,20 @@ async def work_done(app):
             return
 
 
+MOST_ROUNDS = 20
+"""What begins new work in every round is not waited for without end."""
+
+
+async def settled(app, pilot):
+    """Wait until all work beside the loop is done, and what it led to, and nothing is left to do."""
+    for _ in range(MOST_ROUNDS):
+        await work_done(app)
+        await pilot.pause()
+        # Keys that arrived together wait for their turn, on a busy machine longer than one round.
+        if not app.workers and not app._typed.has_waiting:
+            return
+
+
 async def counted(app, *, paused=0.5):
     """Let the time pass after which a deciding key counts, and that of somebody who looks before the next one.
 
@@ -101,9 +115,7 @@ class Shown:
         return "\n".join(strip.text for strip in strips)
 
     async def settle(self):
-        for _ in range(3):
-            await work_done(self.app)
-            await self.pilot.pause()
+        await settled(self.app, self.pilot)
 
     async def look(self):
         """Look at the journal now, as after a ring."""

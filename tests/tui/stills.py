@@ -5,8 +5,9 @@ Owns what a picture shows; the pictures themselves are `test_stills`.
 
 from screenshots.make import SHOP, Recorded, load
 from tests.support import golden
+from tests.support.sizes import rarely
 from tests.tui.backend import backend
-from tests.tui.screens import counted, work_done
+from tests.tui.screens import counted, settled, work_done
 from workbench.cli.local_backend_parts import LocalRules
 from workbench.config.types import NotifySettings, UiSettings
 from workbench.domain.events import ActionOpened, ErrorRaised, RuleAdded, TurnEnded
@@ -19,6 +20,10 @@ from workbench.tui.app import WorkbenchApp
 
 WORKSPACE = "/workspace/shop"
 SIZES = {"wide": (160, 48), "medium": (120, 36), "narrow": (80, 24)}
+EVERY_SIZE = ("wide", rarely("medium"), "narrow")
+"""For states: the two between which all layouts lie at every commit."""
+ONE_SIZE = (rarely("wide"), "medium", rarely("narrow"))
+"""For what is the same in every size: colours, signs, density."""
 MINUTE = 60_000_000
 HOST = Actor(kind="host", pid=4000)
 FILES = ("src/shop/router.py", "src/shop/routes/__init__.py", "tests/test_router.py", "docs/routing.md")
@@ -214,15 +219,8 @@ async def play(pilot, keys, hand):
             await pilot.press(key)
             await pilot.pause()
             await count(pilot.app, pilot)
-        for _ in range(2):
-            await work_done(pilot.app)
-            await pilot.pause()
+        await settled(pilot.app, pilot)
         hand.waits()
-    for _ in range(3 * any(pane.PLACE > 4 for pane in pilot.app.main.panes)):
-        # The preview follows the cursor after a moment, and what it says is read in a thread.
-        await pilot.pause(0.1)
-        await work_done(pilot.app)
-        await pilot.pause()
     main = pilot.app.main
     main.rule.say("")
     main.presenter.footer()
@@ -239,9 +237,7 @@ def on(words, *keys):
         await begin(pilot.app, pilot)
         for key in ("2", *keys):
             await pilot.press(key)
-            await pilot.pause(0.1)
             await count(pilot.app, pilot)
-            await work_done(pilot.app)
-        await pilot.pause()
+            await settled(pilot.app, pilot)
 
     return go

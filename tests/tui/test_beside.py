@@ -6,7 +6,7 @@ import pytest
 
 from tests.support import golden
 from tests.tui.backend import backend
-from tests.tui.screens import Hand, counted, work_done
+from tests.tui.screens import Hand, counted, settled, work_done
 from workbench.domain.values import SYSTEM_SESSION
 from workbench.journal.journal import Journal
 from workbench.tui.app import WorkbenchApp
@@ -342,7 +342,7 @@ def test_a_key_of_the_library_opens_the_two_that_are_marked(tmp_path):
 
 @pytest.mark.parametrize("size", [(160, 48), (120, 36), (80, 24)])
 @pytest.mark.parametrize("view", ["1", "2"])
-def test_pictures(tmp_path, snap_compare, size, view):
+def test_pictures(tmp_path, snap_screen, size, view):
     journal, (one, other) = sessions(tmp_path)
     with journal:
         app = ReplayApp(journal, one, home="/workspace", at=40, beside=(journal, other), monotonic=Hand())
@@ -350,11 +350,9 @@ def test_pictures(tmp_path, snap_compare, size, view):
         async def before(pilot):
             await pilot.pause()
             await pilot.press(view)
-            for _ in range(3):
-                await work_done(pilot.app)
-                await pilot.pause()
+            await settled(pilot.app, pilot)
 
-        assert snap_compare(app, run_before=before, terminal_size=size)
+        assert snap_screen(app, run_before=before, terminal_size=size)
 
 
 def test_graphs_of_two_runs_are_compared_first(tmp_path):
@@ -364,9 +362,7 @@ def test_graphs_of_two_runs_are_compared_first(tmp_path):
 
     async def go():
         async with app.run_test(size=(160, 48)) as pilot:
-            for _ in range(3):
-                await work_done(app)
-                await pilot.pause()
+            await settled(app, pilot)
             await pilot.press("f")
             await pilot.pause()
             assert [side.view for side in app.screen.sides] == ["pipeline", "pipeline"]

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.support.stage import USER, Stage, exchange, recording, text
-from tests.tui.screens import CONTROL, THREE, Hand, Shown, play, services, staged, work_done
+from tests.tui.screens import CONTROL, THREE, Hand, Shown, play, services, staged
 from workbench.cli.local_backend_sessions import LocalLibrary
 from workbench.domain.events import (
     LeaseReleased,
@@ -72,10 +72,7 @@ def filing_of(stage):
 
 async def shows(shown):
     """Let the searches, the previews and what follows them end."""
-    for _ in range(2):
-        await shown.pilot.pause(0.09)
-        await work_done(shown.app)
-    await shown.pilot.pause()
+    await shown.settle()
 
 
 def pane(shown):

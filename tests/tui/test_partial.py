@@ -5,6 +5,7 @@ import pytest
 from rich.console import Console
 from textual.app import App
 
+from tests.support.sizes import rarely
 from tests.support.stage import call, exchange, recording, text
 from tests.tui.screens import THREE, play, staged
 from tests.tui.test_screen import play_golden
@@ -40,7 +41,7 @@ async def walk(shown, keys, monkeypatch):
     return "".join(sent)
 
 
-@pytest.mark.parametrize("size", [(160, 48), (80, 24)], ids=str)
+@pytest.mark.parametrize("size", [rarely((160, 48)), (80, 24)], ids=str)
 def test_parts_put_together_are_the_whole(tmp_path, monkeypatch, size):
     async def body(shown):
         await walk(shown, WALK, monkeypatch)
@@ -70,7 +71,7 @@ def test_what_is_covered_is_not_drawn(tmp_path):
     play(staged(tmp_path, THREE), body)
 
 
-@pytest.mark.parametrize("size", [(160, 48), (80, 24)], ids=str)
+@pytest.mark.parametrize("size", [rarely((160, 48)), (80, 24)], ids=str)
 def test_a_long_diff_that_scrolls_is_moved_by_the_terminal_and_is_the_whole(tmp_path, monkeypatch, size):
     async def body(shown):
         keys = ("2", "enter", *"jjjkkj", "ctrl+d", *"jj", "ctrl+u", *"GkkgJJ]j[kzj", "escape", *"jk")

@@ -25,7 +25,7 @@ STATES = {
 
 
 @pytest.fixture
-def picture(tmp_path, snap_compare):
+def picture(tmp_path, snap_screen):
     journals = []
 
     def compare(name="busy-queue", *keys, size=(120, 36), theme="workbench-dark", **more):
@@ -45,14 +45,14 @@ def picture(tmp_path, snap_compare):
         async def before(pilot):
             await stills.play(pilot, keys, hand)
 
-        return snap_compare(app, run_before=before, terminal_size=size)
+        return snap_screen(app, run_before=before, terminal_size=size)
 
     yield compare
     for journal in journals:
         journal.close()
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", stills.EVERY_SIZE)
 @pytest.mark.parametrize("state", STATES)
 def test_approvals(picture, state, size):
     assert picture("busy-queue", *STATES[state], size=SIZES[size])

@@ -6,7 +6,7 @@ import pytest
 
 from tests.support import drawn_runs
 from tests.tui.backend import backend
-from tests.tui.screens import Hand, counted, work_done
+from tests.tui.screens import Hand, counted, settled
 from workbench.domain.values import Actor, Decision, StepPlan
 from workbench.effects.runtime import ManualClock
 from workbench.journal.decisions import decide_action
@@ -38,9 +38,7 @@ class Screen:
         return "\n".join(strip.text for strip in self.app.screen._compositor.render_strips())
 
     async def settle(self):
-        for _ in range(2):
-            await work_done(self.app)
-            await self.pilot.pause()
+        await settled(self.app, self.pilot)
 
     async def press(self, *keys):
         for key in keys:

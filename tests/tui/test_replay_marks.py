@@ -5,8 +5,9 @@ import asyncio
 import pytest
 
 from tests.support import golden
+from tests.support.sizes import rarely
 from tests.tui.backend import backend
-from tests.tui.screens import Hand, work_done
+from tests.tui.screens import Hand, settled, work_done
 from workbench.config.types import NotifySettings, UiSettings
 from workbench.domain.values import SYSTEM_SESSION
 from workbench.effects.runtime import ManualClock
@@ -29,9 +30,7 @@ async def settle(app, pilot):
     while app.painter is None:
         await work_done(app)
         await pilot.pause()
-    for _ in range(3):
-        await work_done(app)
-        await pilot.pause()
+    await settled(app, pilot)
 
 
 def cells(app, pane):
@@ -123,7 +122,7 @@ async def replayed(name, positions, folder):
 
 
 @pytest.mark.spec(140, 218)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*NAMES[::3], *map(rarely, NAMES[1:3])])
 def test_each_mark_shows_what_the_live_screen_showed_then(name, tmp_path):
     session_id, indices, position = marks_of(name, tmp_path / "marks")
     positions = [position(index) for index in indices if index > 1]

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from tests.support import golden
 from tests.tui.backend import backend
-from tests.tui.screens import Hand, counted, work_done
+from tests.tui.screens import Hand, counted, settled, work_done
 from workbench.domain.events import PromptSubmitted, SessionStatusChanged
 from workbench.domain.values import SYSTEM_SESSION, Actor
 from workbench.journal.home import Home
@@ -37,9 +37,7 @@ async def settle(app, pilot):
     while app.painter is None:
         await work_done(app)
         await pilot.pause()
-    for _ in range(3):
-        await work_done(app)
-        await pilot.pause()
+    await settled(app, pilot)
 
 
 def text(app):
@@ -525,7 +523,7 @@ def test_a_replay_over_the_live_screen_gives_it_back(tmp_path):
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_pictures(size, tmp_path, snap_compare):
+def test_pictures(size, tmp_path, snap_screen):
     journal, session = opened("rename-handler", tmp_path)
     app = ReplayApp(journal, session, home="/workspace", at=1, monotonic=Hand())
 
@@ -536,7 +534,7 @@ def test_pictures(size, tmp_path, snap_compare):
             await settle(pilot.app, pilot)
 
     try:
-        assert snap_compare(app, run_before=before, terminal_size=SIZES[size])
+        assert snap_screen(app, run_before=before, terminal_size=SIZES[size])
     finally:
         journal.close()
 

@@ -14,7 +14,7 @@ from workbench.journal.journal import Journal
 from workbench.tui.app import WorkbenchApp
 
 SHOP = "/workspace/shop"
-SIZES = {"wide": (160, 48), "medium": (120, 36), "narrow": (80, 24)}
+SIZES = stills.SIZES
 STATES = {
     "pane": (drawn_runs.nightly, ("4",)),
     "conversation": (drawn_runs.nightly, ("1",)),
@@ -26,9 +26,9 @@ STATES = {
 }
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", stills.EVERY_SIZE)
 @pytest.mark.parametrize("state", STATES)
-def test_runs(tmp_path, snap_compare, state, size):
+def test_runs(tmp_path, snap_screen, state, size):
     make, keys = STATES[state]
     journal = Journal.open(Home.open(tmp_path / "home"), clock=ManualClock())
     if make:
@@ -42,6 +42,6 @@ def test_runs(tmp_path, snap_compare, state, size):
         await stills.play(pilot, keys, hand)
 
     try:
-        assert snap_compare(app, run_before=before, terminal_size=SIZES[size])
+        assert snap_screen(app, run_before=before, terminal_size=SIZES[size])
     finally:
         journal.close()

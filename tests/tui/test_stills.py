@@ -40,7 +40,7 @@ STATES = {
 
 
 @pytest.fixture
-def still(tmp_path, snap_compare):
+def still(tmp_path, snap_screen):
     journals = []
 
     def compare(made, *keys, size, then=None, **more):
@@ -54,44 +54,44 @@ def still(tmp_path, snap_compare):
             if then is not None:
                 await then(pilot)
 
-        return snap_compare(app, run_before=before, terminal_size=size)
+        return snap_screen(app, run_before=before, terminal_size=size)
 
     yield compare
     for journal in journals:
         journal.close()
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", stills.EVERY_SIZE)
 @pytest.mark.parametrize("state", STATES)
 def test_states(still, state, size):
     made, keys = STATES[state]
     assert still(made, *keys, size=SIZES[size])
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", stills.ONE_SIZE)
 @pytest.mark.parametrize("theme", ["workbench-light", "ansi-dark"])
 def test_main_in_other_colours(still, theme, size):
     assert still(stills.shop, *RENAME, size=SIZES[size], theme=theme)
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", stills.ONE_SIZE)
 def test_main_without_colours(still, size, monkeypatch):
     monkeypatch.setenv("NO_COLOR", "1")
     assert still(stills.shop, *RENAME, size=SIZES[size])
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", stills.ONE_SIZE)
 def test_main_in_ascii(still, size):
     assert still(stills.shop, *RENAME, size=SIZES[size], glyphs=ASCII_GLYPHS)
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", stills.EVERY_SIZE)
 @pytest.mark.parametrize("place", ["2", "3"])
 def test_toast(still, place, size):
     assert still(stills.shop, place, size=SIZES[size], then=stills.trouble)
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", stills.ONE_SIZE)
 def test_compact(still, size):
     made = stills.of("rename-handler")
     assert still(made, "escape", "1", "g", size=SIZES[size], ui=stills.compact())
@@ -105,7 +105,7 @@ COMMANDS = {
 }
 
 
-@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("size", stills.EVERY_SIZE)
 @pytest.mark.parametrize("state", COMMANDS)
 def test_commands(still, state, size):
     assert still(stills.of("busy-queue"), size=SIZES[size], then=COMMANDS[state])

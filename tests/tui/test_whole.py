@@ -6,6 +6,7 @@ import pytest
 
 from tests.support import golden
 from tests.support.pane_host import HOSTILE
+from tests.support.sizes import rarely
 from tests.tui import stills
 from tests.tui.screens import CONTROL, Hand, work_done
 from workbench.domain.events import (
@@ -105,7 +106,7 @@ def text_of(app):
     return "\n".join(strip.text for strip in app.screen._compositor.render_strips())
 
 
-@pytest.mark.parametrize("size", [(160, 48), (80, 24)])
+@pytest.mark.parametrize("size", [(160, 48), rarely((80, 24))])
 @pytest.mark.parametrize("words", [" ".join(HOSTILE[n::4]) for n in range(4)])
 def test_hostile_text_is_harmless_in_every_pane(tmp_path, words, size):
     async def body(pilot, hand):

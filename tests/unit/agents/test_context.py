@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from tests.support.tables import each_row
 from tests.unit.agents.turn_script import (
     CALLING,
     LIMITS,
@@ -152,9 +153,7 @@ ROWS = [
 
 
 @pytest.mark.spec(189)
-@pytest.mark.parametrize(
-    ("script", "expected", "fresh"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS]
-)
+@each_row(("script", "expected", "fresh"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS])
 def test_what_is_sent(script, expected, fresh):
     assert sent(script) == ((SYSTEM, *expected), tuple(fresh))
 
@@ -200,7 +199,7 @@ LONG = [*READY, *exchange(1, "a", "b"), *exchange(2, "c"), prompt("now")]
 
 
 @pytest.mark.spec(11, 12)
-@pytest.mark.parametrize(
+@each_row(
     ("limit", "kept"),
     [
         (100, ["p1", "a", "b", "r1", "p2", "c", "r2", "now"]),

@@ -3,6 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
+from tests.support.tables import each_row
 from tests.unit.agents.turn_script import (
     CALLING,
     LIMITS,
@@ -397,7 +398,7 @@ ROWS = [
 ]
 
 
-@pytest.mark.parametrize(("script", "due"), ROWS)
+@each_row(("script", "due"), ROWS)
 def test_what_is_due(script, due):
     assert list(due_effects(state_of(script), LIMITS)) == due
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.support.tables import each_row
 from tests.unit.agents.turn_script import (
     CALLING,
     approved,
@@ -161,9 +162,7 @@ ROWS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("script", "output", "expected"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS]
-)
+@each_row(("script", "output", "expected"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS])
 def test_what_the_model_is_told(script, output, expected):
     assert call_result(state_of(script).calls[0], output) == expected
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.tables import each_row
 from workbench.changes.digest import action_digest, plan_digest_rows
 from workbench.domain.values import Choice, FilePlan
 
@@ -57,7 +58,7 @@ def test_absent_parts_are_null() -> None:
     assert action_digest(keyed, kind="gate", files=(), choices=()) == keyed(canonical)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "other",
     [
         {"kind": "gate"},

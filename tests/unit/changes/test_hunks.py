@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.support.tables import each_row
 from workbench.changes.diff import (
     FileChange,
     changed_line_totals,
@@ -81,7 +82,7 @@ def test_context_is_a_choice() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("before", "after", "lines"),
     [
         (b"a", b"b", ["-a", "\\", "+b", "\\"]),
@@ -123,7 +124,7 @@ def test_counts() -> None:
     ) == (3, 2)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("data", "expected"),
     [
         (None, False),

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.tables import each_row
 from workbench.changes import diff
 from workbench.changes.diff import ChangedBlock, changed_blocks
 
@@ -140,7 +141,7 @@ HARD = {
 }
 
 
-@pytest.mark.parametrize("name", HARD)
+@each_row("name", HARD)
 def test_hard_input_is_answered_in_bounded_time(name: str) -> None:
     old, new, expected = HARD[name]
     started = time.process_time()

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.support.tables import each_row
 from workbench.changes.decision import decided_changes, file_plans
 from workbench.changes.diff import FileChange, make_hunks
 from workbench.domain.values import FilePlan, SelectedHunk
@@ -19,7 +20,7 @@ def with_after(change: FileChange, after: bytes | None) -> FileChange:
     return FileChange(path=change.path, before=change.before, after=after, mode=change.mode)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("selection", "expected"),
     [
         (None, ALL),

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.tables import each_row
 from workbench.changes.decision import changed_line_count, taken_bytes
 from workbench.changes.diff import FileChange, make_hunks
 from workbench.domain.values import Hunk, SelectedHunk
@@ -137,7 +138,7 @@ def part(before: bytes | None, after: bytes | None, *lines: int) -> bytes | None
     return taken_bytes(change, make_hunks([change]), [SelectedHunk(hunk=1, lines=lines)])
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("before", "after", "lines", "expected"),
     [
         # Kept lines stand before taken ones.

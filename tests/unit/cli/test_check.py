@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+from tests.support.tables import each_row
 from workbench.cli import check
 from workbench.cli.check import CHECKS_BY_KIND, check_line
 
@@ -18,7 +19,7 @@ def ask(what, **case):
 ALLOW = ["Bash(git log *)", "Bash(head *)", "Bash(npm test)", "Bash(ls*)", "Bash(python -m pytest *)"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("command", "verdict", "commands"),
     [
         ("git log --oneline | head -5", "allow", ["git log --oneline", "head -5"]),
@@ -112,7 +113,7 @@ def test_a_text():
     }
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("case", "verdict"),
     [
         ({"url": "https://a.example/", "dns": {"a.example": ["93.184.216.34"]}}, "allow"),
@@ -144,7 +145,7 @@ def test_a_url(case, verdict):
     assert ask("url", **case)["verdict"] == verdict
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("before", "old", "new", "expected"),
     [
         ("a b", "a", "c", {"result": "ok", "after": "c b"}),
@@ -162,8 +163,8 @@ def test_an_edit(before, old, new, expected):
     assert ask("edit", before=before, old_string=old, new_string=new) == expected
 
 
-@pytest.mark.parametrize("kind", list(CHECKS_BY_KIND))
-@pytest.mark.parametrize(
+@each_row("kind", list(CHECKS_BY_KIND))
+@each_row(
     "line",
     [
         b"{",
@@ -214,7 +215,7 @@ def test_a_command_that_leads_out_of_the_folder_asks_and_says_why(tmp_path, monk
     )
 
 
-@pytest.mark.parametrize("value", [3, 2.5, None, True, [], ["a"], {}, {"a": 1}])
+@each_row("value", [3, 2.5, None, True, [], ["a"], {}, {"a": 1}])
 def test_a_rule_that_is_no_text_is_answered_as_invalid(value):
     for name in ("tool", "pattern"):
         case = {"tool": "read_file", "pattern": '"path":"docs/'} | {name: value}

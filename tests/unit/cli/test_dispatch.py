@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.tables import each_row
 from workbench.cli import dispatch
 from workbench.cli.arguments import parse_options
 from workbench.cli.console import Console
@@ -77,7 +78,7 @@ def test_groups_have_help(words):
     assert "example:" in out and "serve" not in out
 
 
-@pytest.mark.parametrize(
+@each_row(
     "words, said",
     [
         (["nonsense"], "no command “nonsense”, and no folder is there by that name"),
@@ -185,10 +186,8 @@ def test_a_command_is_a_command_also_where_a_folder_is_called_so(tmp_path, monke
     assert dispatch.parse_invocation(["./doctor"]).path == ("screen",)
 
 
-@pytest.mark.parametrize("name", ["screen", "replay"])
-@pytest.mark.parametrize(
-    "words", [(), ("a b",), ("",), ("été/x",), ("-",), ("--json",), ("a", "b"), ("-C", "x")]
-)
+@each_row("name", ["screen", "replay"])
+@each_row("words", [(), ("a b",), ("",), ("été/x",), ("-",), ("--json",), ("a", "b"), ("-C", "x")])
 def test_what_needs_no_parser_says_what_the_parser_says(name, words):
     entry = COMMANDS[name]
     command = dispatch.load_command(entry)

@@ -5,6 +5,7 @@ import argparse
 import pytest
 from rows_cli import NOW, session
 
+from tests.support.tables import each_row
 from workbench.cli.errors import UsageError
 from workbench.cli.session_search import add_filter_options, page_of_sessions, parse_filters
 from workbench.domain.values import Usage
@@ -33,7 +34,7 @@ def shown(*words):
 
 
 @pytest.mark.spec(71, 178, 180)
-@pytest.mark.parametrize(
+@each_row(
     "words, ids",
     [
         ([], "cba"),

@@ -3,10 +3,11 @@
 import pytest
 from rows_cli import action
 
+from tests.support.tables import each_row
 from workbench.cli.approval_line_mode import ActionNumbers, LineCommand, parse_line
 
 
-@pytest.mark.parametrize(
+@each_row(
     "line, typed",
     [
         ("a 1", LineCommand(verb="approve", number=1)),

@@ -4,6 +4,7 @@ import pytest
 from conftest import Stream
 from rows_cli import NOW
 
+from tests.support.tables import each_row
 from workbench.cli.console import Console
 from workbench.cli.run import EventConsumer
 from workbench.cli.run_output import HumanPrinter, JsonPrinter
@@ -31,7 +32,7 @@ def printed(*events):
     return console.out.getvalue()
 
 
-@pytest.mark.parametrize(
+@each_row(
     "events, text",
     [
         ([piece("Hel"), piece("lo", 3), whole("Hello")], "Hello\n"),

@@ -1,8 +1,8 @@
 """How a run ended: exit codes and the JSON object."""
 
-import pytest
 from rows_cli import NOW, action, call, session
 
+from tests.support.tables import each_row
 from workbench.cli.run_output import RunTally, actions_of_run, result_json, run_exit_code
 from workbench.domain.events import CallProposed, Event, FileChanged, ReplyCompleted, TurnEnded
 from workbench.domain.values import Actor, GateVerdict
@@ -26,7 +26,7 @@ DONE, ERROR = event(TurnEnded(outcome="done")), event(TurnEnded(outcome="error")
 NOBODY = event(verdict("denied", "ask"), call_id="c1")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "events, ending, code",
     [
         ([DONE], "finished", 0),

@@ -3,6 +3,7 @@
 import pytest
 from rows_cli import HOSTILE, NOW, RAW, action, call, session
 
+from tests.support.tables import each_row
 from workbench.changes.diff import FileChange, make_hunks
 from workbench.cli import rows
 from workbench.cli.approval_display import (
@@ -22,7 +23,7 @@ from workbench.views.status_icons import action_status, call_status
 UTF, ASCII = status_icons_for("utf-8"), status_icons_for("ascii")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "row, its_call, sign, plain, word",
     [
         (action(), None, "◆", "*", "waiting"),
@@ -46,7 +47,7 @@ def test_every_state_of_an_action_has_a_sign_and_a_word(row, its_call, sign, pla
     assert action_line(ActionRow(action=row, call=its_call), UTF, NOW).startswith(f"{sign} {word}")
 
 
-@pytest.mark.parametrize(
+@each_row(
     "row, sign, word",
     [
         (call(), "✓", "ok"),
@@ -102,7 +103,7 @@ CHANGE = FileChange(
 )
 
 
-@pytest.mark.parametrize(
+@each_row(
     "lines",
     [
         [action_line(ActionRow(action=action(target=HOSTILE), title=HOSTILE), UTF, NOW)],

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.support.tables import each_row
 from workbench.cli.approvals import hunks_of_file, parse_hunks
 from workbench.cli.errors import UsageError
 from workbench.domain.values import Hunk, SelectedHunk
@@ -21,9 +22,7 @@ def test_what_a_list_of_hunks_names(text, taken):
     assert parse_hunks(text) == taken
 
 
-@pytest.mark.parametrize(
-    "text", ["", " ", "x", "1,", "1;2", "-1", "1:", "1:4-2", "1:0", "1:1-999999", "١", "1.5", "1" * 9]
-)
+@each_row("text", ["", " ", "x", "1,", "1;2", "-1", "1:", "1:4-2", "1:0", "1:1-999999", "١", "1.5", "1" * 9])
 def test_what_names_no_hunks(text):
     with pytest.raises(UsageError):
         parse_hunks(text)

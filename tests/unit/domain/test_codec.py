@@ -7,6 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 from strategies_domain import events
 
+from tests.support.tables import each_row
 from workbench.domain import codec
 from workbench.domain.codec import BODY_BY_KIND, EVENT_BODIES
 from workbench.domain.events import ActionOpened, ProgressReported, ReplyCompleted, TextStreamed, Unknown
@@ -117,7 +118,7 @@ GOOD = {
 }
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("change", "named"),
     [
         ({"kind": None}, "kind"),
@@ -157,8 +158,8 @@ def test_token_counts_are_never_negative():
         codec.event_from_object({**GOOD, "kind": "reply.completed", "body": body})
 
 
-@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity"])
-@pytest.mark.parametrize(
+@each_row("number", ["NaN", "Infinity", "-Infinity"])
+@each_row(
     ("kind", "body"),
     [
         ("progress.reported", {"message": "m", "percentage": "NUMBER"}),

@@ -3,6 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
+from tests.support.tables import each_row
 from workbench.domain import events
 from workbench.domain.events import ContractChecked, RunChanged, RunRequested, RunStarted, StepChanged
 from workbench.domain.fold import MemoryTables
@@ -80,8 +81,8 @@ def test_a_retry_counts_and_keeps_what_went_wrong_until_it_runs_again():
 
 
 @pytest.mark.spec(118)
-@pytest.mark.parametrize("old", sorted(STEP_MOVES))
-@pytest.mark.parametrize("new", StepStateName.__args__)
+@each_row("old", sorted(STEP_MOVES))
+@each_row("new", StepStateName.__args__)
 def test_only_legal_moves_change_a_step(old, new):
     run = Run()
     run.tables.put(replace(run.row("plan"), state=old))
@@ -90,8 +91,8 @@ def test_only_legal_moves_change_a_step(old, new):
 
 
 @pytest.mark.spec(120)
-@pytest.mark.parametrize("old", sorted(RUN_MOVES))
-@pytest.mark.parametrize("new", ["running", "waiting", "completed", "failed", "cancelled"])
+@each_row("old", sorted(RUN_MOVES))
+@each_row("new", ["running", "waiting", "completed", "failed", "cancelled"])
 def test_only_legal_moves_change_a_run(old, new):
     run = Run()
     run.tables.put(replace(run.run, status=old))

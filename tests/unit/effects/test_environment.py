@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.tables import each_row
 from workbench.effects.child_processes import agent_environment, marked_environment, scrubbed_environment
 from workbench.secrets import scrubber
 
@@ -30,12 +31,12 @@ DROPPED = [
 # fmt: on
 
 
-@pytest.mark.parametrize("name", KEPT)
+@each_row("name", KEPT)
 def test_kept(name: str) -> None:
     assert scrubbed_environment({name: "value"}) == {name: "value"}
 
 
-@pytest.mark.parametrize("name", DROPPED)
+@each_row("name", DROPPED)
 def test_dropped(name: str) -> None:
     assert scrubbed_environment({name: "value"}) == {}
 
@@ -132,7 +133,7 @@ def test_an_environment_that_is_lived_in_stays():
     assert agent_environment(LIVED_IN, "/w") == {**LIVED_IN, **OURS}
 
 
-@pytest.mark.parametrize("name", SECRET_BY_VALUE)
+@each_row("name", SECRET_BY_VALUE)
 def test_a_variable_whose_value_is_a_secret_reaches_no_command(name):
     assert agent_environment({**LIVED_IN, name: SECRET_BY_VALUE[name]}, "/w") == {**LIVED_IN, **OURS}
 

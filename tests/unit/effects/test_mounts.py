@@ -2,8 +2,7 @@
 
 from pathlib import Path
 
-import pytest
-
+from tests.support.tables import each_row
 from workbench.effects.runtime import network_mount
 
 TABLE = """\
@@ -21,7 +20,7 @@ broken line
 """
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("path", "kind"),
     [
         ("/nowhere/x", None),

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.support.tables import each_row
 from workbench.domain import events as e
 from workbench.domain.codec import body_json
 from workbench.formats import detect, inspect_log
@@ -96,7 +97,7 @@ CASES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", CASES)
+@each_row("name", CASES)
 def test_what_is_wrong_is_told_with_its_line_and_the_rest_is_read(name):
     data, prompts, told = CASES[name]
     found, problems = read(data.encode())
@@ -187,7 +188,7 @@ def test_a_gigantic_line_is_left_out_with_its_number_and_size():
     assert told == [(2, f"the line has {len(huge)} bytes, over {16 << 20}: it was left out")]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("data", "why"),
     [
         (b"", "it is empty"),

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.tables import each_row
 from workbench.domain import events as e
 from workbench.domain.fold import MemoryTables
 from workbench.formats import detect
@@ -173,7 +174,7 @@ def test_the_file_of_an_agent_is_one_session_below_the_one_that_started_it():
     assert session.title == "count"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("content", "prompt"),
     [
         ("<command-message>review</command-message>\n<command-name>/review</command-name>\n<command-args>a.py</command-args>", "/review a.py"),

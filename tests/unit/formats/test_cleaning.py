@@ -2,8 +2,7 @@
 
 import json
 
-import pytest
-
+from tests.support.tables import each_row
 from tests.unit.text import given_secrets
 from workbench.domain.values import Hunk
 from workbench.formats import sanitize
@@ -26,7 +25,7 @@ SECRETS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("secret", SECRETS)
+@each_row("secret", SECRETS)
 def test_the_quick_look_misses_nothing_that_scrubbing_finds(secret):
     for text in (secret, secret.upper(), f"before\n{secret} after", json.dumps({"x": secret})):
         if scrub(text).found:

@@ -12,6 +12,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from foreign_files import FILES, INSPECT_LOG, KAIAK, document
 
+from tests.support.tables import each_row
 from workbench.domain import events as e
 from workbench.domain.codec import validate_event
 from workbench.domain.fold import MemoryTables
@@ -39,7 +40,7 @@ def problems(opened):
 
 
 @pytest.mark.spec(1, 2, 11, 12, 13, 70, 212, 218)
-@pytest.mark.parametrize("name", FILES)
+@each_row("name", FILES)
 def test_a_file_is_recognised_and_becomes_a_session(name):
     data, form, prompt, calls, decisions, changed = FILES[name]
     opened, events = made(data)
@@ -57,13 +58,13 @@ def test_a_file_is_recognised_and_becomes_a_session(name):
         validate_event(event)
 
 
-@pytest.mark.parametrize("name", FILES)
+@each_row("name", FILES)
 def test_reading_twice_makes_the_same_events_wherever_the_file_lies(name):
     assert made(FILES[name][0])[1] == made(FILES[name][0])[1]
     assert len({event.id for event in made(FILES[name][0])[1]}) == len(made(FILES[name][0])[1])
 
 
-@pytest.mark.parametrize("name", FILES)
+@each_row("name", FILES)
 def test_a_secret_never_gets_in(name):
     token = "ghp_" + "a1B2" * 9
     data = FILES[name][0]
@@ -72,7 +73,7 @@ def test_a_secret_never_gets_in(name):
     assert token not in "\n".join(map(repr, made(data)[1]))
 
 
-@pytest.mark.parametrize("name", FILES)
+@each_row("name", FILES)
 def test_a_file_that_breaks_off_is_read_as_far_as_it_goes(name):
     data, form = FILES[name][:2]
     for share in (0.95, 0.7):
@@ -167,7 +168,7 @@ def prompts_of(events):
 
 
 @pytest.mark.spec(10, 141)
-@pytest.mark.parametrize(
+@each_row(
     "lines, told, read",
     [
         ([claude(1), claude(2)[:-9], claude(3)], (2, "it is cut off or no JSON"), 2),
@@ -267,7 +268,7 @@ def test_a_session_of_codex_knows_its_model_and_what_was_asked_in_an_editor():
 
 
 @pytest.mark.spec(135, 140)
-@pytest.mark.parametrize("name", sorted(FILES))
+@each_row("name", sorted(FILES))
 def test_a_session_is_at_each_moment_what_it_was(name):
     _, events = made(FILES[name][0])
     tables, moves = MemoryTables(), {}

@@ -4,6 +4,7 @@ import base64
 
 import pytest
 
+from tests.support.tables import each_row
 from workbench.formats import patches, records
 from workbench.formats.codex import _applied_edits  # pyright: ignore[reportPrivateUsage]
 
@@ -52,7 +53,7 @@ def test_a_moved_file_is_gone_there_and_made_here(changes, expected):
     assert _said(changes) == expected
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("part", "expected"),
     [
         ({"inlineData": {"mimeType": "image/png", "data": DATA}}, "[image/png, 120 bytes, not kept]"),

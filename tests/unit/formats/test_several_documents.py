@@ -10,6 +10,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from foreign_files import FILES
 
+from tests.support.tables import each_row
 from workbench.formats import detect
 from workbench.formats.detect import UnknownFormat
 
@@ -29,7 +30,7 @@ def _made(data):
     return opened, events, told
 
 
-@pytest.mark.parametrize("name", OF_DOCUMENTS)
+@each_row("name", OF_DOCUMENTS)
 def test_the_same_document_twice_is_one_session_and_told(name):
     data = FILES[name][0].strip()
     _, alone, before = _made(data)
@@ -56,7 +57,7 @@ def test_a_document_of_another_format_is_left_out_and_told():
     assert (line, "a document that is not of the format atif: left out") in told
 
 
-@pytest.mark.parametrize("name", OF_DOCUMENTS)
+@each_row("name", OF_DOCUMENTS)
 def test_words_before_a_document_are_left_out_and_told(name):
     data = FILES[name][0]
     opened, events, told = _made(b"Exporting session: it takes [a while]\n{done}\n" + data)

@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from tests.support.tables import each_row
 from workbench.domain import events as e
 from workbench.formats.detect import open_file
 
@@ -57,7 +58,7 @@ OPEN = ("open a.py", SHOWN)
 NEW = "-def f():\n-    return 1\n+def f() -> int:\n+    return 2\n"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("document", "found"),
     [
         (steps(OPEN, ("edit 3:4\ndef f() -> int:\n    return 2\nend_of_edit", EDITED)), [("/repo/a.py", "modify", NEW)]),

@@ -10,6 +10,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from foreign_files import PATCH, T, codex, document, lines
 
+from tests.support.tables import each_row
 from workbench.domain import events as e
 from workbench.domain.fold import MemoryTables
 from workbench.formats import detect
@@ -316,7 +317,7 @@ def test_a_diff_in_a_reply_of_aider_is_the_change():
     assert (changed.path, changed.added, changed.removed) == ("a.py", 1, 1)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("tool", "arguments", "changed"),
     [
         ("str_replace_editor", {"command": "str_replace", "path": "a", "old_str": "1", "new_str": "2"}, [("a", "modify")]),

@@ -6,11 +6,11 @@ import re
 import unicodedata
 import xml.etree.ElementTree as ET
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from tests.support.tables import each_row
 from tests.unit.graph.shapes import BAR, REAL, dags, graph_of, steps_of, wide
 from workbench.graph.canvas import ASCII_GLYPHS, UNICODE_GLYPHS, heavy_glyph
 from workbench.graph.export import mermaid_text, svg_document
@@ -71,7 +71,7 @@ def test_any_name_makes_a_well_formed_svg(name):
     assert root.tag.endswith("svg")
 
 
-@pytest.mark.parametrize("name", REAL)
+@each_row("name", REAL)
 def test_svg_has_a_path_for_each_edge_and_a_title_for_each_step(name):
     layout = compute_layout(graph_of(REAL[name]))
     root = ET.fromstring(
@@ -120,8 +120,8 @@ def test_heavy_lines_change_weight_and_nothing_else(graph, kind, data):
     assert (plain != strong) == bool(edges) or kind == "list"
 
 
-@pytest.mark.parametrize("text", [REAL["docs-to-impl"], REAL["monorepo"], REAL["impl-speckit"], LONG_BUS])
-@pytest.mark.parametrize("kind", ["band", "wrapped", "list"])
+@each_row("text", [REAL["docs-to-impl"], REAL["monorepo"], REAL["impl-speckit"], LONG_BUS])
+@each_row("kind", ["band", "wrapped", "list"])
 def test_the_cells_of_an_edge_hang_together_from_step_to_step(text, kind):
     layout = compute_layout(graph_of(text), show_implied=True)
     picture = fit_picture(layout, 70, wanted=kind)

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.tables import each_row
 from workbench.graph.model import (
     STATUS_BY_SEVERITY,
     GraphStep,
@@ -21,7 +22,7 @@ from workbench.text.width import cell_width
 from workbench.views.status_icons import STEP_STATUSES
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("seconds", "text"),
     [
         (0.42, "0.4s"), (8, "8s"), (9.5, "9.5s"), (12, "12s"), (59.9, "59s"), (60, "1m00"), (521, "8m41"),
@@ -58,7 +59,7 @@ def test_slots(step, room):
     assert badge_width(step) == room
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("facts", "room", "text"),
     [
         (StepFacts(state="completed", duration="8m41"), 4, "8m41"),

@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from tests.support.tables import each_row
 from tests.unit.graph.shapes import REAL, dags, graph_of, wide
 from workbench.graph.canvas import shorten_name
 from workbench.graph.fit import fit_picture, no_badge_width, step_labels
@@ -48,8 +49,8 @@ def test_a_tall_step_leaves_no_empty_rows_in_the_bands_below_it(width):
     assert all(y in held or set(line) - set(" │") for y, line in enumerate(picture.lines({})))
 
 
-@pytest.mark.parametrize("name", REAL)
-@pytest.mark.parametrize("width", [20])
+@each_row("name", REAL)
+@each_row("width", [20])
 def test_real_pipelines_fit_twenty_columns(name, width):
     for is_ascii in (False, True):
         assert max(map(cell_width, drawing(REAL[name], width, is_ascii=is_ascii).lines())) <= width
@@ -85,8 +86,8 @@ NAMES = [
 ]
 
 
-@pytest.mark.parametrize("kind", ["band", "wrapped", "list", "cards"])
-@pytest.mark.parametrize("is_ascii", [False, True])
+@each_row("kind", ["band", "wrapped", "list", "cards"])
+@each_row("is_ascii", [False, True])
 def test_hard_names(kind, is_ascii):
     steps = [
         GraphStep(id=f"s{at}", name=name, needs=(f"s{at - 1}",) if at else ())
@@ -142,9 +143,9 @@ def test_a_level_at_which_two_names_look_alike_is_skipped():
 SERVICES = [f"deploy-the-{name}-service-to-staging" for name in ("alpha", "beta", "gamma")]
 
 
-@pytest.mark.parametrize("is_ascii", [False, True])
-@pytest.mark.parametrize("names", [SERVICES, [f"{'n' * 90}{at}{'n' * 90}" for at in range(20)]])
-@pytest.mark.parametrize("width", [20, 24, 60])
+@each_row("is_ascii", [False, True])
+@each_row("names", [SERVICES, [f"{'n' * 90}{at}{'n' * 90}" for at in range(20)]])
+@each_row("width", [20, 24, 60])
 def test_different_names_look_different_in_a_list(names, width, is_ascii):
     steps = [GraphStep(id=name, needs=names[:at][-1:]) for at, name in enumerate(names)]
     picture = fit_picture(

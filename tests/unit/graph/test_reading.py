@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from tests.support.tables import each_row
 from tests.unit.graph.reading import list_successors, loose_arms, successors
 from tests.unit.graph.shapes import REAL, dags, graph_of, monorepo, steps_of, wide
 from workbench.graph.fit import fit_picture
@@ -45,9 +46,9 @@ def check_layout(layout, width, kind, is_ascii):
     assert loose_arms(picture, lines) == [], "\n".join(lines)
 
 
-@pytest.mark.parametrize("is_ascii", [False, True])
-@pytest.mark.parametrize("kind", ["auto", *KINDS])
-@pytest.mark.parametrize("name", REAL)
+@each_row("is_ascii", [False, True])
+@each_row("kind", ["auto", *KINDS])
+@each_row("name", REAL)
 def test_real_pipelines_read_back(name, kind, is_ascii):
     for width in (20, 60, 100) if kind == "auto" else (60,):
         for show_implied in (False, True):
@@ -76,7 +77,7 @@ STACKED = (
 )
 
 
-@pytest.mark.parametrize("width", range(24, 110, 6))
+@each_row("width", range(24, 110, 6))
 def test_bands_in_ascii_keep_blank_lines_between_what_is_not_joined(width):
     check(graph_of(STACKED), width, "auto", True, True)
 
@@ -109,8 +110,8 @@ def test_no_two_steps_share_a_cell_and_all_are_inside(graph, width):
     assert all(0 <= y < picture.height and 0 <= x < picture.width for y, x in taken)
 
 
-@pytest.mark.parametrize("is_ascii", [False, True])
-@pytest.mark.parametrize("kind", KINDS)
+@each_row("is_ascii", [False, True])
+@each_row("kind", KINDS)
 def test_an_open_matrix_leaves_the_lines_readable(kind, is_ascii):
     steps = steps_of(
         "plan | tests: plan | docs: plan | lint: plan | pack: tests docs | merge: pack lint plan"

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.support.tables import each_row
 from workbench.domain.messages import FailurePart
 from workbench.host.model_call import (
     MAX_LOADING_SECONDS,
@@ -17,7 +18,7 @@ def failed(status=429, *, asks=None, code="rate_limited", recoverable=True):
     return FailurePart(code=code, message="no", status=status, retry_after_s=asks, recoverable=recoverable)
 
 
-@pytest.mark.parametrize("status", [408, 409, 425, 429, 500, 502, 503, 529])
+@each_row("status", [408, 409, 425, 429, 500, 502, 503, 529])
 def test_what_passes_by_itself_is_tried_so_often_and_no_more(status):
     patience = RetryPolicy("call")
     waits = [patience.wait(failed(status)) for _ in range(MAX_RETRIES)]

@@ -6,6 +6,7 @@ import pickle
 import apsw
 import pytest
 
+from tests.support.tables import each_row
 from workbench.journal.errors import (
     JournalBusy,
     JournalCorrupt,
@@ -30,7 +31,7 @@ def test_an_error_says_what_why_and_what_to_do() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("error", "expected"),
     [
         (apsw.FullError("x"), JournalFull),

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from tests.support.tables import each_row
 from workbench.pipelines import templates
 from workbench.pipelines.state import fold_run
 
@@ -312,7 +313,7 @@ def test_a_run_below_with_a_wrong_input_fails_its_step_with_words(runs):
 # --- conditions ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "holds"),
     [
         ("", True),
@@ -333,7 +334,7 @@ def test_conditions(text, holds):
     assert templates.parse_condition(text).holds(values.__getitem__) is holds
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "outcome=fine",

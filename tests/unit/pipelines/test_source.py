@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.tables import each_row
 from workbench.text.yaml_nodes import MOST_DEPTH, MOST_YAML_BYTES, YamlError, parse_yaml
 
 
@@ -14,7 +15,7 @@ def test_every_value_knows_its_line_and_column():
     assert (inner.value, inner.line, inner.key_line, inner.key_column) == ("yes", 4, 4, 6)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "value"),
     [
         ("on", "on"), ("no", "no"), ("true", True), ("~", None), ("", None), ("'1'", "1"), ("1", 1), ("0x1f", 31),
@@ -36,7 +37,7 @@ BOMB = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n" + "".join(
 )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "code", "line"),
     [
         (BOMB, "yaml_size", 5),

@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from tests.support.tables import each_row
 from workbench.policy.regex import backtracking_objection
 
 SLOW = [
@@ -24,17 +25,17 @@ FAST = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("pattern", SLOW)
+@each_row("pattern", SLOW)
 def test_a_pattern_that_may_run_away_is_named(pattern):
     assert backtracking_objection(pattern)
 
 
-@pytest.mark.parametrize("pattern", FAST)
+@each_row("pattern", FAST)
 def test_a_pattern_that_runs_straight_is_let_pass(pattern):
     assert backtracking_objection(pattern) is None
 
 
-@pytest.mark.parametrize("pattern", FAST)
+@each_row("pattern", FAST)
 def test_what_is_let_pass_is_fast_in_python(pattern):
     """An oracle: the engine itself, on texts that repeat what the patterns name."""
     compiled = re.compile(pattern)

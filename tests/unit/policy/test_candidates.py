@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.support.tables import each_row
 from tests.unit.policy.gate_cases import CREATE, FETCH, GREP, READ, REPLACE, SHELL, rule
 from workbench.policy import rules
 from workbench.policy.rule_suggestions import (
@@ -37,7 +38,7 @@ def test_a_command_suggests_itself_and_its_beginnings(command, offered):
         assert candidate.refused or rules.rule_covers(unsaved_rule(candidate), found.subject)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("command", "offered"),
     [
         ("pytest --weird -q x", ["Bash(pytest --weird -q x)"]),

@@ -3,6 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
+from tests.support.tables import each_row
 from tests.unit.policy.gate_cases import DESCRIPTORS, FETCH, READ, SERVED, SHELL, context, rule
 from workbench.domain.rows import Trust
 from workbench.policy import hooks, permissions, regex, rule_validation, rules, schemas, trust
@@ -21,7 +22,7 @@ def reasons(command):
     return view_command(command).reasons
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("command", "passes"),
     [
         ("echo $'\\x41\\101\\u00e9\\U0001F600\\cA\\q\\n'", True),

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.tables import each_row
 from tests.unit.policy.gate_cases import (
     CONTEXT,
     CREATE,
@@ -58,7 +59,7 @@ def is_command_matched(pattern, command, purpose="grant"):
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "covered"),
     [
         ("Read", [READ, CONTEXT]),
@@ -100,7 +101,7 @@ def test_a_bare_read_in_a_deny_list_covers_looking_too():
     assert not permission_names_tool(parse_permission("Read(src/**)"), GREP, "deny")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("pattern", "relative", "expected"),
     [
         ("Read", "a/b.py", True),
@@ -135,7 +136,7 @@ def test_a_path_pattern_grants_exactly_what_it_says(pattern, relative, expected)
     assert is_path_matched(pattern, relative) is expected
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("pattern", "relative", "expected"),
     [
         ("Read(.env)", ".env", True),
@@ -183,7 +184,7 @@ def test_a_denied_link_and_its_target_are_both_denied():
     assert not permission_matches(PermissionPattern(text="Read(link)"), READ, {"path": "link"}, target, None)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("pattern", "command", "expected"),
     [
         ("Bash(git diff *)", "git diff --stat main", True),
@@ -216,7 +217,7 @@ def test_a_command_pattern_grants_plain_commands_only(pattern, command, expected
 
 
 @pytest.mark.spec(85)
-@pytest.mark.parametrize(
+@each_row(
     ("pattern", "command", "expected"),
     [
         ("Bash(git push*)", "cd x; /usr/bin/git push", True),
@@ -254,7 +255,7 @@ def test_a_ceiling_has_to_cover_every_command(ceiling, command, expected):
     assert is_within_ceiling(globs, SHELL, {"command": command}, {}, view_command(command)) is expected
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("pattern", "url", "purpose", "expected"),
     [
         ("WebFetch(domain:example.com)", "https://example.com/x", "grant", True),
@@ -319,7 +320,7 @@ def test_spans_agrees_with_a_regular_expression(pattern, text):
     assert wildcard_matches(pattern, text) is expected
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("pattern", "command", "passes"),
     [
         ("foo *", "foo a b", True),

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
+from tests.support.tables import each_row
 from tests.unit.policy.gate_cases import READ, SHELL
 from workbench.domain.events import HookRan
 from workbench.policy.gate import ScreenedCall
@@ -97,7 +98,7 @@ def test_hooks_that_succeed_let_the_call_go_on():
     assert world.commands == ["a", "b"]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("matcher", "runs"),
     [
         ("Bash", True),

@@ -6,6 +6,7 @@ from functools import cache
 
 import pytest
 
+from tests.support.tables import each_row
 from tests.unit.policy.gate_cases import SHELL
 from tests.unit.policy.spelled_commands import SPELLED
 from workbench.cli.check import check_command
@@ -37,7 +38,7 @@ def is_whole(line):
     return [len(each.literal) == len(each.words) for each in view_command(line).commands] == [True]
 
 
-@pytest.mark.parametrize(("cause", "line"), SPELLED, ids=[line[:60] for _, line in SPELLED])
+@each_row(("cause", "line"), SPELLED, ids=[line[:60] for _, line in SPELLED])
 def test_no_wildcard_covers_what_is_not_known(cause, line):
     words = re.findall(r"[^ ;]+", line)
     assert verdict(line, *(f"Bash({word} *)" for word in words if "=" not in word)) == "ask", cause
@@ -47,7 +48,7 @@ def test_no_wildcard_covers_what_is_not_known(cause, line):
         assert verdict(line, f"Bash({line[:-1]}*)", f"Bash(*{line[1:]})") == "ask", cause
 
 
-@pytest.mark.parametrize(("cause", "line"), SPELLED, ids=[line[:60] for _, line in SPELLED])
+@each_row(("cause", "line"), SPELLED, ids=[line[:60] for _, line in SPELLED])
 def test_the_whole_line_covers_it_unless_it_is_asked_for_always(cause, line):
     seen = view_command(line)
     for each in seen.commands:
@@ -278,7 +279,7 @@ READ = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("line", "text"), READ, ids=[line for line, _ in READ])
+@each_row(("line", "text"), READ, ids=[line for line, _ in READ])
 def test_words_that_name_no_file_are_known(line, text):
     words = line.split(" ")
     facts = match_known_command(words[0], words)
@@ -293,7 +294,7 @@ STRICT = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("line", STRICT)
+@each_row("line", STRICT)
 def test_a_line_that_its_program_may_read_otherwise_is_spelled_out(line):
     words = line.split(" ")
     assert bool(match_known_command(words[0], words).literal) is (line != "cat -")
@@ -337,7 +338,7 @@ BAD_VALUES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", sorted(KNOWN_VALUES))
+@each_row("name", sorted(KNOWN_VALUES))
 def test_an_option_with_a_value_that_is_not_known_asks(name):
     key, _, option = name.rpartition(" ")
     for words in ([option, BAD_VALUES[name]], [f"{option}{'=' * option.startswith('--')}{BAD_VALUES[name]}"]):

@@ -2,11 +2,12 @@
 
 import pytest
 
+from tests.support.tables import each_row
 from workbench.policy.command_review import MAX_COMMAND_PARTS, review_command
 from workbench.policy.shell.command_paths import CommandBoundary
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("command", "marks", "does"),
     [
         ("ls", (), ()),

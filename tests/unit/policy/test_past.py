@@ -2,12 +2,13 @@
 
 import pytest
 
+from tests.support.tables import each_row
 from workbench.domain.rows import Call, Session
 from workbench.policy.rule_suggestions import as_own_call, is_copied_by_fork
 
 
 @pytest.mark.spec(56)
-@pytest.mark.parametrize(
+@each_row(
     ("tool", "given", "expected"),
     [
         ("Bash", {"command": "ls -la", "description": "x"}, ("run_in_terminal", {"command": "ls -la"})),

@@ -5,6 +5,7 @@ import warnings
 
 import pytest
 
+from tests.support.tables import each_row
 from workbench.policy.regex import (
     MAX_SEARCH_STEPS,
     InvalidRegex,
@@ -18,7 +19,7 @@ SEED = '^{"path":".*\\.txt"}$'
 
 
 @pytest.mark.spec(50)
-@pytest.mark.parametrize(
+@each_row(
     "pattern",
     [
         "(",
@@ -57,9 +58,7 @@ def test_a_hostile_pattern_is_refused_in_time(pattern):
     assert time.process_time() - started < 1
 
 
-@pytest.mark.parametrize(
-    "pattern", [SEED, "a", "^git status$", '\\.py"', "[0-9]+", "(?i)x", "\u00e9", "\\d\\w\\s\\b"]
-)
+@each_row("pattern", [SEED, "a", "^git status$", '\\.py"', "[0-9]+", "(?i)x", "\u00e9", "\\d\\w\\s\\b"])
 def test_a_good_pattern_has_no_problem(pattern):
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -2,10 +2,10 @@
 
 import time
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.tables import each_row
 from workbench.tools.fetch_webpage import robots_allow
 
 FILE = """\
@@ -27,7 +27,7 @@ Sitemap: /s
 """
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("agent", "target", "allowed"),
     [
         ("A", "/", False),
@@ -48,7 +48,7 @@ def test_the_longest_match_of_the_right_group_counts(agent, target, allowed):
     assert robots_allow(FILE, agent, target) is allowed
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("rules", "target", "allowed"),
     [
         ("Disallow: /a\nAllow: /a", "/a", True),

@@ -4,6 +4,7 @@ import time
 
 import pytest
 
+from tests.support.tables import each_row
 from workbench.cli.check import check_rule
 
 ACCEPTED = [
@@ -341,29 +342,29 @@ def verdict(tool, pattern):
     return check_rule({"tool": tool, "pattern": pattern})["verdict"]
 
 
-@pytest.mark.parametrize(("tool", "pattern"), ACCEPTED)
+@each_row(("tool", "pattern"), ACCEPTED)
 def test_a_pattern_that_says_what_it_allows_is_accepted(tool, pattern):
     assert verdict(tool, pattern) == "accept"
 
 
 @pytest.mark.spec(51)
-@pytest.mark.parametrize("pattern", BLANKET)
+@each_row("pattern", BLANKET)
 def test_a_pattern_that_allows_whatever_comes_is_blanket(pattern):
     assert verdict("read_file", pattern) == "reject_blanket"
 
 
-@pytest.mark.parametrize("pattern", RUNAWAY)
+@each_row("pattern", RUNAWAY)
 def test_a_pattern_with_nested_or_overlapping_repeats_runs_away(pattern):
     assert verdict("read_file", pattern) == "reject_redos"
 
 
-@pytest.mark.parametrize("pattern", ALIKE)
+@each_row("pattern", ALIKE)
 def test_a_pattern_that_can_read_a_text_in_two_ways_runs_away(pattern):
     assert verdict("run_in_terminal", pattern) == "reject_redos"
 
 
 @pytest.mark.spec(50)
-@pytest.mark.parametrize("pattern", INVALID)
+@each_row("pattern", INVALID)
 def test_a_pattern_that_re_or_re2_refuses_is_invalid(pattern):
     assert verdict("read_file", pattern) == "reject_invalid"
 

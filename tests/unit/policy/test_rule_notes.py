@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.support.tables import each_row
 from tests.unit.policy.gate_cases import KNOWN, rule
 from workbench.policy import rule_validation
 
@@ -14,7 +15,7 @@ def said(tool, pattern, effect="allow", kind="regex"):
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("tool", "pattern", "effect", "part"),
     [
         ("create_file", "docs/", "allow", 'so it allows nothing; anchor it as "path":"docs/'),
@@ -35,7 +36,7 @@ def test_an_unanchored_expression_is_named_before_it_is_saved(tool, pattern, eff
     assert part in said(tool, pattern, effect)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("tool", "pattern", "effect"),
     [
         ("create_file", '"path":"docs/', "allow"),
@@ -61,7 +62,7 @@ def warned(pattern, tool="run_in_terminal", kind="glob", **more):
     return " ".join(rule_validation.rule_warnings(one, KNOWN))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("tool", "pattern", "part"),
     [
         ("Bash", "Bash(*)", "asks now: Bash(*) would allow everything"),
@@ -78,7 +79,7 @@ def test_a_rule_that_was_saved_before_says_what_asks_now(tool, pattern, part):
     assert part in warned(pattern, tool)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("tool", "pattern"),
     [
         ("Bash", "Bash(git diff *)"), ("Bash", "Bash(git diff:*)"), ("Bash", "Bash(echo * x)"),

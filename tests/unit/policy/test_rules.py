@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.support.tables import each_row
 from tests.unit.policy.gate_cases import CREATE, KNOWN, READ, SHELL, rule
 from workbench.policy import rule_validation, rules
 from workbench.policy.paths import ResolvedPath
@@ -53,7 +54,7 @@ def test_key_order_does_not_matter():
 
 
 @pytest.mark.spec(49, 50, 52)
-@pytest.mark.parametrize(
+@each_row(
     ("fields", "part"),
     [
         ({"tool": "nothing"}, "tool: nothing is not registered"),
@@ -103,7 +104,7 @@ BLANKET = [
 
 
 @pytest.mark.spec(51)
-@pytest.mark.parametrize("pattern", BLANKET)
+@each_row("pattern", BLANKET)
 def test_a_pattern_that_matches_whatever_comes_is_refused(pattern):
     assert "nearly every call of read_file" in " ".join(found_problems(pattern=pattern))
 
@@ -129,7 +130,7 @@ def test_a_blanket_for_commands_is_refused(pattern):
     assert found_problems(tool="run_in_terminal", pattern=pattern)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("tool", "pattern", "part"),
     [
         ("run_in_terminal", "Bash(*)", "everything"),
@@ -157,7 +158,7 @@ def test_a_glob_that_is_too_wide_is_refused(tool, pattern, part):
     assert part in " ".join(found_problems(tool=tool, pattern_kind="glob", pattern=pattern))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("tool", "pattern"),
     [
         ("run_in_terminal", "Bash(git diff *)"),
@@ -217,8 +218,8 @@ def test_no_rule_covers_a_command_that_is_not_plain(command, expected):
         )
 
 
-@pytest.mark.parametrize("effect", ["deny", "ask"])
-@pytest.mark.parametrize(
+@each_row("effect", ["deny", "ask"])
+@each_row(
     "command", ["git push", "cd x && git push", "sudo git push", "/usr/bin/git push", "bash -c 'git push'"]
 )
 def test_what_stands_in_the_way_sees_hidden_commands(effect, command):
@@ -239,7 +240,7 @@ def test_what_cannot_be_checked_counts_against_the_call(pattern):
         )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("changed", "expected"),
     [
         ({}, True),
@@ -265,7 +266,7 @@ def test_a_grant_for_a_run_holds_in_that_run():
     assert not rules.is_rule_in_force(rule(scope="run", scope_id="r2"), in_run)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("pattern", "command", "passes"),
     [
         ('"command":"foo --x( |")', "foo --x", True),

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.support.tables import each_row
 from workbench.policy.schemas import parameter_problems, schema_problems
 
 SCHEMA = {
@@ -19,7 +20,7 @@ SCHEMA = {
 
 
 @pytest.mark.spec(26, 203)
-@pytest.mark.parametrize(
+@each_row(
     ("parameters", "messages"),
     [
         ({"path": "a"}, ()),
@@ -62,7 +63,7 @@ def test_parameters_that_are_nested_without_end_are_refused():
 
 
 @pytest.mark.spec(59, 194)
-@pytest.mark.parametrize(
+@each_row(
     "schema",
     [
         {"type": "objekt"},

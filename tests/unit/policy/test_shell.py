@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.support.tables import each_row
 from workbench.policy.shell.analysis import MAX_COMMAND_LENGTH, view_command
 
 PLAIN = [
@@ -259,13 +260,13 @@ UNPLAIN = [
 ]
 
 
-@pytest.mark.parametrize("command", PLAIN)
+@each_row("command", PLAIN)
 def test_a_command_of_plain_words_is_plain(command: str):
     assert view_command(command).reasons == ()
     assert view_command(command).plain
 
 
-@pytest.mark.parametrize("command", UNPLAIN)
+@each_row("command", UNPLAIN)
 def test_a_command_that_could_do_more_than_it_says_is_not_plain(command: str):
     seen = view_command(command)
     assert not seen.plain
@@ -285,13 +286,13 @@ WRITING = [
 ]
 
 
-@pytest.mark.parametrize("command", WRITING)
+@each_row("command", WRITING)
 def test_a_command_that_writes_where_an_option_says_is_spelled_out_as_a_whole(command: str):
     (simple,) = view_command(command).commands
     assert simple.literal == frozenset(range(len(simple.words)))
 
 
-@pytest.mark.parametrize(("command", "spelled"), SPELLED)
+@each_row(("command", "spelled"), SPELLED)
 def test_a_program_that_runs_another_has_to_be_spelled_out(command: str, spelled: str):
     (simple,) = view_command(command).commands
     assert " ".join(simple.words[: simple.spelled]) == spelled
@@ -397,7 +398,7 @@ REACHING = [
 ]
 
 
-@pytest.mark.parametrize("command", REACHING)
+@each_row("command", REACHING)
 def test_a_deny_sees_the_command_wherever_it_stands(command: str):
     assert any(text.startswith("git push") for text in view_command(command).deny_texts)
 
@@ -460,7 +461,7 @@ HOSTILE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("piece", "times"), HOSTILE)
+@each_row(("piece", "times"), HOSTILE)
 def test_a_hostile_command_is_looked_at_in_time(piece: str, times: int):
     import time
 
@@ -471,7 +472,7 @@ def test_a_hostile_command_is_looked_at_in_time(piece: str, times: int):
     assert time.process_time() - started < 1
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("line", "words"),
     [
         ("ls 2>&1 src", ("ls", "src")),

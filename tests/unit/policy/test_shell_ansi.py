@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 
+from tests.support.tables import each_row
 from tests.unit.policy.gate_cases import SHELL
 from workbench.policy.permissions import PermissionPattern, permission_matches
 from workbench.policy.shell import analysis
@@ -84,7 +85,7 @@ EXPANDED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("line", HIDDEN + EXPANDED)
+@each_row("line", HIDDEN + EXPANDED)
 def test_a_deny_sees_what_is_written_in_escapes(line):
     deny = PermissionPattern(text="Bash(git push*)")
     assert permission_matches(deny, SHELL, {"command": line}, {}, view_command(line), purpose="deny")

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from tests.support.tables import each_row
 from tests.unit.policy.denied_commands import DENIED, DENY, SPOKEN
 from tests.unit.policy.harmless_commands import ALLOWED
 from tests.unit.policy.hostile_commands import EVERYWHERE
@@ -25,18 +26,18 @@ def verdict(line, allow=(), deny=()):
     return check_command({"command": line, "allow": list(allow), "deny": list(deny)})["verdict"]
 
 
-@pytest.mark.parametrize("line", EVERYWHERE, ids=_short)
+@each_row("line", EVERYWHERE, ids=_short)
 def test_no_pattern_lets_a_hostile_command_pass(line):
     assert verdict(line, WIDE) != "allow"
 
 
-@pytest.mark.parametrize("line", HOSTILE, ids=_short)
+@each_row("line", HOSTILE, ids=_short)
 def test_its_own_patterns_do_not_let_a_command_pass_that_does_more(line):
     own = {f"Bash({word} *)" for word in re.findall(r"[\w./+-]+", line)}
     assert verdict(line, sorted(own - {"Bash(id *)", "Bash(sh *)"})) != "allow"
 
 
-@pytest.mark.parametrize(("patterns", "line"), HARMLESS, ids=[_short(line) for _, line in HARMLESS])
+@each_row(("patterns", "line"), HARMLESS, ids=[_short(line) for _, line in HARMLESS])
 def test_everyday_commands_pass(patterns, line):
     assert verdict(line, patterns) == "allow"
 
@@ -54,7 +55,7 @@ def test_a_long_line_of_plain_commands_is_judged_as_its_parts_are(joint):
         )
 
 
-@pytest.mark.parametrize(("patterns", "line"), ALLOWED, ids=[_short(line) for _, line in ALLOWED])
+@each_row(("patterns", "line"), ALLOWED, ids=[_short(line) for _, line in ALLOWED])
 def test_a_command_that_its_patterns_plainly_mean_passes(patterns, line):
     assert verdict(line, patterns) == "allow"
 
@@ -63,11 +64,11 @@ def test_the_harmless_ones_are_not_let_pass_by_patterns_for_others():
     assert {verdict(line, ["Bash(nothing *)"]) for _, line in ALLOWED} == {"ask"}
 
 
-@pytest.mark.parametrize("line", DENIED, ids=_short)
+@each_row("line", DENIED, ids=_short)
 def test_a_deny_sees_through_a_disguise(line):
     assert verdict(line, ["Bash(*)"], DENY) == "deny"
 
 
-@pytest.mark.parametrize("line", SPOKEN, ids=_short)
+@each_row("line", SPOKEN, ids=_short)
 def test_a_deny_leaves_alone_what_only_speaks_of_it(line):
     assert verdict(line, ["Bash(*)"], DENY) != "deny"

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.support.tables import each_row
 from workbench.cli.check import check_command
 from workbench.policy.shell.analysis import view_command
 from workbench.policy.shell.risk_lists import (
@@ -38,7 +39,7 @@ def covered(line, *allow):
     return check_command({"command": line, "allow": list(allow), "deny": []})["verdict"] == "allow"
 
 
-@pytest.mark.parametrize("name", sorted(WRAPPERS))
+@each_row("name", sorted(WRAPPERS))
 def test_a_wrapper_is_never_plain_and_a_deny_sees_through_it(name):
     assert not plain(f"{name} rm x")
     assert not plain(f"/usr/bin/{name} rm x")
@@ -46,18 +47,18 @@ def test_a_wrapper_is_never_plain_and_a_deny_sees_through_it(name):
     assert "rm x" in view_command(f"{name} rm x").deny_texts
 
 
-@pytest.mark.parametrize("name", sorted(EVALUATORS))
+@each_row("name", sorted(EVALUATORS))
 def test_a_builtin_that_changes_the_shell_is_never_plain(name):
     assert not plain(f"{name} x")
 
 
-@pytest.mark.parametrize("name", sorted(SHELL_LIKE_PROGRAMS))
+@each_row("name", sorted(SHELL_LIKE_PROGRAMS))
 def test_a_program_with_a_language_of_its_own_is_never_plain(name):
     assert not plain(f"{name} x")
     assert not plain(f"echo x | {name}")
 
 
-@pytest.mark.parametrize("name", sorted(INTERPRETERS))
+@each_row("name", sorted(INTERPRETERS))
 def test_an_interpreter_needs_its_script_spelled_out_and_runs_no_text(name):
     assert not plain(name)
     assert not plain(f"echo x | {name}")
@@ -68,7 +69,7 @@ def test_an_interpreter_needs_its_script_spelled_out_and_runs_no_text(name):
     assert simple.words[: simple.spelled] == (name, "script")
 
 
-@pytest.mark.parametrize("name", sorted(RUNNERS))
+@each_row("name", sorted(RUNNERS))
 def test_a_runner_needs_what_it_runs_spelled_out(name):
     for word in RUNNERS[name] or ("",):
         words = f"{name} {word}".strip()
@@ -78,7 +79,7 @@ def test_a_runner_needs_what_it_runs_spelled_out(name):
         assert "rm x" in view_command(f"{words} rm x").deny_texts
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "word"), [(name, word) for name in REMOTE_RUNNERS for word in sorted(REMOTE_RUNNERS[name])]
 )
 def test_a_subcommand_that_runs_programs_elsewhere_is_never_plain(name, word):
@@ -89,7 +90,7 @@ def test_a_subcommand_that_runs_programs_elsewhere_is_never_plain(name, word):
 ROWS = [(table, option) for table in RISKY_OPTIONS for option in RISKY_OPTIONS[table]]
 
 
-@pytest.mark.parametrize(("table", "option"), ROWS)
+@each_row(("table", "option"), ROWS)
 def test_an_option_that_writes_or_runs_is_never_plain(table, option):
     assert not plain(f"{table} {option} x")
     assert not plain(f"{table} a {option} x") or table in ("git", "go run")
@@ -103,14 +104,14 @@ def test_a_module_that_runs_text_is_never_plain():
     assert [name for name in CODE_MODULES if plain(f"python -m {name} x")] == []
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("name", "words"), [(name, words) for name in RISKY_SUBCOMMANDS for words in RISKY_SUBCOMMANDS[name]]
 )
 def test_a_subcommand_that_runs_programs_is_never_plain(name, words):
     assert not plain(f"{name} {words} x")
 
 
-@pytest.mark.parametrize("name", sorted(STEERING_VARIABLES))
+@each_row("name", sorted(STEERING_VARIABLES))
 def test_a_variable_that_steers_programs_is_never_set_unasked(name):
     for line in (
         f"{name}=x ls",
@@ -122,15 +123,13 @@ def test_a_variable_that_steers_programs_is_never_set_unasked(name):
         assert not plain(line)
 
 
-@pytest.mark.parametrize(
-    "name", [f"{text}QVX" for text in STEERING_PREFIXES] + [f"QVX{text}" for text in STEERING_SUFFIXES]
-)
+@each_row("name", [f"{text}QVX" for text in STEERING_PREFIXES] + [f"QVX{text}" for text in STEERING_SUFFIXES])
 def test_a_variable_is_known_by_its_beginning_or_end(name):
     assert variable_risk(name)
     assert not plain(f"{name}=x ls")
 
 
-@pytest.mark.parametrize("name", sorted(HARMLESS_VARIABLES))
+@each_row("name", sorted(HARMLESS_VARIABLES))
 def test_a_harmless_variable_may_be_set(name):
     assert plain(f"{name}=1 ls")
     assert covered(f"{name}=1 ls", "Bash(ls *)")
@@ -139,7 +138,7 @@ def test_a_harmless_variable_may_be_set(name):
     assert plain(f"{name}=1; ls")
 
 
-@pytest.mark.parametrize("name", sorted(HARMLESS_VARIABLES))
+@each_row("name", sorted(HARMLESS_VARIABLES))
 def test_no_value_of_a_harmless_variable_is_a_path(name):
     for value in ("/x/y/z/a", "./x", "../x", "'a b'", "~/x", "x/../y", "a;b"):
         assert not covered(f"{name}={value} ls", "Bash(ls *)")
@@ -156,7 +155,7 @@ def test_a_time_zone_may_have_a_slash():
 STRANGE = ("FOO", "RUSTX", "GOOS", "DEBUG", "DATABASE_URL", "LC_X", "CIX", "X")
 
 
-@pytest.mark.parametrize("name", STRANGE)
+@each_row("name", STRANGE)
 def test_any_other_variable_is_spelled_out_with_its_value(name):
     line = f"{name}=ab ls -l"
     assert not covered(line, "Bash(ls *)", "Bash(ls -l)", "Bash(*)", "Bash", f"Bash({name}=* ls *)")
@@ -177,7 +176,7 @@ STEERING = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("name", STEERING)
+@each_row("name", STEERING)
 def test_a_variable_of_one_program_is_asked_for_always(name):
     assert not covered(f"{name}=x tox", f"Bash({name}=x tox)", "Bash(tox)", "Bash(tox *)")
 
@@ -209,11 +208,11 @@ def test_input_may_come_from_nowhere(name):
     assert not plain(f"cat < {name}x") or not name.startswith("/dev/")
 
 
-@pytest.mark.parametrize(("other", "name"), sorted(PROGRAM_ALIASES.items()))
+@each_row(("other", "name"), sorted(PROGRAM_ALIASES.items()))
 def test_another_name_is_the_same_program(other, name):
     assert program_name(other) == program_name(f"/usr/bin/{other}") == name
 
 
-@pytest.mark.parametrize("word", sorted(RESERVED_WORDS - {"!"}))
+@each_row("word", sorted(RESERVED_WORDS - {"!"}))
 def test_a_word_of_the_grammar_is_no_program(word):
     assert not plain(f"{word} x")

@@ -5,6 +5,7 @@ import subprocess
 
 import pytest
 
+from tests.support.tables import each_row
 from workbench.policy.shell.sed_awk_scripts import awk_risk, sed_risk
 
 AWKS = [name for name in ("mawk", "gawk") if shutil.which(name)]
@@ -37,7 +38,7 @@ HARMLESS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("script", WRITING + ONLY_GAWK)
+@each_row("script", WRITING + ONLY_GAWK)
 def test_a_script_of_awk_that_may_write_or_run_something_asks(script):
     assert awk_risk(["awk", script]) is not None
 
@@ -79,12 +80,12 @@ UNSURE = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("script", UNSURE)
+@each_row("script", UNSURE)
 def test_a_script_of_awk_that_can_be_read_in_two_ways_asks(script):
     assert awk_risk(["awk", script]) is not None
 
 
-@pytest.mark.parametrize(
+@each_row(
     "words",
     [["-f", "x"], ["-i", "inplace", "1"], ["-l", "x", "1"], ["--", "BEGIN{print > \"f\"}"], ["-v", "FS=1", "1"], ["-v"], ["-F"], [], ["--"],
      ["-e", "1"], ["-E", "x"], ["--file=x"], ["--include=x", "1"], ["--load=x", "1"], ["-W", "exec", "x"], ["-oF", "1"], ["-dF", "1"],
@@ -101,7 +102,7 @@ def test_options_of_awk_that_only_set_a_value_pass(words):
     assert awk_risk(["awk", *words]) is None
 
 
-@pytest.mark.parametrize(
+@each_row(
     "words",
     [["w f"], ["-n", "p;w f"], ["1e"], ["e id"], ["s/a/b/w f"], ["s/a/b/e"], ["s/a/b/gew f"], ["s/a/b/;r /etc/passwd"], ["R f"], ["W f"],
      ["--expression=w f"], ["--expr=w f"], ["-e", "p", "-e", "w f"], ["-i", "p"], ["-i.bak", "p"], ["--in-place", "p"], ["-f", "x"],
@@ -112,7 +113,7 @@ def test_a_script_of_sed_that_may_write_or_run_something_asks(words):
     assert sed_risk(["sed", *words]) is not None
 
 
-@pytest.mark.parametrize(
+@each_row(
     "words", [["-n", "1,5p"], ["s/a/b/g"], ["-e", "s|a|b|I", "-e", "$d"], ["-nE", "/x/,+3p"], ["y/ab/ba/"], ["a text; w f"], ["F"], ["-s", "$="]]
 )  # fmt: skip
 def test_a_script_of_sed_that_only_prints_passes(words):

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.support.tables import each_row
 from workbench.cli.check import check_url
 
 DNS = {'example.com': ['93.184.216.34'],
@@ -137,12 +138,12 @@ CASES = [({'url': 'http://127.0.0.1:8000/', 'config': {'allow_loopback': True}},
 """Redirects and configuration, and the verdict."""
 
 
-@pytest.mark.parametrize("address", ALLOWED, ids=ascii)
+@each_row("address", ALLOWED, ids=ascii)
 def test_a_public_address_may_be_fetched(address):
     assert check_url({"url": address, "dns": DNS})["verdict"] == "allow"
 
 
-@pytest.mark.parametrize("address", DENIED, ids=lambda address: ascii(address)[:60])
+@each_row("address", DENIED, ids=lambda address: ascii(address)[:60])
 def test_an_address_that_leads_elsewhere_or_reads_in_two_ways_is_denied(address):
     assert check_url({"url": address, "dns": DNS})["verdict"] == "deny"
     assert (
@@ -158,7 +159,7 @@ def test_an_address_that_leads_elsewhere_or_reads_in_two_ways_is_denied(address)
     )
 
 
-@pytest.mark.parametrize(("case", "verdict"), CASES)
+@each_row(("case", "verdict"), CASES)
 def test_every_hop_and_the_configuration_count(case, verdict):
     assert check_url({"dns": DNS, **case})["verdict"] == verdict
 

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.tables import each_row
 from workbench.policy import urls
 from workbench.policy.urls import (
     MAX_REDIRECTS,
@@ -39,7 +40,7 @@ def resolve(host):
     return DNS[host]
 
 
-@pytest.mark.parametrize(
+@each_row(
     "url",
     [
         "https://example.com/",
@@ -64,7 +65,7 @@ def test_public_addresses_pass(url):
     assert (found.verdict, bool(found.addresses), found.is_loopback) == ("allow", True, False), found.reason
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("url", "words"),
     [
         ("", "no scheme"),
@@ -141,7 +142,7 @@ def test_everything_else_is_denied_with_a_reason(url, words):
     assert re.search(words, found.reason), found.reason
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("url", "verdict"),
     [
         ("http://127.0.0.1:8000/", "allow"),
@@ -162,7 +163,7 @@ def test_loopback_is_reached_only_where_the_configuration_says_so(url, verdict):
     assert check_url(url, resolve, LOOPBACK).verdict == verdict
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("listed", "url", "verdict"),
     [
         (("example.com",), "https://EXAMPLE.com./", "allow"),
@@ -180,7 +181,7 @@ def test_a_list_of_hosts_is_compared_whole_and_lifts_no_check(listed, url, verdi
     assert check_url(url, resolve, UrlRules(allowed_hosts=listed)).verdict == verdict
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("first", "redirects", "rules", "words"),
     [
         ("https://example.com/a/b", ["/c", "d?e", "//example.com/f"], UrlRules(), ""),
@@ -253,7 +254,7 @@ def test_what_is_sent_is_ascii_without_a_fragment():
     assert parse_url("http://[::2]:80?x").url == "http://[::2]/?x"
 
 
-@pytest.mark.parametrize(("network", "name"), urls.SPECIAL_BLOCKS)
+@each_row(("network", "name"), urls.SPECIAL_BLOCKS)
 def test_both_ends_of_every_special_block_are_denied(network, name):
     ends = ipaddress.ip_network(network)
     for address in (ends[0], ends[-1]):

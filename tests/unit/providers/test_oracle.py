@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.support.chat_server import Answer, ChatServer, chunk, error, event, usage, whole
+from tests.support.tables import each_row
 from workbench.domain.messages import (
     FailurePart,
     Message,
@@ -146,7 +147,7 @@ FAULTS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", FAULTS, ids=str)
+@each_row("case", FAULTS, ids=str)
 def test_what_fails_there_fails_here(case):
     answer, official, code = FAULTS[case]
     with ChatServer(answer, answer) as server:

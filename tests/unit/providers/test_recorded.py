@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from tests.support.tables import each_row
 from workbench.config.keys import OLLAMA, OPENAI_COMPATIBLE, PROVIDER_KINDS
 from workbench.domain.messages import ExchangePart, FailurePart, Message, ModelRequest, TextPart, ToolCallPart
 from workbench.providers.recording import (
@@ -106,7 +107,7 @@ MATCHES = [
 ]
 
 
-@pytest.mark.parametrize(("match", "expected"), MATCHES)
+@each_row(("match", "expected"), MATCHES)
 def test_conditions_look_at_what_was_sent_since_the_last_reply(match, expected):
     assert is_condition_met(match, FRESH) is expected
 

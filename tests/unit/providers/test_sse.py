@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.tables import each_row
 from workbench.providers.sse import EventReader, EventTooLarge, ServerEvent
 
 
@@ -36,7 +37,7 @@ TABLE = [
 ]
 
 
-@pytest.mark.parametrize(("data", "wanted"), TABLE)
+@each_row(("data", "wanted"), TABLE)
 def test_events(data, wanted):
     assert read(data) == wanted
     assert read(data, range(1, len(data))) == wanted

@@ -3,6 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from textual.content import Content
 
+from tests.support.tables import each_row
 from tests.unit.render.inks import ASCII, DARK, HOSTILE, UNICODE, is_safe, styles_at
 from workbench.render import cells
 from workbench.render.cells import (
@@ -19,7 +20,7 @@ from workbench.text.width import cell_width
 texts = st.text(max_size=30) | st.sampled_from(HOSTILE)
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@each_row("text", HOSTILE)
 def test_content_is_one_safe_line(text):
     found = safe_content(text, DARK.of("info"), DARK)
     assert is_safe(found.plain)
@@ -90,7 +91,7 @@ def test_what_is_dropped_first(width, glyphs, text):
     assert cells.row_strip(ROW, width, glyphs=glyphs).text == text
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "room", "glyphs", "expected"),
     [
         ("abcdef", 6, UNICODE, "abcdef"), ("abcdef", 4, UNICODE, "abc…"), ("abcdef", 4, ASCII, "ab.."), ("abcdef", 1, UNICODE, "…"),
@@ -131,7 +132,7 @@ def test_focus_is_in_the_rule():
     assert cells.title_strip(Content("x"), Content(""), 9, DARK, glyphs=ASCII).text == "- x -----"
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "width", "lines"),
     [
         ("one two three", 7, ["one two", "three"]), ("one two three", 8, ["one two", "three"]), ("  one two", 6, ["  one", "two"]),
@@ -168,8 +169,8 @@ def test_long_code_is_broken_without_losing_anything(text, width):
         assert cell_width(text[start:end]) <= max(room, 2)
 
 
-@pytest.mark.parametrize("room", range(1, 24))
-@pytest.mark.parametrize("keeps_end", [False, True])
+@each_row("room", range(1, 24))
+@each_row("keeps_end", [False, True])
 def test_a_mark_of_a_hidden_character_is_shown_whole_or_not_at_all(room, keeps_end):
     line = cells.shorten_line(cells.safe_content("src/fix\u202egnp/it.exe"), room, keeps_end=keeps_end).plain
     assert len(line) <= room
@@ -177,8 +178,8 @@ def test_a_mark_of_a_hidden_character_is_shown_whole_or_not_at_all(room, keeps_e
     assert "⟩" not in line.replace("⟨U+202E⟩", "")
 
 
-@pytest.mark.parametrize("mark", ["⟨U+202E⟩", "⟨ESC[31m⟩"])
-@pytest.mark.parametrize("width", range(18, 40))
+@each_row("mark", ["⟨U+202E⟩", "⟨ESC[31m⟩"])
+@each_row("width", range(18, 40))
 def test_no_mark_is_broken_over_two_lines(mark, width):
     text = f"git commit -am fix{mark}gnp.exe and more words after it{mark}"
     for line in (*wrap_code([Content(text)], width), *wrap_line(Content(text), width)):

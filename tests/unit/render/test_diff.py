@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.tables import each_row
 from tests.unit.render.inks import ASCII, DARK, HOSTILE, UNICODE, ansi_ink, changed, is_safe, styles_at
 from workbench.domain.values import Hunk
 from workbench.render import diff_layout
@@ -290,8 +291,8 @@ def test_long_lines_are_shown_whole():
     assert diff.find("yy", 0) == 5
 
 
-@pytest.mark.parametrize("text", HOSTILE)
-@pytest.mark.parametrize("layout", ["unified", "split"])
+@each_row("text", HOSTILE)
+@each_row("layout", ["unified", "split"])
 def test_hostile_lines_are_safe_and_keep_their_width(text, layout):
     lines = ((" ", text), ("-", text), ("+", text + "x"))
     hunk = Hunk(index=1, path=text, old_start=1, old_count=2, new_start=1, new_count=2, lines=lines)
@@ -383,7 +384,7 @@ def test_lines_are_paired_by_likeness_and_in_order():
     assert len(old) == len(new) == 50
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("lines", "name"),
     [
         (["class A:", "    def f(self, x):"], "def f"),

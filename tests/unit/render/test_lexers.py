@@ -1,8 +1,8 @@
 """A lexer is found by the name of a file, else by that of a language."""
 
 import pygments.lexers
-import pytest
 
+from tests.support.tables import each_row
 from workbench.render.theme import lexer_for
 
 NAMES = [
@@ -27,7 +27,7 @@ def expected(name):
     )
 
 
-@pytest.mark.parametrize("name", [*NAMES, *LANGUAGES])
+@each_row("name", [*NAMES, *LANGUAGES])
 def test_the_lexer_is_the_one_that_pygments_would_choose(name):
     found = lexer_for(name)
     assert (type(found) if found else None) is expected(name)

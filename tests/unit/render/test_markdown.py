@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.tables import each_row
 from tests.unit.render.inks import ASCII, DARK, HOSTILE, UNICODE, is_safe, styles_at
 from workbench.render import conversation
 from workbench.render.cells import line_strip
@@ -15,7 +16,7 @@ def shown(text, width=40, glyphs=UNICODE, painter=None):
     return [line.plain.rstrip() for line in conversation.markdown_lines(text, width, DARK, glyphs, painter)]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "lines"),
     [
         ("", []),

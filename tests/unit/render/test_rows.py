@@ -1,5 +1,6 @@
 import pytest
 
+from tests.support.tables import each_row
 from tests.unit.render.inks import ASCII, DARK, HOSTILE, UNICODE, is_safe, styles_at
 from tests.unit.views.making import MINUTE, NOW, SECOND, action, call, session
 from workbench.domain.values import FilePlan, SelectedHunk
@@ -123,8 +124,8 @@ def test_ascii():
     assert "+6 -3" in text
 
 
-@pytest.mark.parametrize("text", HOSTILE)
-@pytest.mark.parametrize("width", [20, 71, 130])
+@each_row("text", HOSTILE)
+@each_row("width", [20, 71, 130])
 def test_hostile_text_changes_no_width(text, width):
     asked = action(target=text, verb=text, warnings=(text,))
     (row,) = views_approvals.queue_rows([asked], {"s1": session(title=text)}, NOW)

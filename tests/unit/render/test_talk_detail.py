@@ -1,5 +1,6 @@
 import pytest
 
+from tests.support.tables import each_row
 from tests.unit.render.inks import ASCII, DARK, HOSTILE, UNICODE, is_safe, styles_at
 from tests.unit.views.making import NOW, action, call
 from tests.unit.views.test_detail import made, plan, proposal
@@ -40,7 +41,7 @@ def shown(block, width=48, glyphs=UNICODE):
 KEYS = (("r", "ask again"), ("p", "other model"), ("l", "the log"))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("block", "lines"),
     [
         (PromptBlock(id="p", at=1, text="rename it\nplease"), [" › rename it", "   please"]),
@@ -88,7 +89,7 @@ CALL, OUT, TEXT = line_of(), OutputBlock(id="o", at=1, call_id="c", text=""), Te
 FOLDED, OPEN = ThoughtBlock(id="h", at=1, text=""), ThoughtBlock(id="h", at=1, text="", is_folded=False)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("block", "previous", "gap"),
     [
         (CALL, None, 0),
@@ -106,8 +107,8 @@ def test_gaps(block, previous, gap):
     assert conversation.blank_rows_before(block, previous, is_compact=True) == 0
 
 
-@pytest.mark.parametrize("text", HOSTILE)
-@pytest.mark.parametrize("width", [8, 48])
+@each_row("text", HOSTILE)
+@each_row("width", [8, 48])
 def test_hostile_blocks(text, width):
     blocks = [
         PromptBlock(id="p", at=1, text=text), TextBlock(id="t", at=1, text=text), TextBlock(id="t", at=1, text=text, is_open=True),
@@ -268,7 +269,7 @@ def test_titles(row, opened, title):
     assert found == title or (title == "…/a/a" and len(found) <= 60 and found.endswith("/a/x.py"))
 
 
-@pytest.mark.parametrize("text", HOSTILE)
+@each_row("text", HOSTILE)
 def test_hostile_details(text):
     opened = proposal(
         parameters={"command": text, text: text},

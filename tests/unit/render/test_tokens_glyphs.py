@@ -6,6 +6,7 @@ from msgspec.structs import asdict
 from textual.color import Color
 from textual.theme import BUILTIN_THEMES
 
+from tests.support.tables import each_row
 from tests.unit.render.inks import ASCII, DARK, UNICODE, ansi_ink
 from workbench.render.theme import (
     DARK_COLORS,
@@ -42,7 +43,7 @@ def on(tokens, name, under="background"):
     return contrast_ratio(Color.parse(getattr(tokens, name)), Color.parse(getattr(tokens, under)))
 
 
-@pytest.mark.parametrize("name", COLOURED)
+@each_row("name", COLOURED)
 def test_every_theme_can_be_read(name):
     tokens = theme_colors(BUILTIN_THEMES[name])
     assert {text: on(tokens, text) >= 4.5 for text in TEXTS} == dict.fromkeys(TEXTS, True)
@@ -126,7 +127,7 @@ def test_every_meaning_has_a_colour():
     assert all(DARK.sign(meaning).foreground for meaning in meanings)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("left", "fuse"),
     [
         (None, " "),

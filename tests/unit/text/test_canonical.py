@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.tables import each_row
 from workbench.text import canonical
 
 values = st.recursive(
@@ -64,7 +65,7 @@ def test_what_is_written_is_read_back(value: object):
     assert canonical.dumps(canonical.loads(text)) == text
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "message"),
     [
         ('{"a": 1,\n "a": 2}', 'line 2, column 2: the key "a" is there twice, first in line 1'),

@@ -2,14 +2,14 @@
 
 import time
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.tables import each_row
 from workbench.journal.database import with_word_parts
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "ends"),
     [
         ("HTTPErrorHandler", "ErrorHandler Handler"),

@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.tables import each_row
 from workbench.text import human
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("seconds", "expected"),
     [
         (-1, "0 ms"),
@@ -62,7 +63,7 @@ def test_countdown(seconds: float, expected: str):
     assert human.countdown_text(seconds) == expected
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("seconds", "expected"),
     [
         (240, "4 minutes"),
@@ -83,7 +84,7 @@ def test_spoken(seconds: float, expected: str):
 NOON = int(datetime(2026, 11, 21, 12, tzinfo=UTC).timestamp()) * 1_000_000
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "micros"),
     [
         ("2026-11-21T12:00:00.123456Z", NOON + 123_456),
@@ -102,7 +103,7 @@ def test_parse_iso(text: str, micros: int):
     assert human.parse_iso_time(text) == micros
 
 
-@pytest.mark.parametrize(
+@each_row(
     "text",
     [
         "",

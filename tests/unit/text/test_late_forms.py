@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from tests.support.tables import each_row
 from workbench.secrets.scrubber import scrub, scrub_value
 
 RUN = "aB3dE5fG7hI9kL2mN4pQ6rS8tU0v"
@@ -31,7 +32,7 @@ KEYS = [
 
 
 @pytest.mark.spec(202)
-@pytest.mark.parametrize("key", KEYS, ids=[key[:14] for key in KEYS])
+@each_row("key", KEYS, ids=[key[:14] for key in KEYS])
 def test_a_key_is_taken_in_whatever_it_stands(key):
     for text in (key, f"found {key} here", f'"{key}"', f"x={key}\n", f"a\\n{key}\\nb"):
         shown = scrub(text).text
@@ -42,8 +43,8 @@ def test_a_key_is_taken_in_whatever_it_stands(key):
 BLANKS = "\u00a0\u1680\u2000\u2009\u200a\u200b\u202f\u205f\u3000\ufeff"
 
 
-@pytest.mark.parametrize("blank", BLANKS, ids=[f"U+{ord(blank):04X}" for blank in BLANKS])
-@pytest.mark.parametrize(
+@each_row("blank", BLANKS, ids=[f"U+{ord(blank):04X}" for blank in BLANKS])
+@each_row(
     ("way", "secret"),
     [
         ("password{0}={0}hunter2x9", "hunter2x9"), ("DB_PASSWORD{0}={0}letmein9", "letmein9"),
@@ -63,8 +64,8 @@ TYPED = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("way", TYPED)
-@pytest.mark.parametrize("typed", ["hunter2", "letmein", "correcthorse", "Tr0ub4dor&3"])
+@each_row("way", TYPED)
+@each_row("typed", ["hunter2", "letmein", "correcthorse", "Tr0ub4dor&3"])
 def test_what_was_typed_behind_a_prompt_is_taken(way, typed):
     shown = scrub(way.format(typed)).text
     assert typed not in shown
@@ -82,7 +83,7 @@ TAILS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("text", TAILS, ids=range(len(TAILS)))
+@each_row("text", TAILS, ids=range(len(TAILS)))
 def test_the_tail_of_a_cut_key_is_taken(text):
     shown = scrub(text)
     assert not any(line[:30] in shown.text or line[-30:] in shown.text for line in LINES)
@@ -97,10 +98,8 @@ def test_what_stands_around_a_tail_stays():
     assert shown.startswith("before") and shown.endswith("after")
 
 
-@pytest.mark.parametrize("value", ["hunter2", "correct horse", "pa55w0rd!x"])
-@pytest.mark.parametrize(
-    "way", ["password: {}", 'password: "{}"', "DB_PASSWORD={}", "  token: {}", "'secret': '{}'"]
-)
+@each_row("value", ["hunter2", "correct horse", "pa55w0rd!x"])
+@each_row("way", ["password: {}", 'password: "{}"', "DB_PASSWORD={}", "  token: {}", "'secret': '{}'"])
 def test_a_padded_value_in_base64_is_taken_by_its_name(way, value):
     text = encoded(value)
     padded = text if text.endswith("=") else encoded(value + "x")
@@ -120,12 +119,12 @@ HARMLESS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("text", HARMLESS)
+@each_row("text", HARMLESS)
 def test_what_only_looks_alike_stays(text):
     assert scrub(text).text == text
 
 
-@pytest.mark.parametrize(
+@each_row(
     "unit",
     [
         f"{RUN}\n", f"{END}\n", f"{LINES[0]}\n{END}\n", "\u00a0", "password\u00a0", "Password: x\n", "Enter password",

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.tables import each_row
 from workbench.text.safe import has_hidden_characters, one_line, safe_text
 from workbench.text.width import cell_width
 
@@ -18,7 +19,7 @@ hostile = st.text(
 )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "expected"),
     [
         ("plain", "plain"),
@@ -82,7 +83,7 @@ def test_has_hidden_leaves_out_newlines_and_tabs(text: str, hidden: bool):
     assert has_hidden_characters(text) is hidden
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "limit", "expected"),
     [
         ("short", 10, "short"),

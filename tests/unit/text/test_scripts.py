@@ -4,6 +4,7 @@ import time
 
 import pytest
 
+from tests.support.tables import each_row
 from workbench.text.display import has_mixed_script_host, has_mixed_scripts, text_warnings
 
 MIXED = [
@@ -17,14 +18,14 @@ PLAIN = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("text", MIXED)
+@each_row("text", MIXED)
 def test_a_word_of_two_alphabets_is_named_in_a_command(text):
     assert has_mixed_scripts(text)
     assert text_warnings(text, "approval_command") == ("mixed scripts",)
     assert "mixed scripts" not in text_warnings(text, "diff_preview")
 
 
-@pytest.mark.parametrize("text", PLAIN)
+@each_row("text", PLAIN)
 def test_a_text_of_several_languages_is_an_ordinary_text(text):
     assert not has_mixed_scripts(text)
     assert "mixed scripts" not in text_warnings(text, "approval_command")

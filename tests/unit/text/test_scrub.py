@@ -8,6 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from tests.support.tables import each_row
 from workbench.secrets.scrubber import Scrubbed, scrub, scrub_value, secret_mark
 
 PEM = "-----BEGIN RSA PRIVATE KEY-----\nFAKEfakeFAKEfake0000\nFAKEfakeFAKE+/==\n-----END RSA PRIVATE KEY-----"
@@ -119,12 +120,12 @@ ORDINARY = [
 
 
 @pytest.mark.spec(202)
-@pytest.mark.parametrize(("kind", "text", "expected"), SECRETS)
+@each_row(("kind", "text", "expected"), SECRETS)
 def test_secrets_are_replaced(kind: str, text: str, expected: str):
     assert scrub(text) == Scrubbed(text=expected.replace("⟨⟩", secret_mark(kind)), found=(kind,))
 
 
-@pytest.mark.parametrize("text", ORDINARY)
+@each_row("text", ORDINARY)
 def test_ordinary_text_stays(text: str):
     assert scrub(text) == Scrubbed(text=text, found=())
 
@@ -186,7 +187,7 @@ def test_a_secret_is_found_wherever_it_stands(secret: tuple[str, str, str], arou
     assert expected.replace("⟨⟩", secret_mark(kind)) in scrub(f"{around}\n {text} \n{around}").text
 
 
-@pytest.mark.parametrize(
+@each_row(
     "unit",
     [
         "password=",
@@ -222,7 +223,7 @@ def best_of_three(text: str) -> float:
 
 
 @pytest.mark.spec(202)
-@pytest.mark.parametrize(
+@each_row(
     ("value", "expected", "kinds"),
     [
         ({"password": "x"}, {"password": secret_mark("password")}, ("password",)),

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.support.tables import each_row
 from tests.unit.text import given_secrets as given
 from tests.unit.text.secret_forms import (
     CONTEXTS,
@@ -17,7 +18,7 @@ KEYS = [(name, key) for name, keys in SERVICES.items() for key in keys]
 
 
 @pytest.mark.spec(202)
-@pytest.mark.parametrize(("name", "key"), KEYS, ids=[f"{name} {key[:9]}" for name, key in KEYS])
+@each_row(("name", "key"), KEYS, ids=[f"{name} {key[:9]}" for name, key in KEYS])
 def test_a_documented_key_is_taken_in_whatever_it_stands(name, key):
     for text in (key, f"found {key} here", f'"{key}"', f"x={key}\n", f"a\\n{key}\\nb"):
         shown = scrub(text).text
@@ -26,7 +27,7 @@ def test_a_documented_key_is_taken_in_whatever_it_stands(name, key):
 
 
 @pytest.mark.spec(202)
-@pytest.mark.parametrize("context", CONTEXTS)
+@each_row("context", CONTEXTS)
 def test_a_value_is_taken_by_its_name_or_its_place(context):
     shown = scrub(context.format(VALUE)).text
     assert VALUE not in shown
@@ -34,7 +35,7 @@ def test_a_value_is_taken_by_its_name_or_its_place(context):
 
 
 @pytest.mark.spec(202)
-@pytest.mark.parametrize("name", KEYS_OF_PARAMETERS)
+@each_row("name", KEYS_OF_PARAMETERS)
 def test_a_parameter_is_taken_by_its_name(name):
     value, kinds = scrub_value({"outer": [{name: "hunter2"}], name: ["hunter2"]})
     assert "hunter2" not in str(value)
@@ -45,7 +46,7 @@ def test_other_parameters_stay():
     assert scrub_value(PLAIN_PARAMETERS) == (PLAIN_PARAMETERS, ())
 
 
-@pytest.mark.parametrize("text", HARMLESS)
+@each_row("text", HARMLESS)
 def test_what_only_looks_like_a_secret_stays_to_the_letter(text):
     assert scrub(text).text == text
     assert scrub_value({"content": text}) == ({"content": text}, ())
@@ -57,7 +58,7 @@ PUT += [('{{"auths": {{"ghcr.io": {{"auth": "{}"}}}}}}', given.PAIR)]
 
 
 @pytest.mark.spec(202)
-@pytest.mark.parametrize(("way", "value"), PUT)
+@each_row(("way", "value"), PUT)
 def test_a_value_is_taken_as_programs_are_given_it(way, value):
     shown = scrub(way.format(value)).text
     assert value not in shown
@@ -65,7 +66,7 @@ def test_a_value_is_taken_as_programs_are_given_it(way, value):
 
 
 @pytest.mark.spec(202)
-@pytest.mark.parametrize(("text", "part"), given.WHOLE)
+@each_row(("text", "part"), given.WHOLE)
 def test_a_value_of_its_own_kind_is_taken(text, part):
     shown = scrub(text).text
     assert part not in shown
@@ -73,7 +74,7 @@ def test_a_value_of_its_own_kind_is_taken(text, part):
 
 
 @pytest.mark.spec(202)
-@pytest.mark.parametrize("key", given.SERVICES)
+@each_row("key", given.SERVICES)
 def test_a_newer_form_of_key_is_taken(key):
     for text in (key, f"a {key} b", f'"{key}"', f"a\\n{key}"):
         shown = scrub(text).text
@@ -81,7 +82,7 @@ def test_a_newer_form_of_key_is_taken(key):
         assert scrub(shown).text == shown
 
 
-@pytest.mark.parametrize("text", given.HARMLESS)
+@each_row("text", given.HARMLESS)
 def test_what_is_written_alike_stays_to_the_letter(text):
     assert scrub(text).text == text
     many = f"{text}\n\n" * (5_000 // len(text))

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.tables import each_row
 from workbench.text.display import DISPLAY_PLACES, displayed_text, text_warnings
 from workbench.text.safe import has_hidden_characters
 
@@ -40,14 +41,14 @@ ODD = [
 ]
 
 
-@pytest.mark.parametrize(("where", "text"), HARMLESS)
+@each_row(("where", "text"), HARMLESS)
 def test_ordinary_text_is_shown_as_it_is(where, text):
     shown = displayed_text(text, where)
     assert shown.text == text.replace("\r\n", "\n")
     assert not shown.warn
 
 
-@pytest.mark.parametrize(("where", "text", "expected"), ODD)
+@each_row(("where", "text", "expected"), ODD)
 def test_what_cannot_be_seen_is_shown_and_warned_of(where, text, expected):
     shown = displayed_text(text, where)
     assert shown.text == expected
@@ -83,7 +84,7 @@ def test_showing_takes_linear_time(piece):
     assert time.process_time() - started < 3
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "expected"),
     [
         ("a\r\n", ()), ("a\r\nb\r\n", ()), ("a\r\nb", ()), ("a\nb\n", ()), ("a", ()),

@@ -5,6 +5,7 @@ import unicodedata
 
 import pytest
 
+from tests.support.tables import each_row
 from workbench.cli.check import check_text
 from workbench.text.display import DISPLAY_PLACES
 
@@ -81,7 +82,7 @@ SHOWN = [
 """A text, how it is shown, and whether there is a warning."""
 
 
-@pytest.mark.parametrize(("given", "shown", "warn"), SHOWN, ids=lambda value: ascii(value)[:24])
+@each_row(("given", "shown", "warn"), SHOWN, ids=lambda value: ascii(value)[:24])
 def test_an_odd_text_is_shown_and_warned_of(given, shown, warn):
     assert check_text({"text": given, "where": "approval_command"}) == {"shown": shown, "warn": warn}
     for where in DISPLAY_PLACES:

@@ -5,6 +5,7 @@ import string
 
 import pytest
 
+from tests.support.tables import each_row
 from tests.unit.text import given_secrets, secret_forms, test_late_forms, told_secrets
 from tests.unit.text.test_scrub import SECRETS
 from workbench.secrets.rules import SECRET_RULES
@@ -89,7 +90,7 @@ HARMLESS = [
 
 
 @pytest.mark.spec(202)
-@pytest.mark.parametrize("key", KEYS.values(), ids=KEYS.keys())
+@each_row("key", KEYS.values(), ids=KEYS.keys())
 def test_a_key_of_a_service_is_taken(key):
     for text in (key, f"x={key} y", f'"{key}"', f"https://x/{key}\n"):
         assert key not in scrub(text).text
@@ -98,14 +99,14 @@ def test_a_key_of_a_service_is_taken(key):
 
 
 @pytest.mark.spec(202)
-@pytest.mark.parametrize(("before", "secret", "after"), PLACES.values(), ids=PLACES.keys())
+@each_row(("before", "secret", "after"), PLACES.values(), ids=PLACES.keys())
 def test_a_secret_is_taken_by_its_place(before, secret, after):
     shown = scrub(f"{before}{secret}{after}").text
     assert secret not in shown
     assert scrub(shown).text == shown
 
 
-@pytest.mark.parametrize("text", HARMLESS)
+@each_row("text", HARMLESS)
 def test_what_is_no_secret_stays(text):
     assert scrub(text).text == text
 

@@ -1,15 +1,15 @@
 """Widths as terminals draw them, and cuts that fit."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.tables import each_row
 from workbench.text.width import cell_width, cut_path_to_width, cut_to_width
 
 printable = st.text(st.sampled_from("ab/e\u0301日本🎉⚠\ufe0fé한"), max_size=40)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "expected"),
     [
         ("", 0),
@@ -30,7 +30,7 @@ def test_cells(text: str, expected: int):
     assert cell_width(text) == expected
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "room", "expected"),
     [
         ("abcdef", 6, "abcdef"),
@@ -47,7 +47,7 @@ def test_cut(text: str, room: int, expected: str):
     assert cut_to_width(text, room) == expected
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("path", "room", "expected"),
     [
         ("src/shop/router.py", 18, "src/shop/router.py"),

@@ -1,7 +1,6 @@
 """A table of edits: what is replaced once, in the file's own line ends, and what is refused by which name."""
 
-import pytest
-
+from tests.support.tables import each_row
 from workbench.cli.check import check_edit
 
 CODES = {"ambiguous", "not_found", "empty_old", "no_change", "not_text"}
@@ -59,7 +58,7 @@ EDITS = [
 """Before, old and new string, and what comes of it: the file, or why not."""
 
 
-@pytest.mark.parametrize(("before", "old", "new", "result"), EDITS, ids=lambda text: ascii(text)[:20])
+@each_row(("before", "old", "new", "result"), EDITS, ids=lambda text: ascii(text)[:20])
 def test_an_edit_replaces_one_place_or_says_why_not(before, old, new, result):
     found = check_edit({"before": before, "old_string": old, "new_string": new})
     is_error = result in CODES

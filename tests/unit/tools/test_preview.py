@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.tables import each_row
 from workbench.tools.output import PREVIEW_BYTES, preview_output
 
 
@@ -31,8 +32,8 @@ def test_both_ends_are_kept():
 
 
 @pytest.mark.spec(33)
-@pytest.mark.parametrize("character", ["\u00e9", "\u6f22", "\U0001f600"])
-@pytest.mark.parametrize("shift", range(4))
+@each_row("character", ["\u00e9", "\u6f22", "\U0001f600"])
+@each_row("shift", range(4))
 def test_no_character_is_cut_in_half(character, shift):
     for data in ("a" * shift + character * 5000, ("a" * shift + character * 5000).encode()):
         cut = preview_output(data, 1000)

@@ -3,6 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
+from tests.support.tables import each_row
 from workbench.domain.values import ToolExample
 from workbench.policy import schemas
 from workbench.policy.gate import GateCall, GateContext, ScreenedCall, screen_call
@@ -52,7 +53,7 @@ def test_a_name_may_be_there_once():
             ToolRegistry((Fake(), second))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("changed", "words"),
     [
         ({"input_schema": {"type": "objekt"}}, "input_schema"),

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.tables import each_row
 from workbench.effects import folders
 from workbench.effects.files import Root
 from workbench.policy.regex import LineFinder
@@ -88,7 +89,7 @@ def test_an_empty_folder_is_said_to_be_empty(tree):
 # --- globs -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("glob", "yes", "no"),
     [
         ("*.py", ["a.py", "x/y/b.py"], ["a.pyc", "py"]),

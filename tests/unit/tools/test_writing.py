@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.tables import each_row
 from workbench.changes.diff import FileChange
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import FileImage
@@ -44,7 +45,7 @@ def test_a_file_that_cannot_be_created_is_said(parameters, there, words):
         CreateFile().propose(parameters, there)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("data", "old", "new", "after"),
     [
         (b"one two three", "two", "2", b"one 2 three"),
@@ -62,7 +63,7 @@ def test_the_one_place_is_replaced_and_all_else_kept(data, old, new, after):
     assert replaced(data, old, new) == after
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("data", "old", "words"),
     [
         (b"abc", "x", "occurs 0 times"),

@@ -1,9 +1,9 @@
 """What was left out stays left out in the diff that stands in for the old one."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.tables import each_row
 from tests.unit.views.making import hunk
 from workbench.views.approvals import HunkSelection, carried_selection
 
@@ -25,7 +25,7 @@ def left_out(old, state, new):
 ALL = HunkSelection.of([ONE, TWO])
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("state", "new", "left", "gone"),
     [
         (ALL, [moved(NEW, 1), moved(TWO.lines, 2)], {}, 0),

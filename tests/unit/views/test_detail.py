@@ -1,5 +1,6 @@
 import pytest
 
+from tests.support.tables import each_row
 from tests.unit.views.making import MINUTE, NOW, action, call, hunk, session
 from workbench.domain.events import ActionOpened, CallFinished
 from workbench.domain.values import Choice, FilePlan, SelectedHunk
@@ -172,7 +173,7 @@ def test_what_came_of_it():
 FILE = proposal(files=(plan("a"),))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("row", "opened", "verdict", "why"),
     [
         (action(), FILE, "approve", ""),

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from strategies_domain import body_strategy
 
 from tests.support import golden
+from tests.support.tables import each_row
 from workbench.domain import events
 from workbench.domain.codec import BODY_BY_KIND
 from workbench.domain.events import Event, Unknown
@@ -43,7 +44,7 @@ def test_no_line_of_a_recording_is_the_name_of_a_kind(name, tmp_path):
                 assert said != source.event_at(index).kind.replace(".", " ")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("body", "about", "said"),
     [
         (events.SessionStatusChanged(status="processing"), {}, "the session is at work"),

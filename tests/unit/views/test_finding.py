@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.support.tables import each_row
 from tests.unit.views.making import event
 from workbench.domain.events import (
     ActionRejected,
@@ -23,7 +24,7 @@ ASKED = CallProposed(
 )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("body", "wanted", "blocks"),
     [
         (PromptSubmitted(text="Rename it"), "rename", ["prompt:E"]),

@@ -1,8 +1,7 @@
 """Which calls a compact conversation takes together, and that what is different is said."""
 
-import pytest
-
 from tests.support import golden
+from tests.support.tables import each_row
 from workbench.views.conversation import Transcript
 from workbench.views.conversation_blocks import (
     CallBlock,
@@ -36,7 +35,7 @@ def run(*numbers, is_folded=True):
     )
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("blocks", "shown"),
     [
         ([], ()),
@@ -93,7 +92,7 @@ def test_another_conversation_begins_folded():
     assert folding.fold(blocks, None)[0] == (run(1, 2),)
 
 
-@pytest.mark.parametrize("name", golden.names())
+@each_row("name", golden.names())
 def test_everything_that_is_another_object_is_said(name):
     events = list(golden.events(name))
     for session in dict.fromkeys(event.session_id for event in events):

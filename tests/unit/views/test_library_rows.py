@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.support.tables import each_row
 from workbench.domain.rows import ActivitySpans, Session, SessionCounts
 from workbench.domain.values import Usage
 from workbench.views import library
@@ -52,7 +53,7 @@ def test_without_live_ones_there_is_no_line():
     assert sort_sessions([BUSY], (), LIBRARY_ORDERS[0]).ids == ("busy",)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("typed", "is_there"),
     [
         ("", True), ("RENAME", True), ("ename", True), ("other", False), ("-rename", False), ("tag:rel", True),
@@ -80,7 +81,7 @@ def test_tools_and_answers_narrow_to_what_the_journal_found():
     assert not SessionFilter(asked, {}, frozenset()).passes(session("s"), "s")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("one", "waiting", "glance", "said"),
     [
         (session(), 1, None, ("waiting", "1 waits")),
@@ -132,7 +133,7 @@ def test_time_that_waited_is_no_working_time(turns, waits, expected):
     assert worked_and_waited(ActivitySpans(turns=turns, waits=waits)) == expected
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("typed", "words"),
     [
         ("sta", ("status:",)), ("rename sta", ("status:",)), ("", ()), ("status:", ("status:ready",)),

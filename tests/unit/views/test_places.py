@@ -1,13 +1,12 @@
 """Where the words that were looked for stand in an event's line."""
 
-import pytest
-
+from tests.support.tables import each_row
 from tests.unit.views.making import event
 from workbench.domain.events import PromptSubmitted
 from workbench.views import library
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("text", "typed", "marked"),
     [
         ("rename createRequestHandler now", "request", ["Request"]),

@@ -2,8 +2,7 @@
 
 from datetime import datetime
 
-import pytest
-
+from tests.support.tables import each_row
 from workbench.domain.rows import Session
 from workbench.views import library
 
@@ -19,7 +18,7 @@ def session(**facts):
     return Session(**{**given, **facts})
 
 
-@pytest.mark.parametrize(
+@each_row(
     "typed, expression",
     [
         ("", ""),
@@ -42,7 +41,7 @@ def test_words_become_an_expression(typed, expression):
     assert library.fts_expression(library.parse_query(typed)) == expression
 
 
-@pytest.mark.parametrize(
+@each_row(
     "typed, since, until",
     [
         ("since:2026-11-20", day(2026, 11, 20), None),
@@ -65,7 +64,7 @@ def test_what_is_no_date_is_said():
     assert library.parse_query("since:whenever", NOW).problems == ("since:whenever is no date",)
 
 
-@pytest.mark.parametrize(
+@each_row(
     "typed, does_fit",
     [
         ("", True),

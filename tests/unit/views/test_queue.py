@@ -2,6 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.tables import each_row
 from tests.unit.views.making import MINUTE, NOW, SECOND, action, call, session
 from workbench.domain.values import FilePlan, SelectedHunk
 from workbench.views import approvals
@@ -144,7 +145,7 @@ def test_hostile_text_is_one_safe_line():
         assert "\x1b" not in text and "\n" not in text and "\u202e" not in text
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("left", "shown_left", "urgency"),
     [
         (901, 900, "calm"),

@@ -1,7 +1,7 @@
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.tables import each_row
 from tests.unit.views.making import hunk
 from workbench.domain.values import SelectedHunk
 from workbench.views.approvals import WHOLE_ACTION, HunkSelection, SeenHunks
@@ -14,7 +14,7 @@ def test_of_hunks_counts_changed_lines():
     assert HunkSelection.of([hunk(1), hunk(2, lines=lines)]) == HunkSelection(sizes=(3, 2))
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("state", "selection", "words", "title"),
     [
         (FRESH, None, "", "3 taken"),

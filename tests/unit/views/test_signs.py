@@ -1,7 +1,7 @@
-import pytest
 from rich.cells import cell_len
 from wcwidth import wcwidth
 
+from tests.support.tables import each_row
 from tests.unit.views.making import action, call, session
 from workbench.domain.machines import ACTION_MOVES, CALL_MOVES, SESSION_MOVES
 from workbench.domain.values import SelectedHunk
@@ -56,7 +56,7 @@ def test_no_two_states_share_a_sign():
 ONE = (SelectedHunk(hunk=1),)
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("row", "after", "expected"),
     [
         (action(), None, ("waiting", "waiting")),
@@ -79,7 +79,7 @@ def test_action_sign(row, after, expected):
     assert action_status(row, after) == expected
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("row", "asked", "expected"),
     [
         (call(state="pending"), None, ("todo", "todo")),

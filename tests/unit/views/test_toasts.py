@@ -1,7 +1,6 @@
 """What is told in the corner, in which words, and where it leads."""
 
-import pytest
-
+from tests.support.tables import each_row
 from tests.unit.views.making import action, event, session
 from workbench.domain.events import CallFinished, ContinueRequested, ErrorRaised
 from workbench.views.event_text import APPROVALS_PANE, CONVERSATION_PANE, SESSIONS_PANE, Toast, toast_of
@@ -10,7 +9,7 @@ BROKEN = ErrorRaised(code="closed", message="The model stopped.", details="It cl
 NOT_WRITTEN = CallFinished(state="failed", error="The disk is full.")
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("body", "known", "answered", "is_current", "toast"),
     [
         (BROKEN, session(), None, True, Toast(what="The model stopped.", why="It closed.", place=CONVERSATION_PANE)),

@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from strategies_domain import bodies, events
 
+from tests.support.tables import each_row
 from tests.unit.views.making import NOW, SECOND, event, hunk
 from workbench.domain import events as e
 from workbench.domain.values import GateVerdict, ReplyCall, SelectedHunk
@@ -107,7 +108,7 @@ EDIT = ("c1", "replace_string_in_file", {"path": "src/app.py"})
 ASKED = [PROMPT, started(), reply(EDIT, text="first"), proposed("c1"), opened()]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("events_", "expected"),
     [
         ([PROMPT], [("prompt", "rename it")]),
@@ -150,7 +151,7 @@ def test_events_become_blocks(events_, expected):
 CALLED = [started(), reply(EDIT), proposed("c1"), opened()]
 
 
-@pytest.mark.parametrize(
+@each_row(
     ("then", "sign", "right", "note", "quote"),
     [
         ([approved()], "todo", "approved", "", ""),
