@@ -96,12 +96,13 @@ def test_hundreds_of_questions_do_not_wake_the_screen_hundreds_of_times():
     one.source.now = lambda: NOW + int(clock[0] * S)
     one.is_due = lambda now: False
     one.runs.looks_otherwise = lambda now: False
-    screen = SimpleNamespace(
-        state=one, set_timer=wait, drawing=SimpleNamespace(monotonic=lambda: clock[0]), panes=(), pipeline=None,
-        requests=SimpleNamespace(read_trouble=lambda: None), showing=SimpleNamespace(head=lambda: None),
-        is_shown=lambda pane: False, tell=lambda: None,
+    screen = SimpleNamespace(set_timer=wait, tell=lambda: None)
+    context = SimpleNamespace(
+        state=one, app=SimpleNamespace(monotonic=lambda: clock[0]),
+        tasks=SimpleNamespace(read_trouble=lambda: None),
+        presenter=SimpleNamespace(head=lambda: None, tick=lambda now: None),
     )  # fmt: skip
-    timing = RedrawTimer(screen)
+    timing = RedrawTimer(screen, context)
     screen.keep_time = timing.keep
     timing.keep()
     while clock[0] < 20:

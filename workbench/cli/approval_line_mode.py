@@ -1,5 +1,9 @@
 """`workbench approvals watch`: follow the queue, answer by typed lines, or print JSON lines for a program."""
 
+# Line mode approves nothing that it did not show: a first `a` on a change, or on a target that the line
+# cut, shows it and asks again. `approvals approve ID` does not ask: it is for scripts, and names one
+# action.
+
 import codecs
 import json
 import os

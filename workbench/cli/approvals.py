@@ -1,5 +1,9 @@
 """`workbench approvals approve, reject, answer, extend, refresh, undo`: answers to what is waiting."""
 
+# An approval from the command line looks at the files first. Where nobody drives, nobody marks a row stale:
+# `approve` would be taken and the driver would ask anew. A host whose workspace is gone, or another folder
+# now, ends.
+
 import re
 import time
 from argparse import ArgumentParser, Namespace

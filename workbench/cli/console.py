@@ -3,6 +3,10 @@
 Everything the program prints passes `Console`, which escapes hidden characters and control sequences.
 """
 
+# The locale that its user named decides on characters, not the encoding that Python takes: that is UTF-8
+# for `LC_ALL=C` as well. Where no locale is named at all (containers) the terminal is believed to be of
+# today.
+
 import json
 import os
 import sys

@@ -1,5 +1,9 @@
 """The backend of a screen on this machine: its calls reach the journal, hosts, editors and the system."""
 
+# A draft is a file, not an event. What stood in the composer when a screen was left is exact text that
+# nobody sent; it is kept in a private file of its workspace until it is sent or cleared, and never
+# recorded, searched or exported.
+
 import contextlib
 import os
 import sys

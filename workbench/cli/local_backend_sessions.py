@@ -1,5 +1,8 @@
 """What the screen does with whole sessions: rename, tag, archive, end, delete, fork, import, export, film."""
 
+# A film is made by a process of its own. It draws thousands of frames; in a thread of the screen every key
+# would wait for them, and it goes on when its user leaves.
+
 import threading
 import time
 from collections.abc import Callable, Sequence

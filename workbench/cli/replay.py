@@ -1,5 +1,10 @@
 """`workbench replay`: play a recorded session, or a file of one, on the screen or as text."""
 
+# A replayed file is imported into a data folder of its own, in the temporary folder, removed at the end; a
+# lock in it says that it is in use, and the next replay of a file removes what a killed one left. The
+# library is the user's: only `--keep` puts it there. An id of a session goes before a file of that name; a
+# path always means a file.
+
 import contextlib
 import gc
 import json

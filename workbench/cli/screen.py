@@ -4,6 +4,10 @@ Takes the lock of an attached screen and the terminal, follows changes of the co
 is open, ends in order on SIGHUP and SIGTERM, and gives the terminal back.
 """
 
+# Resuming runs nothing. `--continue` and `sessions resume` open the screen on a session with the composer
+# under it; the model is asked when its human writes or presses `c`. Any beginning of a session's id names
+# it that no other has; an action wants four characters, because its answer cannot be taken back.
+
 import gc
 import os
 import select

@@ -1,5 +1,9 @@
 """Render the replay of a session without a terminal, as frames of a film or one picture. Loads Textual."""
 
+# A film is the replay, read off. Frames come from the screen of `workbench replay` run headless, so that no
+# second drawing of a session exists; what leaves is cleaned and scrubbed once more, for a record may be
+# older than a pattern.
+
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, asynccontextmanager

@@ -1,5 +1,8 @@
 """Describes the configuration: its JSON Schema, and a Config as plain JSON."""
 
+# The JSON Schema is made from the key table, not from types: the table has the bounds, the sentences and
+# the defaults.
+
 from collections.abc import Mapping
 from operator import attrgetter
 from typing import Any, Final, Literal, cast, get_args, get_origin

@@ -3,6 +3,10 @@
 A file that is being edited must never allow something that nobody was asked about since.
 """
 
+# A changed configuration only narrows at once. The screen's settings and limits follow a file as it is
+# saved; of denials the union holds, of grants and rules the intersection; everything else waits for the
+# next start, and that is said. So a file that is being edited never allows what nobody was asked about.
+
 from collections.abc import Callable, Mapping
 from operator import attrgetter
 from types import MappingProxyType

@@ -5,6 +5,14 @@ The stored name of a kind is dotted and in past tense (`action.approved`), its c
 pipeline run name the step in the envelope.
 """
 
+# Records are `msgspec.Struct`s. Five hundred classes are made in milliseconds where dataclasses take
+# seconds, and bodies of events are validated while they are decoded. A body with unknown members keeps its
+# text in `raw`, so nothing is lost. Canonical JSON, which digests and rules are made of, never goes through
+# msgspec: its floats differ.
+#
+# `file.changed` may carry hunks: of an imported edit that no human was asked about there is no action to
+# show them.
+
 from typing import Annotated, ClassVar, Literal
 
 from msgspec import Meta, Struct, field

@@ -3,6 +3,9 @@
 Also detached processes of this program, and the user's own programs in the terminal (editor, pager).
 """
 
+# The gate of a command's process is `sh` waiting for one line, not a fork of the interpreter: forking a
+# process with threads is unsafe, and an `exec` by `sh` costs a millisecond.
+
 import asyncio
 import contextlib
 import os

@@ -3,6 +3,9 @@
 `Root` refuses links and files that changed meanwhile. Private files are this user's, replaced atomically.
 """
 
+# A temporary file gets its name when it is whole (`O_TMPFILE`, then a link), so a death while it is written
+# leaves nothing in a workspace. Where there are no files without a name, half of one goes after a minute.
+
 import contextlib
 import errno
 import os

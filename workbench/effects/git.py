@@ -1,5 +1,9 @@
 """Run git without a repository's hooks, filters or other programs, with its own index if needed."""
 
+# Own processes start with `-P` in the data folder, own calls of git through one door. What a folder holds
+# must not act because somebody looks at it. The user's variables of Python are given back below, so
+# commands are as they were.
+
 import contextlib
 import os
 import tempfile

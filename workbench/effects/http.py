@@ -1,5 +1,8 @@
 """Requests to model servers: one request, its reply in pieces, and every failure as one of a few kinds."""
 
+# Nothing a server sends is unpacked. Requests ask for plain bytes and refuse others: a small reply could
+# grow without limit.
+
 import asyncio
 import errno
 import ipaddress

@@ -1,5 +1,13 @@
 """The running processes (proc(5) or ps), their identities, and the children this process started."""
 
+# A command is marked (`WORKBENCH_CALL=<call id>` in its environment), and what carries the mark is ended
+# with it: process groups do not hold daemons. The host is the subreaper of what it starts, so that ancestry
+# holds too.
+#
+# A process without an environment is looked at again. Between two programs (exec) the kernel shows none,
+# and what a command left behind would have been missed there; found when reading the process table became
+# fast.
+
 import contextlib
 import ctypes
 import functools

@@ -1,5 +1,8 @@
 """Assemble events from the records of a reader: sessions, turns, calls with their decisions and results."""
 
+# An agent below another is a session of its own (`parent_id`), also where its lines stand between those of
+# the one that began it: read in line, its orders would look like prompts of the human.
+
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator

@@ -1,5 +1,9 @@
 """Bytes of a file as numbered JSON values: decompression, lines, documents, and repair of damaged ones."""
 
+# Packed sessions are read as they lie. Codex packs older rollouts with zstd, evaluations their entries:
+# `backports.zstd` is the standard library's module of Python 3.14 for those before it, without dependencies
+# of its own. A file may unpack to 250 times its size, and the rest is left out and said so.
+
 import gzip
 import io
 import json

@@ -1,5 +1,8 @@
 """Reader of OpenCode: exported sessions, its folder of JSON files, and its SQLite database."""
 
+# A stranger's database is read from a copy in memory, with its write-ahead log laid over it by us: opening
+# it where it lies would make files beside it, and would miss the log where it may not.
+
 from collections.abc import Iterable, Iterator
 from typing import Final
 

@@ -4,6 +4,11 @@ Readers yield a `SessionHead` and what followed it; one assembler turns that int
 A missing or wrong JSON value reads as empty and never raises. Times are microseconds.
 """
 
+# Readers speak one vocabulary, and one assembler makes events of it: scrubbing, bounds, ids and legal moves
+# are in one place and not in twenty. Ids come from the format, the foreign id and the place, so the same
+# file twice is one session and a longer one brings only what is new; what closes an unfinished one has ids
+# of its own.
+
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final, Literal, cast
 

@@ -4,6 +4,9 @@ Texts are the recorded, scrubbed ones. One table translates our states into each
 B).
 """
 
+# `sessions export --format wink|kaiak|assistant` shows a session in the words of the seeds; the tables are
+# one module.
+
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Final

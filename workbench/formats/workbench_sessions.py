@@ -3,6 +3,8 @@
 On the way in, secrets are taken out and questions that would wait here are withdrawn.
 """
 
+# The version in a session's file is that of the events, not of the database's tables.
+
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -3,6 +3,10 @@
 Orders the steps so that lanes stay short. Where there is no room for a lane, the step names what it feeds.
 """
 
+# A list that is too narrow for its lanes names what they would lead to: `→ name` at the step that feeds it,
+# so that a list fits any width and still reads back exactly. Lanes to few steps go first, and all that lead
+# to the same steps go together: 998 steps that feed one are 998 short lines.
+
 from collections.abc import Iterable, Sequence
 from heapq import heappop, heappush
 

@@ -1,5 +1,8 @@
 """Choose the drawing that fits a pane: cards, one band, a wrapped band, shorter names, at last the list."""
 
+# Different names never look the same in a picture. What is cut to the same is cut elsewhere, at last
+# numbered; wide characters that ASCII makes equal are numbered too.
+
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Literal
 

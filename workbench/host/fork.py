@@ -3,6 +3,14 @@
 No question is asked again and nothing runs again. `restore_workspace` writes into a new folder only.
 """
 
+# A fork is made by who asks for it, a command or the screen's thread, and not by a host: a session that has
+# ended has no driver, and a fork writes only into a new session and a new folder. Its files are those that
+# this program wrote, put back from the sealed images over a copy or a git worktree; what commands and
+# people changed is as it is now, and said so.
+#
+# A fork from a block takes what was said up to it: to the last event of the block, and with it the end of
+# the turn where nothing else came between. Asked-for calls that had not run by then come over as cancelled.
+
 import contextlib
 import os
 from collections.abc import Callable, Generator, Iterator, Mapping

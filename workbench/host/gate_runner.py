@@ -4,6 +4,12 @@ The two transactions around a proposal (JOURNAL section 2, steps 2 and 3), and p
 builds on the after-images of earlier open calls. The workspace is never written here.
 """
 
+# A stale approved call is followed by a new call (own id, `replaces`, same provider call id, same place in
+# the order), so that `cancelled` stays final in the call machine.
+#
+# A call that a tool cannot propose (a string that occurs twice, a file that exists) is `refused` with the
+# tool as speaker. It never reaches the queue: there is nothing to show.
+
 import asyncio
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence

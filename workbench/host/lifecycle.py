@@ -3,6 +3,9 @@
 Stopping needs no journal, so that a host of another version can be ended before a migration.
 """
 
+# Ending a host needs no journal. `host stop` asks whoever holds the host's lock, because a migration waits
+# until every host has ended: the command that ends them must not wait for the migration.
+
 import logging
 import os
 import re

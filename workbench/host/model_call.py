@@ -3,6 +3,12 @@
 `RetryPolicy` says which failures are tried again. Calls in the reply become rows for the gate.
 """
 
+# A reply names its exchange, `turn.started` does not. A driver that dies while a recording streams has used
+# nothing up: the exchange is played again when a human continues, as a real model would be asked again.
+#
+# A reply that failed is no answer. What had come of it stays as streamed text and is not recorded as a
+# reply, so that to continue asks again. An interrupted one is kept: its human has read it.
+
 import asyncio
 import random
 from collections.abc import Callable, Mapping

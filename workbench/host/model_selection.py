@@ -3,6 +3,16 @@
 A key goes only to the address it was set for, is registered with the scrubber first, and is never stored.
 """
 
+# A key goes to one place. It is sent to the address that the user's own configuration names beside it.
+# `--base-url` takes a provider's settings along, but its key and headers only to the same scheme, host and
+# port. An address that only a workspace names must be this machine's, or a host that the user's
+# configuration names too.
+#
+# A session's model and what it asks about are events of the session (`session.changed`), not settings of a
+# process: whoever drives it reads its row before the next question and the next call, and a replay shows
+# from when on it was so. Another server never gets the key that was named for the one before. What a human
+# let pass with `/mode reads` holds for that session only and is not taken over by a fork; `every` is.
+
 import asyncio
 import difflib
 import functools

@@ -3,6 +3,14 @@
 The rule of the two stores (DESIGN section 2); `StreamScrubber` applies it to text that streams.
 """
 
+# Thinking is not sealed. Nothing reads it back, and what is not kept need not be deleted.
+#
+# Exact text is sealed only where the record differs from it. Most prompts, replies and parameters hold no
+# secret; sealing them all would double the writes and keep more exact bytes than anything needs.
+#
+# What is recorded of an output is scrubbed before it is cut. The exact part that a model saw is sealed
+# beside it. The beginning of a fragment that looks like the body of a key is taken for one.
+
 import re
 from collections.abc import Mapping
 from typing import Protocol, cast

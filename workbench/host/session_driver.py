@@ -4,6 +4,14 @@
 lease, the clock (expiry, staleness, time of a turn), and handing back in order.
 """
 
+# Orderly hand-over. A driver that stops in the middle of a turn leaves the session `paused (parked)` when
+# the turn waits for its human, so that the last decision lets it go on, and `paused (host lost)` otherwise,
+# so that no model is called because a host came back.
+#
+# A turn's time is working time: it stands while everything left waits for a human, in a pause, and while
+# nobody drives. When it is over the driver says so with `interrupt.requested {why}`, the same stop that a
+# human asks for; the turn ends with `limit`. The machine itself has no clock.
+
 import asyncio
 import contextlib
 import logging

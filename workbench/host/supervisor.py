@@ -1,5 +1,12 @@
 """The host process of one workspace: drive every session with work to do, end by itself."""
 
+# A human's word to a dead driver counts. `continue` or a prompt that came after the last thing a driver
+# wrote lets the next driver go on at once; asking again would make every crash cost two answers. A word
+# that the dead driver had heard (it wrote something afterwards) does not.
+#
+# A host takes up a session whose driver was killed in the middle of a model call only to say that it is
+# paused (host lost): until then it would look busy for ever.
+
 import asyncio
 import logging
 import os

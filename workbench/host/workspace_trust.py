@@ -4,6 +4,9 @@ One question per workspace and content hash of its governing files (DESIGN secti
 bounded summary of what these files would do. Nothing here runs anything.
 """
 
+# Trust that ends closes. An agent that is allowed to change a governing file would otherwise take the
+# checks away and keep the grants. Until a human answered for the new content, everything asks.
+
 import os
 import shlex
 from collections.abc import Iterator

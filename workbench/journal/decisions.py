@@ -4,6 +4,9 @@ Each is one transaction that decides who was first. An answer counts if the acti
 open, and the digest that was shown is its digest; anything else is recorded as refused.
 """
 
+# A rule that is put back gets another number. Numbers are never used again, so the record of what R3 let
+# pass stays true.
+
 from collections.abc import Callable, Sequence
 from typing import Final, Literal, cast, get_args
 

@@ -4,6 +4,21 @@ An imported event touches its own session only. A file that grew adds what is ne
 stored session replaces it from there on, unless the file is older.
 """
 
+# What an import stores carries its one moment, and a lock file names that moment while it runs: whoever
+# opens the journal after it was killed takes back exactly that. A file that says something else than before
+# (a chat that its program rewrites) brings its session back to what both agree on; what a human did to the
+# session here stays.
+#
+# An import touches its own session only. It may not name calls or questions of others, a rule or trust in
+# it is kept and grants nothing, no driver takes what was imported (`lease.take`), and its open questions
+# are withdrawn. Going on is a fork.
+#
+# A deleted session that is imported again gets the next id: ids of deleted sessions are never used again.
+#
+# Of two files that contradict one another the later one counts, by the times inside of them, not by their
+# names or when they were imported: a session stays as it is where a file says something else and ends
+# earlier, and the report says so.
+
 import contextlib
 import os
 import uuid

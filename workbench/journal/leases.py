@@ -4,6 +4,10 @@ A lease is live while its driver's lock is held. Taking over raises the epoch, a
 earlier owner are refused.
 """
 
+# A session is given back only when everything asked of it was seen to: the release names the position that
+# was read, and is refused if something came after it. Otherwise a word between the last look and the
+# release is lost until the next event.
+
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, Self
 

@@ -4,6 +4,14 @@ Deleting a session is the one exception to append-only: tombstone and rows go fi
 in short transactions, and what a crash leaves is finished the next time.
 """
 
+# What is let go is no event. `retention.sealed_days` removes files of `blobs/sealed/` and nothing else: the
+# events still name them and the tables still say so. A missing sealed file that no open session needs is no
+# loss to `doctor`.
+#
+# Deleting ends with a `VACUUM`. `secure_delete` overwrites what SQLite frees, but copies that once were
+# elsewhere in a page stay there; only a database written anew holds none. Databases over 256 MB wait until
+# nobody drives a session.
+
 import contextlib
 import time
 from collections.abc import Iterable, Iterator

@@ -4,6 +4,11 @@ Checkpoints are files with the rows that each stretch of a recording changed. Th
 events do not; a damaged or outdated file is deleted.
 """
 
+# Checkpoints of a replay are files, not a table: they hold nothing that the events do not, so no migration,
+# no transaction and no backup is spent on them. A file names the fold that made it, each line the stretch
+# it follows and the event it ends with; anything that does not fit is thrown away. Deleting any session
+# removes all of them, and a writer that is under way writes into a file without a name.
+
 import base64
 import binascii
 import contextlib

@@ -4,6 +4,18 @@ The index is written in the transaction of its event and holds scrubbed text onl
 `session number * 2^24 + sequence number`: one session is one range, newest last.
 """
 
+# The search index is part of the journal. It is written in the transaction of its event, so it needs no
+# cursor and no repair after a crash. It keeps no text of its own (a view of the events is its content), and
+# a row's number is `session << 24 | sequence`, so that a session is one range and the newest place comes
+# first without sorting.
+#
+# Letters within words are found by a list of the words. A trigram index over all text takes three times the
+# text and the time of an import. The index finds beginnings (and, of compound words, beginnings of parts);
+# from three letters on a query is also asked of `search_word`, every different word once, and the 64
+# shortest that hold them join the question: 8 ms for 110,000 words, 0.6 MB of table for 10 MB of index.
+# Quoted phrases and `-without` mean whole words. Numbers, digests and words over 64 letters are found by
+# their beginning only. A word goes with the last event that holds it.
+
 from collections.abc import Callable, Sequence
 from itertools import takewhile
 from typing import Final, Literal

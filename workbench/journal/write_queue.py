@@ -4,6 +4,9 @@ The thread commits jobs in groups: fast jobs wait at most 25 ms, a durable job t
 job that fails is rolled back alone. An event id is stored once, and times never run backwards.
 """
 
+# What the writer looked up stays from one transaction to the next while `PRAGMA data_version` of its
+# connection says that nobody else has committed; a transaction that fails keeps nothing.
+
 import functools
 import threading
 import time

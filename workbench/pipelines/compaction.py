@@ -1,5 +1,10 @@
 """Compaction: a full conversation becomes a checkpoint from which the step goes on in a fresh one."""
 
+# Relay moves a step over `waiting`. A full conversation ends its turn with `limit`; the summariser's
+# session and the fresh one follow in the same attempt, each begun in the transaction of `waiting` and
+# `running`. A context of which nothing is known counts as 200,000 tokens; `relay.context_window` or the
+# provider's `num_ctx` says better.
+
 from typing import Final, cast
 
 from msgspec import Struct

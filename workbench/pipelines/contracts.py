@@ -3,6 +3,9 @@
 Checks schemas as they are written, the file a step hands over at its end, and the input given at the start.
 """
 
+# A contract that only warns says nothing of the others. `on_failure: warn` belongs to its contract; one
+# that nobody here can check stops a run only where its failure would.
+
 import json
 import re
 import shutil

@@ -4,6 +4,24 @@ A gate is a row of the approval queue and never takes a default when it expires.
 run goes on, also back, within limits. A matrix runs one instance per item and ends when all of them have.
 """
 
+# An answer that leads back begins a later round from that step, in the same run: nothing has a move out of
+# `completed`, and the gate asks again. What a human said stays readable for templates (`{{ gate.ID.text
+# }}`).
+#
+# A failure that a route takes counts as completed for that route alone (`has_failed`): the step is
+# `warned`, the run does not fail for it, and nothing else that needs the step begins.
+#
+# Going round has limits: `max_visits` (10), `max_step_visits`, a loop's `max_iterations` (after which it
+# goes on, as the program whose files these are does), and three failures in a row with the same words. A
+# resume counts anew.
+#
+# An iteration is a matrix of pipelines and hands on one list, `results`, of what each item left last. A
+# sequential one begins no further item after a failure. A pipeline whose *name* came from a template has to
+# lie where trust covers it.
+#
+# A matrix has all its items from the moment its list is known (`StepChanged.items`), not only those that
+# have a row: else every item that begins would change the structure, and the graph would be laid out anew.
+
 import asyncio
 import json
 from typing import Final, cast

@@ -1,5 +1,20 @@
 """The coordinator of one run: walks the steps, keeps the slots, and records what happens in the journal."""
 
+# `run.changed` is a kind of its own (durable, by the coordinator): the status of a run is said once, with
+# its working time and tokens, and not guessed from its steps. The session of a run that failed or was
+# cancelled is `paused (run ended)`, so that `resume` has something to go on with; only a completed run
+# completes its session.
+#
+# A later round begins steps anew. `run.started` with `round` 2 names in `reset` what is left to do; no
+# machine has a move out of `failed`. What a crash left running and what failed are the same to it.
+#
+# A step waits only when nothing of it goes on. Its move to `waiting` is appended when its session rests on
+# a question, not with the question itself: another call of the same turn may still run, and a clock that
+# stood meanwhile would lie.
+#
+# A gate passes through `running` on its way to `waiting` and to `completed`, in the same transaction: SPEC
+# part B knows no move from pending to waiting, and a machine with exceptions is none.
+
 import asyncio
 from collections.abc import Callable
 

@@ -3,6 +3,9 @@
 Replaying a dead coordinator's events gives the state to resume from.
 """
 
+# `on_failure: skip` ends a step as failed with a mark under which the run does not fail; what needs it is
+# skipped. A running step has no move to `skipped`.
+
 from collections.abc import Iterator, Sequence
 from typing import Any
 

@@ -4,6 +4,11 @@ Pure. A loop becomes a route step that leads back to its beginning; edges of a s
 The coordinator only ever sees steps and their needs.
 """
 
+# Loops and edges are taken apart when a pipeline is read: what the coordinator walks has only steps and
+# needs. A loop ends in a step of kind `route` that leads back to its first step, edges of a step become a
+# route behind it, and what a route leads to needs that route. So going round is a later round of the same
+# run, the same event that a gate's answer makes, and resuming is no second program.
+
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 

@@ -1,5 +1,9 @@
 """What templates stand for in one attempt of one step, and steps that merge what others left."""
 
+# `{{ artifacts.NAME }}` is what an injected artifact holds, `{{ artifacts.NAME.path }}` is where it lies.
+# Prompts want the one, commands mostly the other; some programs with such files mean the path by the bare
+# name.
+
 import asyncio
 import json
 from collections.abc import Callable

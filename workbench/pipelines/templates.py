@@ -4,6 +4,10 @@ Small languages read with regular expressions. A filled value is not looked into
 values as variables, and no code is evaluated. Pure.
 """
 
+# A value in a command is a variable. Where a template stood, the shell expands a variable that holds the
+# value, within whatever quotes are there: no quoting of ours can be broken out of, because nothing is
+# quoted.
+
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping

@@ -1,5 +1,12 @@
 """Workspaces of steps: a folder of their own, a folder of the project, or a git worktree, with its mounts."""
 
+# Mounts are copies. A readonly one has no write permission; what was written in a readwrite one is put into
+# the project when the step is done, only onto files that are still what they were. Nothing here may mount
+# without being root.
+#
+# A mount without a mode is readonly, as the program whose files these are documents it; the narrower
+# reading.
+
 import contextlib
 import hashlib
 import json

@@ -3,6 +3,8 @@
 Follows every link as the kernel would. Looks at the file system and never writes.
 """
 
+# A file with several names is not written for an agent, because what its other names are cannot be seen.
+
 import os
 import re
 import stat

@@ -1,5 +1,11 @@
 """Regular expressions of rules and searches: RE2, and a check for engines that backtrack."""
 
+# A pattern that overlaps is refused though Python may bear it. `(a|[a-c])+` is one set of signs to Python's
+# `re`; to most others, to which rules are exported, it is a choice to be tried twice for each sign.
+#
+# A rule may hold two `.*` with text between them. It is quadratic at worst in Python; three that are one
+# character apart, neighbours that read the same, and repeats in repeats are refused.
+
 import re
 import warnings
 from collections import Counter

@@ -1,5 +1,8 @@
 """Validation of approval rules: whether one may be saved, and what to warn of before and after."""
 
+# Both faults of a rule pattern: one that names something is told that it runs away, one that names nothing
+# that it is blanket.
+
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import dropwhile

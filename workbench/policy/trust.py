@@ -1,5 +1,9 @@
 """Trust in a workspace: the hash of the files that govern it, and the question that is put to the human."""
 
+# What runs leave below `.wave` governs nothing (`workspaces`, `traces`, `artifacts`, `output`): with it in
+# the hash of trust, the first run would end the trust that the second needs. Prompts and pipelines are not
+# read from there.
+
 import contextlib
 import hashlib
 import os

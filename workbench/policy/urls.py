@@ -1,5 +1,9 @@
 """Web addresses that an agent names: whether they may be fetched, and which IP address is connected to."""
 
+# A web address that could be read in two ways is refused (a backslash, `0x7f.1`, a percent sign in a host),
+# also where both readings are harmless. Anycast services in special blocks are denied with their block: no
+# page is there.
+
 import ipaddress
 import re
 import unicodedata

@@ -3,6 +3,10 @@
 The key is a callable, so nothing here can be printed with a secret in it.
 """
 
+# Three waits instead of one. Connecting is short (`api_timeout_seconds`), the first word may take ten
+# minutes (a server may load its model), a pause three (some servers hold a tool call back until it is
+# whole).
+
 from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal, Protocol

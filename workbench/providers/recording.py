@@ -4,6 +4,9 @@ Reading guesses nothing. The request says which exchanges were used, so any driv
 stopped. Writing replaces secrets first.
 """
 
+# Recordings may have `stop` (`length`, `filtered`), and `remedy` and `recoverable` in an `error`, so that
+# what `--record` writes plays again with the same events.
+
 import asyncio
 import hashlib
 import json

@@ -3,6 +3,10 @@
 Lines that have little in common are no pair: marking nearly all of a line says nothing.
 """
 
+# Hunks keep their numbers when more of the file is shown. Wider context adds equal lines to what is drawn,
+# taken from the sealed base, and never merges hunks: `--hunks 1,3`, the screen and the agent go on meaning
+# the same.
+
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import SequenceMatcher

@@ -4,6 +4,11 @@ Colours derived for foreign themes are adjusted until they have contrast. Only o
 translated to ASCII, never untrusted text.
 """
 
+# Fewer colours are chosen, not rounded. A terminal of 256 (any without `COLORTERM`: ssh, tmux) would round
+# every dark tint to black, so our themes have tokens out of those 256; one of 16 gets the theme of its own
+# colours. The command line asks the terminal and passes the answer in, so that tests draw the same
+# everywhere.
+
 import os
 from codecs import lookup
 from collections.abc import Mapping, Sequence

@@ -5,6 +5,19 @@ off, and provider keys registered by this process. Runs in linear time, changes 
 scrubbed already, and prefers to replace a harmless value over leaving a secret.
 """
 
+# Keys of providers are known by value. They have no form of their own, so this module keeps those that this
+# process was told of, and every scrubbing replaces them; it is the one list that a process keeps besides
+# its wiring. What a server says back of a key is replaced before even the exact text is sealed. Shorter
+# than 8 characters is a placeholder (`none`, `ollama`) and left alone.
+#
+# Keys of services are taken in one go. Their forms look at nothing around them, so all of their places in a
+# text are found first, and replaced at once; where two overlap by a part, one kind goes after the other as
+# before. Every expression is tried only where its fixed beginning stands; a test compares that with trying
+# it everywhere.
+#
+# A secret is looked for where its words stand. A long text is cut into its different words once, and an
+# expression that begins with a word is tried at that word only: two hundred forms cost what forty did.
+
 import json
 import re
 from functools import cache

@@ -1,5 +1,9 @@
 """The tools read_file, context.read and list_dir. Files are read as a stream."""
 
+# `context.read` asks like every read. Seed S4 lets it pass without approval, S0 asks for every tool; the
+# stricter holds, and `approvals.read_only: auto` or trust with reading lifts both. Otherwise it would be
+# the way around `read_file`.
+
 from typing import BinaryIO, Final
 
 from msgspec import Struct

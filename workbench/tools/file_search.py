@@ -1,5 +1,8 @@
 """The tool file_search, and what searches pass over: `.git`, ignored files, what no agent may read."""
 
+# Searches hide what reading would be denied. A deny pattern for `Read` counts for every file that a search
+# would open.
+
 import contextlib
 import re
 import time

@@ -1,5 +1,10 @@
 """Output of tools: the lines that fit, the preview for a model and the journal, the result schemas."""
 
+# The content of a file or page may take 100 KB, any other output 10 KB (S0 has both limits; before,
+# `read_file` was cut to the smaller one).
+#
+# A list is cut at its end, an output in its middle. Searches say how much is missing and how to narrow.
+
 from typing import Final
 
 from msgspec import Struct

@@ -3,6 +3,11 @@
 Git plumbing makes it on a copy of the index; the user's index and working tree stay as they are.
 """
 
+# `git.preparePr` commits what the file tools wrote, laid onto HEAD, not what the working tree holds:
+# neither your own edits nor what a command changed is in it, and where both meet in one place it is
+# refused. Its words are the action's `prompt`, so the answer's digest covers them; a draft keeps no object
+# in the repository. After a crash its outcome is unknown, as a command's: the branch says.
+
 import contextlib
 import re
 import unicodedata

@@ -3,6 +3,22 @@
 Owns the colors in force, the clock that arms keys, and how ctrl+c and ctrl+q leave dialogs without answering.
 """
 
+# The first frame draws the question, not the colours. The diff is in it; the readers of markdown and of
+# code are loaded in a thread and what they change is drawn again.
+#
+# Nothing runs beside the first frame. Threads that load modules begin when a frame was really sent
+# (`MainScreen._compositor_refresh`): the framework starts in a batch in which everything is drawn and
+# thrown away, and "after the refresh" came before any. The main screen is the app's first screen, styles
+# are read once with the theme's colours and applied once; dialogs and places have theirs read after that
+# frame.
+#
+# No garbage is looked for before the first frame, and what a start made is left out of every later
+# collection (`gc.freeze`): importing makes much and throws nothing away, and looking was a seventh of the
+# start.
+#
+# A thread computes for one millisecond before a key gets its turn, not for five: a key passes the loop
+# several times, and at each pass it would wait for whatever reads ten thousand rows in the background.
+
 import asyncio
 import gc
 import os

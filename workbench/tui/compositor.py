@@ -4,6 +4,26 @@ Owns what the terminal shows at present, so that a countdown costs its digits an
 moved up or down are scrolled by the terminal itself.
 """
 
+# Of a part that changed only what is seen in it is drawn. The framework asks every widget for all of its
+# lines at every change, containers behind others included; `tui/compositor.py` asks from front to back and
+# stops where a part is covered. A line view hands out its strips without the cache that the framework keeps
+# for CSS. A test puts the parts together in a terminal of its own and compares them with the whole after
+# every key.
+#
+# What the terminal shows is remembered by pieces of rows, at the last place before it is written. Comparing
+# in widgets was tried first and left stale cells behind: a line that was drawn need not have been sent.
+#
+# A row is written cell by cell and colour by colour. The framework sends each piece of a row with all of
+# its codes and ends them behind it. What is kept of the row before says which letters are the same, and a
+# pen that stays down from piece to piece and from row to row says only which code is another. Letters of
+# more than ASCII are compared by whole pieces, as one may take two cells or none; blanks are never erased
+# (`EL`, `ECH`), as not every terminal erases in the background.
+#
+# The terminal moves rows that only moved (a region, lines deleted or inserted in it). It moves whole rows:
+# what stands beside moves along and is put back, so it is done only where that is little. 1 KB is written
+# for a row of a long diff where 8 KB were. A frame of the whole screen is always written whole, so that it
+# mends whatever else wrote there.
+
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache

@@ -4,6 +4,12 @@ Pure. Knows which keys came when, which deciding key waits, and what was typed; 
 moment at which it arrived and never reads a clock.
 """
 
+# Typing is text. A deciding key waits 300 ms and counts only if it came alone: nothing printable behind it,
+# fewer than three printable keys in the second before. What is typed where keys decide goes to the
+# composer. Showing the next part that nobody saw decides nothing, so `a` does that at once. The screen
+# begins in the composer; `ctrl+t` answers a question of trust, because a letter is a letter of the first
+# sentence that somebody types.
+
 from collections import deque
 from typing import Final, Literal
 

@@ -4,6 +4,11 @@ The event loop never waits for a slow terminal: then the writer thread writes. L
 starts on a real terminal.
 """
 
+# A frame is written by the loop itself, in one piece, where a pseudo-terminal of Linux has room. The
+# framework's thread gets its turn when the loop is done with what comes after the frame. A terminal that is
+# behind, a large frame, and anything that is no pseudo-terminal goes by the thread; nothing overtakes what
+# the thread has not written.
+
 import os
 import select
 import sys

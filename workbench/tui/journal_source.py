@@ -3,6 +3,12 @@
 Looks at most 30 times a second, and not at all while the journal is silent. It never writes.
 """
 
+# A conversation is shown in windows, not from its first event. The screen folds the last 1,000 events;
+# going up reads windows of 1,000 lasting events that overlap by half, so the line being read is in two of
+# them and keeps its place. Heights of what is far away would have cost reading it. An open conversation is
+# folded anew from its last events when it has grown threefold, and tools list the newest 500 calls: memory
+# does not follow the age of a session.
+
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, Protocol, TypeVar, runtime_checkable

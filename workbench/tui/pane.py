@@ -4,6 +4,12 @@ A pane takes its keys from the table; a key that is off says why. Panes know no 
 handles their messages.
 """
 
+# What is rarely shown is made when it is shown. The line at the bottom, toasts, completions, a call and a
+# step in full, heads and changed files are properties that mount their widget at the first use (`Pane.put`
+# for parts over another one): a widget that is made and then hidden costs a start a millisecond. The
+# journal's writing side is made with the first thing that is written, and loaded behind the first frame for
+# the first answer.
+
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -3,6 +3,10 @@
 `reply.completed` replaces what was streamed of its turn and round, `call.finished` the streamed output.
 """
 
+# Finding reads events, not blocks. Every lasting event of a session is looked at from the newest back, in a
+# thread, and only hits are kept; the part that a hit is in is folded when somebody goes there. What is
+# folded opens while the reader is at it and closes again behind them.
+
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, assert_never
 

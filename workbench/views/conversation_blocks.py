@@ -3,6 +3,9 @@
 Texts are raw unless a field says that it is one safe line.
 """
 
+# A compact conversation takes all calls of a turn together that went well, where the first of them stood:
+# in between stand sentences and what needs a look, in their order. Opened, each call stands where it stood.
+
 from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 from typing import Final, Literal

@@ -3,6 +3,9 @@
 The query never fails: what is half typed narrows as far as it goes. Rows are made when they are drawn.
 """
 
+# The library's order is total (what the order names, the newest, the id), so that a session that changed is
+# put in its place and gives what sorting all of them would; `views/library.py` has the law.
+
 import re
 from bisect import bisect_left
 from collections import Counter

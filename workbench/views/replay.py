@@ -3,6 +3,11 @@
 Snapshots keep only the rows that their stretch changed, so that going back costs no more than forward.
 """
 
+# A long replay is shown before it is read. The first frame has the first 1,000 events and what two look-ups
+# in an index say of the rest (how many, when the last was); a thread reads the rest as columns that the
+# database makes, which keeps no other thread from running. A key that needs more than the beginning waits
+# for that thread.
+
 import math
 import re
 import threading

@@ -3,6 +3,12 @@
 Time that a call ran and time that it waited are never added up; expired is never rejected.
 """
 
+# Tokens by day are read from replies only of sessions that went on over midnight: of all others the day is
+# known from the index tables, and reading every reply for a chart would cost seconds.
+#
+# A call without a result has not failed. Statistics count it as unfinished; the share that succeeded is of
+# those that ended.
+
 import math
 from bisect import bisect_left
 from collections import Counter

@@ -3,6 +3,16 @@
 Nested runs stay within depth, steps, tokens and time (S1 meta_pipeline). Writes the audit trace if asked.
 """
 
+# A resume goes on within the run below, where that one was begun by the same name with the same input; one
+# that had ended when its driver died is taken as it is. A retry and a way back begin it anew.
+#
+# A pipeline below gets the input of the run above where its step names none, as in those files.
+#
+# Items of a list count their pipeline once against `meta_pipeline.max_total_steps`, and so do rounds and
+# retries: the limit bounds how much a run may think up on every level below it, while the number of items
+# has limits of its own. Counted each time, 20 steps would forbid any review of seven findings. Tokens are
+# counted each time: they are what is paid.
+
 import asyncio
 import contextlib
 import json

@@ -1,5 +1,8 @@
 """Ask for runs: begin, cancel, resume; each is an event. Everything is checked before a run exists."""
 
+# A run keeps what it was started with. Pipeline, manifest, prompts and schemas are sealed with
+# `run.started`; a file that changes later is checked at once and changes nothing of a run under way.
+
 import os
 from collections.abc import Sequence
 from pathlib import Path

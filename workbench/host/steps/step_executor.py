@@ -3,6 +3,9 @@
 An adapter step is another program's command line with JSON back; its own tool calls do not pass the gate.
 """
 
+# An adapter's own tool calls do not pass the gate. Its persona's lists are handed to it in its own words;
+# only the built-in agent is held by them here.
+
 import asyncio
 import json
 import re

@@ -1,5 +1,17 @@
 """Analysis of a shell line: whether it is plain enough for a grant, and every text that a deny has to see."""
 
+# Two readers of a shell line. Grammars for editors accept more than a shell does. A line is plain only
+# where tree-sitter and a strict lexer of ours find the same words and let commands begin at the same
+# places; what the lexer does not know for certain asks. Shell options are judged by lists, and the lists
+# are tested by running what passes in a real shell whose programs are shims. A second oracle lets a real
+# shell split generated lines and compares every word of what the analysis is sure of.
+#
+# File name patterns, braces and `~` ask, because a deny pattern cannot see what they become. `>/dev/null`,
+# `2>&1`, here-documents without expansions and `<` from a named file do not ask; what is read through `<`
+# is part of the text that a pattern has to cover.
+#
+# `git` behind `cd`, and `git -C`, ask: git obeys the configuration of the folder that it is in.
+
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import accumulate, pairwise

@@ -1,5 +1,12 @@
 """Every text that a deny pattern has to be tried on: the simple commands of a line in all disguises."""
 
+# A later word of an unknown program asks where a deny matches it. It may be a program that is run, or data:
+# a denial would be wrong as often as a grant.
+#
+# A deny sees every text that something listening would run, and no here-document that nothing runs. `echo x
+# | sh`, `docker exec c x` and `x${IFS}y` are `x`; `find -name x`, `npm rm x` and the text of a file that is
+# written are not.
+
 import os
 import re
 import shutil

@@ -1,5 +1,15 @@
 """Matches a simple command against the tables of known programs, reading its words as the program does."""
 
+# A grant covers what is known to be harmless. Lists of dangerous options were never complete. For some 150
+# programs a table names the options and sub-commands that run nothing, load nothing and write nothing that
+# the line names; of all others a pattern has to spell each option. Variables go by a short list. To let a
+# grant cover one more option, add it to its row. Words that may be paths are judged apart, after patterns
+# and rules, at proposal and at execution.
+#
+# An interpreter or runner needs its script spelled out. `Bash(python -m pytest *)` covers `python -m pytest
+# -q`; `Bash(python *)` covers nothing, because it would run any text. What follows `python -m NAME` is
+# judged as NAME would be. Wrappers (`env`, `sudo`, `xargs`) are never covered.
+
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache

@@ -4,6 +4,9 @@ A part counts when every row of it that says what would happen was visible for 3
 and never scrolls.
 """
 
+# `a` approves what was seen. What was drawn is noted row by row, with how long it stood. `ctrl+y` approves
+# the rest unseen and the record says so; an answer by id from the command line is recorded as that.
+
 from collections.abc import Collection, Hashable, Iterable
 
 from workbench.render.diff import Diff

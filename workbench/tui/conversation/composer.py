@@ -4,6 +4,17 @@ Nothing is sent but by the key. Long pastes are kept behind placeholders. It sen
 begin a session, go out or are queued is decided by the screen.
 """
 
+# Text fields are made when somebody writes. The framework's text area takes 12 ms and 0.5 MB, the line at
+# the bottom has seven widgets; where something waits the keys go to the queue, and a replay has no composer
+# at all. What stands there until then says the same; a key that came early waits until the field is there.
+#
+# A long paste is a mark until it is sent. A text field lays out all of its lines at every key (1.3 s with 1
+# MB). History, draft and editor know what the mark stands for; a mark that was changed stands for nothing,
+# and then nothing is sent.
+#
+# A text field takes its own keys in the order of its queue. A binding with priority runs before characters
+# that still wait there: words and enter that arrived together over a slow line were taken as enter first.
+
 import re
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Final, cast

@@ -3,6 +3,10 @@
 Never two searches at once; after agents did something it reads again what changed.
 """
 
+# The library draws rows from ids. Ten thousand sessions are read without prompts and settings; what stands
+# beside a title is asked for the rows on the screen, through an index of the events that are counted
+# (schema 5).
+
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Final, TypeVar, cast

@@ -3,6 +3,12 @@
 Asks for the words that are needed and reports what came of it; the work is done by the backend in threads.
 """
 
+# Sessions of other workspaces and imported ones open as a replay. Their agent works elsewhere, or nowhere:
+# what one types here would reach nobody. `F` begins a session here from their end.
+#
+# Deleting wants the title typed, or `delete` where a title cannot be typed (hidden characters, other
+# alphabets): what is typed must be what is read.
+
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 

@@ -3,6 +3,10 @@
 Each decides what it drops first when it is too narrow. The sidebar lists sessions, changed files and facts.
 """
 
+# A click never answers. Keys in the footer can be clicked where they move, show or choose; all others say
+# which key to press. What changed while a dialog lay over it counts as seen, and may be answered, only
+# after the dialog is gone.
+
 from collections.abc import Iterable, Sequence
 from typing import Final
 

@@ -3,6 +3,9 @@
 The computation is pure; `LayoutController` applies it to the main screen.
 """
 
+# A narrow screen has no rule over the composer. At 80x24 the diff keeps 15 rows that way; a sentence takes
+# the composer's row for its four seconds, so that nothing moves.
+
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from msgspec import Struct

@@ -3,6 +3,9 @@
 What is in memory is found at once; files and messages are searched in a thread, each bounded.
 """
 
+# A word behind a slash that is nearly a command is not sent to the agent; a path has a second slash, and a
+# blank before it sends anything.
+
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice

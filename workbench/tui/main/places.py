@@ -1,5 +1,8 @@
 """The registry of places: which key leads to which pane or screen, and how it is made."""
 
+# Places 5 and 7 are panes that are mounted when they are first opened. Header, footer, palette, help, the
+# line at the bottom and the way back are the main screen's; nothing of a place is imported before.
+
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final, cast
 

@@ -4,6 +4,12 @@ The only place where journal rows meet panes. One timer wakes the screen at the 
 reads otherwise; while nothing counts down there is none.
 """
 
+# The screen asks when the next digit moves instead of ticking: above five minutes a countdown has steps of
+# ten seconds, and a session that no living process drives counts nothing.
+#
+# The screen wakes twice a second at most for what counts down: each of hundreds of questions has its own
+# second.
+
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final, cast
 

@@ -3,6 +3,13 @@
 A layout is made anew only when the structure or the user's choices change, never because of a state.
 """
 
+# A graph of over 200 steps is laid out in a thread when its structure changes, and the old picture stays
+# until then; a state never lays anything out. A gate under the graph's cursor is the queue's row: `a` goes
+# there, and only there it is answered, so that what is approved is what stands on the screen.
+#
+# A graph does not count seconds for a gate. Its time goes by in steps of 10 s, so that a run that only
+# waits is drawn six times a minute; the queue's row has the seconds.
+
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, pairwise
 from typing import Final, Literal

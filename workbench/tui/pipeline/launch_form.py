@@ -3,6 +3,10 @@
 A run begins only by a key that came after exactly its dry run had stood on the screen.
 """
 
+# A run begins only behind its dry run. The launch form's enter counts for exactly the pipeline, input and
+# grants whose dry run has stood on the screen for 300 ms; grants are taken one by one and none is taken
+# beforehand. A file is read anew when the run begins, as on the command line.
+
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 

@@ -1,5 +1,7 @@
 """The pipeline pane: the run's title and counts, its graph, and the step under the cursor."""
 
+# Ending a run is typed out (`cancel`), not a second press: it withdraws what waits for everybody.
+
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, ClassVar, Final
 

@@ -4,6 +4,10 @@ Rows come from a fold with checkpoints, conversations from the same windows as l
 never read (DESIGN section 2).
 """
 
+# Beside an imported session stands what was there at its time. The positions of an import say when it was
+# imported; so the rows around it are those of the time of its first event, and they stand still. Around a
+# session of this program stands what its own screen showed, imports included.
+
 import threading
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence

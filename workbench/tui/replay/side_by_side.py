@@ -1,5 +1,8 @@
 """Two replays side by side, in step: the same part of each, one bar below."""
 
+# Beside another session, a queue holds its own questions. The queue of a workspace would show the questions
+# of both in both columns; two files stand side by side from two data folders of their own.
+
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, Literal, cast
 

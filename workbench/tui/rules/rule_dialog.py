@@ -3,6 +3,11 @@
 Saved only by a key that came after the dialog had stood. A rule never answers what already waits.
 """
 
+# A rule that is made on the screen answers nothing that waits. Saving it adds the rule; the call it was
+# made from is then answered by hand, for the digest that was drawn, and only if all of it was on the
+# screen. Other calls that the rule covers go on waiting: nobody has looked at them, and an approval never
+# moves to other bytes.
+
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
