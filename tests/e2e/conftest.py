@@ -67,6 +67,13 @@ class Shop:
             "run", "-p", prompt, "--provider", "recorded", "--recording", str(self.recording), *more
         )
 
+    def written(self, name, seconds=30.0):
+        """Return what a file of the project holds once it is there: a decision is seen before it is carried out."""
+        until = time.monotonic() + seconds
+        while not (self.project / name).exists() and time.monotonic() < until:
+            time.sleep(0.05)
+        return (self.project / name).read_text()
+
     def waiting(self, count, seconds=30.0):
         """Wait until so many tool actions are in the queue, and return them."""
         until = time.monotonic() + seconds

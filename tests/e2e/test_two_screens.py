@@ -61,7 +61,7 @@ def test_an_answer_on_one_screen_is_seen_on_the_other_and_a_second_one_is_refuse
     second.until("✓ write hello.py")
     refused(second, "it is approved")
     second.until("✓ create_file")
-    assert shop.project.joinpath("hello.py").read_text() == "print('hello')\n"
+    assert shop.written("hello.py") == "print('hello')\n"
     find(second, "run_in_terminal", "a run once")
     second.press("a")
     for terminal in (first, second):

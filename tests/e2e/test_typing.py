@@ -36,5 +36,5 @@ def test_a_typed_sentence_writes_no_file_and_one_key_alone_does(shop, terminal):
     terminal.pump(REST)
     terminal.press("a")
     terminal.until("✓ write hello.py")
-    assert (shop.project / "hello.py").read_text() == "print('hello')\n"
+    assert shop.written("hello.py") == "print('hello')\n"
     leave(terminal)
