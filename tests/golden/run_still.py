@@ -55,12 +55,13 @@ class Turnstile:
 class StillRung:
     """Tells the turnstile when its coordinator waits."""
 
-    def __init__(self, turnstile, rung):
-        self._turnstile, self._rung = turnstile, rung
+    def __init__(self, turnstile, rung, has_read_all):
+        self._turnstile, self._rung, self._has_read_all = turnstile, rung, has_read_all
         self.set, self.clear = rung.set, rung.clear
 
     async def wait(self):
-        self._turnstile.is_resting = lambda: not self._rung.is_set()
+        # A ring may still be on its way from the thread that wrote: what is not read yet counts as one.
+        self._turnstile.is_resting = lambda: not self._rung.is_set() and self._has_read_all()
         self._turnstile.turn()
         try:
             await self._rung.wait()
@@ -87,7 +88,11 @@ class StillCoordinator(Coordinator):
     def __init__(self, turnstile, context, slots):
         self.turnstile = turnstile
         executor = StillExecutor(turnstile, context.executor)
-        super().__init__(replace(context, executor=executor, wake=StillRung(turnstile, context.wake)), slots)
+        rung = StillRung(turnstile, context.wake, self._has_read_all)
+        super().__init__(replace(context, executor=executor, wake=rung), slots)
+
+    def _has_read_all(self):
+        return not self.context.journal.events(self.state.cursor)
 
     def _start(self):
         before = set(self._tasks)
