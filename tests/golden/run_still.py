@@ -129,10 +129,17 @@ class StillCommand:
         self._clock, self._turnstile, self._real = clock, turnstile, real
         self.identity, self.abandon = real.identity, real.abandon
 
-    async def go(self, *words, **more):
+    async def go(self, on_output, *words, on_stdout=None, **more):
         await self._turnstile.passed()
         self._clock.advance(COMMAND)
-        return await self._real.go(*words, **more)
+        if on_stdout is None:
+            return await self._real.go(on_output, *words, **more)
+        # Of two pipes one is read first by chance: standard error follows here.
+        errors = []
+        end = await self._real.go(errors.append, *words, on_stdout=on_stdout, **more)
+        for data in errors:
+            on_output(data)
+        return end
 
 
 async def _inline(work, *words, **more):
