@@ -90,12 +90,12 @@ class GuardedKeys:
 
     def arrived(self, event: events.Event) -> KeyPress:
         """Take note of a key or a paste before anything is done for it."""
-        at = self._app.monotonic() - max(0.0, time.monotonic() - event.time)
+        moment = self._app.monotonic() - max(0.0, time.monotonic() - event.time)
         if isinstance(event, events.Key):
             text = (event.character or "") if event.is_printable else ""
-            press, cancelled = self.guard.pressed(event.key, text, at)
+            press, cancelled = self.guard.pressed(event.key, text, moment)
         else:
-            press, cancelled = self.guard.pressed("paste", getattr(event, "text", "") or " ", at)
+            press, cancelled = self.guard.pressed("paste", getattr(event, "text", "") or " ", moment)
         if cancelled is not None:
             self._cancelled(cancelled)
         return press
