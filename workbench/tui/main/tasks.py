@@ -58,9 +58,9 @@ def edit_in_external_editor(app: object, backend: Backend, name: str, data: byte
             edit()
     except SuspendNotSupported:
         edit()
-    if isinstance(found := saved[0], Exception):
-        raise found
-    return found
+    if isinstance(result := saved[0], Exception):
+        raise result
+    return result
 
 
 _LASTING_EFFECTS: Final = frozenset({"removes", "runs net", "writes"})
@@ -73,13 +73,13 @@ def command_review_table(
     from workbench.policy import rules
     from workbench.policy.command_review import review_command
 
-    found = review_command(command, backend.rules.command_boundary(moment.workspace))
+    review = review_command(command, backend.rules.command_boundary(moment.workspace))
     standing = rules.rules_in_force("allow", backend.rules.all_rules(), moment)
     descriptor = backend.rules.known_tools().get(tool)
-    rows = tuple(_part_row(part, descriptor, parameters, standing) for part in found.parts)
-    if len(rows) == 1 and not found.reasons and rows[0].sign == "waiting" and not rows[0].does:
+    rows = tuple(_part_row(part, descriptor, parameters, standing) for part in review.parts)
+    if len(rows) == 1 and not review.reasons and rows[0].sign == "waiting" and not rows[0].does:
         return None
-    return CommandParts(rows=rows, notes=tuple(_review_notes(found)))
+    return CommandParts(rows=rows, notes=tuple(_review_notes(review)))
 
 
 def _part_row(
