@@ -233,14 +233,8 @@ class BlockView(LineView):
     # --- heights --------------------------------------------------------------------------------
 
     def _gap(self, index: int) -> int:
-        previous = next(
-            (
-                self.blocks[earlier_index]
-                for earlier_index in range(index - 1, -1, -1)
-                if not is_hidden(self.blocks[earlier_index])
-            ),
-            None,
-        )
+        blocks_above = (self.blocks[above] for above in range(index - 1, -1, -1))
+        previous = next((block for block in blocks_above if not is_hidden(block)), None)
         return blank_rows_before(self.blocks[index], previous, is_compact=self.is_compact)
 
     def _estimate(self, index: int) -> int:

@@ -76,10 +76,8 @@ def _microseconds_until_changes(state: ScreenState, now: int) -> Iterator[int]:
     yield from (_until_call(call, now) for call in state.calls if _counts_time(state, call))
     if state.runs.is_moving:
         yield _SECOND
-    if any(
-        session.status == "processing" and is_session_driven(state, session.id)
-        for session in state.sessions.values()
-    ):
+    working = (session for session in state.sessions.values() if session.status == "processing")
+    if any(is_session_driven(state, session.id) for session in working):
         yield _until_calm_step(now)
 
 
