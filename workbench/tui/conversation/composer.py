@@ -177,9 +177,9 @@ class Composer(Vertical):
             self.mount(self._offers, before=self._row)
         return self._offers
 
-    def _show_offer(self, found: Completions | None) -> None:
-        if found is not None or self._offers is not None:
-            self.offers.show_offer(found)
+    def _show_offer(self, completions: Completions | None) -> None:
+        if completions is not None or self._offers is not None:
+            self.offers.show_offer(completions)
 
     @property
     def _offer(self) -> Completions | None:

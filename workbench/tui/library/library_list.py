@@ -424,11 +424,11 @@ class LibraryLoaderPane(Pane):
             self.post_message(StatusMessage(f"The library was not read. {error}", is_error=True))
         self._from_thread(self._found, result)
 
-    def _found(self, found: LibraryResult | None) -> None:
+    def _found(self, result: LibraryResult | None) -> None:
         self._is_finding = False
-        if found is not None and self.is_attached:
+        if result is not None and self.is_attached:
             self.list.marks &= set(self.shelf.sessions)
-            self.list.take(found)
+            self.list.take(result)
             self.found()
             self.look_soon()
             self.preview_soon()
@@ -485,14 +485,16 @@ class LibraryLoaderPane(Pane):
 
         self.run_worker(work, group="preview", description="preview", thread=True, exit_on_error=False)
 
-    def _previewed(self, key: str | None, found: SessionPreview | None) -> None:
+    def _previewed(self, key: str | None, preview: SessionPreview | None) -> None:
         if not self.is_attached or key != self.list.cursor:
             return
-        self.preview.show(found)
-        if found is None:
+        self.preview.show(preview)
+        if preview is None:
             self.preview_title.show(Content(" "), Content(" "), "Nothing is chosen")
             return
-        sign = Content.assemble((glyphs(self).of(found.sign), ink(self).sign(found.sign)), f" {found.word}")
+        sign = Content.assemble(
+            (glyphs(self).of(preview.sign), ink(self).sign(preview.sign)), f" {preview.word}"
+        )
         self.preview_title.show(
-            Content(" "), sign, cells.shorten_line(cells.safe_content(found.title), 60).plain
+            Content(" "), sign, cells.shorten_line(cells.safe_content(preview.title), 60).plain
         )

@@ -168,10 +168,10 @@ class StatisticsPane(Pane):
         # Textual leaves the type of an app's result open; nothing here depends on it.
         cast("Any", self).app.call_from_thread(self._was_counted, counted)
 
-    def _was_counted(self, found: tuple[StatisticsFacts, Statistics] | None) -> None:
+    def _was_counted(self, counted: tuple[StatisticsFacts, Statistics] | None) -> None:
         self._is_counting = False
-        if found is not None and self.is_attached:
-            self._counted = found
+        if counted is not None and self.is_attached:
+            self._counted = counted
             self._draw()
         if self._counts_again:
             self.count()

@@ -117,11 +117,11 @@ class HelpScreen(Dialog, inherit_bindings=False):
         self._page.update(self._made(max(30, min(self.size.width - 8, 116))))
         self.call_after_refresh(self._say_more, hint)
 
-    def _say_more(self, found: str) -> None:
+    def _say_more(self, hint: str) -> None:
         """Say that there is more than is seen, once it is known how much fits."""
         box = self.box
         if self.is_attached and box.max_scroll_y > 0:
-            box.border_subtitle = cells.safe_content(glyphs(self).line(f"↑ ↓ more  {found}"))  # type: ignore[assignment]
+            box.border_subtitle = cells.safe_content(glyphs(self).line(f"↑ ↓ more  {hint}"))  # type: ignore[assignment]
 
     def _made(self, width: int) -> Content:
         is_one = bool(self._find) or width < _THREE_COLUMNS_FROM

@@ -409,10 +409,10 @@ class PaletteScreen(Dialog, inherit_bindings=False):
         entries = self._findings.far(text) if text == self._found_for else []
         self._main.app.call_from_thread(self._take, text, entries)
 
-    def _take(self, text: str, found: Sequence[PaletteEntry]) -> None:
+    def _take(self, text: str, entries: Sequence[PaletteEntry]) -> None:
         """Show what was read, unless something else is looked for by now."""
-        if self.is_attached and text == self._found_for and found:
-            self._list.add_entries(found)
+        if self.is_attached and text == self._found_for and entries:
+            self._list.add_entries(entries)
             self._say_found()
 
     def _show_found(self, entries: Sequence[PaletteEntry]) -> None:

@@ -108,15 +108,15 @@ def _covering_rule(
     return rules.first_rule_passing(standing, call_subject(descriptor, alone, ""), part.simple)
 
 
-def _review_notes(found: "CommandReview") -> list[str]:
+def _review_notes(review: "CommandReview") -> list[str]:
     notes: list[str] = []
-    if found.left_out:
-        notes.append(f"And {found.left_out} more parts.")
-    if not found.is_certain:
+    if review.left_out:
+        notes.append(f"And {review.left_out} more parts.")
+    if not review.is_certain:
         notes.append("These may not be all of its parts: it cannot be read with certainty.")
-    if found.reasons:
-        notes.append(f"No rule covers the whole line: {', '.join(found.reasons)}.")
-    lasting = [str(n) for n, part in enumerate(found.parts, 1) if _LASTING_EFFECTS & set(part.marks)]
+    if review.reasons:
+        notes.append(f"No rule covers the whole line: {', '.join(review.reasons)}.")
+    lasting = [str(n) for n, part in enumerate(review.parts, 1) if _LASTING_EFFECTS & set(part.marks)]
     if lasting:
         which = f"part {lasting[0]} changes" if len(lasting) == 1 else f"parts {', '.join(lasting)} change"
         notes.append(f"Cannot be undone here: {which} what the workbench does not keep.")

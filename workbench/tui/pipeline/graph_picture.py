@@ -476,11 +476,11 @@ class GraphPicture(LineView):
         path = [drawing.index[key] for key in self.path if key in drawing.index]
         return drawing.picture.trace([edge for edge in pairwise(path) if edge in drawn])
 
-    def _lines_of(self, at: int) -> range:
+    def _lines_of(self, index: int) -> range:
         picture = self.picture
-        if picture is None or at >= len(picture.places):
+        if picture is None or index >= len(picture.places):
             return range(0)
-        place = picture.places[at]
+        place = picture.places[index]
         last = place.y if place.fact_y is None else place.fact_y
         return range(place.y, last + place.below + 1)
 

@@ -224,10 +224,14 @@ class CompareScreen(Dialog, inherit_bindings=False):
         self._totals.refresh()
         self._say()
 
-    def _ordered(self, made: RunComparison) -> list[ComparisonRow]:
+    def _ordered(self, comparison: RunComparison) -> list[ComparisonRow]:
         if self._order == 1:
-            return sorted(made.rows, key=lambda row: -abs(row.seconds))
-        return sorted(made.rows, key=lambda row: -abs(row.tokens)) if self._order == 2 else list(made.rows)
+            return sorted(comparison.rows, key=lambda row: -abs(row.seconds))
+        return (
+            sorted(comparison.rows, key=lambda row: -abs(row.tokens))
+            if self._order == 2
+            else list(comparison.rows)
+        )
 
     def _draw_heads(self, width: int) -> Strip:
         if self._made is None:

@@ -441,9 +441,9 @@ class RuleDialog(MinSizeDialog, inherit_bindings=False):
             work, group="past", description="try a rule", thread=True, exit_on_error=False, exclusive=False
         )
 
-    def _counted(self, key: tuple[object, ...], asked: Sequence[AskedCall], found: Backtest) -> None:
+    def _counted(self, key: tuple[object, ...], asked: Sequence[AskedCall], backtest: Backtest) -> None:
         self._asked = asked
-        self._past[key] = found
+        self._past[key] = backtest
         if self.is_attached:
             self._show()
 
