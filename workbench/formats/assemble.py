@@ -111,12 +111,12 @@ class Assembler:
         return list(self._taken(item))
 
     def _look_at_time(self, item: r.Record) -> None:
-        at, line = getattr(item, "at", None), getattr(item, "line", 0)
-        if at is not None and at + _CLOCK_TOLERANCE < self._newest and line:
+        time_us, line = getattr(item, "at", None), getattr(item, "line", 0)
+        if time_us is not None and time_us + _CLOCK_TOLERANCE < self._newest and line:
             self.summaries[-1].problems.append(
                 r.FileProblem(line=line, why="its time is before what stands above")
             )
-        self._newest = max(self._newest, at or 0)
+        self._newest = max(self._newest, time_us or 0)
 
     @property
     def strays(self) -> list[r.FileProblem]:

@@ -104,11 +104,11 @@ class _RolloutReader:
 
     def record(self, row: JsonObject, number: int) -> Iterator[r.Record]:
         kind, payload = r.text_of(row, "type"), r.object_of(row, "payload")
-        at = r.time_of(row, "timestamp")
+        time_us = r.time_of(row, "timestamp")
         if kind not in _WRAPPER_TYPES:
             kind, payload = ("session_meta", row) if self._is_old_head(row) else ("response_item", row)
         if self._head is None:
-            self._head = self._first(payload if kind == "session_meta" else {}, at)
+            self._head = self._first(payload if kind == "session_meta" else {}, time_us)
         if self._model or number > _MOST_LINES_WITHOUT_MODEL:
             yield from self.begun()
         match kind:
@@ -118,11 +118,11 @@ class _RolloutReader:
                 self._model = r.text_of(payload, "model") or self._model
                 self._policy = r.text_of(payload, "approval_policy") or self._policy
             case "response_item":
-                yield from self._item(payload, at, number)
+                yield from self._item(payload, time_us, number)
             case "event_msg":
-                yield from self._event(payload, at, number)
+                yield from self._event(payload, time_us, number)
             case _:
-                yield r.UnmappedRecord(kind=kind, content=payload, at=at, line=number)
+                yield r.UnmappedRecord(kind=kind, content=payload, at=time_us, line=number)
 
     def begun(self) -> Iterator[r.Record]:
         if self._head is not None and not self._has_begun:
@@ -296,15 +296,15 @@ class _RolloutReader:
 def _call_of_ended_item(key: str, payload: JsonObject) -> r.ToolCall:
     fields = r.object_of(payload, "invocation")
     if fields:
-        tool, given = (
+        tool, arguments = (
             f"{r.text_of(fields, 'server')}.{r.text_of(fields, 'tool')}",
             r.object_of(fields, "arguments"),
         )
     elif "changes" in payload:
-        tool, given = "apply_patch", {"path": " ".join(r.object_of(payload, "changes"))}
+        tool, arguments = "apply_patch", {"path": " ".join(r.object_of(payload, "changes"))}
     else:
-        tool, given = "shell", {"command": payload.get("command")}
-    return r.ToolCall(id=key, tool=tool, arguments=given)
+        tool, arguments = "shell", {"command": payload.get("command")}
+    return r.ToolCall(id=key, tool=tool, arguments=arguments)
 
 
 def _applied_edits(changes: JsonObject) -> tuple[r.FileEdit, ...]:
@@ -352,25 +352,25 @@ def _patch_text(written: Json, arguments: JsonObject) -> str:
     return "\n".join([*parts, written if isinstance(written, str) and not arguments else ""])
 
 
-def _call_outcome(given: Json) -> tuple[str, int | None, float | None]:
-    if isinstance(given, str) and given.startswith("{"):
+def _call_outcome(output: Json) -> tuple[str, int | None, float | None]:
+    if isinstance(output, str) and output.startswith("{"):
         try:
-            parsed: Json = orjson.loads(given)
+            parsed: Json = orjson.loads(output)
         except ValueError:
-            return given, None, None
+            return output, None, None
         if not r.as_object(parsed).keys() & {"output", "content", "metadata"}:
-            return given, None, None  # what a program printed, or a tool of somebody else's gave back
-        given = parsed
-    if isinstance(given, list):
-        given = r.content_text(given)
-    if isinstance(given, str):
-        code = _number_behind(given, "Exit code:")
-        code = _number_behind(given, "Process exited with code") if code is None else code
-        return given, code, _seconds_behind(given, "Wall time:")
-    fields = r.as_object(given)
+            return output, None, None  # what a program printed, or a tool of somebody else's gave back
+        output = parsed
+    if isinstance(output, list):
+        output = r.content_text(output)
+    if isinstance(output, str):
+        code = _number_behind(output, "Exit code:")
+        code = _number_behind(output, "Process exited with code") if code is None else code
+        return output, code, _seconds_behind(output, "Wall time:")
+    fields = r.as_object(output)
     meta = r.object_of(fields, "metadata")
     seconds = meta.get("duration_seconds")
-    said = r.text_of(fields, "output") or r.content_of(fields, "content") or r.content_text(given)
+    said = r.text_of(fields, "output") or r.content_of(fields, "content") or r.content_text(output)
     return (
         said,
         r.integer_of(meta, "exit_code"),
@@ -435,9 +435,9 @@ def _exec_item(item: JsonObject, number: int) -> Iterator[r.Record]:
             )
         case "file_change":
             changes = tuple(
-                r.FileEdit(path=r.text_of(one, "path"),
-                         change=_CHANGE_KINDS.get(r.text_of(one, "kind"), "modify"))
-                for one in r.objects_of(item, "changes")
+                r.FileEdit(path=r.text_of(fields, "path"),
+                         change=_CHANGE_KINDS.get(r.text_of(fields, "kind"), "modify"))
+                for fields in r.objects_of(item, "changes")
             )  # fmt: skip
             paths = [change.path for change in changes]
             yield r.Reply(

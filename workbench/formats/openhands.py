@@ -59,18 +59,20 @@ def read_rows(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[
 
 
 def _session(events: list[tuple[int, JsonObject]], name: str, row: JsonObject) -> Iterator[r.Record]:
-    start = next((r.time_of(one, "timestamp") for _, one in events if one.get("timestamp")), None)
+    start = next((r.time_of(event, "timestamp") for _, event in events if event.get("timestamp")), None)
     model = r.text_of(r.object_of(r.object_of(row, "metadata"), "llm_config"), "model")
-    shown = r.as_object(next((one for _, one in events if one.get("kind") == "SystemPromptEvent"), None))
+    shown = r.as_object(
+        next((event for _, event in events if event.get("kind") == "SystemPromptEvent"), None)
+    )
     yield r.SessionHead(
         key=r.first_text(row, "instance_id") or _session_id(events, name), at=start, model=model,
         system_prompt=r.content_text([shown.get("system_prompt")]),
     )  # fmt: skip
-    if any(r.lacks_time_zone(one.get("timestamp")) for _, one in events[:20]):
+    if any(r.lacks_time_zone(event.get("timestamp")) for _, event in events[:20]):
         yield r.FileProblem(line=1, why="times have no zone; they are taken as UTC")
     reader = _EventReader()
-    for number, one in events:
-        yield from reader.event(one, number)
+    for number, event in events:
+        yield from reader.event(event, number)
     if patch := r.first_text(row, "git_patch") or r.first_text(r.object_of(row, "test_result"), "git_patch"):
         yield r.Reply(calls=(r.ToolCall(id="result", tool="submit", arguments={"path": "git_patch"}),))
         try:
@@ -96,14 +98,14 @@ class _EventReader:
         self._waits = False
 
     def event(self, row: JsonObject, number: int) -> Iterator[r.Record]:
-        at = r.time_of(row, "timestamp")
+        time_us = r.time_of(row, "timestamp")
         yield from self._spent(r.object_of(row, "llm_metrics"))
         if "action" in row and isinstance(row["action"], str):
-            yield from self._action(row, at, number)
+            yield from self._action(row, time_us, number)
         elif isinstance(row.get("observation"), str):
-            yield from self._observation(row, at, number)
+            yield from self._observation(row, time_us, number)
         else:
-            yield from self._newer(row, at, number)
+            yield from self._newer(row, time_us, number)
 
     def _spent(self, metrics: JsonObject) -> Iterator[r.Record]:
         used = r.object_of(metrics, "accumulated_token_usage")
@@ -139,13 +141,13 @@ class _EventReader:
                 or f"event-{row.get('id', number)}"
             )
             self._actions[str(row.get("id"))] = (key, kind, arguments)
-            given = {
+            call_arguments = {
                 name: value
                 for name, value in arguments.items()
                 if name != "thought" and value not in (None, "")
             }
             tool = r.text_of(r.object_of(row, "tool_call_metadata"), "function_name") or kind
-            asked = r.ToolCall(id=key, tool=tool, arguments=given)
+            asked = r.ToolCall(id=key, tool=tool, arguments=call_arguments)
             yield r.Reply(text=r.text_of(arguments, "thought"), calls=(asked,), at=at, line=number)
             state = r.text_of(arguments, "confirmation_state")
             if state == "confirmed" and arguments.get("security_risk") is not None:

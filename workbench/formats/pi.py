@@ -36,27 +36,27 @@ def read(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Rec
             yield line
             continue
         row = r.as_object(line.value)
-        at = r.time_of(row, "timestamp")
+        time_us = r.time_of(row, "timestamp")
         match r.text_of(row, "type"):
             case "session":
                 facts = {key: row[key] for key in ("version", "thinkingLevel", "parentSession") if key in row}
                 yield r.SessionHead(
-                    key=r.text_of(row, "id") or name, workspace=r.text_of(row, "cwd"), at=at,
+                    key=r.text_of(row, "id") or name, workspace=r.text_of(row, "cwd"), at=time_us,
                     facts=facts,
                     provider=r.text_of(row, "provider"), model=r.text_of(row, "modelId"),
                 )  # fmt: skip
             case "session_info" if r.text_of(row, "name"):
-                yield r.TitleChange(title=r.text_of(row, "name"), at=at)
+                yield r.TitleChange(title=r.text_of(row, "name"), at=time_us)
             case "custom_message" if row.get("display") is not False:
-                yield r.Prompt(text=r.content_of(row, "content"), at=at, line=line.number)
+                yield r.Prompt(text=r.content_of(row, "content"), at=time_us, line=line.number)
             case "message":
-                yield from _read_message(r.object_of(row, "message"), at, line.number, calls)
+                yield from _read_message(r.object_of(row, "message"), time_us, line.number, calls)
             case "label" if r.text_of(row, "label"):
-                yield r.UnmappedRecord(kind="label", content=row, at=at, line=line.number)
+                yield r.UnmappedRecord(kind="label", content=row, at=time_us, line=line.number)
             case kind:
                 known = kind in _ENTRY_TYPES
                 yield r.UnmappedRecord(
-                    kind=kind or "entry", content=row, at=at, line=line.number, is_understood=known
+                    kind=kind or "entry", content=row, at=time_us, line=line.number, is_understood=known
                 )
 
 
@@ -101,7 +101,9 @@ def _read_reply(
     )
     yield r.Reply(
         text="\n".join(r.text_of(block, "text") for block in blocks if block.get("type") == "text"),
-        thinking="\n".join(r.text_of(one, "thinking") for one in blocks if one.get("type") == "thinking"),
+        thinking="\n".join(
+            r.text_of(block, "thinking") for block in blocks if block.get("type") == "thinking"
+        ),
         calls=asked, usage=spent, model=r.text_of(message, "model"), at=at, line=number,
     )  # fmt: skip
     reason = r.text_of(message, "stopReason")

@@ -47,15 +47,15 @@ def read_wink(value: Json, name: str) -> Iterator[r.Record]:
 def _read_wink_message(
     row: JsonObject, number: int, results: dict[str, JsonObject], tool_messages: dict[str, JsonObject]
 ) -> Iterator[r.Record]:
-    said, at = r.content_of(row, "content"), r.time_of(row, "timestamp")
+    said, time_us = r.content_of(row, "content"), r.time_of(row, "timestamp")
     match r.text_of(row, "role"):
         case "user":
-            yield r.Prompt(text=said, at=at, line=number)
+            yield r.Prompt(text=said, at=time_us, line=number)
         case "assistant":
             calls = r.objects_of(row, "tool_calls")
             meta = r.object_of(row, "metadata")
             yield r.Reply(
-                text=said, at=at, line=number, model=r.text_of(meta, "model"),
+                text=said, at=time_us, line=number, model=r.text_of(meta, "model"),
                 usage=Usage(output_tokens=r.count_of(meta, "token_count")),
                 calls=tuple(
                     r.ToolCall(id=r.text_of(call, "id"), tool=r.text_of(call, "tool_name"),
@@ -68,10 +68,10 @@ def _read_wink_message(
                 yield from _read_wink_call(call, results.get(key), tool_messages.get(key), number)
         case "system" | "tool":
             if number > 1 and row.get("role") == "system":
-                yield r.UnmappedRecord(kind="system", content=said, at=at, line=number)
+                yield r.UnmappedRecord(kind="system", content=said, at=time_us, line=number)
         case role:
             yield r.UnmappedRecord(
-                kind=f"message.{role}", content=row, at=at, line=number, is_understood=False
+                kind=f"message.{role}", content=row, at=time_us, line=number, is_understood=False
             )
 
 
@@ -79,13 +79,13 @@ def _read_wink_call(
     call: JsonObject, result: JsonObject | None, tool_message: JsonObject | None, number: int
 ) -> Iterator[r.Record]:
     key, status = r.text_of(call, "id"), r.text_of(call, "status")
-    at = r.time_of(call, "executed_at") or r.as_time((tool_message or {}).get("timestamp"))
+    time_us = r.time_of(call, "executed_at") or r.as_time((tool_message or {}).get("timestamp"))
     words = r.content_text((tool_message or {}).get("content"))
     if status == "rejected":
-        yield r.CallResult(call=key, state="rejected", reason=words, at=at, line=number)
+        yield r.CallResult(call=key, state="rejected", reason=words, at=time_us, line=number)
         return
     if call.get("approval_method") == "manual":
-        yield r.CallDecision(call=key, is_approved=True, at=at)
+        yield r.CallDecision(call=key, is_approved=True, at=time_us)
     if result is None and tool_message is None:
         return
     fields = result or {}
@@ -93,7 +93,7 @@ def _read_wink_call(
     paths = r.as_texts(fields.get("files_affected"))
     yield r.CallResult(
         call=key, text=r.text_of(fields, "output") or words, state="failed" if is_bad else "succeeded",
-        error=r.text_of(fields, "error"), duration_ms=r.integer_of(fields, "execution_time_ms"), at=at,
+        error=r.text_of(fields, "error"), duration_ms=r.integer_of(fields, "execution_time_ms"), at=time_us,
         line=number,
         changes=tuple(_wink_edit(call, path) for path in paths),
     )  # fmt: skip
@@ -169,34 +169,34 @@ class _KaiakReader:
             yield r.FileProblem(line=number, why="it is no message of S2")
 
     def _message(self, row: JsonObject, number: int) -> Iterator[r.Record]:
-        at = r.time_of(row, "timestamp")
+        time_us = r.time_of(row, "timestamp")
         if not self._has_begun:
-            yield self._head(row, at)
+            yield self._head(row, time_us)
         yield from self._numbered(r.integer_of(row, "sequence_number"), number)
         kind, payload = tagged_union(row.get("content"))
         if kind != "AiResponse" and self._partial:
             yield from self.flush()
         match kind:
             case "AiResponse":
-                yield from self._response(payload, at, number)
+                yield from self._response(payload, time_us, number)
             case "Thinking":
-                yield r.Reply(thinking=r.text_of(payload, "text"), at=at, line=number)
+                yield r.Reply(thinking=r.text_of(payload, "text"), at=time_us, line=number)
             case "ToolCall":
-                yield from self._call(payload, at, number)
+                yield from self._call(payload, time_us, number)
             case "FileModification":
                 self._changes.append(_kaiak_edit(payload))
             case "Error":
-                yield from self._error(payload, at)
+                yield from self._error(payload, time_us)
             case "System" | "Progress" | "UserInteraction":
                 is_prompt = kind == "System" and r.text_of(payload, "event") == "prompt.submitted"
                 said = r.text_of(payload, "text")
                 if is_prompt and said:
-                    yield r.Prompt(text=said, at=at, line=number)
+                    yield r.Prompt(text=said, at=time_us, line=number)
                 else:
-                    yield r.UnmappedRecord(kind=kind, content=payload, at=at, line=number)
+                    yield r.UnmappedRecord(kind=kind, content=payload, at=time_us, line=number)
             case _:
                 yield r.UnmappedRecord(
-                    kind=kind or "message", content=row, at=at, line=number, is_understood=False
+                    kind=kind or "message", content=row, at=time_us, line=number, is_understood=False
                 )
 
     def _head(self, row: JsonObject, at: int | None) -> r.SessionHead:
@@ -323,24 +323,24 @@ def read_command_log(value: Json, name: str) -> Iterator[r.Record]:
 def _read_command_round(
     iteration: JsonObject, number: int, following: str | None, meta: JsonObject
 ) -> Iterator[r.Record]:
-    at, output = r.time_of(iteration, "timestamp"), r.object_of(iteration, "model_output")
+    time_us, output = r.time_of(iteration, "timestamp"), r.object_of(iteration, "model_output")
     if number > 1 and r.text_of(iteration, "feedback"):
-        yield r.Prompt(text=r.text_of(iteration, "feedback"), at=at, line=number)
+        yield r.Prompt(text=r.text_of(iteration, "feedback"), at=time_us, line=number)
     key = f"command-{number}"
     asked = r.ToolCall(id=key, tool="command", arguments={"command": r.text_of(output, "command")})
-    yield r.Reply(text=r.text_of(output, "explanation"), calls=(asked,), at=at, line=number)
+    yield r.Reply(text=r.text_of(output, "explanation"), calls=(asked,), at=time_us, line=number)
     status = r.text_of(meta, "final_status")
     if following is not None:
-        yield r.CallResult(call=key, state="rejected", reason=following, at=at, line=number)
+        yield r.CallResult(call=key, state="rejected", reason=following, at=time_us, line=number)
     elif status == "accepted":
-        yield r.CallDecision(call=key, is_approved=True, at=at)
-        yield r.CallResult(call=key, text="accepted; nothing was run by it", at=at, line=number)
+        yield r.CallDecision(call=key, is_approved=True, at=time_us)
+        yield r.CallResult(call=key, text="accepted; nothing was run by it", at=time_us, line=number)
     elif status == "rejected":
         yield r.CallResult(
-            call=key, state="rejected", reason=r.text_of(meta, "final_feedback"), at=at, line=number
+            call=key, state="rejected", reason=r.text_of(meta, "final_feedback"), at=time_us, line=number
         )
     else:
-        yield r.CallResult(call=key, state="cancelled", error="quit", at=at, line=number)
+        yield r.CallResult(call=key, state="cancelled", error="quit", at=time_us, line=number)
 
 
 # --- S4 -------------------------------------------------------------------------------------------
@@ -375,7 +375,7 @@ def read_assistant_lines(lines: Iterable[JsonLine | r.FileProblem], name: str) -
 
 def _read_assistant_turns(document: JsonObject, name: str) -> Iterator[r.Record]:
     turns = r.objects_of(document, "messages")
-    start = r.time_of(document, "createdAt") or next((r.time_of(one, "timestamp") for one in turns), None)
+    start = r.time_of(document, "createdAt") or next((r.time_of(turn, "timestamp") for turn in turns), None)
     facts = {
         key: document[key] for key in ("activeTools", "telemetryId", "capabilityProfile") if key in document
     }
@@ -386,22 +386,22 @@ def _read_assistant_turns(document: JsonObject, name: str) -> Iterator[r.Record]
     for number, why in seed_export.turn_order_violations([r.text_of(turn, "role") for turn in turns]):
         yield r.FileProblem(line=number, why=why)
     for number, turn in enumerate(turns, 1):
-        said, at, role = (
+        said, time_us, role = (
             r.content_of(turn, "content"),
             r.time_of(turn, "timestamp"),
             r.text_of(turn, "role"),
         )
         meta = r.object_of(turn, "metadata")
         if role == "user":
-            yield r.Prompt(text=said, at=at, line=number)
+            yield r.Prompt(text=said, at=time_us, line=number)
         elif role == "assistant":
             used = Usage(
                 input_tokens=r.count_of(meta, "inputTokens"),
                 output_tokens=r.count_of(meta, "outputTokens"),
             )
-            yield r.Reply(text=said, usage=used, at=at, line=number)
+            yield r.Reply(text=said, usage=used, at=time_us, line=number)
         elif role != "system" or number > 1:
-            yield r.UnmappedRecord(kind=f"turn.{role}", content=turn, at=at, line=number)
+            yield r.UnmappedRecord(kind=f"turn.{role}", content=turn, at=time_us, line=number)
     for number, record in enumerate(
         r.objects_of(document, "records") or r.objects_of(document, "toolInvocations"), 1
     ):
@@ -452,10 +452,12 @@ def _message_list_violations(messages: Sequence[JsonObject]) -> Iterator[RuleVio
     for number, message in enumerate(messages):
         where = f"messages[{number}]"
         yield from _message_violations(where, message, known)
-        for at, call in enumerate(r.objects_of(message, "tool_calls")):
+        for index, call in enumerate(r.objects_of(message, "tool_calls")):
             known.add(str(call.get("id", "")))
             if str(call.get("status", "pending")) not in WINK_CALL_STATUSES:
-                yield RuleViolation(where=f"{where}.tool_calls[{at}].status", why="it is no status of a call")
+                yield RuleViolation(
+                    where=f"{where}.tool_calls[{index}].status", why="it is no status of a call"
+                )
     for number, (earlier, later) in enumerate(
         pairwise(r.time_of(message, "timestamp") for message in messages)
     ):
