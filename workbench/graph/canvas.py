@@ -150,12 +150,12 @@ class Picture(Struct, frozen=True, kw_only=True):
 
     def trace(self, edges: Iterable[tuple[int, int]]) -> TracedCells:
         """Collect the cells of some edges, to draw them heavy or in another colour."""
-        found: dict[int, dict[int, int]] = {}
+        traced: dict[int, dict[int, int]] = {}
         for edge in edges:
             for x, y, arms in self.tracer.cells(edge):
-                row = found.setdefault(y, {})
+                row = traced.setdefault(y, {})
                 row[x] = row.get(x, 0) | arms
-        return found
+        return traced
 
     def _wire(self, bold: Mapping[int, int], x: int, end: int, y: int) -> Iterator[StyledSpan]:
         codes = self.cells[y]
@@ -264,12 +264,12 @@ def shorten_name(name: str, room: int, *, tail: int | None = None, is_ascii: boo
 
 
 def _text_tail(text: str, room: int) -> str:
-    at = len(text)
-    while at and cell_width(text[at - 1 :]) <= room:
-        at -= 1
-    while at < len(text) and not cell_width(text[at]):
-        at += 1  # a combining mark must not lose its letter
-    return text[at:]
+    start = len(text)
+    while start and cell_width(text[start - 1 :]) <= room:
+        start -= 1
+    while start < len(text) and not cell_width(text[start]):
+        start += 1  # a combining mark must not lose its letter
+    return text[start:]
 
 
 L, R, U, D = 1, 2, 4, 8

@@ -63,9 +63,9 @@ class Graph(Struct, frozen=True, kw_only=True):
 
     def index(self, step_id: str) -> int:
         """Find a step by its id. Raises KeyError."""
-        for at, step in enumerate(self.steps):
+        for position, step in enumerate(self.steps):
             if step.id == step_id:
-                return at
+                return position
         raise KeyError(step_id)
 
     def edges(self) -> tuple[tuple[int, int], ...]:
@@ -186,12 +186,14 @@ def _reversed_edges(needs: Sequence[Sequence[int]]) -> list[list[int]]:
 
 
 def _self_loops(steps: Sequence[GraphStep]) -> list[tuple[int, int]]:
-    return [(at, at) for at, step in enumerate(steps) if step.id in step.needs]
+    return [(position, position) for position, step in enumerate(steps) if step.id in step.needs]
 
 
 def _declared_returns(steps: Sequence[GraphStep]) -> list[tuple[int, int]]:
-    index = {step.id: at for at, step in reversed(list(enumerate(steps)))}
-    return [(at, index[to]) for at, step in enumerate(steps) for to in step.returns if to in index]
+    index = {step.id: position for position, step in reversed(list(enumerate(steps)))}
+    return [
+        (position, index[to]) for position, step in enumerate(steps) for to in step.returns if to in index
+    ]
 
 
 STATUS_BY_SEVERITY: tuple[StepStatus, ...] = (
