@@ -67,8 +67,8 @@ class Repository:
             ToolRefused: Names the path and the attribute.
         """
         stdin = "\0".join(paths).encode()
-        found = self._git.run("check-attr", "-z", "--stdin", *_CONVERTING_ATTRIBUTES, stdin=stdin)
-        parts = found.decode("utf-8", "surrogateescape").split("\0")
+        output = self._git.run("check-attr", "-z", "--stdin", *_CONVERTING_ATTRIBUTES, stdin=stdin)
+        parts = output.decode("utf-8", "surrogateescape").split("\0")
         for path, attribute, value in zip(parts[::3], parts[1::3], parts[2::3], strict=False):
             if value not in ("unspecified", "unset", "false"):
                 raise ToolRefused(
@@ -78,8 +78,8 @@ class Repository:
     def ignored(self, paths: Sequence[str]) -> frozenset[str]:
         """Return those paths that git ignores."""
         stdin = "\0".join(paths).encode()
-        found = self._git.run("check-ignore", "-z", "--stdin", stdin=stdin, no=(1,))
-        return frozenset(filter(None, found.decode("utf-8", "surrogateescape").split("\0")))
+        output = self._git.run("check-ignore", "-z", "--stdin", stdin=stdin, no=(1,))
+        return frozenset(filter(None, output.decode("utf-8", "surrogateescape").split("\0")))
 
     def free_name(self, wanted: str, *, is_given: bool) -> str:
         """Return the name of a branch that is not there yet.
@@ -111,10 +111,10 @@ class Repository:
         rows = b"".join(map(self._row, changes))
         self._git.run("update-index", "-z", "--index-info", stdin=rows)
         tree = self._git.run("write-tree").decode().strip()
-        made = self._git.run(
+        output = self._git.run(
             "commit-tree", tree, "-p", self.head.commit, "-F", "-", stdin=message.encode("utf-8", "replace")
         )
-        commit = made.decode().strip()
+        commit = output.decode().strip()
         zeros = "0" * len(commit)
         self._git.run("update-ref", "-m", "workbench: prepared", f"refs/heads/{branch}", commit, zeros)
         return commit
@@ -152,8 +152,8 @@ def open_repository(folder: str, environment: Mapping[str, str], *, is_draft: bo
 
 def _object_folder(git: Git) -> str:
     # `--git-path` is relative to where it runs; both objects and this folder are named by their real paths.
-    found = git.run("rev-parse", "--path-format=absolute", "--git-path", "objects")
-    return found.decode("utf-8", "surrogateescape").rstrip("\n")
+    folder = git.run("rev-parse", "--path-format=absolute", "--git-path", "objects")
+    return folder.decode("utf-8", "surrogateescape").rstrip("\n")
 
 
 def _read_head(git: Git) -> RepositoryHead:
@@ -215,8 +215,8 @@ class PreparePr:
         """Return the commit as it would be; see the descriptor."""
         session = context.session()
         try:
-            with open_repository(context.root.path, context.environment, is_draft=True) as found:
-                changes, subject = _commit_draft(found, session, parameters)
+            with open_repository(context.root.path, context.environment, is_draft=True) as repository:
+                changes, subject = _commit_draft(repository, session, parameters)
         except (GitFailed, ToolRefused) as error:
             raise ToolRefused(f"Not prepared: {error}.") from None
         target = str(subject["branch"])
@@ -234,11 +234,11 @@ class PreparePr:
         if not changes:
             return _commit_output(subject, "", "no change was taken, so nothing was committed")
         try:
-            with open_repository(context.root.path, context.environment, is_draft=False) as found:
-                if found.head.commit != subject["base"]:
-                    raise ToolRefused(f"{found.head.branch} moved on meanwhile; prepare it again")
+            with open_repository(context.root.path, context.environment, is_draft=False) as repository:
+                if repository.head.commit != subject["base"]:
+                    raise ToolRefused(f"{repository.head.branch} moved on meanwhile; prepare it again")
                 message = f"{subject['title']}\n\n{subject['body']}\n"
-                commit = found.commit(changes, message, str(subject["branch"]))
+                commit = repository.commit(changes, message, str(subject["branch"]))
         except (GitFailed, ToolRefused) as error:
             raise ToolRefused(f"Not prepared: {error}.") from None
         return _commit_output(
@@ -356,10 +356,10 @@ def _file_count_text(count: int) -> str:
 
 
 def _commit_output(subject: JsonObject, commit: str, done: str) -> ToolOutput:
-    told = f"Push it with: git push -u origin {subject['branch']}" if commit else ""
+    hint = f"Push it with: git push -u origin {subject['branch']}" if commit else ""
     text = "\n".join(
         filter(
-            None, (f"{done}; nothing was pushed.", told, "", str(subject["title"]), "", str(subject["body"]))
+            None, (f"{done}; nothing was pushed.", hint, "", str(subject["title"]), "", str(subject["body"]))
         )
     )
     facts = {name: str(subject[name]) for name in ("branch", "title", "body")}
