@@ -231,8 +231,10 @@ def _film_header(shoot: FilmOptions, camera: HeadlessReplay, first: int) -> Film
     )  # fmt: skip
 
 
-def _film_gaps(reel: Timeline, first: int, at: Callable[[int, int], int]) -> tuple[FilmGap, ...]:
-    return tuple(FilmGap(at=at(0, gap.begins), saved=gap.saved) for gap in reel.gaps if gap.index >= first)
+def _film_gaps(reel: Timeline, first: int, film_clock: Callable[[int, int], int]) -> tuple[FilmGap, ...]:
+    return tuple(
+        FilmGap(at=film_clock(0, gap.begins), saved=gap.saved) for gap in reel.gaps if gap.index >= first
+    )
 
 
 def _thinning_note(chosen: FramePlan, reel: Timeline, most: int) -> str:

@@ -169,11 +169,11 @@ def _finish_file(intake: SessionImport, report: FileReport) -> None:
 
 
 def _read_stream(
-    stream: BinaryIO, at: int, report: FileReport, wanted: str | None, intake: SessionImport | None,
+    stream: BinaryIO, time_us: int, report: FileReport, wanted: str | None, intake: SessionImport | None,
     progress: "ImportProgress",
 ) -> None:  # fmt: skip
     opened = detect.open_file(
-        progress.counted(stream, report.name), report.name, at, wanted,
+        progress.counted(stream, report.name), report.name, time_us, wanted,
         store=intake.store if intake else lambda _: None,
         current_id=intake.current_id if intake else lambda key: key,
         recorded_at=intake.now if intake else None,

@@ -67,9 +67,9 @@ def read_input_history(lines: Iterable[str], name: str) -> Iterator[r.Record]:
     yield from _input_prompt(typed, time_us, number)
 
 
-def _input_prompt(typed: list[str], at: int | None, number: int) -> Iterator[r.Record]:
+def _input_prompt(typed: list[str], time_us: int | None, number: int) -> Iterator[r.Record]:
     if typed:
-        yield r.Prompt(text="\n".join(typed), at=at, line=number)
+        yield r.Prompt(text="\n".join(typed), at=time_us, line=number)
 
 
 def read_llm_log(lines: Iterable[str], name: str) -> Iterator[r.Record]:
@@ -92,9 +92,11 @@ def read_llm_log(lines: Iterable[str], name: str) -> Iterator[r.Record]:
     yield from _llm_exchange(way, said, time_us, number)
 
 
-def _llm_exchange(way: str, said: list[tuple[str, str]], at: int | None, number: int) -> Iterator[r.Record]:
+def _llm_exchange(
+    way: str, said: list[tuple[str, str]], time_us: int | None, number: int
+) -> Iterator[r.Record]:
     if way == "LLM RESPONSE":
-        yield r.Reply(text="\n".join(rest for _, rest in said).strip(), at=at, line=number)
+        yield r.Reply(text="\n".join(rest for _, rest in said).strip(), at=time_us, line=number)
     elif way:
         last: list[str] = []
         for role, rest in reversed(said):
@@ -102,7 +104,7 @@ def _llm_exchange(way: str, said: list[tuple[str, str]], at: int | None, number:
                 last.insert(0, rest)
             elif last and (role or rest.strip()):
                 break
-        yield from _input_prompt(last, at, number)
+        yield from _input_prompt(last, time_us, number)
 
 
 def read(lines: Iterable[str], name: str) -> Iterator[r.Record]:

@@ -60,7 +60,7 @@ def _read_step(step: JsonObject, number: int) -> Iterator[r.Record]:
             )
 
 
-def _read_agent_step(step: JsonObject, said: str, at: int | None, number: int) -> Iterator[r.Record]:
+def _read_agent_step(step: JsonObject, said: str, time_us: int | None, number: int) -> Iterator[r.Record]:
     metrics = r.object_of(step, "metrics")
     calls = tuple(
         r.ToolCall(id=r.text_of(fields, "tool_call_id"), tool=r.text_of(fields, "function_name"),
@@ -68,7 +68,7 @@ def _read_agent_step(step: JsonObject, said: str, at: int | None, number: int) -
         for fields in r.objects_of(step, "tool_calls")
     )  # fmt: skip
     yield r.Reply(
-        text=said, thinking=r.text_of(step, "reasoning_content"), calls=calls, at=at, line=number,
+        text=said, thinking=r.text_of(step, "reasoning_content"), calls=calls, at=time_us, line=number,
         model=r.text_of(step, "model_name"), usage=Usage(
             input_tokens=r.count_of(metrics, "prompt_tokens"),
             output_tokens=r.count_of(metrics, "completion_tokens"),
@@ -87,9 +87,9 @@ def _read_agent_step(step: JsonObject, said: str, at: int | None, number: int) -
                 if failed in ("failed", "rejected", "cancelled", "interrupted", "expired")
                 else "succeeded"
             )
-            yield r.CallResult(call=key, text=words, state=state, at=at, line=number)
+            yield r.CallResult(call=key, text=words, state=state, at=time_us, line=number)
         else:
-            yield r.UnmappedRecord(kind="observation", content=words, at=at, line=number)
+            yield r.UnmappedRecord(kind="observation", content=words, at=time_us, line=number)
 
 
 def write(session: Session, events: Sequence[Event], calls: Sequence[Call]) -> JsonObject:
@@ -127,14 +127,14 @@ def write(session: Session, events: Sequence[Event], calls: Sequence[Call]) -> J
     }  # fmt: skip
 
 
-def _written_step(source: str, said: str, at: int) -> dict[str, Json]:
-    return {"timestamp": iso_time(at), "source": source, "message": said}
+def _written_step(source: str, said: str, time_us: int) -> dict[str, Json]:
+    return {"timestamp": iso_time(time_us), "source": source, "message": said}
 
 
 def _written_event(
-    body: e.ReplyCompleted, at: int, rows: dict[str, Call], results: dict[str, e.CallFinished]
+    body: e.ReplyCompleted, time_us: int, rows: dict[str, Call], results: dict[str, e.CallFinished]
 ) -> dict[str, Json]:
-    step = _written_step("agent", body.text, at)
+    step = _written_step("agent", body.text, time_us)
     if body.model:
         step["model_name"] = body.model
     if body.thinking:

@@ -73,8 +73,8 @@ def read_history(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterat
     yield from r.typed_prompts(
         ((row.number, r.as_object(row.value)) for row in rows if isinstance(row, JsonLine)),
         "project", "display", "timestamp",
-        lambda project, at: r.SessionHead(
-            key=f"history:{project}", title=f"typed in {project}", workspace=project, at=at
+        lambda project, time_us: r.SessionHead(
+            key=f"history:{project}", title=f"typed in {project}", workspace=project, at=time_us
         ),
     )  # fmt: skip
 
@@ -214,13 +214,13 @@ class _SessionReader:
         else:
             yield from self._said(words, time_us, number)
 
-    def _said(self, words: str, at: int | None, number: int) -> Iterator[r.Record]:
+    def _said(self, words: str, time_us: int | None, number: int) -> Iterator[r.Record]:
         if words.startswith(_INTERRUPTED):
-            yield r.TurnStop(outcome="interrupted", detail=words.strip("[]"), at=at)
+            yield r.TurnStop(outcome="interrupted", detail=words.strip("[]"), at=time_us)
         elif words.startswith(_INJECTED_PREFIXES):
-            yield r.UnmappedRecord(kind="output", content=words, at=at, line=number)
+            yield r.UnmappedRecord(kind="output", content=words, at=time_us, line=number)
         elif words:
-            yield r.Prompt(text=_typed_text(words), at=at, line=number)
+            yield r.Prompt(text=_typed_text(words), at=time_us, line=number)
 
     def _assistant(self, row: JsonObject, number: int) -> Iterator[r.Record]:
         message = r.object_of(row, "message")

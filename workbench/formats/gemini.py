@@ -156,7 +156,7 @@ def read_log(value: Json, name: str) -> Iterator[r.Record]:
     del name
     yield from r.typed_prompts(
         enumerate(r.as_objects(value), 1), "sessionId", "message", "timestamp",
-        lambda key, at: r.SessionHead(key=f"log:{key}", at=at, provider="google"),
+        lambda key, time_us: r.SessionHead(key=f"log:{key}", at=time_us, provider="google"),
     )  # fmt: skip
 
 
@@ -192,7 +192,7 @@ def _read_message(message: JsonObject, number: int) -> Iterator[r.Record]:
             )
 
 
-def _read_reply(message: JsonObject, said: str, at: int | None, number: int) -> Iterator[r.Record]:
+def _read_reply(message: JsonObject, said: str, time_us: int | None, number: int) -> Iterator[r.Record]:
     thoughts = [
         f"{r.text_of(thought, 'subject')}: {r.text_of(thought, 'description')}"
         for thought in r.objects_of(message, "thoughts")
@@ -204,7 +204,7 @@ def _read_reply(message: JsonObject, said: str, at: int | None, number: int) -> 
         output_tokens=r.count_of(tokens, "output") + r.count_of(tokens, "thoughts"),
     )
     yield r.Reply(
-        text=said, thinking="\n\n".join(thoughts), usage=used, model=r.text_of(message, "model"), at=at,
+        text=said, thinking="\n\n".join(thoughts), usage=used, model=r.text_of(message, "model"), at=time_us,
         line=number, calls=tuple(
             r.ToolCall(id=r.text_of(call, "id"), tool=r.text_of(call, "name"),
                      arguments=r.object_of(call, "args"))

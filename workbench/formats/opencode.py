@@ -129,21 +129,25 @@ def _edits_of_result(tool: str, arguments: JsonObject, meta: JsonObject) -> tupl
 
 
 def _unmapped_parts(
-    parts: list[JsonObject], info: JsonObject, at: int | None, number: int
+    parts: list[JsonObject], info: JsonObject, time_us: int | None, number: int
 ) -> Iterator[r.Record]:
     for part in parts:
         kind = r.text_of(part, "type")
         if kind not in ("text", "reasoning", "tool", "file", "step-start", "step-finish"):
             yield r.UnmappedRecord(
-                kind=f"part.{kind}", content=part, at=at, line=number, is_understood=kind in _IGNORED_PARTS
+                kind=f"part.{kind}",
+                content=part,
+                at=time_us,
+                line=number,
+                is_understood=kind in _IGNORED_PARTS,
             )
     error = r.object_of(info, "error")
     if error:
         why = r.text_of(r.object_of(error, "data"), "message") or r.text_of(error, "name")
         if "Abort" in r.text_of(error, "name"):
-            yield r.TurnStop(detail=why, at=at)
+            yield r.TurnStop(detail=why, at=time_us)
         else:
-            yield r.ErrorRecord(code=r.text_of(error, "name") or "error", message=why, at=at)
+            yield r.ErrorRecord(code=r.text_of(error, "name") or "error", message=why, at=time_us)
 
 
 SQLITE_MAGIC: Final = b"SQLite format 3\0"

@@ -199,13 +199,13 @@ class _KaiakReader:
                     kind=kind or "message", content=row, at=time_us, line=number, is_understood=False
                 )
 
-    def _head(self, row: JsonObject, at: int | None) -> r.SessionHead:
+    def _head(self, row: JsonObject, time_us: int | None) -> r.SessionHead:
         self._has_begun = True
         settings = r.object_of(self._session, "configuration")
         return r.SessionHead(
             key=r.text_of(row, "session_id") or self._name,
             workspace=r.text_of(self._session, "workspace_path"),
-            provider=r.text_of(settings, "provider"), model=r.text_of(settings, "model"), at=at,
+            provider=r.text_of(settings, "provider"), model=r.text_of(settings, "model"), at=time_us,
             status=r.text_of(self._session, "status") or None,
         )  # fmt: skip
 
@@ -215,14 +215,14 @@ class _KaiakReader:
             yield r.FileProblem(line=number, why=f"sequence number {here} {what} after {self._last}")
         self._last = here if here is not None else self._last
 
-    def _response(self, payload: JsonObject, at: int | None, number: int) -> Iterator[r.Record]:
+    def _response(self, payload: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
         said = r.first_text(payload, "text", "content")
         if payload.get("partial") is True:
             self._partial.append(said)
             return
         before, self._partial = "".join(self._partial), []
         yield r.Reply(
-            text=said if said.startswith(before) or not before else before + said, at=at, line=number
+            text=said if said.startswith(before) or not before else before + said, at=time_us, line=number
         )
 
     def flush(self) -> Iterator[r.Record]:
@@ -232,7 +232,7 @@ class _KaiakReader:
         if self._failed:
             yield r.SessionEnd(is_failed=True)
 
-    def _call(self, payload: JsonObject, at: int | None, number: int) -> Iterator[r.Record]:
+    def _call(self, payload: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
         key, operation = r.text_of(payload, "tool_call_id"), r.text_of(payload, "operation")
         if key not in self._asked:
             self._asked.add(key)
@@ -242,9 +242,9 @@ class _KaiakReader:
                 tool=r.first_text(known, "tool_name") or "tool",
                 arguments=r.object_of(known, "parameters"),
             )
-            yield r.Reply(calls=(asked,), at=at, line=number)
+            yield r.Reply(calls=(asked,), at=time_us, line=number)
             if r.text_of(known, "approval_status") == "Approved":
-                yield r.CallDecision(call=key, is_approved=True, at=at)
+                yield r.CallDecision(call=key, is_approved=True, at=time_us)
         if operation in ("Complete", "Error"):
             result = r.object_of(payload, "result")
             data = result.get("data")
@@ -252,13 +252,13 @@ class _KaiakReader:
             yield r.CallResult(
                 call=key, text=data if isinstance(data, str) else r.content_text(data),
                 error=r.text_of(result, "error"),
-                state="succeeded" if operation == "Complete" else "failed", at=at, line=number,
+                state="succeeded" if operation == "Complete" else "failed", at=time_us, line=number,
                 duration_ms=r.integer_of(result, "execution_time_ms"), changes=changes,
             )  # fmt: skip
 
-    def _error(self, payload: JsonObject, at: int | None) -> Iterator[r.Record]:
+    def _error(self, payload: JsonObject, time_us: int | None) -> Iterator[r.Record]:
         code = r.first_text(payload, "error_code", "code") or "error"
-        yield r.ErrorRecord(code=code, message=r.text_of(payload, "message"), at=at)
+        yield r.ErrorRecord(code=code, message=r.text_of(payload, "message"), at=time_us)
         self._failed = self._failed or payload.get("recoverable") is False
 
 
@@ -408,14 +408,14 @@ def _read_assistant_turns(document: JsonObject, name: str) -> Iterator[r.Record]
         yield from _read_invocation_record(record, number)
 
 
-def _read_invocation_record(found: JsonObject, number: int) -> Iterator[r.Record]:
-    key, tool = r.text_of(found, "id"), r.text_of(found, "toolId")
+def _read_invocation_record(invocation: JsonObject, number: int) -> Iterator[r.Record]:
+    key, tool = r.text_of(invocation, "id"), r.text_of(invocation, "toolId")
     if not tool:
-        yield r.UnmappedRecord(kind="record", content=found, line=number, is_understood=False)
+        yield r.UnmappedRecord(kind="record", content=invocation, line=number, is_understood=False)
         return
-    asked = r.ToolCall(id=key, tool=tool, arguments=r.object_of(found, "parameters"))
-    yield r.Reply(calls=(asked,), at=r.time_of(found, "startedAt"), line=number)
-    status, summary = r.text_of(found, "status"), r.text_of(found, "resultSummary")
+    asked = r.ToolCall(id=key, tool=tool, arguments=r.object_of(invocation, "parameters"))
+    yield r.Reply(calls=(asked,), at=r.time_of(invocation, "startedAt"), line=number)
+    status, summary = r.text_of(invocation, "status"), r.text_of(invocation, "resultSummary")
     states: dict[str, r.ResultState] = {
         "succeeded": "succeeded",
         "failed": "failed",
@@ -424,7 +424,7 @@ def _read_invocation_record(found: JsonObject, number: int) -> Iterator[r.Record
     if status in states:
         yield r.CallResult(
             call=key, text=summary, state=states[status], error="" if status == "succeeded" else summary,
-            at=r.time_of(found, "finishedAt"), line=number,
+            at=r.time_of(invocation, "finishedAt"), line=number,
         )  # fmt: skip
 
 

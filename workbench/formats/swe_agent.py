@@ -275,7 +275,7 @@ def _read_mini_row(row: JsonObject, number: int, waiting: dict[str, r.ToolCall])
 
 
 def _read_mini_result(
-    row: JsonObject, asked: r.ToolCall, said: str, at: int | None, number: int
+    row: JsonObject, asked: r.ToolCall, said: str, time_us: int | None, number: int
 ) -> r.CallResult:
     extra = r.object_of(row, "extra")
     match = _COMMAND_RESULT.search(said)
@@ -285,7 +285,7 @@ def _read_mini_result(
     output = r.text_of(extra, "raw_output") or (match[2] if match else said)
     changes = () if code else tuple(here_document_edits(r.text_of(asked.arguments, "command")))
     return r.CallResult(
-        call=asked.id, text=output, state="failed" if code else "succeeded", exit_code=code, at=at,
+        call=asked.id, text=output, state="failed" if code else "succeeded", exit_code=code, at=time_us,
         line=number, changes=changes,
     )  # fmt: skip
 

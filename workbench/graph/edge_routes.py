@@ -172,14 +172,14 @@ class Channel:
             else:
                 self._jog(v, trunk)
 
-    def _spare(self, at: RowKey, toward: RowKey) -> RowKey:
-        row = self._rows.next(at, toward)
+    def _spare(self, row_key: RowKey, toward: RowKey) -> RowKey:
+        row = self._rows.next(row_key, toward)
         is_free = row is not None and row not in self.on_row and row not in self._taken
-        return row if row is not None and is_free else self._rows.beside(at, toward)
+        return row if row is not None and is_free else self._rows.beside(row_key, toward)
 
     def _pull(self, trunk: int, v: int) -> RowKey:
         others = [self._key[u] for u, t in self.leaving.items() if t == trunk]
-        return min(others, default=self.home[trunk], key=lambda at: abs(at - self._key[v]))
+        return min(others, default=self.home[trunk], key=lambda row_key: abs(row_key - self._key[v]))
 
     def _jog(self, v: int, trunk: int) -> None:
         row_key = self._key[v]
@@ -405,12 +405,14 @@ class IncrementalOrder:
         return True
 
 
-def _reachable(edges: list[list[int]], at: list[int], start: int, low: int, high: int) -> dict[int, None]:
+def _reachable(
+    edges: list[list[int]], position: list[int], start: int, low: int, high: int
+) -> dict[int, None]:
     reached = {start: None}
     stack = [start]
     while stack:
         for w in edges[stack.pop()]:
-            if w not in reached and low <= at[w] <= high:
+            if w not in reached and low <= position[w] <= high:
                 reached[w] = None
                 stack.append(w)
     return reached

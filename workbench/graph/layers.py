@@ -151,14 +151,14 @@ def _add_edges(net: LayeredGraph, targets_of: Adjacency) -> None:
                 net.carrier[u, v] = ("to", v)
 
 
-def _lane_vertex(net: LayeredGraph, key: tuple[str, int], at: int) -> tuple[int, bool]:
+def _lane_vertex(net: LayeredGraph, key: tuple[str, int], layer: int) -> tuple[int, bool]:
     lane = net.lanes.setdefault(key, {})
-    if at in lane:
-        return lane[at], False
-    lane[at] = len(net.layer)
-    net.layer.append(at)
-    net.key.append((*key, at))
-    return lane[at], True
+    if layer in lane:
+        return lane[layer], False
+    lane[layer] = len(net.layer)
+    net.layer.append(layer)
+    net.key.append((*key, layer))
+    return lane[layer], True
 
 
 def _fan_out(net: LayeredGraph, key: tuple[str, int], first: int, target: int, source: int | None) -> None:
@@ -187,26 +187,26 @@ def _fan_in(net: LayeredGraph, key: tuple[str, int], last: int, source: int, tar
         net.hops[layer - 1].append((before, target))
 
 
-def _place_bus(net: LayeredGraph, at: int, bus: Bus) -> None:
+def _place_bus(net: LayeredGraph, owner: int, bus: Bus) -> None:
     layer = net.layer
     bus.gap = max(layer[u] for u in bus.sources)
     for u in bus.sources:
         if layer[u] == bus.gap:
             bus.entries.append(u)
         else:
-            _fan_in(net, ("in", at), bus.gap, u, None)
+            _fan_in(net, ("in", owner), bus.gap, u, None)
     for v in bus.targets:
         if layer[v] == bus.gap + 1:
             bus.exits.append(v)
         else:
-            _fan_out(net, ("out", at), bus.gap + 1, v, None)
-    if ("in", at) in net.lanes:
-        bus.entries.append(net.lanes["in", at][bus.gap])
-    if ("out", at) in net.lanes:
-        bus.exits.append(net.lanes["out", at][bus.gap + 1])
+            _fan_out(net, ("out", owner), bus.gap + 1, v, None)
+    if ("in", owner) in net.lanes:
+        bus.entries.append(net.lanes["in", owner][bus.gap])
+    if ("out", owner) in net.lanes:
+        bus.exits.append(net.lanes["out", owner][bus.gap + 1])
     for u in bus.sources:
         for v in bus.targets:
-            net.carrier[u, v] = ("bus", at)
+            net.carrier[u, v] = ("bus", owner)
 
 
 def edge_path(net: LayeredGraph, edge: tuple[int, int]) -> tuple[list[int], int | None]:
@@ -462,10 +462,10 @@ def _count_crossed_pairs(first: list[int], second: list[int]) -> int:
     return sum([_ends_below(second, end) for end in first])
 
 
-def _ends_below(ends: list[int], at: int) -> int:
+def _ends_below(ends: list[int], position: int) -> int:
     count = 0
     for end in ends:
-        if end >= at:
+        if end >= position:
             break
         count += 1
     return count

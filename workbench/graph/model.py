@@ -132,13 +132,15 @@ def _indexed_needs(steps: Sequence[GraphStep], problems: list[str]) -> list[list
     ]
 
 
-def _indexed_needs_of(at: int, step: GraphStep, index: dict[str, int], problems: list[str]) -> list[int]:
+def _indexed_needs_of(
+    position: int, step: GraphStep, index: dict[str, int], problems: list[str]
+) -> list[int]:
     indexes: list[int] = []
     for need in dict.fromkeys(step.needs):
         other = index.get(need)
         if other is None:
             problems.append(f"{_quoted(step.id)} needs {_quoted(need)}: there is no such step")
-        elif other == at or need == step.id:
+        elif other == position or need == step.id:
             problems.append(f"{_quoted(step.id)} needs itself")
         else:
             indexes.append(other)

@@ -171,7 +171,7 @@ class PipelineEntry(Struct, frozen=True, kw_only=True):
 
 def list_pipelines(root: str) -> list[PipelineEntry]:
     """Return the pipelines of a project, by name; what cannot be read is listed as broken."""
-    return sorted(_pipeline_entries(root), key=lambda one: (one.name, one.file))
+    return sorted(_pipeline_entries(root), key=lambda entry: (entry.name, entry.file))
 
 
 def _pipeline_entries(root: str) -> Iterator[PipelineEntry]:

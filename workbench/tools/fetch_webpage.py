@@ -149,8 +149,8 @@ def html_as_text(html: str) -> str:
     return _BLANK_LINES.sub("\n\n", "\n".join(line.rstrip() for line in text.split("\n"))).strip()
 
 
-def _decoded_page(body: bytes, given: str, *, is_html: bool) -> str:
-    named = _CHARSET_PARAMETER.search(given)
+def _decoded_page(body: bytes, content_type: str, *, is_html: bool) -> str:
+    named = _CHARSET_PARAMETER.search(content_type)
     if named is None and is_html:
         named = _CHARSET_PARAMETER.search(body[:_SNIFFED_BYTES].decode("latin-1"))
     charset = named[1] if named and _META_CHARSET.fullmatch(named[1]) else "utf-8"
@@ -250,32 +250,32 @@ class _PageFetch(Struct, kw_only=True):
     def _resolver(self) -> Callable[[str], tuple[str, ...]]:
         return lambda host: self.context.lookup(host, self.patience)
 
-    def _get(self, site: ParsedUrl, found: UrlVerdict, most: int) -> FetchResponse:
+    def _get(self, site: ParsedUrl, verdict: UrlVerdict, most: int) -> FetchResponse:
         accept = "text/html, application/xhtml+xml, text/*;q=0.9, application/json;q=0.8, */*;q=0.1"
         headers = {"User-Agent": f"{ROBOTS_AGENT}/{__version__}", "Accept": accept}
         return fetch_page(
             FetchRequest(
                 scheme=site.scheme, host=site.host, port=site.port, authority=site.authority,
-                target=site.target, addresses=found.addresses, headers=headers,
+                target=site.target, addresses=verdict.addresses, headers=headers,
             ),
             self.patience,
             most,
         )  # fmt: skip
 
-    def _require_welcome(self, site: ParsedUrl, found: UrlVerdict) -> None:
+    def _require_welcome(self, site: ParsedUrl, verdict: UrlVerdict) -> None:
         origin = f"{site.scheme}://{site.authority}"
         if origin not in self._robots:
-            self._robots[origin] = self._robots_of(site, found)
+            self._robots[origin] = self._robots_of(site, verdict)
         text = self._robots[origin]
         if text is None:
             raise ToolRefused("its robots.txt cannot be had at present, so nothing of it may be fetched")
         if not robots_allow(text, ROBOTS_AGENT, site.target):
             raise ToolRefused("its robots.txt asks programs to stay away from this address")
 
-    def _robots_of(self, site: ParsedUrl, found: UrlVerdict) -> str | None:
+    def _robots_of(self, site: ParsedUrl, site_verdict: UrlVerdict) -> str | None:
         """Return a site's robots.txt: empty if there is none, None if the site cannot say (RFC 9309)."""
         here = replace(site, target="/robots.txt")
-        chain = [replace(found, place=here)]
+        chain = [replace(site_verdict, place=here)]
         while True:
             answer = self._get(here, chain[-1], MAX_ROBOTS_BYTES)
             location = answer.headers.get("location")

@@ -118,9 +118,9 @@ class CreateDirectory:
         return _created_output(path, [path]) if is_there else None
 
 
-def _created_output(path: str, made: list[str]) -> ToolOutput:
-    words = f"created the folder {', '.join(made)}" if made else f"the folder {path} was there"
-    return ToolOutput(text=words, summary=words, metadata={"created": list(made)}, affected=tuple(made))
+def _created_output(path: str, created: list[str]) -> ToolOutput:
+    words = f"created the folder {', '.join(created)}" if created else f"the folder {path} was there"
+    return ToolOutput(text=words, summary=words, metadata={"created": list(created)}, affected=tuple(created))
 
 
 REPLACE_STRING_DESCRIPTOR: Final = ToolDescriptor(

@@ -131,20 +131,20 @@ def _line_matches(data: bytes, wanted: regex.LineFinder) -> Iterator[tuple[int, 
         position = end + 1
 
 
-def _line_end(data: bytes, at: int, end: int) -> int:
-    cut = data.find(b"\n", at, end)
+def _line_end(data: bytes, begin: int, end: int) -> int:
+    cut = data.find(b"\n", begin, end)
     return end if cut < 0 else cut
 
 
-def _last_lines(data: bytes, at: int, end: int, number: int, most: int) -> list[tuple[int, str]]:
+def _last_lines(data: bytes, begin: int, end: int, number: int, most: int) -> list[tuple[int, str]]:
     """Return the last lines of a stretch with their numbers."""
-    if at >= end:
+    if begin >= end:
         return []
     stop = end - 1 if data[end - 1 : end] == b"\n" else end
-    last = number + data.count(b"\n", at, stop)
+    last = number + data.count(b"\n", begin, stop)
     lines: list[tuple[int, str]] = []
-    while stop >= at and len(lines) < most:
-        start = data.rfind(b"\n", at, stop) + 1 or at
+    while stop >= begin and len(lines) < most:
+        start = data.rfind(b"\n", begin, stop) + 1 or begin
         lines.append((last - len(lines), _shown_line(data[start:stop])))
         stop = start - 1
     return lines[::-1]

@@ -247,18 +247,18 @@ class PreparePr:
 
 
 def _commit_draft(
-    found: Repository, session: SessionFacts, parameters: JsonObject
+    repository: Repository, session: SessionFacts, parameters: JsonObject
 ) -> tuple[tuple[FileChange, ...], dict[str, Json]]:
-    changes, left = _changes_on_head(found, session)
+    changes, left = _changes_on_head(repository, session)
     title = one_line(str(parameters.get("title") or session.title or "Changes of a session"), _MAX_TITLE)
-    branch = found.free_name(
+    branch = repository.free_name(
         str(parameters.get("branch") or f"workbench/{_branch_slug(title)}-{session.id[:8]}"),
         is_given="branch" in parameters,
     )
     subject: dict[str, Json] = {
         "branch": branch,
-        "from": found.head.branch,
-        "base": found.head.commit,
+        "from": repository.head.branch,
+        "base": repository.head.commit,
         "title": title,
         "body": _pull_request_body(session, changes, left),
     }
@@ -266,7 +266,7 @@ def _commit_draft(
 
 
 def _changes_on_head(
-    found: Repository, session: SessionFacts
+    repository: Repository, session: SessionFacts
 ) -> tuple[tuple[FileChange, ...], tuple[str, ...]]:
     """Return what the session changed, laid onto HEAD, and the paths that git ignores."""
     by_path: dict[str, list[FileChange]] = {}
@@ -274,40 +274,41 @@ def _changes_on_head(
         by_path.setdefault(change.path, []).append(change)
     if not by_path:
         raise ToolRefused("this session has changed no file")
-    ignored = found.ignored(tuple(by_path))
+    ignored = repository.ignored(tuple(by_path))
     paths = [path for path in sorted(by_path) if path not in ignored]
     if paths:
-        found.require_plain(paths)
-    laid = (_change_on_head(found, path, by_path[path]) for path in paths)
+        repository.require_plain(paths)
+    laid = (_change_on_head(repository, path, by_path[path]) for path in paths)
     changes = tuple(change for change in laid if change is not None)
     if not changes:
         raise ToolRefused("HEAD holds everything that this session changed, so there is nothing to commit")
     return changes, tuple(sorted(ignored))
 
 
-def _change_on_head(found: Repository, path: str, steps: Sequence[FileChange]) -> FileChange | None:
+def _change_on_head(repository: Repository, path: str, steps: Sequence[FileChange]) -> FileChange | None:
     """Return the change of one file from HEAD; None where HEAD has it already."""
-    held = found.blob(path)
+    held = repository.blob(path)
     before = held[0] if held else None
     images = [
-        (_stored_by_git(found, path, step.before), _stored_by_git(found, path, step.after)) for step in steps
+        (_stored_by_git(repository, path, step.before), _stored_by_git(repository, path, step.after))
+        for step in steps
     ]
     after = before
     if before != images[-1][1]:
         for base, image in images:
-            after = _next_image(found, path, after, base, image)
+            after = _next_image(repository, path, after, base, image)
     if after == before:
         return None
     mode = held[1] if held else 0o755 if steps[-1].mode & 0o111 else 0o644
     return FileChange(path=path, before=before, after=after, mode=mode)
 
 
-def _stored_by_git(found: Repository, path: str, data: bytes | None) -> bytes | None:
-    return None if data is None else found.stored(path, data)
+def _stored_by_git(repository: Repository, path: str, data: bytes | None) -> bytes | None:
+    return None if data is None else repository.stored(path, data)
 
 
 def _next_image(
-    found: Repository, path: str, here: bytes | None, base: bytes | None, after: bytes | None
+    repository: Repository, path: str, here: bytes | None, base: bytes | None, after: bytes | None
 ) -> bytes | None:
     if here in (base, after):
         return after
@@ -317,7 +318,7 @@ def _next_image(
         raise ToolRefused(
             f"{path} in HEAD is another file than this session made or deleted; commit it yourself"
         )
-    merged = found.merge(here, base, after)
+    merged = repository.merge(here, base, after)
     if merged is None:
         raise ToolRefused(
             f"{path}: what this session changed touches lines of yours that are not committed; "

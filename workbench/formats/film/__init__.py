@@ -171,8 +171,8 @@ def text_pieces(text: str) -> Iterator[tuple[str, int]]:
         start = end
 
 
-def _adds_nothing(text: str, begins: int, at: int) -> bool:
-    return cell_width(text[begins : at + 1]) == cell_width(text[begins:at])
+def _adds_nothing(text: str, begins: int, end: int) -> bool:
+    return cell_width(text[begins : end + 1]) == cell_width(text[begins:end])
 
 
 _CAST_BEGIN: Final = "\x1b[?25l\x1b[?7l\x1b[2J"
@@ -222,8 +222,8 @@ class CastWriter:
             self._told += 1
             self._put(mark.at, "m", f"{mark.kind}: {mark.sign}")
 
-    def _put(self, at: int, code: str, text: str) -> None:
-        self.lines.append(json.dumps([at / MICROSECONDS, code, text]))
+    def _put(self, time_us: int, code: str, text: str) -> None:
+        self.lines.append(json.dumps([time_us / MICROSECONDS, code, text]))
 
 
 def _cast_row(row: ScreenRow, number: int) -> str:
