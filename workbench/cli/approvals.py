@@ -109,12 +109,12 @@ def answer_refusal(journal: Journal, action: Action, result: DecisionResult, wha
 
 def _refusal_reasons(journal: Journal, action: Action, result: DecisionResult) -> tuple[str, str]:
     now = journal.action(action.id) or action
-    at = clock_time(result.at or now.decided_at, journal.now())
+    decision_time = clock_time(result.at or now.decided_at, journal.now())
     show, successor = f"workbench approvals show {action.id} shows it", result.successor or now.successor
     paths = ", ".join(now.stale_paths) or "a file"
     limit = "it was extended as often as it may be"
     table = {
-        "decided": (f"it was {now.state} by {result.by or now.decided_by} at {at}", show),
+        "decided": (f"it was {now.state} by {result.by or now.decided_by} at {decision_time}", show),
         "expired": ("nobody answered in time, it expired", "let the agent ask again"),
         "superseded": (
             f"{successor} stands in for it",

@@ -107,19 +107,19 @@ def execute_validate(options: Namespace, console: Console) -> int:
 
     loaded = read_configuration(workspace_path(options.directory))
     tools = tool_registry().descriptors()
-    found = (*loaded.problems, *driver_context.config_rule_problems(loaded, tools))
+    all_problems = (*loaded.problems, *driver_context.config_rule_problems(loaded, tools))
     wide = driver_context.wide_allow_pattern_notes(loaded, tools)
-    code = EXIT_FAILED if found else EXIT_OK
+    code = EXIT_FAILED if all_problems else EXIT_OK
     if options.json:
-        problems = [problem_json(problem) for problem in found]
+        problems = [problem_json(problem) for problem in all_problems]
         console.json({"ok": not problems, "problems": problems, "notes": [*loaded.notes, *wide]})
         return code
-    for problem in found:
+    for problem in all_problems:
         console.note(str(problem))
     print_ignored(loaded, console)
     for note in wide:
         console.note(note)
-    console.say(f"{len(found)} wrong." if found else "Nothing is wrong.")
+    console.say(f"{len(all_problems)} wrong." if all_problems else "Nothing is wrong.")
     return code
 
 

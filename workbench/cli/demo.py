@@ -160,7 +160,7 @@ def _require_empty_folder(folder: Path) -> None:
 def _copy_files(folder: Path) -> None:
     with Root(folder) as root:
         for name, data in _example_files():
-            root.commit(root.stage(name, data, 0o644), lambda found: found is None)
+            root.commit(root.stage(name, data, 0o644), lambda existing: existing is None)
 
 
 def _example_files() -> Iterator[tuple[str, bytes]]:

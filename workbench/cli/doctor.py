@@ -85,10 +85,10 @@ def execute(options: Namespace, console: Console) -> int:
             "rebuilt": bool(options.rebuild),
             "checks": [
                 {
-                    "name": one.name, "ok": not one.problems, "fact": one.fact,
-                    "problems": list(one.problems), **one.more,
+                    "name": check.name, "ok": not check.problems, "fact": check.fact,
+                    "problems": list(check.problems), **check.more,
                 }
-                for one in checks
+                for check in checks
             ],
         })  # fmt: skip
     else:

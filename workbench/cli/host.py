@@ -96,10 +96,10 @@ def _uptime_seconds(host: Host | None, now: int) -> int | None:
 
 
 def _status_lines(statuses: Iterable[HostStatus], now: int) -> Iterable[str]:
-    for one in statuses:
-        yield _first_line(one)
-        if one.host is not None:
-            yield from _detail_lines(one, one.host, now)
+    for status in statuses:
+        yield _first_line(status)
+        if status.host is not None:
+            yield from _detail_lines(status, status.host, now)
 
 
 def _first_line(status: HostStatus) -> str:

@@ -339,14 +339,14 @@ class LocalBackend(Backend):
 
 
 def _walk_files(workspace: str) -> list[str]:
-    found: list[str] = []
+    paths: list[str] = []
     for folder, below, names in os.walk(workspace):
         below[:] = [name for name in below if not name.startswith(".")]
         inside = os.path.relpath(folder, workspace)
-        found += [name if inside == "." else f"{inside}/{name}" for name in names]
-        if len(found) >= MOST_FILES:
+        paths += [name if inside == "." else f"{inside}/{name}" for name in names]
+        if len(paths) >= MOST_FILES:
             break
-    return found[:MOST_FILES]
+    return paths[:MOST_FILES]
 
 
 class NextSession(Struct):

@@ -174,8 +174,10 @@ class LocalRuns(RunBackend):
 def _input_hint(pipeline: "Pipeline | None") -> str:
     if pipeline is None:
         return ""
-    given = pipeline.input
-    return one_line(f"for example {given.example}" if given.example else given.source, _LONGEST_HINT)
+    input_config = pipeline.input
+    return one_line(
+        f"for example {input_config.example}" if input_config.example else input_config.source, _LONGEST_HINT
+    )
 
 
 def _planned_steps(pipeline: "Pipeline", manifest: "Manifest | None") -> Iterator[PlannedStep]:

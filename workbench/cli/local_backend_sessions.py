@@ -61,7 +61,7 @@ class LocalLibrary(LibraryBackend):
 
     def tag(self, session_id: str, words: str) -> str:
         session, wanted = self._session(session_id), words.replace(",", " ").split()
-        gone = [one for one in session.tags if one not in wanted]
+        gone = [tag for tag in session.tags if tag not in wanted]
         tags = session_requests.change_tags(self._journal, session, wanted, gone, self._actor)
         return f"Tags: {', '.join(tags)}" if tags else "It has no tags now."
 
@@ -94,10 +94,10 @@ class LocalLibrary(LibraryBackend):
 
         session = self._session(session_id)
         try:
-            made = fork_session(self._journal, session, ForkOptions(directory=self._workspace), self._actor)
+            forked = fork_session(self._journal, session, ForkOptions(directory=self._workspace), self._actor)
         except Refusal as error:
             raise BackendError(f"Not forked: {error.why}. Begin a session here first, with ctrl+n.") from None
-        return made.session_id
+        return forked.session_id
 
     def export(self, session_id: str, path: str) -> str:
         session = self._session(session_id)
@@ -249,7 +249,7 @@ def _target_path(workspace: str, path: str) -> Path:
 def _export_arguments(wanted: ExportRequest, target: Path) -> list[str]:
     form = FILM_FORMATS[target.suffix]
     across, down = (
-        max(low, min(one, high)) for low, one, high in zip(_NARROWEST, wanted.size, _WIDEST, strict=True)
+        max(low, min(cells, high)) for low, cells, high in zip(_NARROWEST, wanted.size, _WIDEST, strict=True)
     )
     theme = wanted.theme if wanted.theme in _THEMES else _THEMES[0]
     moment = ["--at", f"#{wanted.index}"] if form == "svg" and wanted.index is not None else []

@@ -231,7 +231,7 @@ def execute_graph(options: Namespace, console: Console) -> int:
     steps, by_id, problems = _graph_input(options)
     graph = build_graph(steps)
     layout = compute_layout(graph, show_implied=options.implied, apart=is_ascii)
-    facts = {at: by_id[step.id] for at, step in enumerate(graph.steps) if step.id in by_id}
+    facts = {index: by_id[step.id] for index, step in enumerate(graph.steps) if step.id in by_id}
     _print_graph(layout, facts, options.format, width, is_ascii, console)
     problems = problems or graph.problems
     for problem in problems:
@@ -252,7 +252,7 @@ def _print_graph(
     from workbench.graph.model import PENDING_FACTS, static_badge_width
     from workbench.graph.navigation import hidden_edges_note
 
-    by_id = {layout.graph.steps[at].id: fact for at, fact in facts.items()}
+    by_id = {layout.graph.steps[index].id: fact for index, fact in facts.items()}
 
     def known_slot(step: "GraphStep") -> int:
         return static_badge_width(step, by_id.get(step.id, PENDING_FACTS))
@@ -316,7 +316,11 @@ def _input_of_run(
     with open_journal() as (_, journal):
         key = (row := _find_run_or_explain(journal, workspace, word, remedy)).pipeline_id
         plan = last_started_step_plans(journal.events(key, 0, 100))
-        listed = {one.id: matrix_item_ids(journal.step_events(key, one.id)) for one in plan if one.is_matrix}
+        listed = {
+            step_plan.id: matrix_item_ids(journal.step_events(key, step_plan.id))
+            for step_plan in plan
+            if step_plan.is_matrix
+        }
         states, actions = journal.step_states(key), journal.actions(key)
         run = pipeline_run(row, plan, states, actions, journal.now(), listed=listed)
     paint, folded = RunFacts(run), fold_steps(graph_steps(run), alike=False)

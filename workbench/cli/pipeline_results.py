@@ -181,9 +181,13 @@ def execute_artifacts(options: Namespace, console: Console) -> int:
     with open_journal() as (_, journal):
         run = find_run(journal, workspace_path(options.directory), options.run)
         artifacts = artifacts_json(journal, run.pipeline_id)
-        chosen = [one for one in artifacts if options.name in (None, f"{one['step_id']}/{one['name']}")]
+        chosen = [
+            artifact
+            for artifact in artifacts
+            if options.name in (None, f"{artifact['step_id']}/{artifact['name']}")
+        ]
         if options.name and not chosen:
-            known = ", ".join(f"{one['step_id']}/{one['name']}" for one in artifacts) or "none"
+            known = ", ".join(f"{artifact['step_id']}/{artifact['name']}" for artifact in artifacts) or "none"
             raise Refusal("no artifact was found", f"there is no {options.name}", f"there are {known}")
         if options.to:
             _write_artifacts(

@@ -128,9 +128,9 @@ def execute(options: "Namespace", console: Console) -> int:
             if opened.remark:
                 console.note(opened.remark)
             source = ReplaySource(opened.journal, opened.session)
-            at = _start_index(source, options.at)
+            index = _start_index(source, options.at)
 
-            print_replay(source, opened.session, at, console, is_json=options.json)
+            print_replay(source, opened.session, index, console, is_json=options.json)
             return EXIT_OK
         with _second_session(opened, options, console) as other:
             return _show_replay(opened, other, options)
@@ -153,9 +153,9 @@ def _show_replay(opened: OpenedSession, other: OpenedSession | None, options: "N
 
     journal, session = opened.journal, opened.session
     config = _replay_config(opened)
-    at = None if options.at is None else _start_index(ReplaySource(journal, session), options.at)
+    index = None if options.at is None else _start_index(ReplaySource(journal, session), options.at)
     app = ReplayApp(
-        journal, session, ui=config.ui, home=str(Path.home()), at=at, speed=_SPEEDS[options.speed],
+        journal, session, ui=config.ui, home=str(Path.home()), at=index, speed=_SPEEDS[options.speed],
         remark=opened.remark, beside=None if other is None else (other.journal, other.session),
         backend=None if opened.is_lent else _live_backend(opened), depth=color_depth(),
         encoding=terminal_encoding(),
@@ -335,9 +335,9 @@ def import_replay_file(home: Home, journal: Journal, wish: ReplayFile, console: 
 def _read_file(wish: ReplayFile, intake: "SessionImport", progress: "ProgressLine") -> "list[ImportSummary]":
     from workbench.formats import detect
 
-    with _open_stream(wish.file) as (stream, at):
+    with _open_stream(wish.file) as (stream, time_us):
         opened = detect.open_file(
-            progress.counted(stream, wish.file), wish.file, at, wish.format, store=intake.store,
+            progress.counted(stream, wish.file), wish.file, time_us, wish.format, store=intake.store,
             current_id=intake.current_id, recorded_at=intake.now,
         )  # fmt: skip
         for event in opened.events:
@@ -398,7 +398,9 @@ def _chosen_session(wish: ReplayFile, summaries: "list[ImportSummary]") -> "Impo
 def _choice_remark(summaries: "list[ImportSummary]", chosen: "ImportSummary", wish: ReplayFile) -> str:
     parts: list[str] = []
     if len(summaries) > 1 and wish.number is None:
-        names = ", ".join(one_line(one.title, 40) or one.key[:20] for one in summaries[:_MOST_NAMED])
+        names = ", ".join(
+            one_line(summary.title, 40) or summary.key[:20] for summary in summaries[:_MOST_NAMED]
+        )
         more = ", …" if len(summaries) > _MOST_NAMED else ""
         parts.append(f"{len(summaries)} sessions are in it ({names}{more}); --number 2 shows the next.")
     if count := len(chosen.problems):
@@ -487,9 +489,12 @@ def state_json(source: ReplaySource, session: Session) -> JsonFields:
         "at": iso_time(source.now()),
         "has_times": not source.reel.is_steady,
         "times_back": source.reel.went_back,
-        "sessions": [session_json(one, counts[one.id]) for one in source.sessions(_MOST_SHOWN)],
+        "sessions": [
+            session_json(shown_session, counts[shown_session.id])
+            for shown_session in source.sessions(_MOST_SHOWN)
+        ],
         "waiting": [
-            {**action_json(one), "left_seconds": _seconds_left(one, source.now())} for one in waiting
+            {**action_json(action), "left_seconds": _seconds_left(action, source.now())} for action in waiting
         ],
         "calls": [call_json(call) for call in source.calls(session.id)],
     }
@@ -505,15 +510,15 @@ def _seconds_left(action: Action, now: int) -> float | None:
 
 def state_lines(source: ReplaySource, session: Session) -> Iterable[str]:
     """Yield what was at the moment as lines."""
-    title, at = session.title or session.id[:8], clock_time_millis(source.now())
-    yield f"{title}  event {source.index} of {len(source.reel)}  at {at}"
+    title, moment = session.title or session.id[:8], clock_time_millis(source.now())
+    yield f"{title}  event {source.index} of {len(source.reel)}  at {moment}"
     if source.reel.is_steady:
         yield NO_TIMES_NOTE
     elif back := times_went_back_text(source.reel):
         yield f"{back}: such events stand at the time before them"
     yield "sessions"
-    for one in source.sessions(_MOST_SHOWN):
-        yield f"  {one.id[:8]}  {one.status:<12} {one.title}"
+    for shown_session in source.sessions(_MOST_SHOWN):
+        yield f"  {shown_session.id[:8]}  {shown_session.status:<12} {shown_session.title}"
     waiting = _waiting_actions(source)
     yield "waiting" if waiting else "nothing waited"
     for action in waiting:

@@ -338,10 +338,10 @@ async def _drive_until_over(
 
     handlers = signal_handlers(_SIGNALS, interruption.hear)
     with handlers, following_config_changes(context), suppress(asyncio.CancelledError):
-        found = await drive_session(
+        last_progress = await drive_session(
             context, driver, consumer.session_id, until=is_over, on_events=consumer.see
         )
-        return "interrupted" if interruption.is_wanted else _ending(found)
+        return "interrupted" if interruption.is_wanted else _ending(last_progress)
     return "interrupted"
 
 

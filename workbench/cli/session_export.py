@@ -120,8 +120,10 @@ _FRAME_LIMITS: Final = range(2, 20_001)
 def add_picture_options(parser: ArgumentParser) -> None:
     """Add what belongs to pictures of the screen."""
     group = parser.add_argument_group("html, cast and svg", "the screen as it was")
-    at = "12:01:31, 35%% or #412: svg shows that moment (the last if not given), html and cast begin there"
-    group.add_argument("--at", metavar="T", help=at)
+    moment_help = (
+        "12:01:31, 35%% or #412: svg shows that moment (the last if not given), html and cast begin there"
+    )
+    group.add_argument("--at", metavar="T", help=moment_help)
     group.add_argument("--size", type=_parse_size, default=(120, 36), metavar="CxR", help="cells (120x36)")
     group.add_argument("--theme", choices=_THEMES, default=_THEMES[0], help="colours")
     group.add_argument(
@@ -182,10 +184,10 @@ def _render_picture(options: Namespace, journal: Journal, session: Session, cons
     )  # fmt: skip
     index = _moment_index(shoot, options.at)
     if options.format == "svg":
-        one = session_film.run_coroutine(
+        still = session_film.run_coroutine(
             lambda: session_film.render_still(shoot, len(shoot.source.reel) if index is None else index)
         )
-        return [formats_film.frame_svg(*one)]
+        return [formats_film.frame_svg(*still)]
     # A page has all of the session and stands at the moment; a cast begins with it.
     first = 1 if options.format == "html" or index is None else index
     if options.format == "cast":

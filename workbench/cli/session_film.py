@@ -171,7 +171,7 @@ async def _render_frames(
     add: Callable[[FilmFrame], None],
     tell: Callable[[str], None],
 ) -> None:
-    reel, at = shoot.source.reel, _film_clock(shoot, chosen.indices[0])
+    reel, film_clock = shoot.source.reel, _film_clock(shoot, chosen.indices[0])
     spare, before = shoot.most - len(chosen.indices), chosen.indices[0]
     for number, index in enumerate(chosen.indices, 1):
         for played in countdown_times(reel.played(before), reel.played(index)):
@@ -179,9 +179,9 @@ async def _render_frames(
                 break
             spare -= 1
             await camera.wait(played)
-            add(camera.frame(at(reel.recorded_at(played), played)))
+            add(camera.frame(film_clock(reel.recorded_at(played), played)))
         await camera.go(index)
-        add(camera.frame(at(reel.time(index), reel.played(index))))
+        add(camera.frame(film_clock(reel.time(index), reel.played(index))))
         before = index
         if number % _FRAMES_PER_REPORT == 0:
             tell(f"{number} of {len(chosen.indices)} moments.")
@@ -214,23 +214,27 @@ class _ChangedFrames:
 
 
 def _film_header(shoot: FilmOptions, camera: HeadlessReplay, first: int) -> Film:
-    reel, at = shoot.source.reel, _film_clock(shoot, first)
+    reel, film_clock = shoot.source.reel, _film_clock(shoot, first)
     paper, ink = camera.colours
     marks = tuple(
-        FilmMark(at=at(reel.time(mark.index), reel.played(mark.index)), kind=mark.jump, sign=mark.sign)
+        FilmMark(
+            at=film_clock(reel.time(mark.index), reel.played(mark.index)), kind=mark.jump, sign=mark.sign
+        )
         for mark in reel.marks
         if mark.index >= first
     )
-    gaps = () if shoot.keeps_idle else _film_gaps(reel, first, at)
+    gaps = () if shoot.keeps_idle else _film_gaps(reel, first, film_clock)
     return Film(
         title=shoot.session.title or shoot.session.id[:8], width=shoot.size[0], height=shoot.size[1], ink=ink,
         paper=paper, marks=marks, gaps=gaps,
-        length=at(reel.time(len(reel)), reel.length),
+        length=film_clock(reel.time(len(reel)), reel.length),
     )  # fmt: skip
 
 
-def _film_gaps(reel: Timeline, first: int, at: Callable[[int, int], int]) -> tuple[FilmGap, ...]:
-    return tuple(FilmGap(at=at(0, gap.begins), saved=gap.saved) for gap in reel.gaps if gap.index >= first)
+def _film_gaps(reel: Timeline, first: int, film_clock: Callable[[int, int], int]) -> tuple[FilmGap, ...]:
+    return tuple(
+        FilmGap(at=film_clock(0, gap.begins), saved=gap.saved) for gap in reel.gaps if gap.index >= first
+    )
 
 
 def _thinning_note(chosen: FramePlan, reel: Timeline, most: int) -> str:
@@ -303,5 +307,7 @@ def _hex_color(colour: Color | None, otherwise: str) -> str:
 
 
 def _mixed_color(front: str, back: str) -> str:
-    pairs = ((int(front[at : at + 2], 16), int(back[at : at + 2], 16)) for at in (1, 3, 5))
+    pairs = (
+        (int(front[offset : offset + 2], 16), int(back[offset : offset + 2], 16)) for offset in (1, 3, 5)
+    )
     return "#" + "".join(f"{(a + b) // 2:02x}" for a, b in pairs)

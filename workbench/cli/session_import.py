@@ -169,11 +169,11 @@ def _finish_file(intake: SessionImport, report: FileReport) -> None:
 
 
 def _read_stream(
-    stream: BinaryIO, at: int, report: FileReport, wanted: str | None, intake: SessionImport | None,
+    stream: BinaryIO, time_us: int, report: FileReport, wanted: str | None, intake: SessionImport | None,
     progress: "ImportProgress",
 ) -> None:  # fmt: skip
     opened = detect.open_file(
-        progress.counted(stream, report.name), report.name, at, wanted,
+        progress.counted(stream, report.name), report.name, time_us, wanted,
         store=intake.store if intake else lambda _: None,
         current_id=intake.current_id if intake else lambda key: key,
         recorded_at=intake.now if intake else None,
@@ -265,7 +265,7 @@ def _import_json(reports: list[FileReport], added: dict[str, int], *, is_dry: bo
 
 
 def _problems_json(problems: list[FileProblem]) -> list[JsonFields]:
-    return [{"line": one.line, "why": one.why} for one in problems[:MOST_PROBLEMS]]
+    return [{"line": problem.line, "why": problem.why} for problem in problems[:MOST_PROBLEMS]]
 
 
 def _print_reports(
@@ -295,7 +295,7 @@ def _counted(count: int, thing: str) -> str:
 def _print_left_out(console: Console, reports: list[FileReport]) -> None:
     left = [report for report in reports if report.why_not]
     unnamed = [report for report in left if not report.is_named]
-    for report in [*(one for one in left if one.is_named), *unnamed[:_MOST_PROBLEMS_SHOWN]]:
+    for report in [*(report for report in left if report.is_named), *unnamed[:_MOST_PROBLEMS_SHOWN]]:
         console.note(f"Not imported: {one_line(report.name, 120)}: {one_line(report.why_not, 200)}.")
     if len(unnamed) > _MOST_PROBLEMS_SHOWN:
         more = len(unnamed) - _MOST_PROBLEMS_SHOWN
@@ -406,7 +406,7 @@ def _assemble_session(root: Path, path: Path) -> tuple[BinaryIO, int]:
         (_read_document(message), map(_read_document, _piece_files(root / "part" / message.stem)))
         for message in messages
     )
-    changed = max(one.stat().st_mtime for one in (path, *messages))
+    changed = max(file.stat().st_mtime for file in (path, *messages))
     return io.BytesIO(opencode.session_document(_read_document(path), parts)), int(changed * 1_000_000)
 
 

@@ -73,8 +73,8 @@ class ForkResult(Struct, frozen=True, kw_only=True):
 
 def configure_fork(parser: ArgumentParser) -> None:
     parser.add_argument("id", metavar="ID", help=SESSION_ID_HELP)
-    at = "the moment: 12:01:31, 35%% or #412, as in replay; the end if not given"
-    parser.add_argument("--at", metavar="T", help=at)
+    moment_help = "the moment: 12:01:31, 35%% or #412, as in replay; the end if not given"
+    parser.add_argument("--at", metavar="T", help=moment_help)
     files = parser.add_mutually_exclusive_group()
     files.add_argument("--copy", metavar="DIR", help="work in a new copy of the files as they were then")
     worktree = "the same in a git worktree of the commit that is checked out"
@@ -221,7 +221,7 @@ def session_to_resume(journal: Journal, word: str | None, directory: str | None)
     workspace = workspace_path(directory)
     newest = session_requests.newest_open_session(journal, workspace)
     if newest is None:
-        others = sum(one.id != SYSTEM_SESSION for one in journal.sessions())
+        others = sum(session.id != SYSTEM_SESSION for session in journal.sessions())
         where = f"; workbench sessions list --all shows all {others:,}" if others else ""
         why = f"no session of {workspace} can go on"
         raise Refusal("nothing was resumed", why, f"workbench {workspace} begins one{where}")

@@ -274,7 +274,7 @@ def session_ids_holding(journal: Journal, asked: SearchQuery) -> frozenset[str]:
     with journal.snapshot() as database:
         expression = library.fts_expression(asked, search.word_finder(database))
         matches = search.matching_sessions(database, expression) if expression else []
-    return frozenset(one.session_id for one in matches)
+    return frozenset(match.session_id for match in matches)
 
 
 def page_of_sessions(

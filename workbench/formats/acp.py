@@ -193,8 +193,8 @@ class _TraceReader:
         }
         self._requests[request] = (key, options)
 
-    def _answer(self, found: JsonObject, number: int) -> Iterator[r.Record]:
-        result, request = r.object_of(found, "result"), repr(found.get("id"))
+    def _answer(self, message: JsonObject, number: int) -> Iterator[r.Record]:
+        result, request = r.object_of(message, "result"), repr(message.get("id"))
         if request in self._requests:
             key, options = self._requests.pop(request)
             yield from self._decided(key, r.object_of(result, "outcome"), options, number)
@@ -203,10 +203,10 @@ class _TraceReader:
             reason = r.text_of(result, "stopReason")
             if reason in _TURN_OUTCOMES:
                 yield r.TurnStop(outcome=_TURN_OUTCOMES[reason], detail=reason, at=self._at)  # type: ignore[arg-type]
-        elif "error" in found:
+        elif "error" in message:
             yield from self._begin("")
             yield r.ErrorRecord(
-                code="rpc", message=r.text_of(r.object_of(found, "error"), "message"), at=self._at
+                code="rpc", message=r.text_of(r.object_of(message, "error"), "message"), at=self._at
             )
         elif "sessionId" in result:
             yield from self._begin(r.text_of(result, "sessionId"))

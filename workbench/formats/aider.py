@@ -53,48 +53,50 @@ def is_llm_log(beginning: str) -> bool:
 def read_input_history(lines: Iterable[str], name: str) -> Iterator[r.Record]:
     """Yield one session with everything that was typed in a folder."""
     del name
-    at: int | None = None
+    time_us: int | None = None
     number, begun, typed = 0, False, list[str]()
     for here, line in enumerate(lines, 1):
         if match := _INPUT_HEADING.match(line):
-            yield from _input_prompt(typed, at, number)
-            typed, number, at = [], here, r.as_time(match[1].replace(" ", "T", 1))
+            yield from _input_prompt(typed, time_us, number)
+            typed, number, time_us = [], here, r.as_time(match[1].replace(" ", "T", 1))
             if not begun:
                 begun = True
-                yield r.SessionHead(key=f"input:{match[1]}", title="typed into aider", at=at)
+                yield r.SessionHead(key=f"input:{match[1]}", title="typed into aider", at=time_us)
         elif line.startswith("+"):
             typed.append(line[1:])
-    yield from _input_prompt(typed, at, number)
+    yield from _input_prompt(typed, time_us, number)
 
 
-def _input_prompt(typed: list[str], at: int | None, number: int) -> Iterator[r.Record]:
+def _input_prompt(typed: list[str], time_us: int | None, number: int) -> Iterator[r.Record]:
     if typed:
-        yield r.Prompt(text="\n".join(typed), at=at, line=number)
+        yield r.Prompt(text="\n".join(typed), at=time_us, line=number)
 
 
 def read_llm_log(lines: Iterable[str], name: str) -> Iterator[r.Record]:
     """Yield one session: of every request the last thing said by the human, and the answer."""
     del name
-    begun, at, number = False, None, 0
+    begun, time_us, number = False, None, 0
     said: list[tuple[str, str]] = []
     way = ""
     for here, line in enumerate(lines, 1):
         if match := _LLM_HEADING.match(line):
-            yield from _llm_exchange(way, said, at, number)
+            yield from _llm_exchange(way, said, time_us, number)
             way, said, number = match[1], [], here
-            at = r.as_time(match[2])
+            time_us = r.as_time(match[2])
             if not begun:
                 begun = True
-                yield r.SessionHead(key=f"llm:{match[2]}", title="aider and its model", at=at)
+                yield r.SessionHead(key=f"llm:{match[2]}", title="aider and its model", at=time_us)
         else:
             role, _, rest = line.partition(" ")
             said.append((role, rest) if role in ("USER", "ASSISTANT", "SYSTEM") else ("", line))
-    yield from _llm_exchange(way, said, at, number)
+    yield from _llm_exchange(way, said, time_us, number)
 
 
-def _llm_exchange(way: str, said: list[tuple[str, str]], at: int | None, number: int) -> Iterator[r.Record]:
+def _llm_exchange(
+    way: str, said: list[tuple[str, str]], time_us: int | None, number: int
+) -> Iterator[r.Record]:
     if way == "LLM RESPONSE":
-        yield r.Reply(text="\n".join(rest for _, rest in said).strip(), at=at, line=number)
+        yield r.Reply(text="\n".join(rest for _, rest in said).strip(), at=time_us, line=number)
     elif way:
         last: list[str] = []
         for role, rest in reversed(said):
@@ -102,7 +104,7 @@ def _llm_exchange(way: str, said: list[tuple[str, str]], at: int | None, number:
                 last.insert(0, rest)
             elif last and (role or rest.strip()):
                 break
-        yield from _input_prompt(last, at, number)
+        yield from _input_prompt(last, time_us, number)
 
 
 def read(lines: Iterable[str], name: str) -> Iterator[r.Record]:
@@ -143,8 +145,8 @@ class _ChatReader:
 
     def _head(self, when: str) -> r.SessionHead:
         self._has_begun = True
-        at = r.as_time(when.replace(" ", "T", 1))
-        return r.SessionHead(key=f"{self._name.rpartition('/')[2]}:{when}", title="", at=at)
+        time_us = r.as_time(when.replace(" ", "T", 1))
+        return r.SessionHead(key=f"{self._name.rpartition('/')[2]}:{when}", title="", at=time_us)
 
     def flush(self, number: int) -> Iterator[r.Record]:
         said = "\n".join(self._lines).strip("\n")
@@ -183,19 +185,19 @@ class _ChatReader:
 
     def _questions(self, said: str, number: int) -> Iterator[r.Record]:
         lines = said.split("\n")
-        for at, line in enumerate(lines):
+        for index, line in enumerate(lines):
             match = _QUESTION.match(line)
             if match is None:
                 continue
             what, answer = match["what"], match["answer"].casefold() or "y"
             tool = next((tool for begin, tool in _QUESTION_TOOLS if begin in what.casefold()), "confirm")
-            key, arguments = self._key(), self._given(tool, what, lines[:at])
+            key, arguments = self._key(), self._given(tool, what, lines[:index])
             if added := _FILE_TO_ADD.match(what):
                 tool, arguments = "add_file", {"path": added[1]}
             yield r.Reply(calls=(r.ToolCall(id=key, tool=tool, arguments=arguments),), line=number)
             if answer[:1] in ("y", "a"):
                 yield r.CallDecision(call=key, is_approved=True)
-                shown = "\n".join(lines[at + 1 :]) if tool == "shell" else line
+                shown = "\n".join(lines[index + 1 :]) if tool == "shell" else line
                 yield r.CallResult(call=key, text=shown, line=number)
             else:
                 yield r.CallResult(call=key, state="rejected", line=number)

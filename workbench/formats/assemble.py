@@ -111,12 +111,12 @@ class Assembler:
         return list(self._taken(item))
 
     def _look_at_time(self, item: r.Record) -> None:
-        at, line = getattr(item, "at", None), getattr(item, "line", 0)
-        if at is not None and at + _CLOCK_TOLERANCE < self._newest and line:
+        time_us, line = getattr(item, "at", None), getattr(item, "line", 0)
+        if time_us is not None and time_us + _CLOCK_TOLERANCE < self._newest and line:
             self.summaries[-1].problems.append(
                 r.FileProblem(line=line, why="its time is before what stands above")
             )
-        self._newest = max(self._newest, at or 0)
+        self._newest = max(self._newest, time_us or 0)
 
     @property
     def strays(self) -> list[r.FileProblem]:
@@ -134,11 +134,11 @@ class Assembler:
     # --- events -------------------------------------------------------------------------------------
 
     def _event(
-        self, body: events.EventBody, actor: Actor, at: int | None, *, call: str | None = None,
+        self, body: events.EventBody, actor: Actor, time_us: int | None, *, call: str | None = None,
         action: str | None = None, key: str | None = None,
     ) -> Event:  # fmt: skip
         self._count += key is None
-        self._last = at if at is not None else self._last
+        self._last = time_us if time_us is not None else self._last
         self.summaries[-1].events += 1
         return Event(
             id=f"{self._id}.{key or self._count}", session_id=self._id, at=self._last, actor=actor, body=body,
@@ -200,15 +200,15 @@ class Assembler:
 
     def _aside(self, item: r.Record) -> Iterator[Event]:
         match item:
-            case r.TitleChange(title=title, at=at):
-                yield from self._titled(title, at)
+            case r.TitleChange(title=title, at=time_us):
+                yield from self._titled(title, time_us)
             case r.UsageRecord(usage=usage):
                 yield from self._spoken(r.Reply(usage=usage), usage)
-            case r.ErrorRecord(code=code, message=message, at=at):
+            case r.ErrorRecord(code=code, message=message, at=time_us):
                 body = events.ErrorRaised(
                     code=sanitize.sanitize_line(code, 80), message=sanitize.sanitize_text(message, 8_000)
                 )
-                yield self._event(body, _SYSTEM, at)
+                yield self._event(body, _SYSTEM, time_us)
             case r.UnmappedRecord():
                 yield self._kept(item)
             case r.SessionEnd(is_failed=is_failed):
@@ -228,11 +228,11 @@ class Assembler:
         )
         return self._event(body, _SYSTEM, item.at)
 
-    def _titled(self, title: str, at: int | None) -> Iterator[Event]:
+    def _titled(self, title: str, time_us: int | None) -> Iterator[Event]:
         line = sanitize.sanitize_line(title, _MOST_TITLE)
         if line and line != self.summaries[-1].title:
             self.summaries[-1].title, self._has_title = line, True
-            yield self._event(events.SessionChanged(title=line), _SYSTEM, at)
+            yield self._event(events.SessionChanged(title=line), _SYSTEM, time_us)
 
     # --- turns --------------------------------------------------------------------------------------
 
@@ -294,12 +294,12 @@ class Assembler:
         yield from self._end_turn(item.outcome, sanitize.sanitize_line(item.detail), item.at)
 
     def _end_turn(
-        self, outcome: str, detail: str = "", at: int | None = None, key: str | None = None
+        self, outcome: str, detail: str = "", time_us: int | None = None, key: str | None = None
     ) -> Iterator[Event]:
         if self._turn is None:
             return
         body = events.TurnEnded(outcome=outcome, detail=detail)  # type: ignore[arg-type]
-        yield self._event(body, _AGENT, at, key=key)
+        yield self._event(body, _AGENT, time_us, key=key)
         self._turn = None
         yield self._status("ready", key=f"{key or f'turn{self._turns}'}.ready")
 

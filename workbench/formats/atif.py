@@ -21,13 +21,13 @@ def is_trajectory(value: Json) -> bool:
 def read(value: Json, name: str) -> Iterator[r.Record]:
     document = r.as_object(value)
     agent, steps = r.object_of(document, "agent"), r.objects_of(document, "steps")
-    system = next((r.content_of(one, "message") for one in steps if one.get("source") == "system"), "")
+    system = next((r.content_of(step, "message") for step in steps if step.get("source") == "system"), "")
     facts = {key: agent[key] for key in ("name", "version") if key in agent}
-    at = next((r.time_of(one, "timestamp") for one in steps if one.get("timestamp")), None)
+    start = next((r.time_of(step, "timestamp") for step in steps if step.get("timestamp")), None)
     yield r.SessionHead(
         key=r.text_of(document, "session_id") or name, model=r.text_of(agent, "model_name"),
         system_prompt=system,
-        at=at, facts=facts, title=r.text_of(r.object_of(document, "extra"), "title"),
+        at=start, facts=facts, title=r.text_of(r.object_of(document, "extra"), "title"),
         workspace=r.text_of(r.object_of(document, "extra"), "workspace"),
     )  # fmt: skip
     if not r.text_of(document, "schema_version").startswith("ATIF-v1."):
@@ -45,30 +45,30 @@ def read(value: Json, name: str) -> Iterator[r.Record]:
 
 
 def _read_step(step: JsonObject, number: int) -> Iterator[r.Record]:
-    said, at = r.content_of(step, "message"), r.time_of(step, "timestamp")
+    said, time_us = r.content_of(step, "message"), r.time_of(step, "timestamp")
     match r.text_of(step, "source"):
         case "user":
-            yield r.Prompt(text=said, at=at, line=number)
+            yield r.Prompt(text=said, at=time_us, line=number)
         case "agent":
-            yield from _read_agent_step(step, said, at, number)
+            yield from _read_agent_step(step, said, time_us, number)
         case "system":
             if number > 1:
-                yield r.UnmappedRecord(kind="system", content=said, at=at, line=number)
+                yield r.UnmappedRecord(kind="system", content=said, at=time_us, line=number)
         case source:
             yield r.UnmappedRecord(
-                kind=f"step.{source}", content=step, at=at, line=number, is_understood=False
+                kind=f"step.{source}", content=step, at=time_us, line=number, is_understood=False
             )
 
 
-def _read_agent_step(step: JsonObject, said: str, at: int | None, number: int) -> Iterator[r.Record]:
+def _read_agent_step(step: JsonObject, said: str, time_us: int | None, number: int) -> Iterator[r.Record]:
     metrics = r.object_of(step, "metrics")
     calls = tuple(
-        r.ToolCall(id=r.text_of(one, "tool_call_id"), tool=r.text_of(one, "function_name"),
-              arguments=r.object_of(one, "arguments"))
-        for one in r.objects_of(step, "tool_calls")
+        r.ToolCall(id=r.text_of(fields, "tool_call_id"), tool=r.text_of(fields, "function_name"),
+              arguments=r.object_of(fields, "arguments"))
+        for fields in r.objects_of(step, "tool_calls")
     )  # fmt: skip
     yield r.Reply(
-        text=said, thinking=r.text_of(step, "reasoning_content"), calls=calls, at=at, line=number,
+        text=said, thinking=r.text_of(step, "reasoning_content"), calls=calls, at=time_us, line=number,
         model=r.text_of(step, "model_name"), usage=Usage(
             input_tokens=r.count_of(metrics, "prompt_tokens"),
             output_tokens=r.count_of(metrics, "completion_tokens"),
@@ -87,9 +87,9 @@ def _read_agent_step(step: JsonObject, said: str, at: int | None, number: int) -
                 if failed in ("failed", "rejected", "cancelled", "interrupted", "expired")
                 else "succeeded"
             )
-            yield r.CallResult(call=key, text=words, state=state, at=at, line=number)
+            yield r.CallResult(call=key, text=words, state=state, at=time_us, line=number)
         else:
-            yield r.UnmappedRecord(kind="observation", content=words, at=at, line=number)
+            yield r.UnmappedRecord(kind="observation", content=words, at=time_us, line=number)
 
 
 def write(session: Session, events: Sequence[Event], calls: Sequence[Call]) -> JsonObject:
@@ -127,14 +127,14 @@ def write(session: Session, events: Sequence[Event], calls: Sequence[Call]) -> J
     }  # fmt: skip
 
 
-def _written_step(source: str, said: str, at: int) -> dict[str, Json]:
-    return {"timestamp": iso_time(at), "source": source, "message": said}
+def _written_step(source: str, said: str, time_us: int) -> dict[str, Json]:
+    return {"timestamp": iso_time(time_us), "source": source, "message": said}
 
 
 def _written_event(
-    body: e.ReplyCompleted, at: int, rows: dict[str, Call], results: dict[str, e.CallFinished]
+    body: e.ReplyCompleted, time_us: int, rows: dict[str, Call], results: dict[str, e.CallFinished]
 ) -> dict[str, Json]:
-    step = _written_step("agent", body.text, at)
+    step = _written_step("agent", body.text, time_us)
     if body.model:
         step["model_name"] = body.model
     if body.thinking:

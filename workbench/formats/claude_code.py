@@ -73,8 +73,8 @@ def read_history(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterat
     yield from r.typed_prompts(
         ((row.number, r.as_object(row.value)) for row in rows if isinstance(row, JsonLine)),
         "project", "display", "timestamp",
-        lambda project, at: r.SessionHead(
-            key=f"history:{project}", title=f"typed in {project}", workspace=project, at=at
+        lambda project, time_us: r.SessionHead(
+            key=f"history:{project}", title=f"typed in {project}", workspace=project, at=time_us
         ),
     )  # fmt: skip
 
@@ -179,7 +179,7 @@ class _SessionReader:
         )  # fmt: skip
 
     def _other(self, kind: str, row: JsonObject, number: int) -> Iterator[r.Record]:
-        at = r.time_of(row, "timestamp")
+        time_us = r.time_of(row, "timestamp")
         title = (
             r.first_text(row, "summary", "customTitle", "aiTitle", "agentName") if kind != "system" else ""
         )
@@ -187,19 +187,19 @@ class _SessionReader:
         if title and (not self._is_named or "customTitle" in row):
             # What its human called it stays; the program goes on making up titles.
             self._title = title
-            yield r.TitleChange(title=title, at=at)
+            yield r.TitleChange(title=title, at=time_us)
         queued = r.object_of(row, "attachment")
         if queued.get("type") == "queued_command" and queued.get("commandMode") != "task-notification":
-            yield from self._said(r.content_of(queued, "prompt"), at, number)
+            yield from self._said(r.content_of(queued, "prompt"), time_us, number)
             return
         if r.text_of(row, "subtype") == "api_error" or r.text_of(row, "level") == "error":
-            yield r.ErrorRecord(code="api_error", message=r.content_of(row, "content") or "error", at=at)
+            yield r.ErrorRecord(code="api_error", message=r.content_of(row, "content") or "error", at=time_us)
         yield r.UnmappedRecord(
-            kind=kind, content=row, at=at, line=number, is_understood=kind in _BOOKKEEPING_TYPES
+            kind=kind, content=row, at=time_us, line=number, is_understood=kind in _BOOKKEEPING_TYPES
         )
 
     def _user(self, row: JsonObject, number: int) -> Iterator[r.Record]:
-        message, at = r.object_of(row, "message"), r.time_of(row, "timestamp")
+        message, time_us = r.object_of(row, "message"), r.time_of(row, "timestamp")
         said = message.get("content")
         blocks = r.as_objects(said)
         results = [block for block in blocks if block.get("type") == "tool_result"]
@@ -210,17 +210,17 @@ class _SessionReader:
         ) or r.as_text(said)
         if row.get("isMeta") is True or row.get("isCompactSummary") is True:
             kind = "compaction" if row.get("isCompactSummary") else "meta"
-            yield r.UnmappedRecord(kind=kind, content=words, at=at, line=number)
+            yield r.UnmappedRecord(kind=kind, content=words, at=time_us, line=number)
         else:
-            yield from self._said(words, at, number)
+            yield from self._said(words, time_us, number)
 
-    def _said(self, words: str, at: int | None, number: int) -> Iterator[r.Record]:
+    def _said(self, words: str, time_us: int | None, number: int) -> Iterator[r.Record]:
         if words.startswith(_INTERRUPTED):
-            yield r.TurnStop(outcome="interrupted", detail=words.strip("[]"), at=at)
+            yield r.TurnStop(outcome="interrupted", detail=words.strip("[]"), at=time_us)
         elif words.startswith(_INJECTED_PREFIXES):
-            yield r.UnmappedRecord(kind="output", content=words, at=at, line=number)
+            yield r.UnmappedRecord(kind="output", content=words, at=time_us, line=number)
         elif words:
-            yield r.Prompt(text=_typed_text(words), at=at, line=number)
+            yield r.Prompt(text=_typed_text(words), at=time_us, line=number)
 
     def _assistant(self, row: JsonObject, number: int) -> Iterator[r.Record]:
         message = r.object_of(row, "message")
@@ -239,14 +239,14 @@ class _SessionReader:
         thoughts = "\n".join(
             r.text_of(block, "thinking") for block in blocks if block.get("type") == "thinking"
         )
-        at, words = r.time_of(row, "timestamp"), words or r.text_of(message, "content")
+        time_us, words = r.time_of(row, "timestamp"), words or r.text_of(message, "content")
         if row.get("isApiErrorMessage") is True:
-            yield r.ErrorRecord(code="api_error", message=words or "error", at=at)
+            yield r.ErrorRecord(code="api_error", message=words or "error", at=time_us)
             return
         yield r.Reply(
             text=words, thinking=thoughts, calls=tuple(calls),
             usage=usage_of_message(r.object_of(message, "usage")),
-            key=r.text_of(message, "id"), line=number, model=_model_name(message), at=at,
+            key=r.text_of(message, "id"), line=number, model=_model_name(message), at=time_us,
         )  # fmt: skip
         for block in blocks:
             if r.text_of(block, "type").endswith("tool_result"):
@@ -298,8 +298,8 @@ def _block_content(block: JsonObject) -> str:
 
 
 def _model_name(holder: JsonObject) -> str:
-    found = r.text_of(holder, "model")
-    return "" if found == _SYNTHETIC else found
+    model = r.text_of(holder, "model")
+    return "" if model == _SYNTHETIC else model
 
 
 def _typed_text(words: str) -> str:

@@ -70,7 +70,8 @@ def read_history(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterat
     yield from (row for row in rows if isinstance(row, r.FileProblem))
     yield from r.typed_prompts(
         ((row.number, r.as_object(row.value)) for row in rows if isinstance(row, JsonLine)),
-        "session_id", "text", "ts", lambda key, at: r.SessionHead(key=f"history:{key}", at=at),
+        "session_id", "text", "ts",
+        lambda key, time_us: r.SessionHead(key=f"history:{key}", at=time_us),
     )  # fmt: skip
 
 
@@ -104,11 +105,11 @@ class _RolloutReader:
 
     def record(self, row: JsonObject, number: int) -> Iterator[r.Record]:
         kind, payload = r.text_of(row, "type"), r.object_of(row, "payload")
-        at = r.time_of(row, "timestamp")
+        time_us = r.time_of(row, "timestamp")
         if kind not in _WRAPPER_TYPES:
             kind, payload = ("session_meta", row) if self._is_old_head(row) else ("response_item", row)
         if self._head is None:
-            self._head = self._first(payload if kind == "session_meta" else {}, at)
+            self._head = self._first(payload if kind == "session_meta" else {}, time_us)
         if self._model or number > _MOST_LINES_WITHOUT_MODEL:
             yield from self.begun()
         match kind:
@@ -118,11 +119,11 @@ class _RolloutReader:
                 self._model = r.text_of(payload, "model") or self._model
                 self._policy = r.text_of(payload, "approval_policy") or self._policy
             case "response_item":
-                yield from self._item(payload, at, number)
+                yield from self._item(payload, time_us, number)
             case "event_msg":
-                yield from self._event(payload, at, number)
+                yield from self._event(payload, time_us, number)
             case _:
-                yield r.UnmappedRecord(kind=kind, content=payload, at=at, line=number)
+                yield r.UnmappedRecord(kind=kind, content=payload, at=time_us, line=number)
 
     def begun(self) -> Iterator[r.Record]:
         if self._head is not None and not self._has_begun:
@@ -132,7 +133,7 @@ class _RolloutReader:
     def _is_old_head(self, row: JsonObject) -> bool:
         return self._head is None and "id" in row and "type" not in row
 
-    def _first(self, meta: JsonObject, at: int | None) -> r.SessionHead:
+    def _first(self, meta: JsonObject, time_us: int | None) -> r.SessionHead:
         git = r.object_of(meta, "git")
         facts = {key: value for key in ("cli_version", "originator", "source") if (value := meta.get(key))}
         if git:
@@ -143,7 +144,7 @@ class _RolloutReader:
         )
         return r.SessionHead(
             key=r.text_of(meta, "id") or self._name, workspace=r.text_of(meta, "cwd"), provider="openai",
-            model=r.text_of(meta, "model"), at=r.time_of(meta, "timestamp") or at, facts=facts,
+            model=r.text_of(meta, "model"), at=r.time_of(meta, "timestamp") or time_us, facts=facts,
             system_prompt=prompt, parent=r.text_of(spawn, "parent_thread_id"),
         )  # fmt: skip
 
@@ -159,32 +160,32 @@ class _RolloutReader:
             if hash((who, said)) not in self._spoken:
                 yield record
 
-    def _item(self, payload: JsonObject, at: int | None, number: int) -> Iterator[r.Record]:
+    def _item(self, payload: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
         kind = r.text_of(payload, "type") or ("message" if "role" in payload else "")
         if kind == "message":
-            yield from self._message(payload, at, number)
+            yield from self._message(payload, time_us, number)
         elif kind == "reasoning":
             said = r.content_of(payload, "summary") or r.content_of(payload, "content")
             if said:
                 self._thinking.append(said)
         elif kind in _CALL_TYPES:
             yield from self._untold("user")
-            yield self._call(kind, payload, at, number)
+            yield self._call(kind, payload, time_us, number)
         elif kind.endswith("_output"):
-            yield from self._output(payload, at, number)
+            yield from self._output(payload, time_us, number)
         elif payload.get("record_type") == "state" or kind in _UNMAPPED_TYPES:
-            yield r.UnmappedRecord(kind=kind or "state", content=payload, at=at, line=number)
+            yield r.UnmappedRecord(kind=kind or "state", content=payload, at=time_us, line=number)
         else:
             yield r.UnmappedRecord(
-                kind=kind or "record", content=payload, at=at, line=number, is_understood=False
+                kind=kind or "record", content=payload, at=time_us, line=number, is_understood=False
             )
 
-    def _message(self, payload: JsonObject, at: int | None, number: int) -> Iterator[r.Record]:
+    def _message(self, payload: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
         said, role = r.content_of(payload, "content"), r.text_of(payload, "role")
         if role == "assistant":
             yield from self._untold("user")
             self._spoken.add(hash(("agent", said)))
-            yield self._reply(said, (), at, number)
+            yield self._reply(said, (), time_us, number)
         elif role == "user" and not said.startswith(_INJECTED_PREFIXES):
             yield from self._untold("agent")
             # The event beside it names images elsewhere: its text is what was typed, and nothing more.
@@ -194,25 +195,25 @@ class _RolloutReader:
             self._spoken |= {hash(("user", said)), hash(("user", typed))}
             request = said.partition(_REQUEST_HEADING)[2].strip()
             if request and not self._has_title:
-                yield r.TitleChange(title=request, at=at)
+                yield r.TitleChange(title=request, at=time_us)
             self._has_title = True
-            yield r.Prompt(text=said, at=at, line=number)
+            yield r.Prompt(text=said, at=time_us, line=number)
         else:
             self._place(said)
-            yield r.UnmappedRecord(kind=f"context.{role}", content=said, at=at, line=number)
+            yield r.UnmappedRecord(kind=f"context.{role}", content=said, at=time_us, line=number)
 
     def _place(self, said: str) -> None:
         if self._head is not None and not self._head.workspace and (match := _WORKING_FOLDER.search(said)):
             self._head = replace(self._head, workspace=(match[1] or match[2]).strip())
 
-    def _reply(self, said: str, calls: tuple[r.ToolCall, ...], at: int | None, number: int) -> r.Reply:
+    def _reply(self, said: str, calls: tuple[r.ToolCall, ...], time_us: int | None, number: int) -> r.Reply:
         thinking, self._thinking = "\n\n".join(self._thinking), []
-        return r.Reply(text=said, thinking=thinking, calls=calls, model=self._model, at=at, line=number)
+        return r.Reply(text=said, thinking=thinking, calls=calls, model=self._model, at=time_us, line=number)
 
-    def _call(self, kind: str, payload: JsonObject, at: int | None, number: int) -> r.Record:
+    def _call(self, kind: str, payload: JsonObject, time_us: int | None, number: int) -> r.Record:
         if kind == "web_search_call":
             kept = r.object_of(payload, "action")
-            return r.UnmappedRecord(kind="web_search", content=kept, at=at, line=number)
+            return r.UnmappedRecord(kind="web_search", content=kept, at=time_us, line=number)
         tool = r.text_of(payload, "name") or ("tool_search" if kind == "tool_search_call" else "shell")
         written = payload.get("arguments", payload.get("action", payload.get("input")))
         arguments = _call_arguments(written)
@@ -223,9 +224,9 @@ class _RolloutReader:
             "require_escalated"
         ):
             self._asks.add(key)
-        return self._reply("", (r.ToolCall(id=key, tool=tool, arguments=arguments),), at, number)
+        return self._reply("", (r.ToolCall(id=key, tool=tool, arguments=arguments),), time_us, number)
 
-    def _output(self, payload: JsonObject, at: int | None, number: int) -> Iterator[r.Record]:
+    def _output(self, payload: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
         key = r.first_text(payload, "call_id", "id")
         said, code, seconds = _call_outcome(payload.get("output"))
         is_bad = code not in (None, 0) or r.object_of(payload, "output").get("success") is False
@@ -238,35 +239,35 @@ class _RolloutReader:
         elif "aborted by user" in lower or said.startswith("aborted"):
             state = "cancelled"
         elif key in self._asks and self._policy not in ("", "never"):
-            yield r.CallDecision(call=key, is_approved=True, at=at)
+            yield r.CallDecision(call=key, is_approved=True, at=time_us)
         yield r.CallResult(
             call=key, text=said, state=state, error=said[:2_000] if state == "failed" else "", exit_code=code,
-            duration_ms=None if seconds is None else int(seconds * 1000), at=at, line=number,
+            duration_ms=None if seconds is None else int(seconds * 1000), at=time_us, line=number,
             changes=self._patches.pop(key, ()),
         )  # fmt: skip
 
-    def _event(self, payload: JsonObject, at: int | None, number: int) -> Iterator[r.Record]:
+    def _event(self, payload: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
         match r.text_of(payload, "type"):
             case "token_count":
                 yield from self._tokens(r.object_of(payload, "info"))
             case "turn_aborted":
                 yield from self._untold("user")
-                yield r.TurnStop(outcome="interrupted", detail=r.text_of(payload, "reason"), at=at)
+                yield r.TurnStop(outcome="interrupted", detail=r.text_of(payload, "reason"), at=time_us)
             case "error" | "stream_error":
-                yield r.ErrorRecord(code="error", message=r.text_of(payload, "message"), at=at)
+                yield r.ErrorRecord(code="error", message=r.text_of(payload, "message"), at=time_us)
             case "user_message":
                 said = r.text_of(payload, "message")
-                self._told["user"].append(r.Prompt(text=said, at=at, line=number))
+                self._told["user"].append(r.Prompt(text=said, at=time_us, line=number))
             case "agent_message":
-                self._told["agent"].append(self._reply(r.text_of(payload, "message"), (), at, number))
+                self._told["agent"].append(self._reply(r.text_of(payload, "message"), (), time_us, number))
             case "agent_reasoning" | "agent_reasoning_raw_content":
                 return
             case "patch_apply_end" | "exec_command_end" | "mcp_tool_call_end":
-                yield from self._ended_call(payload, at, number)
+                yield from self._ended_call(payload, time_us, number)
             case kind:
-                yield r.UnmappedRecord(kind=f"event.{kind}", content=payload, at=at, line=number)
+                yield r.UnmappedRecord(kind=f"event.{kind}", content=payload, at=time_us, line=number)
 
-    def _ended_call(self, payload: JsonObject, at: int | None, number: int) -> Iterator[r.Record]:
+    def _ended_call(self, payload: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
         """Yield a call that only its end tells of, as those made within a script; the others are items."""
         key = r.text_of(payload, "call_id")
         changes = _applied_edits(r.object_of(payload, "changes"))
@@ -275,14 +276,15 @@ class _RolloutReader:
                 self._patches[key] = changes
             return
         self._called.add(key)
-        yield self._reply("", (_call_of_ended_item(key, payload),), at, number)
+        yield self._reply("", (_call_of_ended_item(key, payload),), time_us, number)
         said = r.first_text(payload, "aggregated_output", "formatted_output", "stdout", "stderr")
         code = r.integer_of(payload, "exit_code")
         is_bad = bool(code) or payload.get("success") is False or "Err" in r.object_of(payload, "result")
         yield r.CallResult(
             call=key,
             text=said or r.content_of(r.object_of(r.object_of(payload, "result"), "Ok"), "content"),
-            state="failed" if is_bad else "succeeded", exit_code=code, changes=changes, at=at, line=number,
+            state="failed" if is_bad else "succeeded", exit_code=code, changes=changes, at=time_us,
+            line=number,
         )  # fmt: skip
 
     def _tokens(self, info: JsonObject) -> Iterator[r.Record]:
@@ -296,15 +298,15 @@ class _RolloutReader:
 def _call_of_ended_item(key: str, payload: JsonObject) -> r.ToolCall:
     fields = r.object_of(payload, "invocation")
     if fields:
-        tool, given = (
+        tool, arguments = (
             f"{r.text_of(fields, 'server')}.{r.text_of(fields, 'tool')}",
             r.object_of(fields, "arguments"),
         )
     elif "changes" in payload:
-        tool, given = "apply_patch", {"path": " ".join(r.object_of(payload, "changes"))}
+        tool, arguments = "apply_patch", {"path": " ".join(r.object_of(payload, "changes"))}
     else:
-        tool, given = "shell", {"command": payload.get("command")}
-    return r.ToolCall(id=key, tool=tool, arguments=given)
+        tool, arguments = "shell", {"command": payload.get("command")}
+    return r.ToolCall(id=key, tool=tool, arguments=arguments)
 
 
 def _applied_edits(changes: JsonObject) -> tuple[r.FileEdit, ...]:
@@ -352,25 +354,25 @@ def _patch_text(written: Json, arguments: JsonObject) -> str:
     return "\n".join([*parts, written if isinstance(written, str) and not arguments else ""])
 
 
-def _call_outcome(given: Json) -> tuple[str, int | None, float | None]:
-    if isinstance(given, str) and given.startswith("{"):
+def _call_outcome(output: Json) -> tuple[str, int | None, float | None]:
+    if isinstance(output, str) and output.startswith("{"):
         try:
-            parsed: Json = orjson.loads(given)
+            parsed: Json = orjson.loads(output)
         except ValueError:
-            return given, None, None
+            return output, None, None
         if not r.as_object(parsed).keys() & {"output", "content", "metadata"}:
-            return given, None, None  # what a program printed, or a tool of somebody else's gave back
-        given = parsed
-    if isinstance(given, list):
-        given = r.content_text(given)
-    if isinstance(given, str):
-        code = _number_behind(given, "Exit code:")
-        code = _number_behind(given, "Process exited with code") if code is None else code
-        return given, code, _seconds_behind(given, "Wall time:")
-    fields = r.as_object(given)
+            return output, None, None  # what a program printed, or a tool of somebody else's gave back
+        output = parsed
+    if isinstance(output, list):
+        output = r.content_text(output)
+    if isinstance(output, str):
+        code = _number_behind(output, "Exit code:")
+        code = _number_behind(output, "Process exited with code") if code is None else code
+        return output, code, _seconds_behind(output, "Wall time:")
+    fields = r.as_object(output)
     meta = r.object_of(fields, "metadata")
     seconds = meta.get("duration_seconds")
-    said = r.text_of(fields, "output") or r.content_of(fields, "content") or r.content_text(given)
+    said = r.text_of(fields, "output") or r.content_of(fields, "content") or r.content_text(output)
     return (
         said,
         r.integer_of(meta, "exit_code"),
@@ -435,9 +437,9 @@ def _exec_item(item: JsonObject, number: int) -> Iterator[r.Record]:
             )
         case "file_change":
             changes = tuple(
-                r.FileEdit(path=r.text_of(one, "path"),
-                         change=_CHANGE_KINDS.get(r.text_of(one, "kind"), "modify"))
-                for one in r.objects_of(item, "changes")
+                r.FileEdit(path=r.text_of(fields, "path"),
+                         change=_CHANGE_KINDS.get(r.text_of(fields, "kind"), "modify"))
+                for fields in r.objects_of(item, "changes")
             )  # fmt: skip
             paths = [change.path for change in changes]
             yield r.Reply(

@@ -115,7 +115,7 @@ class UnknownFormat(ValueError):
 
 def format_names() -> list[str]:
     return sorted(
-        {one.name for one in (*LINE_FORMATS, *DOCUMENT_FORMATS, *TEXT_FORMATS)}
+        {file_format.name for file_format in (*LINE_FORMATS, *DOCUMENT_FORMATS, *TEXT_FORMATS)}
         | {workbench_sessions.FORMAT_NAME}
     )
 
@@ -210,29 +210,33 @@ def _detect_json(whole: "_ReplayedStream", head: bytes, name: str, wanted: str |
     sample = _sample_objects(head)
     if wanted in (None, workbench_sessions.FORMAT_NAME) and workbench_sessions.is_workbench_session(sample):
         return DetectedFile(format=workbench_sessions.FORMAT_NAME, lines=json_values(raw_lines(whole)))
-    if found := _matching_line_format(sample, wanted):
-        return DetectedFile(format=found.name, items=found.read(json_values(raw_lines(whole)), name))
+    if line_format := _matching_line_format(sample, wanted):
+        return DetectedFile(
+            format=line_format.name, items=line_format.read(json_values(raw_lines(whole)), name)
+        )
     data = whole.read(MOST_DOCUMENT + 1)
     if len(data) > MOST_DOCUMENT:
         raise UnknownFormat(f"it is one document of over {MOST_DOCUMENT >> 20} MB")
-    found, problems = json_documents(data)
-    for one in DOCUMENT_FORMATS:
-        if wanted in (None, one.name) and found and one.is_it(found[0].value):
+    documents, problems = json_documents(data)
+    for document_format in DOCUMENT_FORMATS:
+        is_wanted = wanted in (None, document_format.name)
+        if is_wanted and documents and document_format.is_it(documents[0].value):
             return DetectedFile(
-                format=one.name, items=_problems_first(problems, _read_documents(one, found, name))
+                format=document_format.name,
+                items=_problems_first(problems, _read_documents(document_format, documents, name)),
             )
     # Lines that a tool has laid out anew: one array of them, each over several lines, or one that breaks off.
     several = json_rows(data) if len(data) <= _MOST_ROWS else []
     if not any(isinstance(line, JsonLine) for line in several):
-        several = [*_array_members(found), *problems]
+        several = [*_array_members(documents), *problems]
     sample = [
         value
         for line in several[:_SAMPLE_SIZE]
         if isinstance(line, JsonLine) and (value := as_object(line.value))
     ]
-    if one := _matching_line_format(sample, wanted):
-        return DetectedFile(format=one.name, items=one.read(several, name))
-    raise UnknownFormat("its keys are those of no format that is known" if found else "it is no JSON")
+    if line_format := _matching_line_format(sample, wanted):
+        return DetectedFile(format=line_format.name, items=line_format.read(several, name))
+    raise UnknownFormat("its keys are those of no format that is known" if documents else "it is no JSON")
 
 
 def _array_members(documents: list[JsonLine]) -> list[JsonLine]:
@@ -244,10 +248,10 @@ def _array_members(documents: list[JsonLine]) -> list[JsonLine]:
 def _read_documents(
     document_format: DocumentFormat, documents: list[JsonLine], name: str
 ) -> Iterator[Record]:
-    for at, line in enumerate(documents):
-        if at and line.value in (documents[0].value, documents[at - 1].value):
+    for index, line in enumerate(documents):
+        if index and line.value in (documents[0].value, documents[index - 1].value):
             yield FileProblem(line=line.number, why="the same document again, which is taken once")
-        elif at and not document_format.is_it(line.value):
+        elif index and not document_format.is_it(line.value):
             yield FileProblem(
                 line=line.number, why=f"a document that is not of the format {document_format.name}: left out"
             )
@@ -289,10 +293,12 @@ def _detect_text(whole: "_ReplayedStream", head: bytes, name: str, wanted: str |
             problems: list[FileProblem] = []
             read = text_format.read(_text_lines(whole, problems), name)
             return DetectedFile(format=text_format.name, items=itertools.chain(read, _LateProblems(problems)))
-    if (sample := _sample_objects(head)) and (found := _matching_line_format(sample, wanted)):
-        return DetectedFile(format=found.name, items=found.read(json_values(raw_lines(whole)), name))
-    if found := _detect_after_words(whole, head, name, wanted):
-        return found
+    if (sample := _sample_objects(head)) and (line_format := _matching_line_format(sample, wanted)):
+        return DetectedFile(
+            format=line_format.name, items=line_format.read(json_values(raw_lines(whole)), name)
+        )
+    if detected := _detect_after_words(whole, head, name, wanted):
+        return detected
     raise UnknownFormat("it is neither JSON nor a history in text that is known")
 
 

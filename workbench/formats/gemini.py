@@ -90,8 +90,8 @@ class _ChatReplay:
     def _set(self, update: JsonObject, number: int) -> None:
         if isinstance(update.get("messages"), list):
             self.messages = {}
-            for at, message in enumerate(r.objects_of(update, "messages")):
-                self._put({"id": f"{number}.{at}", **message}, number)
+            for index, message in enumerate(r.objects_of(update, "messages")):
+                self._put({"id": f"{number}.{index}", **message}, number)
         self.facts.update({key: value for key, value in update.items() if key != "messages"})
 
     def _rewind(self, target: str, number: int) -> None:
@@ -120,9 +120,9 @@ def read_checkpoint(value: Json, name: str) -> Iterator[r.Record]:
 
 def _model_turn(parts: list[JsonObject], number: int, waiting: list[tuple[str, str]]) -> r.Reply:
     calls: list[r.ToolCall] = []
-    for at, part in enumerate(parts):
+    for index, part in enumerate(parts):
         if fields := r.object_of(part, "functionCall"):
-            key, tool = r.text_of(fields, "id") or f"call-{number}.{at}", r.text_of(fields, "name")
+            key, tool = r.text_of(fields, "id") or f"call-{number}.{index}", r.text_of(fields, "name")
             calls.append(r.ToolCall(id=key, tool=tool, arguments=r.object_of(fields, "args")))
             waiting.append((key, tool))
     words = [r.text_of(part, "text") for part in parts if part.get("thought") is not True]
@@ -156,7 +156,7 @@ def read_log(value: Json, name: str) -> Iterator[r.Record]:
     del name
     yield from r.typed_prompts(
         enumerate(r.as_objects(value), 1), "sessionId", "message", "timestamp",
-        lambda key, at: r.SessionHead(key=f"log:{key}", at=at, provider="google"),
+        lambda key, time_us: r.SessionHead(key=f"log:{key}", at=time_us, provider="google"),
     )  # fmt: skip
 
 
@@ -172,27 +172,27 @@ def _session_head(document: JsonObject, name: str) -> r.SessionHead:
 
 
 def _read_message(message: JsonObject, number: int) -> Iterator[r.Record]:
-    kind, at = r.text_of(message, "type"), r.time_of(message, "timestamp")
+    kind, time_us = r.text_of(message, "type"), r.time_of(message, "timestamp")
     said = r.content_of(message, "content")
     match kind:
         case "user":
-            yield r.Prompt(text=said, at=at, line=number)
+            yield r.Prompt(text=said, at=time_us, line=number)
         case "gemini" | "model":
-            yield from _read_reply(message, said, at, number)
+            yield from _read_reply(message, said, time_us, number)
         case "error":
-            yield r.ErrorRecord(code="error", message=said, at=at)
+            yield r.ErrorRecord(code="error", message=said, at=time_us)
         case "info" | "warning":
             is_stop = "cancelled" in said.casefold()
-            yield r.UnmappedRecord(kind=kind, content=said, at=at, line=number)
+            yield r.UnmappedRecord(kind=kind, content=said, at=time_us, line=number)
             if is_stop:
-                yield r.TurnStop(detail=said, at=at)
+                yield r.TurnStop(detail=said, at=time_us)
         case _:
             yield r.UnmappedRecord(
-                kind=kind or "message", content=message, at=at, line=number, is_understood=False
+                kind=kind or "message", content=message, at=time_us, line=number, is_understood=False
             )
 
 
-def _read_reply(message: JsonObject, said: str, at: int | None, number: int) -> Iterator[r.Record]:
+def _read_reply(message: JsonObject, said: str, time_us: int | None, number: int) -> Iterator[r.Record]:
     thoughts = [
         f"{r.text_of(thought, 'subject')}: {r.text_of(thought, 'description')}"
         for thought in r.objects_of(message, "thoughts")
@@ -204,7 +204,7 @@ def _read_reply(message: JsonObject, said: str, at: int | None, number: int) -> 
         output_tokens=r.count_of(tokens, "output") + r.count_of(tokens, "thoughts"),
     )
     yield r.Reply(
-        text=said, thinking="\n\n".join(thoughts), usage=used, model=r.text_of(message, "model"), at=at,
+        text=said, thinking="\n\n".join(thoughts), usage=used, model=r.text_of(message, "model"), at=time_us,
         line=number, calls=tuple(
             r.ToolCall(id=r.text_of(call, "id"), tool=r.text_of(call, "name"),
                      arguments=r.object_of(call, "args"))

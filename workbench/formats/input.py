@@ -79,17 +79,17 @@ def json_values(lines: Iterable[bytes | int]) -> Iterator[JsonLine | FileProblem
 def _repaired_line(number: int, line: bytes) -> Iterator[JsonLine | FileProblem]:
     source, is_utf8 = _decode_json(line.strip(_BLANK_BYTES))
     source = source.strip().removeprefix("\ufeff")
-    found, rest = _value_sequence(source)
+    values, rest = _value_sequence(source)
     if line.startswith(b"\0") or line.endswith(b"\0"):
         yield FileProblem(line=number, why=_NUL_MESSAGE.format(line.count(b"\0")))
     if not is_utf8:
         yield FileProblem(line=number, why="it is not UTF-8: what was no character reads as U+FFFD")
-    if len(found) > 1:
-        yield FileProblem(line=number, why=f"{len(found)} values stand in one line; all of them are read")
-    yield from (JsonLine(number, value) for value in found)
+    if len(values) > 1:
+        yield FileProblem(line=number, why=f"{len(values)} values stand in one line; all of them are read")
+    yield from (JsonLine(number, value) for value in values)
     if rest:
         yield FileProblem(
-            line=number, why="it is cut off or no JSON" + (" behind what was read" if found else "")
+            line=number, why="it is cut off or no JSON" + (" behind what was read" if values else "")
         )
 
 
@@ -103,17 +103,17 @@ def _decode_json(data: bytes) -> tuple[str, bool]:
 def _value_sequence(source: str) -> tuple[list[Json], str]:
     decoder = json.JSONDecoder(strict=False, parse_constant=lambda _: None, parse_int=_bounded_integer)
     values: list[Json] = []
-    at, has_halves = 0, bool(_HALF_SURROGATE.search(source))
-    while at < len(source):
+    position, has_halves = 0, bool(_HALF_SURROGATE.search(source))
+    while position < len(source):
         try:
-            value, end = decoder.raw_decode(source, at)
+            value, end = decoder.raw_decode(source, position)
             values.append(_without_half_surrogates(value) if has_halves else value)
         except (ValueError, RecursionError):
             break
-        at = end
-        while at < len(source) and source[at] in " \t\r\n,\x1e":
-            at += 1
-    return values, source[at:]
+        position = end
+        while position < len(source) and source[position] in " \t\r\n,\x1e":
+            position += 1
+    return values, source[position:]
 
 
 def _without_half_surrogates(value: Json) -> Json:
@@ -151,16 +151,16 @@ def json_rows(data: bytes) -> list[JsonLine | FileProblem]:
 
 
 def _with_line_numbers(source: str, values: list[Json]) -> Iterator[tuple[int, Json]]:
-    decoder, at, line = json.JSONDecoder(strict=False, parse_int=_bounded_integer), 0, 1
+    decoder, position, line = json.JSONDecoder(strict=False, parse_int=_bounded_integer), 0, 1
     for number, value in enumerate(values, 1):
         yield line, value
         if number == len(values):
             return
-        end = decoder.raw_decode(source, at)[1]
+        end = decoder.raw_decode(source, position)[1]
         while end < len(source) and source[end] in " \t\r\n,\x1e":
             end += 1
-        line += source.count("\n", at, end)
-        at = end
+        line += source.count("\n", position, end)
+        position = end
 
 
 def json_documents(data: bytes) -> tuple[list[JsonLine], list[FileProblem]]:
@@ -190,14 +190,14 @@ def json_documents(data: bytes) -> tuple[list[JsonLine], list[FileProblem]]:
 
 
 def _salvage_document(source: str) -> tuple[Json, FileProblem]:
-    for at, closing in reversed(_last_value_ends(source)):
+    for end, closing in reversed(_last_value_ends(source)):
         try:
             value = _without_half_surrogates(
-                json.loads(source[:at] + closing, strict=False, parse_int=_bounded_integer)
+                json.loads(source[:end] + closing, strict=False, parse_int=_bounded_integer)
             )
         except (ValueError, RecursionError):
             continue
-        line = source.count("\n", 0, at) + 1
+        line = source.count("\n", 0, end) + 1
         return value, FileProblem(line=line, why="the document breaks off here; the rest is read")
     return None, FileProblem(line=1, why="it is no JSON")
 

@@ -112,8 +112,8 @@ def _read_sample(sample: JsonObject, log: JsonObject, name: str, number: int) ->
         for event in events
         if event.get("event") == "approval"
     }
-    for at, row in enumerate(messages, 1):
-        yield from _read_message(row, at, answers, decided)
+    for position, row in enumerate(messages, 1):
+        yield from _read_message(row, position, answers, decided)
     yield from _unmapped_records(sample, events)
 
 
@@ -144,11 +144,11 @@ def _read_message(
         case "assistant":
             calls = tuple(
                 r.ToolCall(
-                    id=r.text_of(one, "id"),
-                    tool=r.text_of(one, "function"),
-                    arguments=r.object_of(one, "arguments"),
+                    id=r.text_of(fields, "id"),
+                    tool=r.text_of(fields, "function"),
+                    arguments=r.object_of(fields, "arguments"),
                 )
-                for one in r.objects_of(row, "tool_calls")
+                for fields in r.objects_of(row, "tool_calls")
             )
             thoughts = (r.first_text(item, "reasoning", "summary") for item in r.objects_of(row, "content"))
             thinking = "\n\n".join(filter(None, thoughts))
@@ -184,8 +184,8 @@ def _read_answer(
 def _unmapped_records(sample: JsonObject, events: list[JsonObject]) -> Iterator[r.Record]:
     used = [r.as_object(usage) for usage in r.object_of(sample, "model_usage").values()]
     total = Usage(
-        input_tokens=sum(r.count_of(one, "input_tokens") for one in used),
-        output_tokens=sum(r.count_of(one, "output_tokens") for one in used),
+        input_tokens=sum(r.count_of(counts, "input_tokens") for counts in used),
+        output_tokens=sum(r.count_of(counts, "output_tokens") for counts in used),
     )
     if total.total_tokens:
         yield r.UsageRecord(usage=total)

@@ -27,7 +27,11 @@ def read_export(value: Json, name: str) -> Iterator[r.Record]:
     document = r.as_object(value)
     info = r.object_of(document, "info")
     messages = r.objects_of(document, "messages")
-    models = [r.object_of(one, "info") for one in messages if r.text_of(r.object_of(one, "info"), "modelID")]
+    models = [
+        r.object_of(message, "info")
+        for message in messages
+        if r.text_of(r.object_of(message, "info"), "modelID")
+    ]
     facts = {key: info[key] for key in ("version", "projectID", "parentID", "slug") if key in info}
     yield r.SessionHead(
         key=r.text_of(info, "id") or name, title=r.text_of(info, "title"),
@@ -43,9 +47,9 @@ def read_export(value: Json, name: str) -> Iterator[r.Record]:
 
 def _read_message(message: JsonObject, number: int) -> Iterator[r.Record]:
     info, parts = r.object_of(message, "info"), r.objects_of(message, "parts")
-    at = r.time_of(r.object_of(info, "time"), "created")
+    time_us = r.time_of(r.object_of(info, "time"), "created")
     if info.get("role") == "user":
-        yield r.Prompt(text="\n".join(filter(None, map(_part_text, parts))), at=at, line=number)
+        yield r.Prompt(text="\n".join(filter(None, map(_part_text, parts))), at=time_us, line=number)
         return
     tools = [part for part in parts if part.get("type") == "tool"]
     tokens = r.object_of(info, "tokens")
@@ -53,7 +57,7 @@ def _read_message(message: JsonObject, number: int) -> Iterator[r.Record]:
     yield r.Reply(
         text="\n".join(r.text_of(part, "text") for part in parts if part.get("type") == "text"),
         thinking="\n".join(r.text_of(part, "text") for part in parts if part.get("type") == "reasoning"),
-        calls=tuple(_tool_call_of(part) for part in tools), model=r.text_of(info, "modelID"), at=at,
+        calls=tuple(_tool_call_of(part) for part in tools), model=r.text_of(info, "modelID"), at=time_us,
         line=number,
         usage=Usage(
             input_tokens=r.count_of(tokens, "input") + r.count_of(cache, "read")
@@ -63,7 +67,7 @@ def _read_message(message: JsonObject, number: int) -> Iterator[r.Record]:
     )  # fmt: skip
     for part in tools:
         yield _read_result(part, number)
-    yield from _unmapped_parts(parts, info, at, number)
+    yield from _unmapped_parts(parts, info, time_us, number)
 
 
 def _part_text(part: JsonObject) -> str:
@@ -125,21 +129,25 @@ def _edits_of_result(tool: str, arguments: JsonObject, meta: JsonObject) -> tupl
 
 
 def _unmapped_parts(
-    parts: list[JsonObject], info: JsonObject, at: int | None, number: int
+    parts: list[JsonObject], info: JsonObject, time_us: int | None, number: int
 ) -> Iterator[r.Record]:
     for part in parts:
         kind = r.text_of(part, "type")
         if kind not in ("text", "reasoning", "tool", "file", "step-start", "step-finish"):
             yield r.UnmappedRecord(
-                kind=f"part.{kind}", content=part, at=at, line=number, is_understood=kind in _IGNORED_PARTS
+                kind=f"part.{kind}",
+                content=part,
+                at=time_us,
+                line=number,
+                is_understood=kind in _IGNORED_PARTS,
             )
     error = r.object_of(info, "error")
     if error:
         why = r.text_of(r.object_of(error, "data"), "message") or r.text_of(error, "name")
         if "Abort" in r.text_of(error, "name"):
-            yield r.TurnStop(detail=why, at=at)
+            yield r.TurnStop(detail=why, at=time_us)
         else:
-            yield r.ErrorRecord(code=r.text_of(error, "name") or "error", message=why, at=at)
+            yield r.ErrorRecord(code=r.text_of(error, "name") or "error", message=why, at=time_us)
 
 
 SQLITE_MAGIC: Final = b"SQLite format 3\0"
@@ -158,13 +166,13 @@ def apply_write_ahead_log(database: bytes, log: bytes) -> bytes:
         return database
     pages = bytearray(database)
     waiting: list[tuple[int, int]] = []
-    for at in range(
+    for offset in range(
         _WAL_HEADER_SIZE, len(log) - size - _WAL_FRAME_HEADER_SIZE + 1, size + _WAL_FRAME_HEADER_SIZE
     ):
-        if log[at + 8 : at + 16] != salt:
+        if log[offset + 8 : offset + 16] != salt:
             break
-        waiting.append((int.from_bytes(log[at : at + 4]), at + _WAL_FRAME_HEADER_SIZE))
-        if count := int.from_bytes(log[at + 4 : at + 8]):
+        waiting.append((int.from_bytes(log[offset : offset + 4]), offset + _WAL_FRAME_HEADER_SIZE))
+        if count := int.from_bytes(log[offset + 4 : offset + 8]):
             _apply_commit(pages, log, waiting, size, count)
             waiting = []
     return bytes(pages)
@@ -174,9 +182,9 @@ def _apply_commit(pages: bytearray, log: bytes, frames: list[tuple[int, int]], s
     if not 0 < count * size <= len(pages) + len(log):
         return
     pages.extend(bytes(max(0, count * size - len(pages))))
-    for page, at in frames:
+    for page, offset in frames:
         if 0 < page <= count:
-            pages[(page - 1) * size : page * size] = log[at : at + size]
+            pages[(page - 1) * size : page * size] = log[offset : offset + size]
     del pages[count * size :]
 
 
@@ -205,10 +213,10 @@ def _read_sessions(database: Database, name: str) -> Iterator[r.Record]:
             key = r.text_of(info, "id")
             messages: list[Json] = [
                 {
-                    "info": one,
-                    "parts": _table_rows(database, "part", "message_id = ?", (r.text_of(one, "id"),)),
+                    "info": message,
+                    "parts": _table_rows(database, "part", "message_id = ?", (r.text_of(message, "id"),)),
                 }
-                for one in map(r.as_object, _table_rows(database, "message", "session_id = ?", (key,)))
+                for message in map(r.as_object, _table_rows(database, "message", "session_id = ?", (key,)))
             ]
             read += 1
             yield from read_export({"info": info, "messages": messages}, name)
@@ -227,8 +235,8 @@ def _table_rows(database: Database, table: str, where: str, values: tuple[str, .
 
 
 def _creation_time(row: JsonObject) -> int:
-    made = r.object_of(row, "time").get("created")
-    return made if isinstance(made, int) else 0
+    created = r.object_of(row, "time").get("created")
+    return created if isinstance(created, int) else 0
 
 
 def _row_object(row: dict[str, Json]) -> Json:

@@ -59,18 +59,20 @@ def read_rows(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[
 
 
 def _session(events: list[tuple[int, JsonObject]], name: str, row: JsonObject) -> Iterator[r.Record]:
-    start = next((r.time_of(one, "timestamp") for _, one in events if one.get("timestamp")), None)
+    start = next((r.time_of(event, "timestamp") for _, event in events if event.get("timestamp")), None)
     model = r.text_of(r.object_of(r.object_of(row, "metadata"), "llm_config"), "model")
-    shown = r.as_object(next((one for _, one in events if one.get("kind") == "SystemPromptEvent"), None))
+    shown = r.as_object(
+        next((event for _, event in events if event.get("kind") == "SystemPromptEvent"), None)
+    )
     yield r.SessionHead(
         key=r.first_text(row, "instance_id") or _session_id(events, name), at=start, model=model,
         system_prompt=r.content_text([shown.get("system_prompt")]),
     )  # fmt: skip
-    if any(r.lacks_time_zone(one.get("timestamp")) for _, one in events[:20]):
+    if any(r.lacks_time_zone(event.get("timestamp")) for _, event in events[:20]):
         yield r.FileProblem(line=1, why="times have no zone; they are taken as UTC")
     reader = _EventReader()
-    for number, one in events:
-        yield from reader.event(one, number)
+    for number, event in events:
+        yield from reader.event(event, number)
     if patch := r.first_text(row, "git_patch") or r.first_text(r.object_of(row, "test_result"), "git_patch"):
         yield r.Reply(calls=(r.ToolCall(id="result", tool="submit", arguments={"path": "git_patch"}),))
         try:
@@ -96,14 +98,14 @@ class _EventReader:
         self._waits = False
 
     def event(self, row: JsonObject, number: int) -> Iterator[r.Record]:
-        at = r.time_of(row, "timestamp")
+        time_us = r.time_of(row, "timestamp")
         yield from self._spent(r.object_of(row, "llm_metrics"))
         if "action" in row and isinstance(row["action"], str):
-            yield from self._action(row, at, number)
+            yield from self._action(row, time_us, number)
         elif isinstance(row.get("observation"), str):
-            yield from self._observation(row, at, number)
+            yield from self._observation(row, time_us, number)
         else:
-            yield from self._newer(row, at, number)
+            yield from self._newer(row, time_us, number)
 
     def _spent(self, metrics: JsonObject) -> Iterator[r.Record]:
         used = r.object_of(metrics, "accumulated_token_usage")
@@ -121,57 +123,57 @@ class _EventReader:
             )
             self._usage = now
 
-    def _action(self, row: JsonObject, at: int | None, number: int) -> Iterator[r.Record]:
+    def _action(self, row: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
         kind, arguments = r.text_of(row, "action"), r.object_of(row, "args")
         said = r.first_text(arguments, "content", "thought", "final_thought") or r.text_of(row, "message")
         if kind == "message" and row.get("source") == "user":
-            yield r.Prompt(text=said, at=at, line=number)
+            yield r.Prompt(text=said, at=time_us, line=number)
         elif kind in _MESSAGE_TYPES:
             is_thought = kind == "think"
             yield r.Reply(
-                text="" if is_thought else said, thinking=said if is_thought else "", at=at, line=number
+                text="" if is_thought else said, thinking=said if is_thought else "", at=time_us, line=number
             )
         elif kind in _UNDERSTOOD_TYPES:
-            yield r.UnmappedRecord(kind=f"action.{kind}", content=arguments, at=at, line=number)
+            yield r.UnmappedRecord(kind=f"action.{kind}", content=arguments, at=time_us, line=number)
         else:
             key = (
                 r.text_of(r.object_of(row, "tool_call_metadata"), "tool_call_id")
                 or f"event-{row.get('id', number)}"
             )
             self._actions[str(row.get("id"))] = (key, kind, arguments)
-            given = {
+            call_arguments = {
                 name: value
                 for name, value in arguments.items()
                 if name != "thought" and value not in (None, "")
             }
             tool = r.text_of(r.object_of(row, "tool_call_metadata"), "function_name") or kind
-            asked = r.ToolCall(id=key, tool=tool, arguments=given)
-            yield r.Reply(text=r.text_of(arguments, "thought"), calls=(asked,), at=at, line=number)
+            asked = r.ToolCall(id=key, tool=tool, arguments=call_arguments)
+            yield r.Reply(text=r.text_of(arguments, "thought"), calls=(asked,), at=time_us, line=number)
             state = r.text_of(arguments, "confirmation_state")
             if state == "confirmed" and arguments.get("security_risk") is not None:
-                yield r.CallDecision(call=key, is_approved=True, at=at)
+                yield r.CallDecision(call=key, is_approved=True, at=time_us)
             elif state == "rejected":
                 self._actions.pop(str(row.get("id")))
-                yield r.CallResult(call=key, state="rejected", at=at, line=number)
+                yield r.CallResult(call=key, state="rejected", at=time_us, line=number)
 
-    def _observation(self, row: JsonObject, at: int | None, number: int) -> Iterator[r.Record]:
+    def _observation(self, row: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
         kind, extras = r.text_of(row, "observation"), r.object_of(row, "extras")
         asked = self._actions.pop(str(row.get("cause")), None)
         said = r.text_of(row, "content") or r.text_of(row, "message")
         if asked is not None:
-            yield self._result(asked, row, kind, said, at, number)
+            yield self._result(asked, row, kind, said, time_us, number)
         elif kind == "error":
-            yield r.ErrorRecord(code="error", message=said, at=at)
+            yield r.ErrorRecord(code="error", message=said, at=time_us)
         elif kind == "agent_state_changed" and extras.get("agent_state") in ("stopped", "error"):
-            yield r.TurnStop(detail=r.text_of(extras, "agent_state"), at=at)
+            yield r.TurnStop(detail=r.text_of(extras, "agent_state"), at=time_us)
         else:
             known = kind in _UNDERSTOOD_TYPES
             yield r.UnmappedRecord(
-                kind=f"observation.{kind}", content=row, at=at, line=number, is_understood=known
+                kind=f"observation.{kind}", content=row, at=time_us, line=number, is_understood=known
             )
 
     def _result(
-        self, asked: tuple[str, str, JsonObject], row: JsonObject, kind: str, said: str, at: int | None,
+        self, asked: tuple[str, str, JsonObject], row: JsonObject, kind: str, said: str, time_us: int | None,
         number: int,
     ) -> r.CallResult:  # fmt: skip
         key, tool, arguments = asked
@@ -181,40 +183,42 @@ class _EventReader:
         is_bad = kind == "error" or bool(code and code > 0)
         state: r.ResultState = "rejected" if kind == "user_rejected" else "failed" if is_bad else "succeeded"
         return r.CallResult(
-            call=key, text=said, state=state, error=said[:2_000] if is_bad else "", exit_code=code, at=at,
-            line=number, changes=_edits_of_result(tool, arguments, said),
+            call=key, text=said, state=state, error=said[:2_000] if is_bad else "", exit_code=code,
+            at=time_us, line=number, changes=_edits_of_result(tool, arguments, said),
         )  # fmt: skip
 
-    def _newer(self, row: JsonObject, at: int | None, number: int) -> Iterator[r.Record]:
+    def _newer(self, row: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
         match r.text_of(row, "kind"):
             case "MessageEvent":
-                yield from self._message(row, at, number)
+                yield from self._message(row, time_us, number)
             case "ActionEvent":
-                yield self._asked(row, at, number)
+                yield self._asked(row, time_us, number)
             case "ObservationEvent" | "AgentErrorEvent" | "UserRejectObservation" as kind:
-                yield from self._newer_result(kind, row, at, number)
+                yield from self._newer_result(kind, row, time_us, number)
             case "PauseEvent" | "InterruptEvent" as kind:
-                yield r.TurnStop(detail=kind, at=at)
+                yield r.TurnStop(detail=kind, at=time_us)
             case "ConversationErrorEvent":
-                yield r.ErrorRecord(code=r.first_text(row, "code"), message=r.text_of(row, "detail"), at=at)
+                yield r.ErrorRecord(
+                    code=r.first_text(row, "code"), message=r.text_of(row, "detail"), at=time_us
+                )
             case kind:
                 self._waits = self._waits or row.get("value") == _WAITING_STATE
                 yield r.UnmappedRecord(
-                    kind=kind or "event", content=row, at=at, line=number, is_understood=bool(kind)
+                    kind=kind or "event", content=row, at=time_us, line=number, is_understood=bool(kind)
                 )
 
-    def _message(self, row: JsonObject, at: int | None, number: int) -> Iterator[r.Record]:
+    def _message(self, row: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
         message = r.object_of(row, "llm_message")
         said = r.content_of(message, "content")
         if row.get("source") == "user":
-            yield r.Prompt(text=said, at=at, line=number)
+            yield r.Prompt(text=said, at=time_us, line=number)
         elif row.get("source") == "environment":
-            yield r.UnmappedRecord(kind="environment", content=said, at=at, line=number)
+            yield r.UnmappedRecord(kind="environment", content=said, at=time_us, line=number)
         else:
             thinking = r.text_of(message, "reasoning_content")
-            yield r.Reply(text=said, thinking=thinking, at=at, line=number)
+            yield r.Reply(text=said, thinking=thinking, at=time_us, line=number)
 
-    def _asked(self, row: JsonObject, at: int | None, number: int) -> r.Reply:
+    def _asked(self, row: JsonObject, time_us: int | None, number: int) -> r.Reply:
         action = r.object_of(row, "action")
         key = r.text_of(row, "tool_call_id") or r.text_of(row, "id")
         tool = r.first_text(row, "tool_name") or r.text_of(action, "kind")
@@ -223,11 +227,13 @@ class _EventReader:
             arguments = dict(openai_tool_call(r.object_of(row, "tool_call"), key).arguments)
         self._actions[key] = (key, tool, arguments)
         return r.Reply(
-            text=r.content_of(row, "thought"), thinking=r.text_of(row, "reasoning_content"), at=at,
+            text=r.content_of(row, "thought"), thinking=r.text_of(row, "reasoning_content"), at=time_us,
             line=number, calls=(r.ToolCall(id=key, tool=tool, arguments=arguments),),
         )  # fmt: skip
 
-    def _newer_result(self, kind: str, row: JsonObject, at: int | None, number: int) -> Iterator[r.Record]:
+    def _newer_result(
+        self, kind: str, row: JsonObject, time_us: int | None, number: int
+    ) -> Iterator[r.Record]:
         observation, key = r.object_of(row, "observation"), r.text_of(row, "tool_call_id")
         said = (
             r.content_of(observation, "content")
@@ -241,10 +247,10 @@ class _EventReader:
             "rejected" if kind == "UserRejectObservation" else "failed" if is_bad else "succeeded"
         )
         if self._waits and state != "rejected":
-            yield r.CallDecision(call=key, is_approved=True, at=at)
+            yield r.CallDecision(call=key, is_approved=True, at=time_us)
         self._waits = False
         yield r.CallResult(
-            call=key, text=said, state=state, exit_code=code, at=at, line=number,
+            call=key, text=said, state=state, exit_code=code, at=time_us, line=number,
             error=said[:2_000] if is_bad else "", reason=r.text_of(row, "rejection_reason"),
             changes=_edit_of_observation(observation) if state == "succeeded" else (),
         )  # fmt: skip

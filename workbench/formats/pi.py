@@ -36,34 +36,34 @@ def read(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Rec
             yield line
             continue
         row = r.as_object(line.value)
-        at = r.time_of(row, "timestamp")
+        time_us = r.time_of(row, "timestamp")
         match r.text_of(row, "type"):
             case "session":
                 facts = {key: row[key] for key in ("version", "thinkingLevel", "parentSession") if key in row}
                 yield r.SessionHead(
-                    key=r.text_of(row, "id") or name, workspace=r.text_of(row, "cwd"), at=at,
+                    key=r.text_of(row, "id") or name, workspace=r.text_of(row, "cwd"), at=time_us,
                     facts=facts,
                     provider=r.text_of(row, "provider"), model=r.text_of(row, "modelId"),
                 )  # fmt: skip
             case "session_info" if r.text_of(row, "name"):
-                yield r.TitleChange(title=r.text_of(row, "name"), at=at)
+                yield r.TitleChange(title=r.text_of(row, "name"), at=time_us)
             case "custom_message" if row.get("display") is not False:
-                yield r.Prompt(text=r.content_of(row, "content"), at=at, line=line.number)
+                yield r.Prompt(text=r.content_of(row, "content"), at=time_us, line=line.number)
             case "message":
-                yield from _read_message(r.object_of(row, "message"), at, line.number, calls)
+                yield from _read_message(r.object_of(row, "message"), time_us, line.number, calls)
             case "label" if r.text_of(row, "label"):
-                yield r.UnmappedRecord(kind="label", content=row, at=at, line=line.number)
+                yield r.UnmappedRecord(kind="label", content=row, at=time_us, line=line.number)
             case kind:
                 known = kind in _ENTRY_TYPES
                 yield r.UnmappedRecord(
-                    kind=kind or "entry", content=row, at=at, line=line.number, is_understood=known
+                    kind=kind or "entry", content=row, at=time_us, line=line.number, is_understood=known
                 )
 
 
 def _read_message(
-    message: JsonObject, at: int | None, number: int, calls: dict[str, tuple[str, JsonObject]]
+    message: JsonObject, time_us: int | None, number: int, calls: dict[str, tuple[str, JsonObject]]
 ) -> Iterator[r.Record]:
-    when = r.time_of(message, "timestamp") or at
+    when = r.time_of(message, "timestamp") or time_us
     match r.text_of(message, "role"):
         case "user":
             yield r.Prompt(text=r.content_of(message, "content"), at=when, line=number)
@@ -81,7 +81,7 @@ def _read_message(
 
 
 def _read_reply(
-    message: JsonObject, at: int | None, number: int, calls: dict[str, tuple[str, JsonObject]]
+    message: JsonObject, time_us: int | None, number: int, calls: dict[str, tuple[str, JsonObject]]
 ) -> Iterator[r.Record]:
     blocks = r.objects_of(message, "content")
     asked = tuple(
@@ -101,18 +101,20 @@ def _read_reply(
     )
     yield r.Reply(
         text="\n".join(r.text_of(block, "text") for block in blocks if block.get("type") == "text"),
-        thinking="\n".join(r.text_of(one, "thinking") for one in blocks if one.get("type") == "thinking"),
-        calls=asked, usage=spent, model=r.text_of(message, "model"), at=at, line=number,
+        thinking="\n".join(
+            r.text_of(block, "thinking") for block in blocks if block.get("type") == "thinking"
+        ),
+        calls=asked, usage=spent, model=r.text_of(message, "model"), at=time_us, line=number,
     )  # fmt: skip
     reason = r.text_of(message, "stopReason")
     if reason == "aborted":
-        yield r.TurnStop(at=at)
+        yield r.TurnStop(at=time_us)
     elif reason == "error":
-        yield r.ErrorRecord(code="model", message=r.text_of(message, "errorMessage") or "error", at=at)
+        yield r.ErrorRecord(code="model", message=r.text_of(message, "errorMessage") or "error", at=time_us)
 
 
 def _read_result(
-    message: JsonObject, at: int | None, number: int, calls: dict[str, tuple[str, JsonObject]]
+    message: JsonObject, time_us: int | None, number: int, calls: dict[str, tuple[str, JsonObject]]
 ) -> r.CallResult:
     key, said = r.text_of(message, "toolCallId"), r.content_of(message, "content")
     tool, arguments = calls.get(key, (r.text_of(message, "toolName"), {}))
@@ -120,7 +122,7 @@ def _read_result(
     return r.CallResult(
         call=key, text=said, state="failed" if is_error else "succeeded",
         error=said[:2_000] if is_error else "",
-        changes=_edits_of_result(tool, arguments, r.object_of(message, "details")), at=at, line=number,
+        changes=_edits_of_result(tool, arguments, r.object_of(message, "details")), at=time_us, line=number,
     )  # fmt: skip
 
 
@@ -138,13 +140,13 @@ def _edits_of_result(tool: str, arguments: JsonObject, details: JsonObject) -> t
     return (r.FileEdit(path=path, patch=r.text_of(details, "diff")),)
 
 
-def _read_shell_command(message: JsonObject, at: int | None, number: int) -> Iterator[r.Record]:
+def _read_shell_command(message: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
     key = f"shell-{number}"
     asked = r.ToolCall(id=key, tool="bash", arguments={"command": r.text_of(message, "command")})
-    yield r.Reply(calls=(asked,), at=at, line=number)
+    yield r.Reply(calls=(asked,), at=time_us, line=number)
     code = r.integer_of(message, "exitCode")
     is_stopped = message.get("cancelled") is True
     state: r.ResultState = "cancelled" if is_stopped else "failed" if code else "succeeded"
     yield r.CallResult(
-        call=key, text=r.text_of(message, "output"), state=state, exit_code=code, at=at, line=number
+        call=key, text=r.text_of(message, "output"), state=state, exit_code=code, at=time_us, line=number
     )

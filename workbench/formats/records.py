@@ -243,7 +243,7 @@ def content_of(holder: JsonObject, name: str) -> str:
 
 def first_text(holder: JsonObject, *names: str) -> str:
     """Return the first of some fields that holds a text."""
-    return next((found for name in names if (found := as_text(holder.get(name)))), "")
+    return next((text for name in names if (text := as_text(holder.get(name)))), "")
 
 
 def as_count(value: Json) -> int:

@@ -72,10 +72,10 @@ def _write_wink_event(writing: _WinkDocument, event: e.Event) -> None:
             pass
 
 
-def _write_wink_result(writing: _WinkDocument, call: Call, body: e.CallFinished, at: int) -> None:
+def _write_wink_result(writing: _WinkDocument, call: Call, body: e.CallFinished, time_us: int) -> None:
     content = body.preview or body.error or body.summary or body.state
     writing.messages.append(
-        {**_wink_message("tool", content, at), "tool_call_id": call.provider_call_id or call.id}
+        {**_wink_message("tool", content, time_us), "tool_call_id": call.provider_call_id or call.id}
     )
     if body.state in ("succeeded", "failed", "interrupted"):
         writing.results.append(wink_result(call, body))
@@ -112,8 +112,8 @@ def _wink_call(call: Call) -> JsonObject:
     return document
 
 
-def _wink_message(role: str, content: str, at: int) -> dict[str, Json]:
-    return {"role": role, "content": content, "timestamp": iso_time(at)}
+def _wink_message(role: str, content: str, time_us: int) -> dict[str, Json]:
+    return {"role": role, "content": content, "timestamp": iso_time(time_us)}
 
 
 KaiakContent = tuple[str, JsonObject]

@@ -47,15 +47,15 @@ def read_wink(value: Json, name: str) -> Iterator[r.Record]:
 def _read_wink_message(
     row: JsonObject, number: int, results: dict[str, JsonObject], tool_messages: dict[str, JsonObject]
 ) -> Iterator[r.Record]:
-    said, at = r.content_of(row, "content"), r.time_of(row, "timestamp")
+    said, time_us = r.content_of(row, "content"), r.time_of(row, "timestamp")
     match r.text_of(row, "role"):
         case "user":
-            yield r.Prompt(text=said, at=at, line=number)
+            yield r.Prompt(text=said, at=time_us, line=number)
         case "assistant":
             calls = r.objects_of(row, "tool_calls")
             meta = r.object_of(row, "metadata")
             yield r.Reply(
-                text=said, at=at, line=number, model=r.text_of(meta, "model"),
+                text=said, at=time_us, line=number, model=r.text_of(meta, "model"),
                 usage=Usage(output_tokens=r.count_of(meta, "token_count")),
                 calls=tuple(
                     r.ToolCall(id=r.text_of(call, "id"), tool=r.text_of(call, "tool_name"),
@@ -68,10 +68,10 @@ def _read_wink_message(
                 yield from _read_wink_call(call, results.get(key), tool_messages.get(key), number)
         case "system" | "tool":
             if number > 1 and row.get("role") == "system":
-                yield r.UnmappedRecord(kind="system", content=said, at=at, line=number)
+                yield r.UnmappedRecord(kind="system", content=said, at=time_us, line=number)
         case role:
             yield r.UnmappedRecord(
-                kind=f"message.{role}", content=row, at=at, line=number, is_understood=False
+                kind=f"message.{role}", content=row, at=time_us, line=number, is_understood=False
             )
 
 
@@ -79,13 +79,13 @@ def _read_wink_call(
     call: JsonObject, result: JsonObject | None, tool_message: JsonObject | None, number: int
 ) -> Iterator[r.Record]:
     key, status = r.text_of(call, "id"), r.text_of(call, "status")
-    at = r.time_of(call, "executed_at") or r.as_time((tool_message or {}).get("timestamp"))
+    time_us = r.time_of(call, "executed_at") or r.as_time((tool_message or {}).get("timestamp"))
     words = r.content_text((tool_message or {}).get("content"))
     if status == "rejected":
-        yield r.CallResult(call=key, state="rejected", reason=words, at=at, line=number)
+        yield r.CallResult(call=key, state="rejected", reason=words, at=time_us, line=number)
         return
     if call.get("approval_method") == "manual":
-        yield r.CallDecision(call=key, is_approved=True, at=at)
+        yield r.CallDecision(call=key, is_approved=True, at=time_us)
     if result is None and tool_message is None:
         return
     fields = result or {}
@@ -93,7 +93,7 @@ def _read_wink_call(
     paths = r.as_texts(fields.get("files_affected"))
     yield r.CallResult(
         call=key, text=r.text_of(fields, "output") or words, state="failed" if is_bad else "succeeded",
-        error=r.text_of(fields, "error"), duration_ms=r.integer_of(fields, "execution_time_ms"), at=at,
+        error=r.text_of(fields, "error"), duration_ms=r.integer_of(fields, "execution_time_ms"), at=time_us,
         line=number,
         changes=tuple(_wink_edit(call, path) for path in paths),
     )  # fmt: skip
@@ -169,43 +169,43 @@ class _KaiakReader:
             yield r.FileProblem(line=number, why="it is no message of S2")
 
     def _message(self, row: JsonObject, number: int) -> Iterator[r.Record]:
-        at = r.time_of(row, "timestamp")
+        time_us = r.time_of(row, "timestamp")
         if not self._has_begun:
-            yield self._head(row, at)
+            yield self._head(row, time_us)
         yield from self._numbered(r.integer_of(row, "sequence_number"), number)
         kind, payload = tagged_union(row.get("content"))
         if kind != "AiResponse" and self._partial:
             yield from self.flush()
         match kind:
             case "AiResponse":
-                yield from self._response(payload, at, number)
+                yield from self._response(payload, time_us, number)
             case "Thinking":
-                yield r.Reply(thinking=r.text_of(payload, "text"), at=at, line=number)
+                yield r.Reply(thinking=r.text_of(payload, "text"), at=time_us, line=number)
             case "ToolCall":
-                yield from self._call(payload, at, number)
+                yield from self._call(payload, time_us, number)
             case "FileModification":
                 self._changes.append(_kaiak_edit(payload))
             case "Error":
-                yield from self._error(payload, at)
+                yield from self._error(payload, time_us)
             case "System" | "Progress" | "UserInteraction":
                 is_prompt = kind == "System" and r.text_of(payload, "event") == "prompt.submitted"
                 said = r.text_of(payload, "text")
                 if is_prompt and said:
-                    yield r.Prompt(text=said, at=at, line=number)
+                    yield r.Prompt(text=said, at=time_us, line=number)
                 else:
-                    yield r.UnmappedRecord(kind=kind, content=payload, at=at, line=number)
+                    yield r.UnmappedRecord(kind=kind, content=payload, at=time_us, line=number)
             case _:
                 yield r.UnmappedRecord(
-                    kind=kind or "message", content=row, at=at, line=number, is_understood=False
+                    kind=kind or "message", content=row, at=time_us, line=number, is_understood=False
                 )
 
-    def _head(self, row: JsonObject, at: int | None) -> r.SessionHead:
+    def _head(self, row: JsonObject, time_us: int | None) -> r.SessionHead:
         self._has_begun = True
         settings = r.object_of(self._session, "configuration")
         return r.SessionHead(
             key=r.text_of(row, "session_id") or self._name,
             workspace=r.text_of(self._session, "workspace_path"),
-            provider=r.text_of(settings, "provider"), model=r.text_of(settings, "model"), at=at,
+            provider=r.text_of(settings, "provider"), model=r.text_of(settings, "model"), at=time_us,
             status=r.text_of(self._session, "status") or None,
         )  # fmt: skip
 
@@ -215,14 +215,14 @@ class _KaiakReader:
             yield r.FileProblem(line=number, why=f"sequence number {here} {what} after {self._last}")
         self._last = here if here is not None else self._last
 
-    def _response(self, payload: JsonObject, at: int | None, number: int) -> Iterator[r.Record]:
+    def _response(self, payload: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
         said = r.first_text(payload, "text", "content")
         if payload.get("partial") is True:
             self._partial.append(said)
             return
         before, self._partial = "".join(self._partial), []
         yield r.Reply(
-            text=said if said.startswith(before) or not before else before + said, at=at, line=number
+            text=said if said.startswith(before) or not before else before + said, at=time_us, line=number
         )
 
     def flush(self) -> Iterator[r.Record]:
@@ -232,7 +232,7 @@ class _KaiakReader:
         if self._failed:
             yield r.SessionEnd(is_failed=True)
 
-    def _call(self, payload: JsonObject, at: int | None, number: int) -> Iterator[r.Record]:
+    def _call(self, payload: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
         key, operation = r.text_of(payload, "tool_call_id"), r.text_of(payload, "operation")
         if key not in self._asked:
             self._asked.add(key)
@@ -242,9 +242,9 @@ class _KaiakReader:
                 tool=r.first_text(known, "tool_name") or "tool",
                 arguments=r.object_of(known, "parameters"),
             )
-            yield r.Reply(calls=(asked,), at=at, line=number)
+            yield r.Reply(calls=(asked,), at=time_us, line=number)
             if r.text_of(known, "approval_status") == "Approved":
-                yield r.CallDecision(call=key, is_approved=True, at=at)
+                yield r.CallDecision(call=key, is_approved=True, at=time_us)
         if operation in ("Complete", "Error"):
             result = r.object_of(payload, "result")
             data = result.get("data")
@@ -252,13 +252,13 @@ class _KaiakReader:
             yield r.CallResult(
                 call=key, text=data if isinstance(data, str) else r.content_text(data),
                 error=r.text_of(result, "error"),
-                state="succeeded" if operation == "Complete" else "failed", at=at, line=number,
+                state="succeeded" if operation == "Complete" else "failed", at=time_us, line=number,
                 duration_ms=r.integer_of(result, "execution_time_ms"), changes=changes,
             )  # fmt: skip
 
-    def _error(self, payload: JsonObject, at: int | None) -> Iterator[r.Record]:
+    def _error(self, payload: JsonObject, time_us: int | None) -> Iterator[r.Record]:
         code = r.first_text(payload, "error_code", "code") or "error"
-        yield r.ErrorRecord(code=code, message=r.text_of(payload, "message"), at=at)
+        yield r.ErrorRecord(code=code, message=r.text_of(payload, "message"), at=time_us)
         self._failed = self._failed or payload.get("recoverable") is False
 
 
@@ -323,24 +323,24 @@ def read_command_log(value: Json, name: str) -> Iterator[r.Record]:
 def _read_command_round(
     iteration: JsonObject, number: int, following: str | None, meta: JsonObject
 ) -> Iterator[r.Record]:
-    at, output = r.time_of(iteration, "timestamp"), r.object_of(iteration, "model_output")
+    time_us, output = r.time_of(iteration, "timestamp"), r.object_of(iteration, "model_output")
     if number > 1 and r.text_of(iteration, "feedback"):
-        yield r.Prompt(text=r.text_of(iteration, "feedback"), at=at, line=number)
+        yield r.Prompt(text=r.text_of(iteration, "feedback"), at=time_us, line=number)
     key = f"command-{number}"
     asked = r.ToolCall(id=key, tool="command", arguments={"command": r.text_of(output, "command")})
-    yield r.Reply(text=r.text_of(output, "explanation"), calls=(asked,), at=at, line=number)
+    yield r.Reply(text=r.text_of(output, "explanation"), calls=(asked,), at=time_us, line=number)
     status = r.text_of(meta, "final_status")
     if following is not None:
-        yield r.CallResult(call=key, state="rejected", reason=following, at=at, line=number)
+        yield r.CallResult(call=key, state="rejected", reason=following, at=time_us, line=number)
     elif status == "accepted":
-        yield r.CallDecision(call=key, is_approved=True, at=at)
-        yield r.CallResult(call=key, text="accepted; nothing was run by it", at=at, line=number)
+        yield r.CallDecision(call=key, is_approved=True, at=time_us)
+        yield r.CallResult(call=key, text="accepted; nothing was run by it", at=time_us, line=number)
     elif status == "rejected":
         yield r.CallResult(
-            call=key, state="rejected", reason=r.text_of(meta, "final_feedback"), at=at, line=number
+            call=key, state="rejected", reason=r.text_of(meta, "final_feedback"), at=time_us, line=number
         )
     else:
-        yield r.CallResult(call=key, state="cancelled", error="quit", at=at, line=number)
+        yield r.CallResult(call=key, state="cancelled", error="quit", at=time_us, line=number)
 
 
 # --- S4 -------------------------------------------------------------------------------------------
@@ -375,7 +375,7 @@ def read_assistant_lines(lines: Iterable[JsonLine | r.FileProblem], name: str) -
 
 def _read_assistant_turns(document: JsonObject, name: str) -> Iterator[r.Record]:
     turns = r.objects_of(document, "messages")
-    start = r.time_of(document, "createdAt") or next((r.time_of(one, "timestamp") for one in turns), None)
+    start = r.time_of(document, "createdAt") or next((r.time_of(turn, "timestamp") for turn in turns), None)
     facts = {
         key: document[key] for key in ("activeTools", "telemetryId", "capabilityProfile") if key in document
     }
@@ -386,36 +386,36 @@ def _read_assistant_turns(document: JsonObject, name: str) -> Iterator[r.Record]
     for number, why in seed_export.turn_order_violations([r.text_of(turn, "role") for turn in turns]):
         yield r.FileProblem(line=number, why=why)
     for number, turn in enumerate(turns, 1):
-        said, at, role = (
+        said, time_us, role = (
             r.content_of(turn, "content"),
             r.time_of(turn, "timestamp"),
             r.text_of(turn, "role"),
         )
         meta = r.object_of(turn, "metadata")
         if role == "user":
-            yield r.Prompt(text=said, at=at, line=number)
+            yield r.Prompt(text=said, at=time_us, line=number)
         elif role == "assistant":
             used = Usage(
                 input_tokens=r.count_of(meta, "inputTokens"),
                 output_tokens=r.count_of(meta, "outputTokens"),
             )
-            yield r.Reply(text=said, usage=used, at=at, line=number)
+            yield r.Reply(text=said, usage=used, at=time_us, line=number)
         elif role != "system" or number > 1:
-            yield r.UnmappedRecord(kind=f"turn.{role}", content=turn, at=at, line=number)
+            yield r.UnmappedRecord(kind=f"turn.{role}", content=turn, at=time_us, line=number)
     for number, record in enumerate(
         r.objects_of(document, "records") or r.objects_of(document, "toolInvocations"), 1
     ):
         yield from _read_invocation_record(record, number)
 
 
-def _read_invocation_record(found: JsonObject, number: int) -> Iterator[r.Record]:
-    key, tool = r.text_of(found, "id"), r.text_of(found, "toolId")
+def _read_invocation_record(invocation: JsonObject, number: int) -> Iterator[r.Record]:
+    key, tool = r.text_of(invocation, "id"), r.text_of(invocation, "toolId")
     if not tool:
-        yield r.UnmappedRecord(kind="record", content=found, line=number, is_understood=False)
+        yield r.UnmappedRecord(kind="record", content=invocation, line=number, is_understood=False)
         return
-    asked = r.ToolCall(id=key, tool=tool, arguments=r.object_of(found, "parameters"))
-    yield r.Reply(calls=(asked,), at=r.time_of(found, "startedAt"), line=number)
-    status, summary = r.text_of(found, "status"), r.text_of(found, "resultSummary")
+    asked = r.ToolCall(id=key, tool=tool, arguments=r.object_of(invocation, "parameters"))
+    yield r.Reply(calls=(asked,), at=r.time_of(invocation, "startedAt"), line=number)
+    status, summary = r.text_of(invocation, "status"), r.text_of(invocation, "resultSummary")
     states: dict[str, r.ResultState] = {
         "succeeded": "succeeded",
         "failed": "failed",
@@ -424,7 +424,7 @@ def _read_invocation_record(found: JsonObject, number: int) -> Iterator[r.Record
     if status in states:
         yield r.CallResult(
             call=key, text=summary, state=states[status], error="" if status == "succeeded" else summary,
-            at=r.time_of(found, "finishedAt"), line=number,
+            at=r.time_of(invocation, "finishedAt"), line=number,
         )  # fmt: skip
 
 
@@ -452,10 +452,12 @@ def _message_list_violations(messages: Sequence[JsonObject]) -> Iterator[RuleVio
     for number, message in enumerate(messages):
         where = f"messages[{number}]"
         yield from _message_violations(where, message, known)
-        for at, call in enumerate(r.objects_of(message, "tool_calls")):
+        for index, call in enumerate(r.objects_of(message, "tool_calls")):
             known.add(str(call.get("id", "")))
             if str(call.get("status", "pending")) not in WINK_CALL_STATUSES:
-                yield RuleViolation(where=f"{where}.tool_calls[{at}].status", why="it is no status of a call")
+                yield RuleViolation(
+                    where=f"{where}.tool_calls[{index}].status", why="it is no status of a call"
+                )
     for number, (earlier, later) in enumerate(
         pairwise(r.time_of(message, "timestamp") for message in messages)
     ):

@@ -169,22 +169,22 @@ def _result_with_edits(editor: EditorWindow, asked: r.ToolCall, result: r.CallRe
 def _calls_of_row(row: JsonObject, number: int) -> tuple[r.ToolCall, ...]:
     calls = r.objects_of(row, "tool_calls")
     if calls:
-        return tuple(openai_tool_call(one, f"call-{number}.{at}") for at, one in enumerate(calls))
+        return tuple(openai_tool_call(call, f"call-{number}.{index}") for index, call in enumerate(calls))
     action = r.text_of(row, "action").strip()
     return (r.ToolCall(id=f"call-{number}", tool="bash", arguments={"command": action}),) if action else ()
 
 
 def openai_tool_call(call: JsonObject, default: str) -> r.ToolCall:
     function = r.object_of(call, "function") or call
-    given = function.get("arguments")
-    if isinstance(given, str):
+    arguments = function.get("arguments")
+    if isinstance(arguments, str):
         try:
-            parsed: Json = orjson.loads(given)
+            parsed: Json = orjson.loads(arguments)
         except ValueError:
-            parsed = {"input": given}
-        given = dict(r.as_object(parsed)) or {"input": given}
+            parsed = {"input": arguments}
+        arguments = dict(r.as_object(parsed)) or {"input": arguments}
     tool = r.text_of(function, "name") or r.text_of(call, "function")
-    return r.ToolCall(id=r.text_of(call, "id") or default, tool=tool, arguments=r.as_object(given))
+    return r.ToolCall(id=r.text_of(call, "id") or default, tool=tool, arguments=r.as_object(arguments))
 
 
 def _read_steps(steps: Sequence[JsonObject]) -> Iterator[r.Record]:
@@ -251,31 +251,31 @@ def _row_time(row: JsonObject) -> int | None:
 
 
 def _read_mini_row(row: JsonObject, number: int, waiting: dict[str, r.ToolCall]) -> Iterator[r.Record]:
-    said, at, role = r.content_of(row, "content"), _row_time(row), r.text_of(row, "role")
+    said, time_us, role = r.content_of(row, "content"), _row_time(row), r.text_of(row, "role")
     if role == "assistant":
         calls = tuple(
-            openai_tool_call(one, f"call-{number}.{n}")
-            for n, one in enumerate(r.objects_of(row, "tool_calls"))
+            openai_tool_call(fields, f"call-{number}.{n}")
+            for n, fields in enumerate(r.objects_of(row, "tool_calls"))
         )
         if not calls and (block := _COMMAND_BLOCK.search(said)):
             calls = (r.ToolCall(id=f"call-{number}", tool="bash", arguments={"command": block[1]}),)
         waiting.clear()
         waiting.update({call.id: call for call in calls})
-        yield r.Reply(text=said, calls=calls, at=at, line=number)
+        yield r.Reply(text=said, calls=calls, at=time_us, line=number)
     elif role in ("user", "tool") and waiting:
         key = r.text_of(row, "tool_call_id")
         asked = waiting.pop(key if key in waiting else next(iter(waiting)))
-        yield _read_mini_result(row, asked, said, at, number)
+        yield _read_mini_result(row, asked, said, time_us, number)
     elif role == "user":
-        yield r.Prompt(text=said, at=at, line=number)
+        yield r.Prompt(text=said, at=time_us, line=number)
     elif role != "system":
         yield r.UnmappedRecord(
-            kind=f"message.{role}", content=row, at=at, line=number, is_understood=role == "exit"
+            kind=f"message.{role}", content=row, at=time_us, line=number, is_understood=role == "exit"
         )
 
 
 def _read_mini_result(
-    row: JsonObject, asked: r.ToolCall, said: str, at: int | None, number: int
+    row: JsonObject, asked: r.ToolCall, said: str, time_us: int | None, number: int
 ) -> r.CallResult:
     extra = r.object_of(row, "extra")
     match = _COMMAND_RESULT.search(said)
@@ -285,7 +285,7 @@ def _read_mini_result(
     output = r.text_of(extra, "raw_output") or (match[2] if match else said)
     changes = () if code else tuple(here_document_edits(r.text_of(asked.arguments, "command")))
     return r.CallResult(
-        call=asked.id, text=output, state="failed" if code else "succeeded", exit_code=code, at=at,
+        call=asked.id, text=output, state="failed" if code else "succeeded", exit_code=code, at=time_us,
         line=number, changes=changes,
     )  # fmt: skip
 
@@ -345,8 +345,8 @@ def _option_arguments(words: list[str]) -> dict[str, Json]:
 
 def here_document_edits(command: str) -> Iterator[r.FileEdit]:
     """Yield the files that a command writes with `cat` and a here-document whose text nothing expands."""
-    at = 0
-    while match := _HERE_DOCUMENT.search(command, at):
+    position = 0
+    while match := _HERE_DOCUMENT.search(command, position):
         which = "1" if match["end1"] else "2"
         end = re.compile(rf"^\t*{re.escape(match['end' + which])}[ \t]*$", re.MULTILINE)
         last = end.search(command, match.end())
@@ -356,7 +356,7 @@ def here_document_edits(command: str) -> Iterator[r.FileEdit]:
         if match["q" + which] or not any(sign in body for sign in "$`\\"):
             path = match["path" + which].strip("'\"")
             yield _edit_of_written(path, body, is_added=match["add" + which] == ">>")
-        at = last.end()
+        position = last.end()
 
 
 def _edit_of_written(path: str, body: str, *, is_added: bool) -> r.FileEdit:

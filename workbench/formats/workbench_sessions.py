@@ -88,8 +88,8 @@ def _scrub_body(body: JsonObject) -> tuple[JsonObject, bool]:
     if not has_secrets or not choices:
         return fields, bool(has_secrets)
     kept = [
-        {**one, "key": scrub(as_text(was.get("key"))).text}
-        for one, was in zip(as_objects(fields.get("choices")), choices, strict=True)
+        {**choice, "key": scrub(as_text(was.get("key"))).text}
+        for choice, was in zip(as_objects(fields.get("choices")), choices, strict=True)
     ]
     return {**fields, "choices": cast("Json", kept)}, True
 
@@ -193,12 +193,12 @@ class SessionReader:
             body = event.body
             title = body.title if isinstance(body, e.SessionCreated) else ""
             self._summaries.append(ImportSummary(session_id=self._ids[key], key=key, title=title))
-        summary = next(one for one in self._summaries if one.key == key)
+        summary = next(summary for summary in self._summaries if summary.key == key)
         summary.events += 1
         if event.sequence_number and event.sequence_number != summary.events:
-            found = f"number {event.sequence_number} stands where {summary.events} follows"
+            why = f"number {event.sequence_number} stands where {summary.events} follows"
             if not any(problem.why.startswith("number ") for problem in summary.problems):
-                summary.problems.append(FileProblem(line=number, why=found))
+                summary.problems.append(FileProblem(line=number, why=why))
         if event.action_id and isinstance(event.body, e.ActionOpened):
             self._open[event.action_id] = event
         elif event.action_id and isinstance(event.body, _ACTION_ENDS):
@@ -217,9 +217,9 @@ class SessionReader:
             e.SessionStatusChanged(status="initializing"),
             e.SessionStatusChanged(status="ready"),
         )
-        for at, body in enumerate(bodies):
+        for index, body in enumerate(bodies):
             yield e.Event(
-                id=f"{event.session_id}.begin.{at}", session_id=event.session_id, at=event.at,
+                id=f"{event.session_id}.begin.{index}", session_id=event.session_id, at=event.at,
                 actor=Actor(kind="system", via="import"), body=body,
             )  # fmt: skip
 

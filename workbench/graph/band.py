@@ -102,15 +102,15 @@ class BandFrame(Struct, frozen=True, kw_only=True):
     def cells(self, edge: tuple[int, int]) -> Iterable[Cell]:
         """Yield every cell of the line of an edge with the arms that it uses."""
         points = self.corners(edge)
-        found = {points[0]: L, points[-1]: R}
+        arms_by_cell = {points[0]: L, points[-1]: R}
         for (x, y), (end_x, end_y) in pairwise(points):
             while (x, y) != (end_x, end_y):
                 step_x, step_y = (end_x > x) - (end_x < x), (end_y > y) - (end_y < y)
                 away, back = (R, L) if step_x > 0 else (D, U) if step_y > 0 else (U, D)
-                found[x, y] = found.get((x, y), 0) | away
+                arms_by_cell[x, y] = arms_by_cell.get((x, y), 0) | away
                 x, y = x + step_x, y + step_y
-                found[x, y] = found.get((x, y), 0) | back
-        return [(x, y, arms) for (x, y), arms in found.items()]
+                arms_by_cell[x, y] = arms_by_cell.get((x, y), 0) | back
+        return [(x, y, arms) for (x, y), arms in arms_by_cell.items()]
 
 
 def band_frame(layout: Layout, labels: Sequence[StepLabel], *, around: int = 0) -> BandFrame:
@@ -353,10 +353,10 @@ class WrapTracer(Struct, frozen=True, kw_only=True):
     slices: tuple[BandSlice, ...]
 
     def cells(self, edge: tuple[int, int]) -> Iterable[Cell]:
-        found = list(self.frame.cells(edge))
-        first, last = min(x for x, _, _ in found), max(x for x, _, _ in found)
+        cells = list(self.frame.cells(edge))
+        first, last = min(x for x, _, _ in cells), max(x for x, _, _ in cells)
         for part in self.slices:
-            for x, y, arms in found:
+            for x, y, arms in cells:
                 if part.start <= x < part.end and y in part.lines:
                     yield x + part.shift, part.lines[y], arms
         for part, after in pairwise(self.slices):

@@ -144,18 +144,18 @@ class Picture(Struct, frozen=True, kw_only=True):
     def seen(self, y: int, x: int, end: int) -> Sequence[int]:
         """Return the steps of a line that lie at least partly between two cells."""
         row = self.on_line.get(y, ())
-        first = bisect_right(row, x, key=lambda at: self.places[at].end)
-        last = bisect_left(row, end, key=lambda at: self.places[at].sign_x)
+        first = bisect_right(row, x, key=lambda v: self.places[v].end)
+        last = bisect_left(row, end, key=lambda v: self.places[v].sign_x)
         return row[first:last]
 
     def trace(self, edges: Iterable[tuple[int, int]]) -> TracedCells:
         """Collect the cells of some edges, to draw them heavy or in another colour."""
-        found: dict[int, dict[int, int]] = {}
+        traced: dict[int, dict[int, int]] = {}
         for edge in edges:
             for x, y, arms in self.tracer.cells(edge):
-                row = found.setdefault(y, {})
+                row = traced.setdefault(y, {})
                 row[x] = row.get(x, 0) | arms
-        return found
+        return traced
 
     def _wire(self, bold: Mapping[int, int], x: int, end: int, y: int) -> Iterator[StyledSpan]:
         codes = self.cells[y]
@@ -172,31 +172,31 @@ class Picture(Struct, frozen=True, kw_only=True):
                 )
             yield StyledSpan(x=cells[0], text=text, role="heavy" if is_bold else "wire")
 
-    def _texts(self, at: int, y: int, facts: StepFacts, items: Sequence[str]) -> Iterator[StyledSpan]:
-        place = self.places[at]
-        step = self.steps()[at]
+    def _texts(self, v: int, y: int, facts: StepFacts, items: Sequence[str]) -> Iterator[StyledSpan]:
+        place = self.places[v]
+        step = self.steps()[v]
         if y == place.y:
             mark = FOLD_SIGN[self.is_ascii] if step.is_open else status_sign(facts, is_ascii=self.is_ascii)
-            yield StyledSpan(x=place.sign_x, text=mark, role="sign", step=at)
-            yield StyledSpan(x=place.name_x, text=place.name + " ", role="name", step=at)
+            yield StyledSpan(x=place.sign_x, text=mark, role="sign", step=v)
+            yield StyledSpan(x=place.name_x, text=place.name + " ", role="name", step=v)
         if y == (place.y if place.fact_y is None else place.fact_y):
-            yield from self._badge(at, place, facts)
+            yield from self._badge(v, place, facts)
         number = y - (place.fact_y or place.y) - 1
         if 0 <= number < len(place.references):
-            yield StyledSpan(x=place.below_x, text=place.references[number], role="reference", step=at)
+            yield StyledSpan(x=place.below_x, text=place.references[number], role="reference", step=v)
         number -= len(place.references)
         if 0 <= number < min(place.below, len(items)):
             text = cut_to_width(items[number], place.below_room)
-            yield StyledSpan(x=place.below_x, text=text, role="item", step=at)
+            yield StyledSpan(x=place.below_x, text=text, role="item", step=v)
 
-    def _badge(self, at: int, place: StepPosition, facts: StepFacts) -> Iterator[StyledSpan]:
+    def _badge(self, v: int, place: StepPosition, facts: StepFacts) -> Iterator[StyledSpan]:
         write = badge_text if place.fact_y is None else fact_line
-        text = write(self.steps()[at], facts, place.room, is_ascii=self.is_ascii)
+        text = write(self.steps()[v], facts, place.room, is_ascii=self.is_ascii)
         text = f"{text} {place.mark}".strip()
         if text and place.aligned:
-            yield StyledSpan(x=place.badge_x - cell_width(text), text=text, role="badge", step=at)
+            yield StyledSpan(x=place.badge_x - cell_width(text), text=text, role="badge", step=v)
         elif text:
-            yield StyledSpan(x=place.badge_x, text=text + " ", role="badge", step=at)
+            yield StyledSpan(x=place.badge_x, text=text + " ", role="badge", step=v)
 
 
 def steps_by_line(places: Sequence[StepPosition]) -> dict[int, tuple[int, ...]]:
@@ -264,12 +264,12 @@ def shorten_name(name: str, room: int, *, tail: int | None = None, is_ascii: boo
 
 
 def _text_tail(text: str, room: int) -> str:
-    at = len(text)
-    while at and cell_width(text[at - 1 :]) <= room:
-        at -= 1
-    while at < len(text) and not cell_width(text[at]):
-        at += 1  # a combining mark must not lose its letter
-    return text[at:]
+    start = len(text)
+    while start and cell_width(text[start - 1 :]) <= room:
+        start -= 1
+    while start < len(text) and not cell_width(text[start]):
+        start += 1  # a combining mark must not lose its letter
+    return text[start:]
 
 
 L, R, U, D = 1, 2, 4, 8

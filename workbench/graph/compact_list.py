@@ -164,15 +164,15 @@ def _list_line(
     joined = {lanes.column[u]: not left[u] for u in needs}
     ending = sorted(column for column, ends in joined.items() if ends)
     column = ending[0] if ending else lanes.free(max(joined, default=-1) + 1)
-    passing = tuple(at for at, owner in enumerate(lanes.owner) if owner is not None and at != column)
-    for at in ending:
-        lanes.owner[at] = None
+    passing = tuple(lane for lane, owner in enumerate(lanes.owner) if owner is not None and lane != column)
+    for lane in ending:
+        lanes.owner[lane] = None
     lanes.owner[column] = v if left[v] else None
     lanes.column[v] = column
-    lanes.closed = tuple(at for at in (*ending, column) if lanes.owner[at] is None)
+    lanes.closed = tuple(lane for lane in (*ending, column) if lanes.owner[lane] is None)
     while lanes.owner and lanes.owner[-1] is None:
         lanes.owner.pop()
-    after = tuple(at for at, owner in enumerate(lanes.owner) if owner is not None)
+    after = tuple(lane for lane, owner in enumerate(lanes.owner) if owner is not None)
     return ListLine(step=v, column=column, joined=joined, passing=passing, after=after, refers=refers)
 
 

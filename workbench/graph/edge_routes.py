@@ -172,22 +172,22 @@ class Channel:
             else:
                 self._jog(v, trunk)
 
-    def _spare(self, at: RowKey, toward: RowKey) -> RowKey:
-        row = self._rows.next(at, toward)
+    def _spare(self, row_key: RowKey, toward: RowKey) -> RowKey:
+        row = self._rows.next(row_key, toward)
         is_free = row is not None and row not in self.on_row and row not in self._taken
-        return row if row is not None and is_free else self._rows.beside(at, toward)
+        return row if row is not None and is_free else self._rows.beside(row_key, toward)
 
     def _pull(self, trunk: int, v: int) -> RowKey:
         others = [self._key[u] for u, t in self.leaving.items() if t == trunk]
-        return min(others, default=self.home[trunk], key=lambda at: abs(at - self._key[v]))
+        return min(others, default=self.home[trunk], key=lambda row_key: abs(row_key - self._key[v]))
 
     def _jog(self, v: int, trunk: int) -> None:
-        at = self._key[v]
-        row = self._spare(at, self._pull(trunk, v))
-        jog = self._trunk("jog", at)
+        row_key = self._key[v]
+        row = self._spare(row_key, self._pull(trunk, v))
+        jog = self._trunk("jog", row_key)
         self.order.put(trunk, jog)
-        self.order.put(self.on_row[at][-1][1], jog)
-        self.on_row[at].append((jog, RIGHT))
+        self.order.put(self.on_row[row_key][-1][1], jog)
+        self.on_row[row_key].append((jog, RIGHT))
         self.on_row[row] = [(trunk, jog)]
         self.jogs[v] = (jog, row)
 
@@ -209,15 +209,15 @@ class Channel:
     def _fits(self, row: RowKey, a: int, b: int) -> bool:
         """Put the piece from a to b on the row if it touches nothing foreign there."""
         pieces = self.on_row.get(row, [])
-        for at in range(len(pieces) + 1):
-            before = pieces[at - 1][1] if at else LEFT
-            after = pieces[at][0] if at < len(pieces) else RIGHT
+        for index in range(len(pieces) + 1):
+            before = pieces[index - 1][1] if index else LEFT
+            after = pieces[index][0] if index < len(pieces) else RIGHT
             if before == RIGHT or after == LEFT:
                 continue
             pairs = [(before, a)] if before not in (LEFT, a) else []
             pairs += [(b, after)] if after not in (RIGHT, b) else []
             if self.order.put_all(pairs):
-                self.on_row[row] = [*pieces[:at], (a, b), *pieces[at:]]
+                self.on_row[row] = [*pieces[:index], (a, b), *pieces[index:]]
                 return True
         return False
 
@@ -393,24 +393,26 @@ class IncrementalOrder:
         return True
 
     def _reorder(self, a: int, b: int) -> bool:
-        at = self._at
-        low, high = at[b], at[a]
-        ahead = _reachable(self.after, at, b, low, high)
+        position = self._at
+        low, high = position[b], position[a]
+        ahead = _reachable(self.after, position, b, low, high)
         if a in ahead:
             return False
-        behind = _reachable(self._before, at, a, low, high)
-        moved = sorted(behind, key=at.__getitem__) + sorted(ahead, key=at.__getitem__)
-        for v, place in zip(moved, sorted([at[v] for v in moved]), strict=True):
-            at[v] = place
+        behind = _reachable(self._before, position, a, low, high)
+        moved = sorted(behind, key=position.__getitem__) + sorted(ahead, key=position.__getitem__)
+        for v, place in zip(moved, sorted([position[v] for v in moved]), strict=True):
+            position[v] = place
         return True
 
 
-def _reachable(edges: list[list[int]], at: list[int], start: int, low: int, high: int) -> dict[int, None]:
+def _reachable(
+    edges: list[list[int]], position: list[int], start: int, low: int, high: int
+) -> dict[int, None]:
     reached = {start: None}
     stack = [start]
     while stack:
         for w in edges[stack.pop()]:
-            if w not in reached and low <= at[w] <= high:
+            if w not in reached and low <= position[w] <= high:
                 reached[w] = None
                 stack.append(w)
     return reached

@@ -84,7 +84,7 @@ def assign_layers(
     `floor` has the layers of an earlier layout, -1 for new steps: then no step is pulled, and old ones move
     only where a new predecessor pushes them. `is_eager` pulls steps with as many in-edges as out-edges, too.
     """
-    layer = [0] * len(needs) if floor is None else [max(0, at) for at in floor]
+    layer = [0] * len(needs) if floor is None else [max(0, old_layer) for old_layer in floor]
     for v in order:
         for p in needs[v]:
             if layer[p] >= layer[v]:
@@ -151,62 +151,62 @@ def _add_edges(net: LayeredGraph, targets_of: Adjacency) -> None:
                 net.carrier[u, v] = ("to", v)
 
 
-def _lane_vertex(net: LayeredGraph, key: tuple[str, int], at: int) -> tuple[int, bool]:
+def _lane_vertex(net: LayeredGraph, key: tuple[str, int], layer: int) -> tuple[int, bool]:
     lane = net.lanes.setdefault(key, {})
-    if at in lane:
-        return lane[at], False
-    lane[at] = len(net.layer)
-    net.layer.append(at)
-    net.key.append((*key, at))
-    return lane[at], True
+    if layer in lane:
+        return lane[layer], False
+    lane[layer] = len(net.layer)
+    net.layer.append(layer)
+    net.key.append((*key, layer))
+    return lane[layer], True
 
 
 def _fan_out(net: LayeredGraph, key: tuple[str, int], first: int, target: int, source: int | None) -> None:
     """Carry a lane that starts in layer `first` up to the target; parts that exist are shared."""
-    before, at = target, net.layer[target] - 1
-    while at >= first:
-        vertex, fresh = _lane_vertex(net, key, at)
-        net.hops[at].append((vertex, before))
+    before, layer = target, net.layer[target] - 1
+    while layer >= first:
+        vertex, fresh = _lane_vertex(net, key, layer)
+        net.hops[layer].append((vertex, before))
         if not fresh:
             return
-        before, at = vertex, at - 1
+        before, layer = vertex, layer - 1
     if source is not None:
-        net.hops[at].append((source, before))
+        net.hops[layer].append((source, before))
 
 
 def _fan_in(net: LayeredGraph, key: tuple[str, int], last: int, source: int, target: int | None) -> None:
     """Carry a lane from the source to its end in layer `last`; parts that exist are shared."""
-    before, at = source, net.layer[source] + 1
-    while at <= last:
-        vertex, fresh = _lane_vertex(net, key, at)
-        net.hops[at - 1].append((before, vertex))
+    before, layer = source, net.layer[source] + 1
+    while layer <= last:
+        vertex, fresh = _lane_vertex(net, key, layer)
+        net.hops[layer - 1].append((before, vertex))
         if not fresh:
             return
-        before, at = vertex, at + 1
+        before, layer = vertex, layer + 1
     if target is not None:
-        net.hops[at - 1].append((before, target))
+        net.hops[layer - 1].append((before, target))
 
 
-def _place_bus(net: LayeredGraph, at: int, bus: Bus) -> None:
+def _place_bus(net: LayeredGraph, owner: int, bus: Bus) -> None:
     layer = net.layer
     bus.gap = max(layer[u] for u in bus.sources)
     for u in bus.sources:
         if layer[u] == bus.gap:
             bus.entries.append(u)
         else:
-            _fan_in(net, ("in", at), bus.gap, u, None)
+            _fan_in(net, ("in", owner), bus.gap, u, None)
     for v in bus.targets:
         if layer[v] == bus.gap + 1:
             bus.exits.append(v)
         else:
-            _fan_out(net, ("out", at), bus.gap + 1, v, None)
-    if ("in", at) in net.lanes:
-        bus.entries.append(net.lanes["in", at][bus.gap])
-    if ("out", at) in net.lanes:
-        bus.exits.append(net.lanes["out", at][bus.gap + 1])
+            _fan_out(net, ("out", owner), bus.gap + 1, v, None)
+    if ("in", owner) in net.lanes:
+        bus.entries.append(net.lanes["in", owner][bus.gap])
+    if ("out", owner) in net.lanes:
+        bus.exits.append(net.lanes["out", owner][bus.gap + 1])
     for u in bus.sources:
         for v in bus.targets:
-            net.carrier[u, v] = ("bus", at)
+            net.carrier[u, v] = ("bus", owner)
 
 
 def edge_path(net: LayeredGraph, edge: tuple[int, int]) -> tuple[list[int], int | None]:
@@ -218,11 +218,11 @@ def edge_path(net: LayeredGraph, edge: tuple[int, int]) -> tuple[list[int], int 
     first, last = net.layer[u] + 1, net.layer[v]
     if kind != "bus":
         lane = net.lanes[kind, owner]
-        return [u, *(lane[at] for at in range(first, last)), v], None
+        return [u, *(lane[layer] for layer in range(first, last)), v], None
     gap = net.buses[owner].gap
     into, out = net.lanes.get(("in", owner), {}), net.lanes.get(("out", owner), {})
-    before = [into[at] for at in range(first, gap + 1)]
-    after = [out[at] for at in range(gap + 1, last)]
+    before = [into[layer] for layer in range(first, gap + 1)]
+    after = [out[layer] for layer in range(gap + 1, last)]
     return [u, *before, *after, v], owner
 
 
@@ -390,10 +390,10 @@ def _sum_in_order(places: list[float]) -> float:
 
 
 def _number_vertices(row: list[int], place: list[float]) -> None:
-    size, at = len(row), 0.5
+    size, position = len(row), 0.5
     for v in row:
-        place[v] = at / size
-        at += 1.0
+        place[v] = position / size
+        position += 1.0
 
 
 def count_crossings(
@@ -401,8 +401,8 @@ def count_crossings(
 ) -> int:
     """Count the pairs of hops that cross."""
     for row in rows:
-        for at, v in enumerate(row):
-            index[v] = at
+        for position, v in enumerate(row):
+            index[v] = position
     count = 0
     for row in rows[:-1]:
         count += _count_crossings_below(row, joined.downs, index)
@@ -417,22 +417,24 @@ def _count_crossings_below(row: Sequence[int], downs: list[list[int]], index: li
     last = -1
     for v in row:
         targets = downs[v]
-        for at in sorted([index[w] for w in targets]) if len(targets) > 1 else [index[w] for w in targets]:
-            if at >= last:
-                ends.append(at)
-                last = at
+        for position in (
+            sorted([index[w] for w in targets]) if len(targets) > 1 else [index[w] for w in targets]
+        ):
+            if position >= last:
+                ends.append(position)
+                last = position
             else:
-                before = bisect_right(ends, at)
+                before = bisect_right(ends, position)
                 count += len(ends) - before
-                ends.insert(before, at)
+                ends.insert(before, position)
     return count
 
 
 def _switch_neighbors(rows: list[list[int]], joined: LayerNeighbors, size: int) -> None:
     index = [0] * size
     for row in rows:
-        for at, v in enumerate(row):
-            index[v] = at
+        for position, v in enumerate(row):
+            index[v] = position
     for _ in range(8):
         if sum(_switch_row(row, joined, index) for row in rows) == 0:
             return
@@ -440,15 +442,15 @@ def _switch_neighbors(rows: list[list[int]], joined: LayerNeighbors, size: int) 
 
 def _switch_row(row: list[int], joined: LayerNeighbors, index: list[int]) -> bool:
     changed = False
-    for at in range(len(row) - 1):
-        a, b = row[at], row[at + 1]
+    for position in range(len(row) - 1):
+        a, b = row[position], row[position + 1]
         gain = 0
         for side in (joined.ups, joined.downs):
             first, second = [index[w] for w in side[a]], [index[w] for w in side[b]]
             gain += _count_crossed_pairs(first, second) - _count_crossed_pairs(second, first)
         if gain > 0:
-            row[at], row[at + 1] = b, a
-            index[a], index[b] = at + 1, at
+            row[position], row[position + 1] = b, a
+            index[a], index[b] = position + 1, position
             changed = True
     return changed
 
@@ -460,10 +462,10 @@ def _count_crossed_pairs(first: list[int], second: list[int]) -> int:
     return sum([_ends_below(second, end) for end in first])
 
 
-def _ends_below(ends: list[int], at: int) -> int:
+def _ends_below(ends: list[int], position: int) -> int:
     count = 0
     for end in ends:
-        if end >= at:
+        if end >= position:
             break
         count += 1
     return count
@@ -478,9 +480,9 @@ def vertex_moves(parts: ComponentOrders, joined: LayerNeighbors) -> Iterator[Com
             for here, there in permutations(range(len(row)), 2):
                 if here == there + 1:
                     continue  # neighbours change places in either direction
-                moved = [[list(one) for one in other] for other in parts]
+                moved = [[list(vertices) for vertices in other] for other in parts]
                 moved[part][layer].insert(there, moved[part][layer].pop(here))
-                if sum(count_crossings(one, joined, index) for one in moved) <= most:
+                if sum(count_crossings(component, joined, index) for component in moved) <= most:
                     yield moved
 
 
@@ -492,13 +494,13 @@ def order_from_previous(
     order = sorted(range(len(net.layer)), key=net.layer.__getitem__)
     for side in (joined.ups, joined.downs):
         for v in order if side is joined.ups else reversed(order):
-            known = [at for w in side[v] if (at := row[w]) is not None]
+            known = [neighbor_row for w in side[v] if (neighbor_row := row[w]) is not None]
             if row[v] is None and known:
                 row[v] = _sum_in_order(known) / len(known)
     layers: list[list[int]] = [[] for _ in range(len(net.hops) + 1)]
     for v in range(len(net.layer)):
         layers[net.layer[v]].append(v)
-    far = max((at for at in row if at is not None), default=0.0) + 1
+    far = max((known_row for known_row in row if known_row is not None), default=0.0) + 1
     for layer in layers:
         layer.sort(key=lambda v: (far if row[v] is None else row[v] or 0.0, v))
     return layers

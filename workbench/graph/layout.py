@@ -158,8 +158,8 @@ def _stack_components(
     top = 0
     for layers in parts:
         placed = assign_rows(layers, joined, steps)
-        for v, at in placed.items():
-            row[v] = top + at
+        for v, offset in placed.items():
+            row[v] = top + offset
         top += 1 + max(placed.values(), default=-1)
     return row
 
@@ -167,22 +167,22 @@ def _stack_components(
 def _route_layout(
     graph: Graph, hidden: tuple[tuple[int, int], ...], net: LayeredGraph, row: list[int], *, apart: bool
 ) -> Layout:
-    key: list[RowKey] = [float(at) for at in row]
+    key: list[RowKey] = [float(place) for place in row]
     used = RowKeys(key)
     channels: list[Channel] = []
     layers: list[list[int]] = [[] for _ in range(len(net.hops) + 1)]
     for v, layer in enumerate(net.layer):
         layers[layer].append(v)
     junctions = _bus_junctions(net)
-    for at, hops in enumerate(net.hops):
+    for gap, hops in enumerate(net.hops):
         channel = Channel(key, used, net.steps)
-        channel.route(hops, junctions.get(at, ()), layers[at + 1])
+        channel.route(hops, junctions.get(gap, ()), layers[gap + 1])
         channels.append(channel)
     used_rows = set(key)
     for channel in channels:
         used_rows.update(channel.on_row)
     keys = sorted(used_rows)
-    rank = {key: at for at, key in enumerate(keys)}
+    rank = {key: number for number, key in enumerate(keys)}
     gaps = tuple(edge_routes.place_trunks(channel, rank, apart=apart) for channel in channels)
     gone = frozenset(hidden)
     return Layout(
@@ -190,7 +190,7 @@ def _route_layout(
         drawn=tuple(edge for edge in graph.edges() if edge not in gone),
         hidden=hidden,
         net=net,
-        row=tuple(rank[at] for at in key),
+        row=tuple(rank[row_key] for row_key in key),
         gaps=gaps,
         height=len(keys),
     )
@@ -223,9 +223,9 @@ def _layout_from_previous(
     joined = graph_layers.layer_neighbors(net)
     known: dict[tuple[str, int, int], float] = {}
     for key in net.key:
-        at = _previous_row(_vertex_name(graph, net, key), seed, old)
-        if at is not None:
-            known[key] = at
+        old_row = _previous_row(_vertex_name(graph, net, key), seed, old)
+        if old_row is not None:
+            known[key] = old_row
     layers = graph_layers.order_from_previous(net, joined, known)
     placed = assign_rows(layers, joined, net.steps)
     row = [placed[v] for v in range(len(net.layer))]
@@ -248,8 +248,8 @@ def assign_rows(layers: Sequence[Sequence[int]], joined: LayerNeighbors, steps: 
     """Give each vertex of a component a row, 0 the topmost in use."""
     row = [0] * len(joined.ups)
     for layer in layers:
-        for at, v in enumerate(layer):
-            row[v] = at
+        for position, v in enumerate(layer):
+            row[v] = position
     back, forth = layers[::-1], layers
     for _ in range(3 if len(row) < _FEWER_PASSES_FROM else 0):
         moved = _alignment_pass(back, joined.downs, joined.ups, row, steps)
@@ -287,19 +287,19 @@ def _alignment_pass(
             else:
                 targets.append(median(row[w] for w in around) if around else row[v])
                 weights.append(_PLAIN_WEIGHT)
-        for v, at in zip(layer, _uncontested_rows(targets) or fit_column(targets, weights), strict=True):
-            moved |= row[v] != at
-            row[v] = at
+        for v, new_row in zip(layer, _uncontested_rows(targets) or fit_column(targets, weights), strict=True):
+            moved |= row[v] != new_row
+            row[v] = new_row
     return moved
 
 
 def _uncontested_rows(targets: list[float]) -> list[int] | None:
     last = targets[0] - 1 if targets else 0
-    for at in targets:
-        if at <= last or at % 1:
+    for target in targets:
+        if target <= last or target % 1:
             return None
-        last = at
-    return [int(at) for at in targets]
+        last = target
+    return [int(target) for target in targets]
 
 
 def fit_column(targets: Sequence[float], weights: Sequence[float]) -> list[int]:
@@ -310,8 +310,8 @@ def fit_column(targets: Sequence[float], weights: Sequence[float]) -> list[int]:
     means: list[float] = []
     heavy: list[float] = []
     counts: list[int] = []
-    for at, target in enumerate(targets):
-        mean, weight, count = target - at, weights[at], 1
+    for index, target in enumerate(targets):
+        mean, weight, count = target - index, weights[index], 1
         while means and means[-1] >= mean:
             more = heavy.pop()
             mean = (means.pop() * more + mean * weight) / (more + weight)
@@ -337,12 +337,12 @@ def _round_blocks(means: list[float], counts: list[int]) -> list[int]:
 def _straighten(layers: Sequence[Sequence[int]], joined: LayerNeighbors, row: list[int]) -> None:
     """Move the steps of a straight chain to the row of the one before where nothing is in the way."""
     for layer in layers:
-        for at, v in enumerate(layer):
+        for index, v in enumerate(layer):
             before = joined.ups[v]
             if len(before) != 1 or len(joined.downs[before[0]]) != 1:
                 continue
             wished = row[before[0]]
-            above = row[layer[at - 1]] if at else wished - 1
-            below = row[layer[at + 1]] if at + 1 < len(layer) else wished + 1
+            above = row[layer[index - 1]] if index else wished - 1
+            below = row[layer[index + 1]] if index + 1 < len(layer) else wished + 1
             if above < wished < below:
                 row[v] = wished

@@ -63,9 +63,9 @@ class Graph(Struct, frozen=True, kw_only=True):
 
     def index(self, step_id: str) -> int:
         """Find a step by its id. Raises KeyError."""
-        for at, step in enumerate(self.steps):
+        for position, step in enumerate(self.steps):
             if step.id == step_id:
-                return at
+                return position
         raise KeyError(step_id)
 
     def edges(self) -> tuple[tuple[int, int], ...]:
@@ -132,13 +132,15 @@ def _indexed_needs(steps: Sequence[GraphStep], problems: list[str]) -> list[list
     ]
 
 
-def _indexed_needs_of(at: int, step: GraphStep, index: dict[str, int], problems: list[str]) -> list[int]:
+def _indexed_needs_of(
+    position: int, step: GraphStep, index: dict[str, int], problems: list[str]
+) -> list[int]:
     indexes: list[int] = []
     for need in dict.fromkeys(step.needs):
         other = index.get(need)
         if other is None:
             problems.append(f"{_quoted(step.id)} needs {_quoted(need)}: there is no such step")
-        elif other == at or need == step.id:
+        elif other == position or need == step.id:
             problems.append(f"{_quoted(step.id)} needs itself")
         else:
             indexes.append(other)
@@ -186,12 +188,14 @@ def _reversed_edges(needs: Sequence[Sequence[int]]) -> list[list[int]]:
 
 
 def _self_loops(steps: Sequence[GraphStep]) -> list[tuple[int, int]]:
-    return [(at, at) for at, step in enumerate(steps) if step.id in step.needs]
+    return [(position, position) for position, step in enumerate(steps) if step.id in step.needs]
 
 
 def _declared_returns(steps: Sequence[GraphStep]) -> list[tuple[int, int]]:
-    index = {step.id: at for at, step in reversed(list(enumerate(steps)))}
-    return [(at, index[to]) for at, step in enumerate(steps) for to in step.returns if to in index]
+    index = {step.id: position for position, step in reversed(list(enumerate(steps)))}
+    return [
+        (position, index[to]) for position, step in enumerate(steps) for to in step.returns if to in index
+    ]
 
 
 STATUS_BY_SEVERITY: tuple[StepStatus, ...] = (

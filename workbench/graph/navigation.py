@@ -72,12 +72,12 @@ def step_beside(picture: Picture, at: int, step: Literal[-1, 1], trail: CursorTr
     net = picture.layout.net
     if trail and trail.parent is not None:
         fan = [v for u, v in picture.layout.drawn if u == trail.parent]
-        found = _neighbor_in_order(sorted(fan, key=lambda v: picture.layout.row[v]), at, step)
-        if found is not None:
-            return found
+        neighbor = _neighbor_in_order(sorted(fan, key=lambda v: picture.layout.row[v]), at, step)
+        if neighbor is not None:
+            return neighbor
     order = sorted(range(net.steps), key=lambda v: (net.layer[v], picture.layout.row[v]))
-    found = _neighbor_in_order(order, at, step)
-    return at if found is None else found
+    neighbor = _neighbor_in_order(order, at, step)
+    return at if neighbor is None else neighbor
 
 
 def _neighbor_in_order(order: Sequence[int], at: int, step: int) -> int | None:
@@ -273,10 +273,10 @@ def fold_steps(
     for groups_of in (_twin_groups, _chain_groups):
         graph = build_graph(shown)
         groups = {name: group for name, group in groups_of(graph).items() if name not in open_ids}
-        shown, found = _contract_groups(graph, groups)
+        shown, folds = _contract_groups(graph, groups)
         members = {
-            fold_id: tuple(one for part in ids for one in members.get(part, (part,)))
-            for fold_id, ids in {**members, **found}.items()
+            fold_id: tuple(member for part in ids for member in members.get(part, (part,)))
+            for fold_id, ids in {**members, **folds}.items()
         }
     drawn = {step.id for step in shown}
     return FoldedGraph(
@@ -315,13 +315,13 @@ def member_lines(
     rest = order[lines - 1 :] if len(order) > lines else []
     listed = order[: lines - 1] if rest else order
     wide = min(_NAME_WIDTH, max((cell_width(_member_name(item)) for item in listed), default=0))
-    found = [_member_line(item, wide, is_ascii=is_ascii) for item in listed]
+    shown_lines = [_member_line(item, wide, is_ascii=is_ascii) for item in listed]
     if rest:
         took = as_ascii(spread) if is_ascii else spread
         more = f"{len(rest)} more "
         time = took.rjust(wide + _TIME_WIDTH - len(more))
-        found.append(f"{status_sign(rest[0].facts, is_ascii=is_ascii)} {more}{time}".rstrip())
-    return found
+        shown_lines.append(f"{status_sign(rest[0].facts, is_ascii=is_ascii)} {more}{time}".rstrip())
+    return shown_lines
 
 
 def _member_name(item: FoldMember) -> str:
@@ -352,8 +352,8 @@ def _fold_matrices(
             name = step.name or step.id
             parts[step.id] = ids
             shown += [
-                replace(step, id=one, name=f"{name}[{item}]", is_matrix=False, items=None)
-                for one, item in zip(ids, step.items or (), strict=True)
+                replace(step, id=item_id, name=f"{name}[{item}]", is_matrix=False, items=None)
+                for item_id, item in zip(ids, step.items or (), strict=True)
             ]
         else:
             members[step.id] = ids

@@ -161,10 +161,10 @@ def write_artifact(journal: RunJournal, artifact: ArtifactStored, workspace: str
         put_file(workspace, path, data)
         return
     for name, ref in cast("dict[str, str]", json.loads(data)).items():
-        found = journal.unseal(ref)
-        if found is None:
+        content = journal.unseal(ref)
+        if content is None:
             raise ArtifactMissing(f"{name} of the artifact {artifact.name} is not there any more")
-        put_file(workspace, f"{path}/{name}", found)
+        put_file(workspace, f"{path}/{name}", content)
 
 
 def artifact_text(journal: RunJournal, artifact: ArtifactStored, longest: int = MOST_SHOWN) -> str:

@@ -157,7 +157,7 @@ class Attempt:
         spec = StepSpec(
             id=self.id, kind=step.kind, title=title, workspace=self.workspace, timeout_seconds=left,
             grants=self.context.definition.grants,
-            keeps_output=any(one.kind == "stdout" for one in step.outputs),
+            keeps_output=any(output.kind == "stdout" for output in step.outputs),
         )  # fmt: skip
         match step.kind:
             case "command":
@@ -205,8 +205,8 @@ class Attempt:
     def _failures_before(self) -> list[tuple[str, str]]:
         """Return the steps of the same round whose failure led here, with why they failed."""
         steps, around = self.context.state.steps, set(self.step.tolerates)
-        for one in self.context.repeated_sets:
-            around |= one if self.step.id in one else frozenset()
+        for step_set in self.context.repeated_sets:
+            around |= step_set if self.step.id in step_set else frozenset()
         return [
             (name, steps[name].last_failure)
             for name in steps
@@ -215,10 +215,10 @@ class Attempt:
 
     def _prompt(self, values: TemplateValues) -> str:
         parts = [templates.fill_templates(self._source(), values.of)]
-        paths = [artifacts.injected_path(one.name) for one in self.step.injections]
+        paths = [artifacts.injected_path(injection.name) for injection in self.step.injections]
         if paths:
             parts.append(f"In your folder, from earlier steps: {', '.join(paths)}.")
-        wanted = [one.path for one in self.step.outputs if one.kind != "stdout"]
+        wanted = [output.path for output in self.step.outputs if output.kind != "stdout"]
         if wanted:
             parts.append(f"When you are done these have to be there: {', '.join(wanted)}.")
         if self.step_run.detail and self.number > 1:
@@ -238,10 +238,13 @@ class Attempt:
         facts: dict[str, Json] = {
             "name": persona.name, "prompt": prompt, "provider": persona.provider,
             "model": self.step.model or persona.model or adapter.model, "temperature": persona.temperature,
-            "allowed": [[one.text, one.origin] for one in permissions.allowed],
+            "allowed": [[pattern.text, pattern.origin] for pattern in permissions.allowed],
             # S1: deny takes precedence; what the adapter denies stays denied whatever a persona allows.
-            "deny": [[one.text, one.origin] for one in (*permissions.deny, *adapter.permissions.deny)],
-            "hooks": [[one.event, one.matcher, one.command, one.origin] for one in persona.hooks],
+            "deny": [
+                [pattern.text, pattern.origin]
+                for pattern in (*permissions.deny, *adapter.permissions.deny)
+            ],
+            "hooks": [[hook.event, hook.matcher, hook.command, hook.origin] for hook in persona.hooks],
         }  # fmt: skip
         if adapter.is_built_in or self.context.definition.recordings:
             return {"persona": facts}
@@ -280,7 +283,7 @@ class Attempt:
         step, context = self.step, self.context
         values = self._values(self.workspace)
         try:
-            outputs = tuple(replace(one, path=values.fill(one.path)) for one in step.outputs)
+            outputs = tuple(replace(output, path=values.fill(output.path)) for output in step.outputs)
             if step.workspace.mounts:
                 await asyncio.to_thread(context.workspaces.give_back, step, self.workspace, values.fill)
             collected = await self._collected(outputs, outcome)
@@ -314,7 +317,7 @@ class Attempt:
     ) -> artifacts.CollectedArtifacts:
         if self.step.kind == "pipeline":
             return artifacts.CollectedArtifacts(
-                stored=[replace(one, attempt=self.number) for one in outcome.artifacts]
+                stored=[replace(artifact, attempt=self.number) for artifact in outcome.artifacts]
             )
         if not outputs:
             return artifacts.CollectedArtifacts()
@@ -325,19 +328,21 @@ class Attempt:
     def _lay_out(self, stored: Sequence[ArtifactStored]) -> None:
         if self.step.kind == "pipeline":
             self.context.workspaces.prepare(self.step, self.workspace, self.values.fill, ())
-        for one in stored:
+        for artifact in stored:
             if self.step.kind == "pipeline":
                 artifacts.write_artifact(
-                    self.context.journal, one, self.workspace, one.path.strip("/") or one.name
+                    self.context.journal, artifact, self.workspace, artifact.path.strip("/") or artifact.name
                 )
-            elif one.artifact_kind == "stdout":
-                artifacts.write_artifact(self.context.journal, one, self.workspace, f"artifacts/{one.name}")
+            elif artifact.artifact_kind == "stdout":
+                artifacts.write_artifact(
+                    self.context.journal, artifact, self.workspace, f"artifacts/{artifact.name}"
+                )
 
     def _named_source(self, values: TemplateValues, source: str) -> str:
         """Return the file that a contract checks: an artifact's, a path, else the step's first artifact."""
-        for one in self.step.outputs:
-            if one.kind != "folder" and source in ("", one.name):
-                return values.fill(one.path) if one.kind == "file" else f"artifacts/{one.name}"
+        for output in self.step.outputs:
+            if output.kind != "folder" and source in ("", output.name):
+                return values.fill(output.path) if output.kind == "file" else f"artifacts/{output.name}"
         return source
 
     @property
@@ -375,7 +380,13 @@ class Attempt:
 def combine_item_results(results: Sequence[StepRun], values: dict[str, Json]) -> list[Json]:
     """Return what the items of a matrix left, one object an item."""
     return [
-        {"item": one.item, "step": one.id, "state": one.state, "value": values.get(one.id)} for one in results
+        {
+            "item": step_run.item,
+            "step": step_run.id,
+            "state": step_run.state,
+            "value": values.get(step_run.id),
+        }
+        for step_run in results
     ]
 
 

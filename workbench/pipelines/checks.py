@@ -65,7 +65,7 @@ class CheckContext(Struct, frozen=True, kw_only=True):
 
 def mapping_items(place: DocumentPlace) -> list[DocumentPlace]:
     """Return the items of a list that are mappings: what is read of it, and nothing else."""
-    return [one for one in place.items() if one.node.members is not None]
+    return [item for item in place.items() if item.node.members is not None]
 
 
 def check_pipeline(
@@ -79,7 +79,8 @@ def check_pipeline(
     steps: dict[str, Step] = {}
     check = CheckContext(
         pipeline=pipeline, place=place, manifest=manifest, files=files, needs=needs, steps=steps,
-        places={one.path: one for one in step_places(place)}, rounds=repeated_step_sets(pipeline.steps),
+        places={step_place.path: step_place for step_place in step_places(place)},
+        rounds=repeated_step_sets(pipeline.steps),
     )  # fmt: skip
     for step in pipeline.steps:
         if step.id in steps:
@@ -110,9 +111,9 @@ def check_pipeline(
 def step_places(place: DocumentPlace) -> Iterator[DocumentPlace]:
     """Yield the place of every step, also of those within loops."""
     steps = place.member("steps")
-    for one in steps.items() if steps else ():
-        yield one
-        loop = one.member("loop")
+    for step in steps.items() if steps else ():
+        yield step
+        loop = step.member("loop")
         if loop is not None:
             yield from step_places(loop)
 
@@ -203,7 +204,7 @@ def _check_artifacts(check: CheckContext, step: Step) -> None:
     before = check.before(step)
     place = check.within(step, "memory", "inject_artifacts")
     # An artifact of another pipeline is named where it is read, and is no injection of this one.
-    items = [one for one in mapping_items(place) if one.member("pipeline") is None]
+    items = [item for item in mapping_items(place) if item.member("pipeline") is None]
     for number, wanted in enumerate(step.injections):
         here = items[number] if number < len(items) else place
         _check_wanted_artifact(check, here, wanted.step, wanted.artifact, before)
@@ -322,7 +323,9 @@ def unresolved_reason(check: CheckContext, step: Step, name: str, known: frozens
 
 
 def _is_before(check: CheckContext, other: str, step: Step) -> bool:
-    return other in check.before(step) or any(other in one and step.id in one for one in check.rounds)
+    return other in check.before(step) or any(
+        other in step_set and step.id in step_set for step_set in check.rounds
+    )
 
 
 def _unresolved_fact_reason(check: CheckContext, step: Step, kind: str, rest: str) -> str:

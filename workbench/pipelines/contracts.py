@@ -300,13 +300,13 @@ class InputRefused(ValueError):
 
 def check_input(config: InputConfig, text: str) -> None:
     """Refuse an input that fails the schema; a text is taken as it is. Raises InputRefused."""
-    found: Json = config.schema
+    declared_schema: Json = config.schema
     if config.is_required and not text.strip():
         example = f", for example {config.example}" if config.example else ""
         raise InputRefused(f"the pipeline needs an input{example}")
-    if not isinstance(found, Mapping):
+    if not isinstance(declared_schema, Mapping):
         return
-    schema = dict(cast("Mapping[str, Json]", found))
+    schema = dict(cast("Mapping[str, Json]", declared_schema))
     kind = schema.get("type")
     if kind == "json":
         schema.pop("type")

@@ -150,7 +150,7 @@ async def _settle_decided_gate(run: RunContext, step: Step, step_run: StepRun, a
             step_run.id, running, StepChanged(state="completed", attempt=step_run.attempt)
         )
         rest = gate.targets.values() if target else ()
-        others = {one for one in rest if one not in (target, *END_TARGETS)}
+        others = {name for name in rest if name not in (target, *END_TARGETS)}
         await journal.append(*events, *skip_events(run, others, f"not chosen ({action.choice})"))
         return
     why = {
@@ -220,7 +220,7 @@ async def _take_route(run: RunContext, step: Step, step_run: StepRun) -> None:
         await _record_end(run, step, number, failed)
         return
     others = {e.target for e in route.edges if e.target not in (*END_TARGETS, target)}
-    others = {one for one in others if not leads_back(run, step.id, one)}
+    others = {name for name in others if not leads_back(run, step.id, name)}
     await _record_end(run, step, number, done, *skip_events(run, others, f"{step.id} leads to {target}"))
 
 
@@ -254,7 +254,9 @@ def _needs_outcome(run: RunContext, step: Step) -> str:
 
 def _needs_failures(run: RunContext, step: Step) -> list[str]:
     steps = (run.state.steps[need] for need in step.needs)
-    return [f"{one.id}: {one.last_failure}" for one in steps if step_outcome(one) == "failure"]
+    return [
+        f"{step_run.id}: {step_run.last_failure}" for step_run in steps if step_outcome(step_run) == "failure"
+    ]
 
 
 def _condition_value(run: RunContext, step: Step, values: TemplateValues, name: str) -> str:
@@ -272,18 +274,18 @@ def _condition_value(run: RunContext, step: Step, values: TemplateValues, name: 
 
 def leads_back(run: RunContext, step: str, target: str) -> bool:
     """Return whether a target is before a step, or the step itself."""
-    needs = {one.id: one.needs for one in run.pipeline.steps}
+    needs = {known_step.id: known_step.needs for known_step in run.pipeline.steps}
     return target == step or target in ancestors(step, needs)
 
 
 def steps_to_repeat(run: RunContext, target: str) -> tuple[str, ...]:
     """Return the steps and items that a way back to a step does again."""
-    needs = {one.id: one.needs for one in run.pipeline.steps}
+    needs = {step.id: step.needs for step in run.pipeline.steps}
     names = {target, *descendants(target, needs)}
     return tuple(
         name
-        for name, one in run.state.steps.items()
-        if (name in names or one.matrix in names) and one.state != "pending"
+        for name, step_run in run.state.steps.items()
+        if (name in names or step_run.matrix in names) and step_run.state != "pending"
     )
 
 
@@ -301,9 +303,9 @@ def return_events(run: RunContext, step: str, reset: tuple[str, ...]) -> list[Ev
 def skip_events(run: RunContext, steps: set[str], why: str) -> list[Event]:
     """Return the skips of the ways that were not taken."""
     return [
-        run.journal.event(StepChanged(state="skipped", detail=run.journal.scrubbed(why)), step=one)
-        for one in sorted(steps)
-        if one in run.state.steps and run.state.steps[one].state == "pending"
+        run.journal.event(StepChanged(state="skipped", detail=run.journal.scrubbed(why)), step=name)
+        for name in sorted(steps)
+        if name in run.state.steps and run.state.steps[name].state == "pending"
     ]
 
 
@@ -318,7 +320,7 @@ def _repeat_within_limits(run: RunContext, step: Step, target: str) -> tuple[str
         if step_run.alike >= MOST_ALIKE_FAILURES:
             raise NoRoute(f"{name} failed {step_run.alike} times in the same way: {step_run.last_failure}")
     most = run.pipeline.max_step_visits
-    total = sum(one.visits + (one.state != "pending") for one in run.state.steps.values())
+    total = sum(step_run.visits + (step_run.state != "pending") for step_run in run.state.steps.values())
     if most and total >= most:
         raise NoRoute(f"its steps were done {total} times in all; max_step_visits is {most}")
     return (*reset, step.id)

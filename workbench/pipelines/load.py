@@ -171,7 +171,7 @@ class PipelineEntry(Struct, frozen=True, kw_only=True):
 
 def list_pipelines(root: str) -> list[PipelineEntry]:
     """Return the pipelines of a project, by name; what cannot be read is listed as broken."""
-    return sorted(_pipeline_entries(root), key=lambda one: (one.name, one.file))
+    return sorted(_pipeline_entries(root), key=lambda entry: (entry.name, entry.file))
 
 
 def _pipeline_entries(root: str) -> Iterator[PipelineEntry]:
@@ -222,14 +222,14 @@ def _count_steps(places: Iterable[DocumentPlace]) -> int:
 def find_pipeline(root: str, name: str) -> str | None:
     """Return the file of a pipeline by its name, or by the name of its file; None if there is none."""
     entries = list_pipelines(root)
-    by_name = [one.file for one in entries if one.name == name]
-    by_file = [one.file for one in entries if Path(one.file).stem == name]
+    by_name = [entry.file for entry in entries if entry.name == name]
+    by_file = [entry.file for entry in entries if Path(entry.file).stem == name]
     return next(iter([*by_name, *by_file]), None)
 
 
 def similar_pipeline_hint(root: str, name: str) -> str:
     """Return what a pipeline of a project may have been meant, as a remedy."""
-    names = [one.name for one in list_pipelines(root)]
+    names = [entry.name for entry in list_pipelines(root)]
     close = difflib.get_close_matches(name, names, 1)
     return "see workbench pipeline list" + (f" (is {one_line(close[0], 80)} meant?)" if close else "")
 
@@ -280,33 +280,41 @@ def _check_child_pipelines(pipeline: Pipeline, place: DocumentPlace, root: str) 
         if not _is_file(root, name)
     }
     known = {
-        name for one in (list_pipelines(root) if missing else ()) for name in (one.name, Path(one.file).stem)
+        name
+        for entry in (list_pipelines(root) if missing else ())
+        for name in (entry.name, Path(entry.file).stem)
     }
     missing -= known
-    for one in step_places(place) if missing else ():
+    for step_place in step_places(place) if missing else ():
         step = next(
-            (step for step in pipeline.steps if step.path == one.path and step.kind == "pipeline"), None
+            (step for step in pipeline.steps if step.path == step_place.path and step.kind == "pipeline"),
+            None,
         )
         for name in sorted(missing & set(_child_pipeline_names(step))) if step else ():
             there = ", ".join(sorted(known)[:8]) or "none"
-            here = one.member("pipeline") or one.member("branch") or one.member("strategy") or one
+            here = (
+                step_place.member("pipeline")
+                or step_place.member("branch")
+                or step_place.member("strategy")
+                or step_place
+            )
             here.warn("missing_pipeline", f"there is no pipeline {one_line(name, 80)} now; there are {there}")
 
 
 def _child_pipeline_names(step: Step) -> tuple[str, ...]:
     names = tuple(step.branch.cases.values()) if step.branch else (step.source,)
     return tuple(
-        one for one in names if step.kind == "pipeline" and one not in ("", SKIP_CASE) and "{{" not in one
+        name for name in names if step.kind == "pipeline" and name not in ("", SKIP_CASE) and "{{" not in name
     )
 
 
 def _check_tools(place: DocumentPlace) -> None:
     requires = place.member("requires")
     listed = requires.member("tools") if requires else None
-    for one in listed.items() if listed else ():
-        name = one.node.value
+    for item in listed.items() if listed else ():
+        name = item.node.value
         if isinstance(name, str) and name.strip() and shutil.which(name.strip()) is None:
-            one.warn("missing_binary", f"{one_line(name, 80)} is required and not on PATH", stops_run=True)
+            item.warn("missing_binary", f"{one_line(name, 80)} is required and not on PATH", stops_run=True)
 
 
 def _check_binaries(document: DocumentPlace, manifest: Manifest) -> None:

@@ -176,8 +176,8 @@ def read_manifest(place: DocumentPlace, files: ProjectFiles) -> Manifest | None:
     kind = document.place_of("kind")
     if kind is not None and kind.node.value != MANIFEST_KIND:
         kind.error("wrong_kind", f"kind has to be {MANIFEST_KIND}, not {one_line(text_at(kind), 60)}")
-    adapters = {name: _adapter(name, one, files) for name, one in document.adapters.items()}
-    personas = {name: _persona(name, one, adapters, files) for name, one in document.personas.items()}
+    adapters = {name: _adapter(name, entry, files) for name, entry in document.adapters.items()}
+    personas = {name: _persona(name, entry, adapters, files) for name, entry in document.personas.items()}
     manifest = document.to(
         Manifest, name=document.metadata.name, description=document.metadata.description,
         repo=document.metadata.repo or document.repo, adapters=adapters, personas=personas,
@@ -229,7 +229,9 @@ def _permissions(document: _PermissionsDocument | None) -> Permissions | None:
 
 
 def _patterns(places: tuple[DocumentPlace, ...]) -> tuple[PermissionPattern, ...]:
-    return tuple(PermissionPattern(text=text_at(one), origin=f"{one.file}:{one.node.line}") for one in places)
+    return tuple(
+        PermissionPattern(text=text_at(place), origin=f"{place.file}:{place.node.line}") for place in places
+    )
 
 
 def _persona(
@@ -250,8 +252,8 @@ def _persona(
 
 
 def _hooks(document: _HooksDocument, files: ProjectFiles) -> Iterator[HookRule]:
-    rules = [("PreToolUse", one) for one in document.before]
-    rules += [("PostToolUse", one) for one in document.after]
+    rules = [("PreToolUse", rule) for rule in document.before]
+    rules += [("PostToolUse", rule) for rule in document.after]
     for event, rule in rules:
         command = rule.place_of("command")
         if command is not None:
@@ -301,14 +303,14 @@ def _nearest_place(place: DocumentPlace, *path: str) -> DocumentPlace:
 
 def _warn_unpassed_members(place: DocumentPlace, adapter: Adapter, manifest: Manifest) -> None:
     """Name what a manifest says of the personas of another program and what never reaches that program."""
-    mine = [one for one in manifest.personas.values() if one.adapter == adapter.name]
+    mine = [persona for persona in manifest.personas.values() if persona.adapter == adapter.name]
     if adapter.is_built_in or not mine:
         return
     written = _nearest_place(place, "runtime", "relay").path.endswith("relay")
     lost = [
         *(["relay (it keeps its own conversation)"] if written else []),
-        *(["hooks"] if any(one.hooks for one in mine) else []),
-        *(["temperature"] if any(one.temperature is not None for one in mine) else []),
+        *(["hooks"] if any(persona.hooks for persona in mine) else []),
+        *(["temperature"] if any(persona.temperature is not None for persona in mine) else []),
     ]
     if lost:
         what = f"{' and '.join(lost)} of its personas {'do' if len(lost) > 1 else 'does'} not reach it"

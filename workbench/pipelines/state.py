@@ -138,7 +138,7 @@ class RunState(Struct):
 
     def items_of(self, matrix: str) -> list[StepRun]:
         ids = self.steps[matrix].items or ()
-        return [self.steps[one] for one in ids if one in self.steps]
+        return [self.steps[item_id] for item_id in ids if item_id in self.steps]
 
     def steps_to_redo(self) -> tuple[str, ...]:
         """Return the steps and items that a later round has to begin anew; what waits goes on waiting."""

@@ -139,7 +139,7 @@ def desugar_steps(steps: Sequence[Step]) -> tuple[Step, ...]:
         for part in parts
         for step in part.steps
     ]
-    return _with_route_needs([one for step in renamed for one in _with_route(step)])
+    return _with_route_needs([routed for step in renamed for routed in _with_route(step)])
 
 
 def _desugar_loop(step: Step) -> _DesugaredStep:
@@ -151,18 +151,18 @@ def _desugar_loop(step: Step) -> _DesugaredStep:
     before = (step.id,) if is_own else step.needs
     body: list[Step] = []
     exits: dict[str, str] = {}
-    for number, one in enumerate(loop.steps):
+    for number, body_step in enumerate(loop.steps):
         inner = {other.id for other in loop.steps[:number]}
-        needs = tuple(exits.get(need, need) for need in one.needs)
-        if not inner & set(one.needs):
+        needs = tuple(exits.get(need, need) for need in body_step.needs)
+        if not inner & set(body_step.needs):
             needs = (*needs, *(before if number == 0 else (exits[loop.steps[number - 1].id],)))
-        part = _desugar_loop(replace(one, needs=tuple(dict.fromkeys(needs))))
-        exits[one.id] = part.exit
+        part = _desugar_loop(replace(body_step, needs=tuple(dict.fromkeys(needs))))
+        exits[body_step.id] = part.exit
         body += part.steps
     end = f"{step.id}.until" if is_own else step.id
     first = step.id if is_own else body[0].id if body else end
-    named = tuple(one.id for one in body if f"{one.id}.outcome" in loop.until)
-    fed = {need for one in body for need in one.needs}
+    named = tuple(body_step.id for body_step in body if f"{body_step.id}.outcome" in loop.until)
+    fed = {need for body_step in body for need in body_step.needs}
     last = [name for name in exits.values() if name not in fed or name in named]
     needs = tuple(dict.fromkeys(last)) if last or not is_own else (step.id,)
     closing = Step(
@@ -173,7 +173,7 @@ def _desugar_loop(step: Step) -> _DesugaredStep:
         else Route(edges=(RouteEdge(target=first),), most=loop.most),
         tolerates=named, max_visits=max(loop.most, step.max_visits),
     )  # fmt: skip
-    body = [replace(one, max_visits=max(loop.most, one.max_visits)) for one in body]
+    body = [replace(body_step, max_visits=max(loop.most, body_step.max_visits)) for body_step in body]
     opening = (replace(head, max_visits=max(loop.most, step.max_visits)),) if is_own else ()
     return _DesugaredStep((*opening, *body, closing), end)
 
@@ -219,10 +219,10 @@ def repeated_step_sets(steps: Sequence[Step]) -> tuple[frozenset[str], ...]:
     feeds = dependents_of(needs) if any(route_targets(step) for step in steps) else {}
     repeated: list[frozenset[str]] = []
     for step in steps:
-        leads = [one for one in route_targets(step) if one in needs]
+        leads = [target for target in route_targets(step) if target in needs]
         before = ancestors(step.id, needs) | {step.id} if leads else frozenset[str]()
         # What is needed and what needs are walked alike: `ancestors` of the edges turned round.
-        repeated += [before & (ancestors(one, feeds) | {one}) for one in leads if one in before]
+        repeated += [before & (ancestors(target, feeds) | {target}) for target in leads if target in before]
     return tuple(repeated)
 
 
@@ -244,10 +244,10 @@ def step_plans(pipeline: Pipeline, manifest: Manifest | None) -> tuple[StepPlan,
 
 def _step_plan(step: Step, manifest: Manifest | None, needs: StepNeeds) -> StepPlan:
     contract = step.contracts[0].written_type if step.contracts else ""
-    rework, back = step.failing.rework_step, [one for one in route_targets(step) if one in needs]
+    rework, back = step.failing.rework_step, [target for target in route_targets(step) if target in needs]
     before: frozenset[str] = ancestors(step.id, needs) if back else frozenset()
     returns = [rework] if rework else []
-    returns += [one for one in back if one in before or one == step.id]
+    returns += [target for target in back if target in before or target == step.id]
     return StepPlan(
         id=step.id, kind=step.kind, needs=step.needs, name=step.name, persona=step.persona,
         attempts=step.failing.attempts, contract=contract, is_matrix=step.matrix is not None,

@@ -70,7 +70,7 @@ class TemplateValues(Struct, frozen=True, kw_only=True):
     def _is_to_come(self, name: str) -> bool:
         """Return whether a name is of a step that is done again with this one, and was not done yet."""
         step = name.partition(".output")[0].partition("/")[0].removesuffix(".outcome")
-        return any(step in one and self.step.id in one for one in self.repeated_sets)
+        return any(step in step_set and self.step.id in step_set for step_set in self.repeated_sets)
 
     @property
     def fill(self) -> Callable[[str], str]:
@@ -81,10 +81,12 @@ class TemplateValues(Struct, frozen=True, kw_only=True):
         other, slash, wanted = name.partition("/")
         if not slash:
             name = name.removeprefix("artifacts.")
-            found = next((one for one in self.step.injections if one.name == name), None)
-            if found is None:
+            injection = next(
+                (injection for injection in self.step.injections if injection.name == name), None
+            )
+            if injection is None:
                 return None
-            other, wanted = found.step, found.artifact
+            other, wanted = injection.step, injection.artifact
         return self.produced(other, wanted)
 
     def produced(self, step_id: str, name: str) -> ArtifactStored | None:
@@ -99,15 +101,15 @@ class TemplateValues(Struct, frozen=True, kw_only=True):
     def _plain(self, name: str) -> str | None:
         first, _, rest = name.partition(".")
         if first in templates.ITEM_NAMES and self.step.matrix is not None:
-            found = templates.member_value(self.item, rest)
-            return templates.value_text(found)
+            value = templates.member_value(self.item, rest)
+            return templates.value_text(value)
         if first == "input" and rest:
             return templates.value_text(
                 templates.member_value(artifacts.parse_content(self.definition.input.encode()), rest)
             )
         if first == "project" and self.manifest is not None:
-            found = templates.member_value(self.manifest.project, rest)
-            return None if found is None else templates.value_text(found)
+            value = templates.member_value(self.manifest.project, rest)
+            return None if value is None else templates.value_text(value)
         if first == "ontology" and self.manifest is not None:
             return _ontology_text(self.manifest.ontology, rest)
         if first == "artifacts":
@@ -125,7 +127,7 @@ class TemplateValues(Struct, frozen=True, kw_only=True):
 
     def _path(self, name: str) -> str | None:
         injected = name.removesuffix(".path")
-        names = {one.name for one in self.step.injections}
+        names = {injection.name for injection in self.step.injections}
         return artifacts.injected_path(injected) if name not in names and injected in names else None
 
     def _answer(self, step: str, what: str) -> str | None:
@@ -149,9 +151,9 @@ class TemplateValues(Struct, frozen=True, kw_only=True):
             artifact = run.artifacts[first]
             return self._field(artifact, rest) if rest else self._text(artifact)
         for artifact in reversed(run.artifacts.values()):
-            found = self._field(artifact, path) if path else self._text(artifact)
-            if found is not None:
-                return found
+            text = self._field(artifact, path) if path else self._text(artifact)
+            if text is not None:
+                return text
         if path or run.artifacts or not (run.printed or run.printed_ref):
             return None
         data = self.journal.unseal(run.printed_ref) if run.printed_ref else None
@@ -190,7 +192,7 @@ def _ontology_text(ontology: Json, name: str) -> str | None:
     if kind == "context":
         listed = templates.member_value(ontology, "contexts")
         many = cast("list[Json]", listed) if isinstance(listed, list) else []
-        mine = [one for one in many if templates.member_value(one, "name") == rest]
+        mine = [context for context in many if templates.member_value(context, "name") == rest]
         value = templates.member_value(mine[0], "description") if mine else None
     return value if isinstance(value, str) else None
 
@@ -255,7 +257,7 @@ def _concatenated_texts(text: str) -> str:
     if not isinstance(content, list):
         return text
     return "\n".join(
-        templates.value_text(one).rstrip("\n") for one in cast("list[Json]", content) if one is not None
+        templates.value_text(item).rstrip("\n") for item in cast("list[Json]", content) if item is not None
     )
 
 

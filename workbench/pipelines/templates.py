@@ -68,15 +68,15 @@ def shell_command(text: str, value: Callable[[str], str]) -> tuple[str, dict[str
     """Return a shell command with variables for templates, and those variables. Raises UnresolvedTemplate."""
     variables: dict[str, str] = {}
     pieces: list[str] = []
-    state, at = "", 0
+    state, position = "", 0
     for match in _TEMPLATE.finditer(text):
-        before = text[at : match.start()]
+        before = text[position : match.start()]
         state = _shell_quoting(before, state)
         name = f"{VARIABLE_PREFIX}{len(variables) + 1}"
         variables[name] = value(match[1])
         pieces += [before, _QUOTED_VARIABLES[state].format(name)]
-        at = match.end()
-    return "".join([*pieces, text[at:]]), variables
+        position = match.end()
+    return "".join([*pieces, text[position:]]), variables
 
 
 _QUOTED_VARIABLES: Final = {"": '"${{{}}}"', '"': "${{{}}}", "'": "'\"${{{}}}\"'", "#": ""}
@@ -84,19 +84,19 @@ _QUOTED_VARIABLES: Final = {"": '"${{{}}}"', '"': "${{{}}}", "'": "'\"${{{}}}\"'
 
 def _shell_quoting(text: str, state: str) -> str:
     """Return within which quotes a shell is after a text: none, single, double, or a comment."""
-    at, is_word_start = 0, True
-    while at < len(text):
-        sign = text[at]
+    position, is_word_start = 0, True
+    while position < len(text):
+        sign = text[position]
         if state == "#":
             state = "" if sign == "\n" else "#"
         elif sign == "\\" and state != "'":
-            at += 1
+            position += 1
         elif state:
             state = "" if sign == state else state
         elif sign in "'\"" or (sign == "#" and is_word_start):
             state = sign
         is_word_start = sign in " \t\n;&|("
-        at += 1
+        position += 1
     return state
 
 
@@ -162,7 +162,9 @@ class Condition(Struct, frozen=True, kw_only=True):
 
     def names(self) -> Iterator[str]:
         for term in (term for terms in self.any_of for term in terms):
-            yield from (one.text for one in (term.left, term.right) if one is not None and one.is_name)
+            yield from (
+                operand.text for operand in (term.left, term.right) if operand is not None and operand.is_name
+            )
 
     def holds(self, value: Callable[[str], str]) -> bool:
         """Return whether it holds, given what its names stand for."""
@@ -204,19 +206,19 @@ def _parse_expression(text: str) -> Condition:
     tokens = list(_condition_tokens(text))
     parts = _split_tokens(tokens, "||")
     return Condition(
-        any_of=tuple(tuple(_parse_term(one, text) for one in _split_tokens(part, "&&")) for part in parts)
+        any_of=tuple(tuple(_parse_term(term, text) for term in _split_tokens(part, "&&")) for part in parts)
     )
 
 
 def _condition_tokens(text: str) -> Iterator[str | ConditionOperand]:
-    at = 0
-    while text[at:].strip():
-        match = _CONDITION_TOKEN.match(text, at)
+    position = 0
+    while text[position:].strip():
+        match = _CONDITION_TOKEN.match(text, position)
         if match is None:
             raise BadCondition(
                 f"{one_line(text.strip(), 80)} cannot be read as a condition; {_CONDITION_HELP}"
             )
-        at = match.end()
+        position = match.end()
         if match["op"]:
             yield match["op"]
         elif match["name"] and match["name"].lower() not in ("true", "false") and not match["name"].isdigit():

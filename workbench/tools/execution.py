@@ -50,8 +50,11 @@ class RunInTerminal:
         if not command.strip() or "\0" in command:
             raise ToolRefused("Not run: the command is empty or holds a NUL character; send shell text.")
         shell = shutil.which("bash") or "/bin/sh"
-        given = parameters.get("timeout_seconds")
-        seconds = min(float(given if given is not None else limits.command_seconds), MAX_COMMAND_SECONDS)
+        wanted_seconds = parameters.get("timeout_seconds")
+        seconds = min(
+            float(wanted_seconds if wanted_seconds is not None else limits.command_seconds),
+            MAX_COMMAND_SECONDS,
+        )
         # Behind `--` a command that begins with a dash is no option of the shell.
         return CommandSpec(argv=(shell, "-c", "--", command), command=command, timeout_seconds=seconds)
 
@@ -124,8 +127,8 @@ class PipelineRun:
 
     def act(self, parameters: JsonObject, context: CallContext) -> ToolOutput:
         """Run it to its end."""
-        given = str(parameters.get("input", ""))
-        return context.pipelines.run(str(parameters["name"]), given, context.is_stopped)
+        pipeline_input = str(parameters.get("input", ""))
+        return context.pipelines.run(str(parameters["name"]), pipeline_input, context.is_stopped)
 
     def settle(self, parameters: JsonObject, context: CallContext) -> ToolOutput | None:
         """Return None: a run that lost its driver is resumed by a human, not by a tool."""

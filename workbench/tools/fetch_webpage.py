@@ -93,17 +93,17 @@ def _robots_pattern_matches(pattern: str, target: str) -> bool:
     first, *others = pattern.removesuffix("$").split("*")
     if not target.startswith(first):
         return False
-    at = len(first)
+    position = len(first)
     if not others:
-        return not is_anchored or at == len(target)
+        return not is_anchored or position == len(target)
     for piece in others[:-1]:
-        found = target.find(piece, at)
-        if found < 0:
+        start = target.find(piece, position)
+        if start < 0:
             return False
-        at = found + len(piece)
+        position = start + len(piece)
     if is_anchored:
-        return len(target) - len(others[-1]) >= at and target.endswith(others[-1])
-    return target.find(others[-1], at) >= 0
+        return len(target) - len(others[-1]) >= position and target.endswith(others[-1])
+    return target.find(others[-1], position) >= 0
 
 
 _HTML_TYPES: Final = frozenset({"text/html", "application/xhtml+xml"})
@@ -125,13 +125,13 @@ _BLANK_LINES: Final = re.compile(r"\n[ \t]*(?:\n[ \t]*){2,}")
 
 def readable_page(body: bytes, headers: Mapping[str, str]) -> tuple[str, str]:
     """Return the title of a page, if it has one, and its text. Raises ToolRefused: it is no text."""
-    given = headers.get("content-type", "")
-    kind = given.partition(";")[0].strip().lower()
+    content_type = headers.get("content-type", "")
+    kind = content_type.partition(";")[0].strip().lower()
     if not kind:
         kind = "application/octet-stream" if b"\0" in body[:_SNIFFED_BYTES] else "text/plain"
     if kind not in _HTML_TYPES and not _TEXT_TYPES.fullmatch(kind):
         raise ToolRefused(f"it is {kind[:60]}, {len(body)} bytes; only text and web pages are read")
-    text = _decoded_page(body, given, is_html=kind in _HTML_TYPES)
+    text = _decoded_page(body, content_type, is_html=kind in _HTML_TYPES)
     if kind not in _HTML_TYPES:
         return "", text
     return _page_title(text), html_as_text(text)
@@ -145,12 +145,12 @@ def html_as_text(html: str) -> str:
     source = _LONG_TAG.sub(r"<\1>", html)
     # An XML declaration that names an encoding makes the parser refuse text that is decoded already.
     source = re.sub(r"\A\s*<\?xml[^>]{0,200}\?>", "", source)
-    found = inscriptis.get_text(source, ParserConfig(display_links=True)) if source.strip() else ""
-    return _BLANK_LINES.sub("\n\n", "\n".join(line.rstrip() for line in found.split("\n"))).strip()
+    text = inscriptis.get_text(source, ParserConfig(display_links=True)) if source.strip() else ""
+    return _BLANK_LINES.sub("\n\n", "\n".join(line.rstrip() for line in text.split("\n"))).strip()
 
 
-def _decoded_page(body: bytes, given: str, *, is_html: bool) -> str:
-    named = _CHARSET_PARAMETER.search(given)
+def _decoded_page(body: bytes, content_type: str, *, is_html: bool) -> str:
+    named = _CHARSET_PARAMETER.search(content_type)
     if named is None and is_html:
         named = _CHARSET_PARAMETER.search(body[:_SNIFFED_BYTES].decode("latin-1"))
     charset = named[1] if named and _META_CHARSET.fullmatch(named[1]) else "utf-8"
@@ -165,8 +165,8 @@ def _decoded_page(body: bytes, given: str, *, is_html: bool) -> str:
 def _page_title(html: str) -> str:
     from html import unescape
 
-    found = _TITLE_ELEMENT.search(html[:65_536])
-    return " ".join(unescape(found[1]).split())[:200] if found else ""
+    match = _TITLE_ELEMENT.search(html[:65_536])
+    return " ".join(unescape(match[1]).split())[:200] if match else ""
 
 
 ROBOTS_AGENT: Final = "workbench"
@@ -227,55 +227,55 @@ class _PageFetch(Struct, kw_only=True):
     def page(self, url: str) -> FetchResponse:
         """Return the answer at the end of all redirects."""
         while True:
-            site, found = self._judged(url, self.hops)
+            site, verdict = self._judged(url, self.hops)
             self.last = site.url
             why = self.context.may_follow(site.url) if self.hops else None
             if why:
                 raise ToolRefused(f"a redirect leads here, and {why}")
-            self.hops.append(found)
-            self._require_welcome(site, found)
-            answer = self._get(site, found, MAX_PAGE_BYTES)
+            self.hops.append(verdict)
+            self._require_welcome(site, verdict)
+            answer = self._get(site, verdict, MAX_PAGE_BYTES)
             location = answer.headers.get("location")
             if answer.status not in _REDIRECT_STATUSES or not location:
                 return answer
             url = location
 
     def _judged(self, url: str, before: Sequence[UrlVerdict]) -> tuple[ParsedUrl, UrlVerdict]:
-        found = check_url(url, self._resolver(), self.context.urls, before)
-        if found.place is None:
+        verdict = check_url(url, self._resolver(), self.context.urls, before)
+        if verdict.place is None:
             leads = f"a redirect leads to {one_line(url, 160)}: " if before else ""
-            raise ToolRefused(leads + found.reason)
-        return found.place, found
+            raise ToolRefused(leads + verdict.reason)
+        return verdict.place, verdict
 
     def _resolver(self) -> Callable[[str], tuple[str, ...]]:
         return lambda host: self.context.lookup(host, self.patience)
 
-    def _get(self, site: ParsedUrl, found: UrlVerdict, most: int) -> FetchResponse:
+    def _get(self, site: ParsedUrl, verdict: UrlVerdict, most: int) -> FetchResponse:
         accept = "text/html, application/xhtml+xml, text/*;q=0.9, application/json;q=0.8, */*;q=0.1"
         headers = {"User-Agent": f"{ROBOTS_AGENT}/{__version__}", "Accept": accept}
         return fetch_page(
             FetchRequest(
                 scheme=site.scheme, host=site.host, port=site.port, authority=site.authority,
-                target=site.target, addresses=found.addresses, headers=headers,
+                target=site.target, addresses=verdict.addresses, headers=headers,
             ),
             self.patience,
             most,
         )  # fmt: skip
 
-    def _require_welcome(self, site: ParsedUrl, found: UrlVerdict) -> None:
+    def _require_welcome(self, site: ParsedUrl, verdict: UrlVerdict) -> None:
         origin = f"{site.scheme}://{site.authority}"
         if origin not in self._robots:
-            self._robots[origin] = self._robots_of(site, found)
+            self._robots[origin] = self._robots_of(site, verdict)
         text = self._robots[origin]
         if text is None:
             raise ToolRefused("its robots.txt cannot be had at present, so nothing of it may be fetched")
         if not robots_allow(text, ROBOTS_AGENT, site.target):
             raise ToolRefused("its robots.txt asks programs to stay away from this address")
 
-    def _robots_of(self, site: ParsedUrl, found: UrlVerdict) -> str | None:
+    def _robots_of(self, site: ParsedUrl, site_verdict: UrlVerdict) -> str | None:
         """Return a site's robots.txt: empty if there is none, None if the site cannot say (RFC 9309)."""
         here = replace(site, target="/robots.txt")
-        chain = [replace(found, place=here)]
+        chain = [replace(site_verdict, place=here)]
         while True:
             answer = self._get(here, chain[-1], MAX_ROBOTS_BYTES)
             location = answer.headers.get("location")

@@ -47,13 +47,13 @@ class CreateFile:
     def propose(self, parameters: JsonObject, base: BaseImage) -> tuple[FileChange, ...]:
         path = str(parameters["path"])
         try:
-            found = base(path)
+            existing = base(path)
             content = str(parameters["content"]).encode()
         except FileRefused as error:
             raise ToolRefused(f"Not created: {error}.") from None
         except UnicodeEncodeError:
             raise ToolRefused(f"Not created: the content for {path} is not valid text; send UTF-8.") from None
-        if found is not None:
+        if existing is not None:
             raise ToolRefused(f"Not created: {path} already exists; change it with replace_string_in_file.")
         return (FileChange(path=path, before=None, after=content, mode=NEW_FILE_MODE),)
 
@@ -103,10 +103,10 @@ class CreateDirectory:
     def act(self, parameters: JsonObject, context: CallContext) -> ToolOutput:
         """Create the folder; see the descriptor."""
         try:
-            made = context.root.make_directory(str(parameters["path"]))
+            created = context.root.make_directory(str(parameters["path"]))
         except FileRefused as error:
             raise ToolRefused(f"Not created: {error}.") from None
-        return _created_output(str(parameters["path"]), made)
+        return _created_output(str(parameters["path"]), created)
 
     def settle(self, parameters: JsonObject, context: CallContext) -> ToolOutput | None:
         """Look whether the folder is there."""
@@ -118,9 +118,9 @@ class CreateDirectory:
         return _created_output(path, [path]) if is_there else None
 
 
-def _created_output(path: str, made: list[str]) -> ToolOutput:
-    words = f"created the folder {', '.join(made)}" if made else f"the folder {path} was there"
-    return ToolOutput(text=words, summary=words, metadata={"created": list(made)}, affected=tuple(made))
+def _created_output(path: str, created: list[str]) -> ToolOutput:
+    words = f"created the folder {', '.join(created)}" if created else f"the folder {path} was there"
+    return ToolOutput(text=words, summary=words, metadata={"created": list(created)}, affected=tuple(created))
 
 
 REPLACE_STRING_DESCRIPTOR: Final = ToolDescriptor(
@@ -177,11 +177,11 @@ class ReplaceString:
         if "\0" in new:
             raise ToolRefused(f"Not changed: with a NUL {path} would be no text any more.", "not_text")
         before = image.data
-        found, replacement = _in_file_encoding(before, old, new, path)
-        count = _occurrences(before, found)
+        target, replacement = _in_file_encoding(before, old, new, path)
+        count = _occurrences(before, target)
         if count != 1:
             raise ToolRefused(_occurrence_refusal(path, count), "ambiguous" if count else "not_found")
-        after = before.replace(found, replacement)
+        after = before.replace(target, replacement)
         return (FileChange(path=path, before=before, after=after, mode=image.mode),)
 
 
@@ -201,16 +201,16 @@ def _in_file_encoding(data: bytes, old: str, new: str, path: str) -> tuple[bytes
     """Return both strings in the encoding of the file, and with its line ends where that makes them fit."""
     encoding = _encoding(data)
     try:
-        found, replacement = old.encode(encoding), new.encode(encoding)
+        target, replacement = old.encode(encoding), new.encode(encoding)
     except UnicodeEncodeError:
         raise ToolRefused(
             f"Not changed: {path} is not UTF-8 and has no place for some characters of the strings.",
             "not_text",
         ) from None
-    if b"\r" not in found and (_has_only_crlf(data) or (found not in data and b"\r\n" in data)):
-        found = found.replace(b"\n", b"\r\n")
+    if b"\r" not in target and (_has_only_crlf(data) or (target not in data and b"\r\n" in data)):
+        target = target.replace(b"\n", b"\r\n")
         replacement = replacement.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
-    return found, replacement
+    return target, replacement
 
 
 def _has_only_crlf(data: bytes) -> bool:
@@ -227,11 +227,11 @@ def _encoding(data: bytes) -> str:
     return "utf-8"
 
 
-def _occurrences(data: bytes, found: bytes) -> int:
+def _occurrences(data: bytes, target: bytes) -> int:
     """Count the places where it begins; those that overlap are several places too."""
-    count, at = 0, data.find(found)
-    while at >= 0:
-        count, at = count + 1, data.find(found, at + 1)
+    count, position = 0, data.find(target)
+    while position >= 0:
+        count, position = count + 1, data.find(target, position + 1)
     return count
 
 

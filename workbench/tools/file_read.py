@@ -99,28 +99,28 @@ def _line_range(parameters: JsonObject) -> tuple[int, int | None]:
 
 def _skip_to_line(file: BinaryIO, path: str, first: int) -> None:
     """Go to the beginning of a line. Raises ToolRefused: the file has fewer lines."""
-    missing, at, ending = first - 1, 0, b"\n"
+    missing, position, ending = first - 1, 0, b"\n"
     while missing and (chunk := file.read(_CHUNK_BYTES)):
         count = chunk.count(b"\n")
         if count >= missing:
-            at += _position_after(chunk, missing)
+            position += _position_after(chunk, missing)
             missing = 0
         else:
-            missing, at, ending = missing - count, at + len(chunk), chunk[-1:]
-    file.seek(at)
+            missing, position, ending = missing - count, position + len(chunk), chunk[-1:]
+    file.seek(position)
     is_there = not missing and file.read(1)
     if first > 1 and not is_there:
         lines = first - 1 - missing + (ending != b"\n")
         raise ToolRefused(f"Not read: {path} has {lines} lines, so there is no line {first}.")
-    file.seek(at)
+    file.seek(position)
 
 
 def _position_after(data: bytes, count: int) -> int:
     """Return the position behind the line end with this number."""
-    at = 0
+    position = 0
     for _ in range(count):
-        at = data.index(b"\n", at) + 1
-    return at
+        position = data.index(b"\n", position) + 1
+    return position
 
 
 def _take_lines(file: BinaryIO, first: int, last: int | None, limit: int) -> _FilePart:
@@ -162,7 +162,7 @@ def _cut_notice(path: str, part: _FilePart, total: int) -> str:
 
 
 def _binary_output(path: str, data: bytes, total: int) -> ToolOutput:
-    rows = (data[at : at + 16].hex(" ") for at in range(0, len(data), 16))
+    rows = (data[offset : offset + 16].hex(" ") for offset in range(0, len(data), 16))
     head = f"[{path} is binary: {size_text(total)}; its first {len(data)} bytes in hexadecimal]"
     return ToolOutput(text="\n".join((head, *rows)), metadata={"bytes": total, "encoding": "binary"})
 
@@ -242,21 +242,21 @@ class ListDir:
         """List a folder; see the descriptor."""
         path = str(parameters["path"])
         try:
-            found = context.root.list(path)
+            entries = context.root.list(path)
         except FileRefused as error:
             raise ToolRefused(f"Not listed: {error}.") from None
-        found = [entry for entry in found if not context.is_closed(_entry_path(path, entry.name))]
-        found.sort(key=lambda entry: (entry.kind != "folder", entry.name))
+        entries = [entry for entry in entries if not context.is_closed(_entry_path(path, entry.name))]
+        entries.sort(key=lambda entry: (entry.kind != "folder", entry.name))
         lines = OutputLines(context.limits.tool_output_bytes)
-        for entry in found[:MAX_ENTRIES]:
+        for entry in entries[:MAX_ENTRIES]:
             lines.add(_entry_line(entry))
-        missing = lines.missing + max(0, len(found) - MAX_ENTRIES)
-        words = f"{missing} of {len(found)} names are not shown; name a folder below, or use file_search"
-        text = lines.text(words if missing else "" if found else f"{path} is empty")
+        missing = lines.missing + max(0, len(entries) - MAX_ENTRIES)
+        words = f"{missing} of {len(entries)} names are not shown; name a folder below, or use file_search"
+        text = lines.text(words if missing else "" if entries else f"{path} is empty")
         return ToolOutput(
             text=text,
-            metadata={"entries": len(found), "truncated": missing > 0},
-            summary=f"{len(found)} {'name' if len(found) == 1 else 'names'}",
+            metadata={"entries": len(entries), "truncated": missing > 0},
+            summary=f"{len(entries)} {'name' if len(entries) == 1 else 'names'}",
         )
 
 

@@ -94,12 +94,12 @@ def _ignore_spec(base: str, data: bytes) -> tuple[IgnoreSpec, ...]:
         return ()
     import pathspec
 
-    made: list[Any] = []
+    specs: list[Any] = []
     try:
-        made.append(pathspec.GitIgnoreSpec.from_lines(lines, backend="re2"))
+        specs.append(pathspec.GitIgnoreSpec.from_lines(lines, backend="re2"))
     except Exception:  # noqa: BLE001 -- one bad line must not hide the others, whatever the library raises
-        made += filter(None, map(_ignore_line, lines))
-    return tuple((base, spec) for spec in made)
+        specs += filter(None, map(_ignore_line, lines))
+    return tuple((base, spec) for spec in specs)
 
 
 def _ignore_line(line: str) -> Any:
@@ -158,23 +158,23 @@ class FileSearch:
         sieve = IgnoreFilter(
             context.root, context.is_closed, with_ignored=bool(parameters.get("include_ignored"))
         )
-        lines, found, ended = OutputLines(context.limits.tool_output_bytes), 0, ""
+        lines, file_count, ended = OutputLines(context.limits.tool_output_bytes), 0, ""
         deadline = time.monotonic() + MAX_SEARCH_SECONDS
         for path in _visible_paths(sieve, context, deadline):
             if path is not None and not wanted.is_in(path):
                 continue
-            if path is None or found == MAX_FILES:
+            if path is None or file_count == MAX_FILES:
                 ended = search_stop_reason(context, deadline) or f"more than {MAX_FILES} files match"
                 break
-            found += 1
+            file_count += 1
             lines.add(path.encode("utf-8", "replace").decode())
         missing = f"{lines.missing} more files match; make the pattern narrower" if lines.missing else ""
         deep = "some folders are too deep or too large to be searched whole" if sieve.is_cut else ""
-        none = "" if found else "no file matches"
+        none = "" if file_count else "no file matches"
         return ToolOutput(
             text=lines.text(missing, ended and f"the search ended early: {ended}", deep, none),
-            metadata={"files": found, "truncated": bool(missing or ended or deep)},
-            summary=f"{found} {'file' if found == 1 else 'files'}",
+            metadata={"files": file_count, "truncated": bool(missing or ended or deep)},
+            summary=f"{file_count} {'file' if file_count == 1 else 'files'}",
         )
 
 
@@ -212,7 +212,7 @@ _GLOB_PIECES: Final = re.compile(r"\*\*/|\*\*|\*|\?|\[!?\]?[^]/]*\]|\{[^{}]*\}|.
 
 
 def _glob_expression(glob: str) -> str:
-    return "".join(_glob_piece_expression(found[0]) for found in _GLOB_PIECES.finditer(glob))
+    return "".join(_glob_piece_expression(piece[0]) for piece in _GLOB_PIECES.finditer(glob))
 
 
 def _glob_piece_expression(text: str) -> str:

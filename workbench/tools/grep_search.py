@@ -66,16 +66,16 @@ class _MatchState:
         """Number of the last line that was shown."""
 
     def block(self, block: _Block) -> Iterator[MatchLine]:
-        at, number = 0, block.number
+        position, number = 0, block.number
         for start, end, column in _line_matches(block.data, self._wanted):
-            hit = number + block.data.count(b"\n", at, start)
-            yield from self._between(block.data, at, start, number)
+            hit = number + block.data.count(b"\n", position, start)
+            yield from self._between(block.data, position, start, number)
             if hit > self._shown:
                 yield from self._leading(hit)
                 yield self._line(hit, _shown_line(block.data[start:end], column), is_match=True)
             self._after = self._around
-            at, number = min(end + 1, len(block.data)), hit + 1
-        yield from self._between(block.data, at, len(block.data), number)
+            position, number = min(end + 1, len(block.data)), hit + 1
+        yield from self._between(block.data, position, len(block.data), number)
 
     def _leading(self, hit: int) -> Iterator[MatchLine]:
         for number, text in self._before:
@@ -83,16 +83,16 @@ class _MatchState:
                 yield self._line(number, text, is_match=False)
         self._before.clear()
 
-    def _between(self, data: bytes, at: int, end: int, number: int) -> Iterator[MatchLine]:
+    def _between(self, data: bytes, position: int, end: int, number: int) -> Iterator[MatchLine]:
         """Show what follows a match, and keep what may come before the next."""
         if not self._around:
             return
-        while self._after and at < end:
-            cut = _line_end(data, at, end)
+        while self._after and position < end:
+            cut = _line_end(data, position, end)
             if number > self._shown:
-                yield self._line(number, _shown_line(data[at:cut]), is_match=False)
-            at, number, self._after = cut + 1, number + 1, self._after - 1
-        self._before.extend(_last_lines(data, at, end, number, self._around))
+                yield self._line(number, _shown_line(data[position:cut]), is_match=False)
+            position, number, self._after = cut + 1, number + 1, self._after - 1
+        self._before.extend(_last_lines(data, position, end, number, self._around))
 
     def _line(self, number: int, text: str, *, is_match: bool) -> MatchLine:
         is_first = number != self._shown + 1 and self._shown > 0
@@ -120,34 +120,34 @@ def _blocks(file: BinaryIO, size: int) -> Iterator[_Block]:
 
 def _line_matches(data: bytes, wanted: regex.LineFinder) -> Iterator[tuple[int, int, int]]:
     """Yield begin and end of every line that matches, and where in it."""
-    at = 0
-    while at < len(data) and (found := wanted.find(data, at)) is not None:
-        start = data.rfind(b"\n", at, found) + 1 or at
+    position = 0
+    while position < len(data) and (match_start := wanted.find(data, position)) is not None:
+        start = data.rfind(b"\n", position, match_start) + 1 or position
         end = _line_end(data, start, len(data))
         # What the search found may go over the end of the line; a line matches by itself or not at all.
         column = wanted.find(data[start:end], 0)
         if column is not None:
             yield start, end, column
-        at = end + 1
+        position = end + 1
 
 
-def _line_end(data: bytes, at: int, end: int) -> int:
-    cut = data.find(b"\n", at, end)
+def _line_end(data: bytes, begin: int, end: int) -> int:
+    cut = data.find(b"\n", begin, end)
     return end if cut < 0 else cut
 
 
-def _last_lines(data: bytes, at: int, end: int, number: int, most: int) -> list[tuple[int, str]]:
+def _last_lines(data: bytes, begin: int, end: int, number: int, most: int) -> list[tuple[int, str]]:
     """Return the last lines of a stretch with their numbers."""
-    if at >= end:
+    if begin >= end:
         return []
     stop = end - 1 if data[end - 1 : end] == b"\n" else end
-    last = number + data.count(b"\n", at, stop)
-    found: list[tuple[int, str]] = []
-    while stop >= at and len(found) < most:
-        start = data.rfind(b"\n", at, stop) + 1 or at
-        found.append((last - len(found), _shown_line(data[start:stop])))
+    last = number + data.count(b"\n", begin, stop)
+    lines: list[tuple[int, str]] = []
+    while stop >= begin and len(lines) < most:
+        start = data.rfind(b"\n", begin, stop) + 1 or begin
+        lines.append((last - len(lines), _shown_line(data[start:stop])))
         stop = start - 1
-    return found[::-1]
+    return lines[::-1]
 
 
 def _shown_line(line: bytes, column: int = 0) -> str:

@@ -67,8 +67,8 @@ class Repository:
             ToolRefused: Names the path and the attribute.
         """
         stdin = "\0".join(paths).encode()
-        found = self._git.run("check-attr", "-z", "--stdin", *_CONVERTING_ATTRIBUTES, stdin=stdin)
-        parts = found.decode("utf-8", "surrogateescape").split("\0")
+        output = self._git.run("check-attr", "-z", "--stdin", *_CONVERTING_ATTRIBUTES, stdin=stdin)
+        parts = output.decode("utf-8", "surrogateescape").split("\0")
         for path, attribute, value in zip(parts[::3], parts[1::3], parts[2::3], strict=False):
             if value not in ("unspecified", "unset", "false"):
                 raise ToolRefused(
@@ -78,8 +78,8 @@ class Repository:
     def ignored(self, paths: Sequence[str]) -> frozenset[str]:
         """Return those paths that git ignores."""
         stdin = "\0".join(paths).encode()
-        found = self._git.run("check-ignore", "-z", "--stdin", stdin=stdin, no=(1,))
-        return frozenset(filter(None, found.decode("utf-8", "surrogateescape").split("\0")))
+        output = self._git.run("check-ignore", "-z", "--stdin", stdin=stdin, no=(1,))
+        return frozenset(filter(None, output.decode("utf-8", "surrogateescape").split("\0")))
 
     def free_name(self, wanted: str, *, is_given: bool) -> str:
         """Return the name of a branch that is not there yet.
@@ -111,10 +111,10 @@ class Repository:
         rows = b"".join(map(self._row, changes))
         self._git.run("update-index", "-z", "--index-info", stdin=rows)
         tree = self._git.run("write-tree").decode().strip()
-        made = self._git.run(
+        output = self._git.run(
             "commit-tree", tree, "-p", self.head.commit, "-F", "-", stdin=message.encode("utf-8", "replace")
         )
-        commit = made.decode().strip()
+        commit = output.decode().strip()
         zeros = "0" * len(commit)
         self._git.run("update-ref", "-m", "workbench: prepared", f"refs/heads/{branch}", commit, zeros)
         return commit
@@ -152,8 +152,8 @@ def open_repository(folder: str, environment: Mapping[str, str], *, is_draft: bo
 
 def _object_folder(git: Git) -> str:
     # `--git-path` is relative to where it runs; both objects and this folder are named by their real paths.
-    found = git.run("rev-parse", "--path-format=absolute", "--git-path", "objects")
-    return found.decode("utf-8", "surrogateescape").rstrip("\n")
+    folder = git.run("rev-parse", "--path-format=absolute", "--git-path", "objects")
+    return folder.decode("utf-8", "surrogateescape").rstrip("\n")
 
 
 def _read_head(git: Git) -> RepositoryHead:
@@ -215,8 +215,8 @@ class PreparePr:
         """Return the commit as it would be; see the descriptor."""
         session = context.session()
         try:
-            with open_repository(context.root.path, context.environment, is_draft=True) as found:
-                changes, subject = _commit_draft(found, session, parameters)
+            with open_repository(context.root.path, context.environment, is_draft=True) as repository:
+                changes, subject = _commit_draft(repository, session, parameters)
         except (GitFailed, ToolRefused) as error:
             raise ToolRefused(f"Not prepared: {error}.") from None
         target = str(subject["branch"])
@@ -234,11 +234,11 @@ class PreparePr:
         if not changes:
             return _commit_output(subject, "", "no change was taken, so nothing was committed")
         try:
-            with open_repository(context.root.path, context.environment, is_draft=False) as found:
-                if found.head.commit != subject["base"]:
-                    raise ToolRefused(f"{found.head.branch} moved on meanwhile; prepare it again")
+            with open_repository(context.root.path, context.environment, is_draft=False) as repository:
+                if repository.head.commit != subject["base"]:
+                    raise ToolRefused(f"{repository.head.branch} moved on meanwhile; prepare it again")
                 message = f"{subject['title']}\n\n{subject['body']}\n"
-                commit = found.commit(changes, message, str(subject["branch"]))
+                commit = repository.commit(changes, message, str(subject["branch"]))
         except (GitFailed, ToolRefused) as error:
             raise ToolRefused(f"Not prepared: {error}.") from None
         return _commit_output(
@@ -247,18 +247,18 @@ class PreparePr:
 
 
 def _commit_draft(
-    found: Repository, session: SessionFacts, parameters: JsonObject
+    repository: Repository, session: SessionFacts, parameters: JsonObject
 ) -> tuple[tuple[FileChange, ...], dict[str, Json]]:
-    changes, left = _changes_on_head(found, session)
+    changes, left = _changes_on_head(repository, session)
     title = one_line(str(parameters.get("title") or session.title or "Changes of a session"), _MAX_TITLE)
-    branch = found.free_name(
+    branch = repository.free_name(
         str(parameters.get("branch") or f"workbench/{_branch_slug(title)}-{session.id[:8]}"),
         is_given="branch" in parameters,
     )
     subject: dict[str, Json] = {
         "branch": branch,
-        "from": found.head.branch,
-        "base": found.head.commit,
+        "from": repository.head.branch,
+        "base": repository.head.commit,
         "title": title,
         "body": _pull_request_body(session, changes, left),
     }
@@ -266,7 +266,7 @@ def _commit_draft(
 
 
 def _changes_on_head(
-    found: Repository, session: SessionFacts
+    repository: Repository, session: SessionFacts
 ) -> tuple[tuple[FileChange, ...], tuple[str, ...]]:
     """Return what the session changed, laid onto HEAD, and the paths that git ignores."""
     by_path: dict[str, list[FileChange]] = {}
@@ -274,40 +274,41 @@ def _changes_on_head(
         by_path.setdefault(change.path, []).append(change)
     if not by_path:
         raise ToolRefused("this session has changed no file")
-    ignored = found.ignored(tuple(by_path))
+    ignored = repository.ignored(tuple(by_path))
     paths = [path for path in sorted(by_path) if path not in ignored]
     if paths:
-        found.require_plain(paths)
-    laid = (_change_on_head(found, path, by_path[path]) for path in paths)
+        repository.require_plain(paths)
+    laid = (_change_on_head(repository, path, by_path[path]) for path in paths)
     changes = tuple(change for change in laid if change is not None)
     if not changes:
         raise ToolRefused("HEAD holds everything that this session changed, so there is nothing to commit")
     return changes, tuple(sorted(ignored))
 
 
-def _change_on_head(found: Repository, path: str, steps: Sequence[FileChange]) -> FileChange | None:
+def _change_on_head(repository: Repository, path: str, steps: Sequence[FileChange]) -> FileChange | None:
     """Return the change of one file from HEAD; None where HEAD has it already."""
-    held = found.blob(path)
+    held = repository.blob(path)
     before = held[0] if held else None
     images = [
-        (_stored_by_git(found, path, step.before), _stored_by_git(found, path, step.after)) for step in steps
+        (_stored_by_git(repository, path, step.before), _stored_by_git(repository, path, step.after))
+        for step in steps
     ]
     after = before
     if before != images[-1][1]:
         for base, image in images:
-            after = _next_image(found, path, after, base, image)
+            after = _next_image(repository, path, after, base, image)
     if after == before:
         return None
     mode = held[1] if held else 0o755 if steps[-1].mode & 0o111 else 0o644
     return FileChange(path=path, before=before, after=after, mode=mode)
 
 
-def _stored_by_git(found: Repository, path: str, data: bytes | None) -> bytes | None:
-    return None if data is None else found.stored(path, data)
+def _stored_by_git(repository: Repository, path: str, data: bytes | None) -> bytes | None:
+    return None if data is None else repository.stored(path, data)
 
 
 def _next_image(
-    found: Repository, path: str, here: bytes | None, base: bytes | None, after: bytes | None
+    repository: Repository, path: str, here: bytes | None, base: bytes | None, after: bytes | None
 ) -> bytes | None:
     if here in (base, after):
         return after
@@ -317,7 +318,7 @@ def _next_image(
         raise ToolRefused(
             f"{path} in HEAD is another file than this session made or deleted; commit it yourself"
         )
-    merged = found.merge(here, base, after)
+    merged = repository.merge(here, base, after)
     if merged is None:
         raise ToolRefused(
             f"{path}: what this session changed touches lines of yours that are not committed; "
@@ -356,10 +357,10 @@ def _file_count_text(count: int) -> str:
 
 
 def _commit_output(subject: JsonObject, commit: str, done: str) -> ToolOutput:
-    told = f"Push it with: git push -u origin {subject['branch']}" if commit else ""
+    hint = f"Push it with: git push -u origin {subject['branch']}" if commit else ""
     text = "\n".join(
         filter(
-            None, (f"{done}; nothing was pushed.", told, "", str(subject["title"]), "", str(subject["body"]))
+            None, (f"{done}; nothing was pushed.", hint, "", str(subject["title"]), "", str(subject["body"]))
         )
     )
     facts = {name: str(subject[name]) for name in ("branch", "title", "body")}

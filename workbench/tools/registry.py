@@ -33,15 +33,15 @@ class ToolRegistry:
             BadTool: A name is there twice or malformed, a schema or an example is wrong, a parameter that
                 the descriptor names does not exist, or nobody may see the tool.
         """
-        found: dict[str, AnyTool] = {}
+        by_name: dict[str, AnyTool] = {}
         for tool in tools:
             for name in {tool.descriptor.id, tool.descriptor.wire_name}:
-                if name in found:
+                if name in by_name:
                     raise InvalidTool(f"{name}: registered twice; give one of the tools another name")
-                found[name] = tool
+                by_name[name] = tool
             for problem in _tool_problems(tool.descriptor):
                 raise InvalidTool(f"{tool.descriptor.id}: {problem}")
-        self._tools: Mapping[str, AnyTool] = MappingProxyType(found)
+        self._tools: Mapping[str, AnyTool] = MappingProxyType(by_name)
 
     def get(self, name: str) -> AnyTool | None:
         """Return a tool by id or wire name, or None."""

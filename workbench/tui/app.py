@@ -87,7 +87,9 @@ def has_open_dialog(app: App[Any]) -> bool:
 
 def stop_agent_or_go_back(app: App[Any]) -> None:
     """Copy what is selected; else stop the agent on show; where none works go back from the dialog."""
-    below = cast("Any", next(one for one in reversed(app.screen_stack) if not isinstance(one, ModalScreen)))
+    below = cast(
+        "Any", next(screen for screen in reversed(app.screen_stack) if not isinstance(screen, ModalScreen))
+    )
     is_now = hasattr(below, "approvals") and not below.approvals.is_past
     current = below.state.current if is_now else None
     if selected := str(getattr(app.focused, "selected_text", "") or ""):
@@ -216,20 +218,23 @@ class WorkbenchApp(App[int], inherit_bindings=False):
 
     def get_driver_class(self) -> type[Driver]:
         """Return what reads and writes the terminal, ours where the framework would take its own."""
-        found = super().get_driver_class()
-        if found.__name__ != "LinuxDriver":
-            return found
+        driver_class = super().get_driver_class()
+        if driver_class.__name__ != "LinuxDriver":
+            return driver_class
         from workbench.tui.driver import FrameDriver
 
         return FrameDriver
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Return what everything passes on its way to the terminal."""
-        found = super().get_line_filters()
+        filters = super().get_line_filters()
         if self.no_color and self.native_ansi_color:
             # The framework chose before there was a theme: a terminal's own colours make no greys but black.
-            found = [_NO_COLOR_FILTER if isinstance(one, Monochrome) else one for one in found]
-        return found if self._encodable is None else [*found, self._encodable]
+            filters = [
+                _NO_COLOR_FILTER if isinstance(line_filter, Monochrome) else line_filter
+                for line_filter in filters
+            ]
+        return filters if self._encodable is None else [*filters, self._encodable]
 
     @property
     def journal(self) -> Journal:
@@ -244,10 +249,10 @@ class WorkbenchApp(App[int], inherit_bindings=False):
     @property
     def current_theme(self) -> Theme:
         """The theme in force; the framework looks for it among all themes at every line that it draws."""
-        found = self._theme
-        if found is None or found.name != self.theme:
-            self._theme = found = super().current_theme
-        return found
+        theme = self._theme
+        if theme is None or theme.name != self.theme:
+            self._theme = theme = super().current_theme
+        return theme
 
     def _watch_theme(self, theme_name: str) -> None:
         if self._has_frame:
@@ -332,9 +337,9 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         """Show two sessions of the journal side by side."""
         from workbench.tui.replay.side_by_side import SideBySideScreen
 
-        found = [self._journal.session(key) for key in (one, other)]
-        sides = [(self._journal, session) for session in found if session is not None]
-        if len(sides) < len(found):
+        sessions = [self._journal.session(key) for key in (one, other)]
+        sides = [(self._journal, session) for session in sessions if session is not None]
+        if len(sides) < len(sessions):
             self.main.say("One of the two is not there any more.", is_error=True)
         else:
             self.push_screen(SideBySideScreen(sides[0], sides[1], live=self._backend))

@@ -80,10 +80,10 @@ class TerminalContents:
         fresh: dict[int, dict[tuple[int, int], Strip]] = {}
         for y, start, stop, strip in pieces:
             fresh.setdefault(y, {})[start, stop] = strip
-        found = best_scroll(self._rows, fresh, width)
-        if found is None:
+        scroll = best_scroll(self._rows, fresh, width)
+        if scroll is None:
             return "", pieces
-        roll, after = found
+        roll, after = scroll
         moved = {y: roll.source(y) for y in range(roll.top, roll.bottom + 1)}
         before = {y: self._rows.pop(y, {}) for y in moved}
         self._rows |= {y: before[source] for y, source in moved.items() if source is not None}
@@ -136,10 +136,10 @@ class DirtyCompositor(Compositor):
         # From front to back: what widgets cover of a part, those behind them need not draw.
         for widget, (region, clip) in self.visible_widgets.items():
             shown = region.intersection(clip)
-            rows = [found for part in open_parts if (found := shown.intersection(part))]
+            rows = [overlap for part in open_parts if (overlap := shown.intersection(part))]
             if not rows:
                 continue
-            y, bottom = min(found.y for found in rows), max(found.bottom for found in rows)
+            y, bottom = min(overlap.y for overlap in rows), max(overlap.bottom for overlap in rows)
             # Whole lines: a widget keeps those, and a piece of a line would be cut anew each time.
             place = Region(shown.x, y, shown.width, bottom - y)
             strips = widget.render_lines(place.translate(-region.offset))
@@ -166,13 +166,13 @@ def _uncovered_regions(part: Region, cover: Region) -> list[Region]:
     hidden = part.intersection(cover)
     if not hidden:
         return [part]
-    found = (
+    regions = (
         Region(part.x, part.y, part.width, hidden.y - part.y),
         Region(part.x, hidden.y, hidden.x - part.x, hidden.height),
         Region(hidden.right, hidden.y, part.right - hidden.right, hidden.height),
         Region(part.x, hidden.bottom, part.width, part.bottom - hidden.bottom),
     )
-    return [rest for rest in found if rest]
+    return [rest for rest in regions if rest]
 
 
 class DirtyScreen(Screen[None], inherit_bindings=False):
@@ -266,13 +266,13 @@ def _sgr_change(before: _SgrCodes, after: _SgrCodes) -> str:
     """Return what makes one style out of another on the terminal."""
     off = [flag for flag in before.flags if flag not in after.flags]
     if off and not all(flag in _SGR_ENDS for flag in (*before.flags, *after.flags)):
-        found = ["0", *after.flags, after.front, after.back]
+        parameters = ["0", *after.flags, after.front, after.back]
     else:
         on = [flag for flag in after.flags if flag not in before.flags]
         colour = (after.front or "39") if before.front != after.front else ""
         back = (after.back or "49") if before.back != after.back else ""
-        found = [*(_SGR_ENDS[flag] for flag in off), *on, colour, back]
-    codes = ";".join(code for code in found if code)
+        parameters = [*(_SGR_ENDS[flag] for flag in off), *on, colour, back]
+    codes = ";".join(code for code in parameters if code)
     return f"\x1b[{codes}m" if codes else ""
 
 
@@ -298,13 +298,13 @@ class ChangedCellsUpdate(ChopsUpdate):
     def render_segments(self, console: Console) -> str:
         """Return the escape sequences of the update; what they write is noted as shown."""
         move, pieces = self._shown.roll(list(self._pieces()), max(ends[-1] for ends in self.chop_ends))
-        found, pen = [move], SgrWriter(COLOR_SYSTEMS[console.color_system or "truecolor"])
+        sequences, pen = [move], SgrWriter(COLOR_SYSTEMS[console.color_system or "truecolor"])
         for y, start, stop, strip in pieces:
             begin, until = self._shown.put(y, start, stop, strip)
             if begin < until:
-                found.append(f"\x1b[{y + 1};{start + begin + 1}H")
-                found += pen.write(strip.crop(begin, until))
-        return "".join((*found, pen.lift()))
+                sequences.append(f"\x1b[{y + 1};{start + begin + 1}H")
+                sequences += pen.write(strip.crop(begin, until))
+        return "".join((*sequences, pen.lift()))
 
     def _pieces(self) -> Iterator[RowPiece]:
         """Yield what is drawn."""
@@ -326,12 +326,12 @@ class FullUpdate(LayoutUpdate):
         """Return the escape sequences of the update; what they write is noted as shown."""
         self._shown.note(self.strips)
         pen = SgrWriter(COLOR_SYSTEMS[console.color_system or "truecolor"])
-        found: list[str] = []
+        sequences: list[str] = []
         for y, strips in enumerate(self.strips):
-            found.append(f"\x1b[{y + 1};1H")
+            sequences.append(f"\x1b[{y + 1};1H")
             for strip in strips:
-                found += pen.write(strip)
-        return "".join((*found, pen.lift()))
+                sequences += pen.write(strip)
+        return "".join((*sequences, pen.lift()))
 
 
 def changed_cells(before: Strip, after: Strip) -> tuple[int, int]:
@@ -356,15 +356,15 @@ def changed_cells(before: Strip, after: Strip) -> tuple[int, int]:
 def _equal_cells(old: Sequence[Segment], new: Sequence[Segment], step: int) -> int:
     """Return how many cells are the same from the beginning on (1), or from the end on (-1)."""
     cells = 0
-    for one, other in zip(old[::step], new[::step], strict=False):
-        if one == other:
-            cells += one.cell_length
+    for segment, other in zip(old[::step], new[::step], strict=False):
+        if segment == other:
+            cells += segment.cell_length
             continue
-        if one.style == other.style and one.text.isascii() and other.text.isascii():
+        if segment.style == other.style and segment.text.isascii() and other.text.isascii():
             cells += (
-                _common_prefix_length(one.text, other.text)
+                _common_prefix_length(segment.text, other.text)
                 if step > 0
-                else _common_prefix_length(one.text[::-1], other.text[::-1])
+                else _common_prefix_length(segment.text[::-1], other.text[::-1])
             )
         break
     return cells
@@ -476,11 +476,11 @@ def _cells_saved(roll: ScrollRegion, before: Mapping[int, RowStrips], after: Map
 
     They are seen to move on a terminal that shows half a frame.
     """
-    found, nothing = 0, dict[tuple[int, int], Strip]()
+    saved, nothing = 0, dict[tuple[int, int], Strip]()
     for y in range(roll.top, roll.bottom + 1):
         stays, source = before.get(y, nothing), roll.source(y)
         comes = nothing if source is None else before.get(source, nothing)
         for place, strip in after[y].items():
             gain = (comes.get(place) is strip) - (stays.get(place) is strip)
-            found += (place[1] - place[0]) * (gain if gain > 0 else 3 * gain)
-    return found
+            saved += (place[1] - place[0]) * (gain if gain > 0 else 3 * gain)
+    return saved

@@ -118,8 +118,12 @@ class DecisionGuard:
         committed = self._committed
         if committed is None or committed.key != press.key or press.at - committed.at > BURST_SECONDS:
             return False
-        between = (one for one in self._presses if committed.number < one.number < press.number)
-        return all(one.key == press.key for one in between)
+        between = (
+            other_press
+            for other_press in self._presses
+            if committed.number < other_press.number < press.number
+        )
+        return all(other_press.key == press.key for other_press in between)
 
     def _cancel(self, why: Literal["burst", "taken back", "other key", "held"]) -> CancelledKey:
         assert self.pending is not None
@@ -136,7 +140,11 @@ class DecisionGuard:
             press: The key; others may have arrived behind it already.
             after_words: Whether words are typed before it on purpose, as into a line that enter sends.
         """
-        behind = [one for one in self._presses if one.number > press.number and one.key != press.key]
+        behind = [
+            later_press
+            for later_press in self._presses
+            if later_press.number > press.number and later_press.key != press.key
+        ]
         if behind:
             self.pending = None
             return self._burst(press) if behind[0].text else "followed"
@@ -165,36 +173,44 @@ class DecisionGuard:
             after: The number of the press behind which they are counted; 0 counts all.
         """
         count, last = 0, press.key
-        for one in reversed(self._presses):
-            if one.number >= press.number:
+        for earlier_press in reversed(self._presses):
+            if earlier_press.number >= press.number:
                 continue
-            if one.number <= after or press.at - one.at > BURST_SECONDS:
+            if earlier_press.number <= after or press.at - earlier_press.at > BURST_SECONDS:
                 break
-            count += bool(one.text) and one.key != last
-            last = one.key
+            count += bool(earlier_press.text) and earlier_press.key != last
+            last = earlier_press.key
         return count
 
     def count_in_word(self, press: KeyPress) -> int:
         """Return the same, back to the last key that writes nothing: enter ends what was typed in a field."""
-        ends = (one.number for one in self._presses if one.number < press.number and not one.text)
+        ends = (
+            earlier_press.number
+            for earlier_press in self._presses
+            if earlier_press.number < press.number and not earlier_press.text
+        )
         return self.count_before(press, after=max(ends, default=0))
 
     def text_until(self, press: KeyPress) -> str:
         """Return what was typed in one go up to a press, without what stands in a text field."""
-        return "".join(one.text for one in self._run(press))
+        return "".join(typed_press.text for typed_press in self._run(press))
 
     def keys_until(self, press: KeyPress) -> list[str]:
         """Return the names of the keys of which the same consists."""
-        return [one.key for one in self._run(press)]
+        return [typed_press.key for typed_press in self._run(press)]
 
     def _run(self, press: KeyPress) -> list[KeyPress]:
         run: list[KeyPress] = []
-        for one in reversed(self._presses):
-            if one.number > press.number:
+        for typed_press in reversed(self._presses):
+            if typed_press.number > press.number:
                 continue
-            if not one.text or one.is_field or (run and run[-1].at - one.at >= BURST_SECONDS):
+            if (
+                not typed_press.text
+                or typed_press.is_field
+                or (run and run[-1].at - typed_press.at >= BURST_SECONDS)
+            ):
                 break
-            run.append(one)
+            run.append(typed_press)
         return run[::-1]
 
     def take_due(self, at: float) -> PendingKey | None:

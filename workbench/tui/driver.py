@@ -87,9 +87,9 @@ def writable_probe(file: IO[str]) -> WritableProbe | None:
     """Return what says whether a pseudo-terminal of Linux takes more; None for anything else."""
     if sys.platform != "linux" or not file.isatty() or not os.ttyname(file.fileno()).startswith("/dev/pts/"):
         return None
-    found = select.poll()
-    found.register(file.fileno(), select.POLLOUT)
-    return found
+    probe = select.poll()
+    probe.register(file.fileno(), select.POLLOUT)
+    return probe
 
 
 class FrameDriver(LinuxDriver):

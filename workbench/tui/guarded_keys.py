@@ -90,12 +90,12 @@ class GuardedKeys:
 
     def arrived(self, event: events.Event) -> KeyPress:
         """Take note of a key or a paste before anything is done for it."""
-        at = self._app.monotonic() - max(0.0, time.monotonic() - event.time)
+        moment = self._app.monotonic() - max(0.0, time.monotonic() - event.time)
         if isinstance(event, events.Key):
             text = (event.character or "") if event.is_printable else ""
-            press, cancelled = self.guard.pressed(event.key, text, at)
+            press, cancelled = self.guard.pressed(event.key, text, moment)
         else:
-            press, cancelled = self.guard.pressed("paste", getattr(event, "text", "") or " ", at)
+            press, cancelled = self.guard.pressed("paste", getattr(event, "text", "") or " ", moment)
         if cancelled is not None:
             self._cancelled(cancelled)
         return press
@@ -324,7 +324,7 @@ class GuardedKeys:
 
     # --- what is typed ----------------------------------------------------------------------------
 
-    def _offer(self, text: str, at: float) -> bool:
+    def _offer(self, text: str, moment: float) -> bool:
         """Put typed text into the composer, or keep it where there is none on the screen.
 
         In the replay of a recording alone nothing is text: each key does there what it does.
@@ -332,28 +332,28 @@ class GuardedKeys:
         main = self._main
         if not text or self._is_past:
             return False
-        if self._typed is not None and at - self._typed.last >= BURST_SECONDS:
+        if self._typed is not None and moment - self._typed.last >= BURST_SECONDS:
             self._typed = None
         if not main.takes_text:
-            self._keep(text, at)
+            self._keep(text, moment)
             is_kept = main.presenter.has_model and hasattr(main.composer, "history")
             words = TEXT_IN_HISTORY if is_kept else TEXT_DROPPED
             self._shown.say(words, is_kept=False)
             return True
         composer = main.composer
         before = composer.text
-        self._typed = _TypedText("", at, before)
+        self._typed = _TypedText("", moment, before)
         self._typed.text = text
         composer.input.type_in(_separator_after(before) + text)
         composer.focus_input()
         main.say(TEXT_MOVED_TO_COMPOSER, is_kept=False)
         return True
 
-    def _keep(self, text: str, at: float) -> None:
+    def _keep(self, text: str, moment: float) -> None:
         """Keep typed text among what was said before."""
         if self._typed is None or self._typed.before is not None:
-            self._typed = _TypedText("", at, None)
-        self._typed.last = at
+            self._typed = _TypedText("", moment, None)
+        self._typed.last = moment
         self._add(text)
 
     def _show(self) -> None:

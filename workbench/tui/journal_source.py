@@ -54,13 +54,13 @@ class RunEventIndex:
 
     def _more(self, run_id: str, steps: dict[str, list[Event]]) -> bool:
         """Read a page of what is new; False when there is no more."""
-        found = self._read(run_id, self._last.get(run_id, 0), _EVENTS_A_READ)
-        for event in found:
+        events = self._read(run_id, self._last.get(run_id, 0), _EVENTS_A_READ)
+        for event in events:
             if event.step:
                 steps.setdefault(event.step.partition("[")[0], []).append(event)
-        if found:
-            self._last[run_id] = found[-1].position
-        return len(found) == _EVENTS_A_READ
+        if events:
+            self._last[run_id] = events[-1].position
+        return len(events) == _EVENTS_A_READ
 
 
 WINDOW_SPAN: Final = 1_000
@@ -158,7 +158,7 @@ def _make_window(archive: EventArchive, session_id: str, events: Sequence[Event]
 
 def _with_partial_replies(archive: EventArchive, session_id: str, events: Sequence[Event]) -> list[Event]:
     """Put what was streamed of replies that never came to their end where it belongs."""
-    found: list[Event] = []
+    merged: list[Event] = []
     begun: Event | None = None
     for event in events:
         if isinstance(event.body, ReplyCompleted):
@@ -167,10 +167,10 @@ def _with_partial_replies(archive: EventArchive, session_id: str, events: Sequen
             if begun is not None:
                 first, last = begun.sequence_number + 1, event.sequence_number - 1
                 pieces = archive.between(session_id, first, last, _EVENTS_A_BATCH)
-                found += [piece for piece in pieces if not piece.body.DURABLE]
+                merged += [piece for piece in pieces if not piece.body.DURABLE]
             begun = event if isinstance(event.body, TurnStarted) else None
-        found.append(event)
-    return sorted(found, key=lambda event: event.sequence_number)
+        merged.append(event)
+    return sorted(merged, key=lambda event: event.sequence_number)
 
 
 MAX_FRAMES_PER_SECOND: Final = 30
@@ -213,7 +213,7 @@ class JournalSource:
         return self._journal.session(session_id)
 
     def actions(self, limit_decided: int) -> Sequence[Action]:
-        pending = [one for one in self._journal.actions(states=("pending",)) if self.is_here(one)]
+        pending = [action for action in self._journal.actions(states=("pending",)) if self.is_here(action)]
         newest = [session.id for session in self.sessions(_MAX_CHECKED_SESSIONS)]
         decided = [
             action
@@ -258,11 +258,11 @@ class JournalSource:
         Where most of them are pieces of something streamed, lasting ones before them are added.
         """
         first = max(1, self.last_number(session_id) - count + 1)
-        found = self._journal.window(session_id, first, count)
-        lasting = sum(event.body.DURABLE for event in found)
+        events = self._journal.window(session_id, first, count)
+        lasting = sum(event.body.DURABLE for event in events)
         if first > 1 and lasting < count // 4:
-            found = [*self.lasting(session_id, before=first, limit=count // 4), *found]
-        return found
+            events = [*self.lasting(session_id, before=first, limit=count // 4), *events]
+        return events
 
     def turns_before(self, event: Event) -> int:
         """Return how many turns of a session ended before an event of it."""
@@ -314,13 +314,13 @@ class JournalSource:
         return None if data is None else data.decode("utf-8", "replace")
 
     def opened(self, action: Action) -> ActionOpened | None:
-        found = self._opened.get(action.id)
-        if found is None:
+        opened = self._opened.get(action.id)
+        if opened is None:
             event = self._journal.event_at(action.opened_at)
             if event is None or not isinstance(event.body, ActionOpened):
                 return None
-            found = _cached(self._opened, action.id, event.body)
-        return found
+            opened = _cached(self._opened, action.id, event.body)
+        return opened
 
     def exact_hunks(self, action: Action) -> tuple[Hunk, ...]:
         """Return the hunks: of a pending action from its sealed bytes, else as recorded.
@@ -333,13 +333,13 @@ class JournalSource:
             return ()
         if action.state != "pending":
             return opened.hunks
-        found = self._hunks.get(action.id)
-        if found is None:
+        hunks = self._hunks.get(action.id)
+        if hunks is None:
             try:
-                found = _cached(self._hunks, action.id, action_hunks(opened, self._journal.blobs))
+                hunks = _cached(self._hunks, action.id, action_hunks(opened, self._journal.blobs))
             except SealedBytesMissing as error:
                 raise SealedContentGone(error.why) from None
-        return found
+        return hunks
 
     def base_lines(self, action: Action) -> Mapping[str, tuple[str, ...]]:
         opened = self.opened(action)
@@ -350,9 +350,9 @@ class JournalSource:
         except SealedBytesMissing:
             return {}
         return {
-            one.path: tuple(decode_content(one.before)[0].removesuffix("\n").split("\n"))
-            for one in changes
-            if one.before
+            change.path: tuple(decode_content(change.before)[0].removesuffix("\n").split("\n"))
+            for change in changes
+            if change.before
         }
 
     def exact_parameters(self, action: Action) -> JsonObject:
@@ -408,9 +408,9 @@ class JournalFeed:
         """Return the events since the last look, of all sessions; more than `limit` come at the next."""
         # First the flag: a ring between the two is told once more, never lost.
         self._is_told = False
-        found = self._journal.events(None, self.cursor, limit)
-        if found:
-            self.cursor = found[-1].position
-        if len(found) == limit:
+        events = self._journal.events(None, self.cursor, limit)
+        if events:
+            self.cursor = events[-1].position
+        if len(events) == limit:
             self._rung()
-        return found
+        return events

@@ -177,10 +177,12 @@ async def dispatch_key(app: App[Any], event: events.Key) -> bool:
 
 def _bindings_in_order(nodes: list[DOMNode], key: str) -> Iterator[tuple[DOMNode, Binding]]:
     """Yield what a key is bound to in the order in which it counts: first what has priority, from outside."""
-    found = [(node, node._bindings.key_to_bindings.get(key, ())) for node in nodes]  # pyright: ignore[reportPrivateUsage]
-    yield from ((node, one) for node, bound in reversed(found) for one in bound if one.priority)
-    for node, bound in found:
-        yield from ((node, one) for one in bound if not one.priority)
+    bindings_by_node = [(node, node._bindings.key_to_bindings.get(key, ())) for node in nodes]  # pyright: ignore[reportPrivateUsage]
+    yield from (
+        (node, binding) for node, bound in reversed(bindings_by_node) for binding in bound if binding.priority
+    )
+    for node, bound in bindings_by_node:
+        yield from ((node, binding) for binding in bound if not binding.priority)
         if node.is_modal:
             break
 
@@ -195,9 +197,9 @@ def _may_handle_key(node: DOMNode, event: events.Key) -> bool:
 @lru_cache(maxsize=256)
 def _leaves_keys_to_bindings(kind: type[DOMNode]) -> bool:
     """Return whether a class leaves keys to bindings."""
-    others = [one for one in kind.__mro__ if one not in _FRAMEWORK_CLASSES]
+    others = [base for base in kind.__mro__ if base not in _FRAMEWORK_CLASSES]
     return not any(
-        "on_key" in one.__dict__ or "_on_key" in one.__dict__ or "handle_key" in one.__dict__
-        or "check_consume_key" in one.__dict__ or events.Key in one.__dict__.get("_decorated_handlers", {})
-        for one in others
+        "on_key" in base.__dict__ or "_on_key" in base.__dict__ or "handle_key" in base.__dict__
+        or "check_consume_key" in base.__dict__ or events.Key in base.__dict__.get("_decorated_handlers", {})
+        for base in others
     )  # fmt: skip

@@ -180,11 +180,11 @@ def ids_by_key(scope: str, users: Mapping[str, str]) -> dict[str, str]:
         scope: whose keys.
         users: id to keys, several with commas; a keymap without faults.
     """
-    found: dict[str, str] = {}
+    ids: dict[str, str] = {}
     for key in keys_of_scopes([scope]):
         names = users[key.id].split(",") if key.id in users else key.keys
-        found.update((normalized_key(name.strip()), key.id) for name in names)
-    return found
+        ids.update((normalized_key(name.strip()), key.id) for name in names)
+    return ids
 
 
 def is_innermost_key(key_id: str, scopes: Sequence[str]) -> bool:

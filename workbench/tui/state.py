@@ -100,9 +100,9 @@ class RunStore:
         """Read the steps that events were about: a matrix of thousands is not read for one of its items."""
         steps = self._steps[run_id]
         for step_id in touched:
-            found = self._source.run_step(run_id, step_id)
-            if found is not None:
-                steps[found.key] = found
+            step = self._source.run_step(run_id, step_id)
+            if step is not None:
+                steps[step.key] = step
 
     def _read_steps(self, run_id: str) -> None:
         self._steps[run_id] = {step.key: step for step in self._source.run_steps(run_id)}
@@ -120,8 +120,8 @@ class RunStore:
         """Show the run before (-1: an older one) or after."""
         ids = list(self.rows)
         if ids:
-            at = ids.index(self.current or ids[0])
-            self.shown = ids[max(0, min(len(ids) - 1, at - step))]
+            index = ids.index(self.current or ids[0])
+            self.shown = ids[max(0, min(len(ids) - 1, index - step))]
 
     @property
     def current(self) -> str | None:
@@ -156,7 +156,7 @@ class RunStore:
 
     def before(self, run: PipelineRun) -> Mapping[str, float]:
         """Return the seconds that each step took in the last completed run of the same pipeline."""
-        found = next(
+        previous_id = next(
             (
                 key
                 for key, row in self.rows.items()
@@ -164,13 +164,16 @@ class RunStore:
             ),
             None,
         )
-        if found is None:
+        if previous_id is None:
             return {}
         known = self._taken.get(run.name)
-        if known is None or known[0] != found:
-            rows = self._source.run_steps(found)
+        if known is None or known[0] != previous_id:
+            rows = self._source.run_steps(previous_id)
             matrices = {row.matrix for row in rows}
-            known = (found, {row.step_id: _step_duration(row, matrices) for row in rows if not row.matrix})
+            known = (
+                previous_id,
+                {row.step_id: _step_duration(row, matrices) for row in rows if not row.matrix},
+            )
             self._taken[run.name] = known
         return known[1]
 
@@ -301,23 +304,23 @@ class ScreenState:
         source, current = self.source, self.current
         if current is None or not isinstance(source, journal_source.EventArchive):
             return False
-        was, found = self.window, self.window
+        was, window = self.window, self.window
         first = self._first if was is None else was.first
         match where:
             case "end":
-                found = None
+                window = None
             case "later":
                 # What is read is in the last events too as soon as its window reaches into them.
                 is_far = was is not None and was.last < self._first
-                found = journal_source.window_after(source, current.id, was) if was and is_far else None
+                window = journal_source.window_after(source, current.id, was) if was and is_far else None
             case "first" if first > 1:
-                found = journal_source.first_window(source, current.id)
+                window = journal_source.first_window(source, current.id)
             case "earlier" if first > 1:
-                found = journal_source.window_before(source, current.id, first) or was
+                window = journal_source.window_before(source, current.id, first) or was
             case _:
                 pass
-        self.window = found
-        return found is not was
+        self.window = window
+        return window is not was
 
     def look_at(self, number: int) -> bool:
         """Show the part of the conversation that an event is in; False when it is shown already."""
@@ -367,7 +370,9 @@ class ScreenState:
             self._forget(event.body.deleted_id)
             changed.has_first = True
         if event.call_id and event.kind.startswith("call."):
-            changed.actions |= {one.id for one in self.actions.values() if one.call_id == event.call_id}
+            changed.actions |= {
+                action.id for action in self.actions.values() if action.call_id == event.call_id
+            }
         if event.kind.startswith(_ROW_KINDS) and event.session_id != SYSTEM_SESSION:
             touched.add(event.session_id)
         if self.runs.is_about(event):
@@ -381,7 +386,9 @@ class ScreenState:
     def _forget(self, session_id: str) -> None:
         """Show nothing of a session that was deleted."""
         self.sessions.pop(session_id, None)
-        self.actions = {key: one for key, one in self.actions.items() if one.session_id != session_id}
+        self.actions = {
+            key: action for key, action in self.actions.items() if action.session_id != session_id
+        }
         if self.current is not None and self.current.id == session_id:
             self.leave()
 
@@ -404,16 +411,16 @@ class ScreenState:
             if call is not None:
                 known[key] = call
                 self._note_undone((call,))
-        found = sorted(known.values(), key=lambda call: (call.requested_at, call.ordinal))
-        self.earlier_calls += max(0, len(found) - MAX_CALLS)
-        self.calls = found[-MAX_CALLS:]
+        calls = sorted(known.values(), key=lambda call: (call.requested_at, call.ordinal))
+        self.earlier_calls += max(0, len(calls) - MAX_CALLS)
+        self.calls = calls[-MAX_CALLS:]
 
     def _note_undone(self, calls: Iterable[Call]) -> set[str]:
         """Note which actions calls have undone; return their ids."""
         done = (call for call in calls if call.tool == UNDO_TOOL and call.state == "succeeded")
-        found = {str(call.parameters.get("action", "")) for call in done}
-        self.undone |= found
-        return found
+        action_ids = {str(call.parameters.get("action", "")) for call in done}
+        self.undone |= action_ids
+        return action_ids
 
     def _read_action(self, action_id: str) -> None:
         action = self.source.action(action_id)
@@ -449,9 +456,9 @@ class ScreenState:
     def _know_sessions(self, actions: Iterable[Action]) -> None:
         for action in actions:
             if action.session_id not in self.sessions and action.session_id != SYSTEM_SESSION:
-                found = self.source.session(action.session_id)
-                if found is not None:
-                    self.sessions[found.id] = found
+                session = self.source.session(action.session_id)
+                if session is not None:
+                    self.sessions[session.id] = session
 
     # --- what follows from it -------------------------------------------------------------------
 

@@ -320,14 +320,14 @@ class LibraryOrder(Struct, frozen=True, kw_only=True):
 
 
 LIBRARY_ORDERS: Final = (
-    LibraryOrder(words="newest first", key=lambda one: one.updated_at),
-    LibraryOrder(words="oldest first", key=lambda one: one.updated_at, is_down=False),
-    LibraryOrder(words="last begun first", key=lambda one: one.created_at),
-    LibraryOrder(words="by title", key=lambda one: one.title.casefold(), is_down=False),
-    LibraryOrder(words="most tokens first", key=lambda one: one.usage.total_tokens),
-    LibraryOrder(words="by status", key=lambda one: one.status, is_down=False),
-    LibraryOrder(words="by model", key=lambda one: one.model.casefold(), is_down=False),
-    LibraryOrder(words="by workspace", key=lambda one: one.workspace, is_down=False),
+    LibraryOrder(words="newest first", key=lambda session: session.updated_at),
+    LibraryOrder(words="oldest first", key=lambda session: session.updated_at, is_down=False),
+    LibraryOrder(words="last begun first", key=lambda session: session.created_at),
+    LibraryOrder(words="by title", key=lambda session: session.title.casefold(), is_down=False),
+    LibraryOrder(words="most tokens first", key=lambda session: session.usage.total_tokens),
+    LibraryOrder(words="by status", key=lambda session: session.status, is_down=False),
+    LibraryOrder(words="by model", key=lambda session: session.model.casefold(), is_down=False),
+    LibraryOrder(words="by workspace", key=lambda session: session.workspace, is_down=False),
 )
 
 

@@ -161,18 +161,18 @@ def text_pieces(text: str) -> Iterator[tuple[str, int]]:
 
     What a font lacks is drawn in another one, of another width: placed alone it moves nothing behind it.
     """
-    at = 0
-    while at < len(text):
-        match = _PLAIN_CHARACTERS.match(text, at)
-        end = match.end() if match else at + 1
-        while end < len(text) and not _PLAIN_CHARACTERS.match(text, end) and _adds_nothing(text, at, end):
+    start = 0
+    while start < len(text):
+        match = _PLAIN_CHARACTERS.match(text, start)
+        end = match.end() if match else start + 1
+        while end < len(text) and not _PLAIN_CHARACTERS.match(text, end) and _adds_nothing(text, start, end):
             end += 1
-        yield text[at:end], cell_width(text[at:end])
-        at = end
+        yield text[start:end], cell_width(text[start:end])
+        start = end
 
 
-def _adds_nothing(text: str, begins: int, at: int) -> bool:
-    return cell_width(text[begins : at + 1]) == cell_width(text[begins:at])
+def _adds_nothing(text: str, begins: int, end: int) -> bool:
+    return cell_width(text[begins : end + 1]) == cell_width(text[begins:end])
 
 
 _CAST_BEGIN: Final = "\x1b[?25l\x1b[?7l\x1b[2J"
@@ -222,8 +222,8 @@ class CastWriter:
             self._told += 1
             self._put(mark.at, "m", f"{mark.kind}: {mark.sign}")
 
-    def _put(self, at: int, code: str, text: str) -> None:
-        self.lines.append(json.dumps([at / MICROSECONDS, code, text]))
+    def _put(self, time_us: int, code: str, text: str) -> None:
+        self.lines.append(json.dumps([time_us / MICROSECONDS, code, text]))
 
 
 def _cast_row(row: ScreenRow, number: int) -> str:
@@ -246,7 +246,7 @@ def _sgr_style(look: TextStyle) -> str:
 
 
 def _color_channels(colour: str) -> str:
-    return ";".join(str(int(colour[at : at + 2], 16)) for at in (1, 3, 5))
+    return ";".join(str(int(colour[offset : offset + 2], 16)) for offset in (1, 3, 5))
 
 
 _ASSET_FOLDER: Final = Path(__file__).resolve().parent
@@ -269,9 +269,9 @@ class HtmlWriter:
         """Add a frame: which of its rows are others than before."""
         before, numbers = self._numbers, [self._number(row) for row in frame.rows]
         changed: list[Json] = []
-        for at, number in enumerate(numbers):
-            if not before or before[at] != number:
-                changed += [at, number]
+        for index, number in enumerate(numbers):
+            if not before or before[index] != number:
+                changed += [index, number]
         self._frames.append(_compact_json([frame.at, frame.recorded, changed]))
         self._numbers = numbers
         if self._shown is None or frame.at <= self._start:
@@ -326,8 +326,8 @@ class HtmlWriter:
 
 
 def _joined_by_commas(parts: Sequence[str]) -> Iterator[str]:
-    for at, part in enumerate(parts):
-        yield f",{part}" if at else part
+    for index, part in enumerate(parts):
+        yield f",{part}" if index else part
 
 
 _PAGE_TEMPLATE: Final = """<!doctype html>
@@ -398,7 +398,11 @@ def _row_pieces(row: ScreenRow, looks: dict[TextStyle, int]) -> Json:
 
 
 def _style_data(look: TextStyle) -> Json:
-    return [look.ink, look.paper, sum(1 << at for at, name in enumerate(_STYLE_FLAGS) if getattr(look, name))]
+    return [
+        look.ink,
+        look.paper,
+        sum(1 << bit for bit, name in enumerate(_STYLE_FLAGS) if getattr(look, name)),
+    ]
 
 
 _CELL_WIDTH: Final = 8.4
@@ -468,8 +472,8 @@ def _svg_text(text: str, begins: int, wide: int, number: int, look: TextStyle) -
     how += f' text-decoration="{" ".join(lines)}"' if lines else ""
     # Every text is as wide as its cells, whichever font the reader has.
     wide_as = f' textLength="{wide * _CELL_WIDTH:g}" lengthAdjust="spacingAndGlyphs"'
-    at = f'x="{begins * _CELL_WIDTH:g}" y="{number * _LINE_HEIGHT + _BASELINE:g}"'
-    return f"<text {at}{wide_as}{how}>{escape(text, quote=False)}</text>"
+    position = f'x="{begins * _CELL_WIDTH:g}" y="{number * _LINE_HEIGHT + _BASELINE:g}"'
+    return f"<text {position}{wide_as}{how}>{escape(text, quote=False)}</text>"
 
 
 def _svg_bar(begins: int, number: int, look: TextStyle, wide: float) -> str:

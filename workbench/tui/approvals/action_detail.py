@@ -356,8 +356,8 @@ class DetailView(LineView):
         return frozenset(row for row in rows if row in self._painted)
 
     def _note(self, drawn: LayoutReceipts, rows: Collection[int]) -> None:
-        at = context_of(self).monotonic() if self.screen.is_active else None
-        come, gone = drawn.put_on_screen(rows, at)
+        moment = context_of(self).monotonic() if self.screen.is_active else None
+        come, gone = drawn.put_on_screen(rows, moment)
         left = drawn.lines_left() if drawn is self._drawing else 0
         if come or gone or left != self._left:
             self._left = left
@@ -428,8 +428,8 @@ class DetailView(LineView):
             return None
         firsts = [file.hunks[0].index for file in detail.files if file.hunks]
         here = max((n for n, first in enumerate(firsts) if first <= self.look.hunk), default=0)
-        at = here + step
-        return firsts[at] if 0 <= at < len(firsts) else None
+        index = here + step
+        return firsts[index] if 0 <= index < len(firsts) else None
 
     def scroll_lines(self, rows: int) -> None:
         """Scroll by rows."""
@@ -452,9 +452,9 @@ class DetailView(LineView):
         row = event.y + self.first_line - len(self._above)
         if self._diff is None or not 0 <= row < len(self._diff):
             return
-        found = self._diff.row(row)
-        if found.hunk is not None:
-            self.post_message(self.HunkClicked(found.hunk, found.kind == "head" and event.x <= 10))
+        diff_row = self._diff.row(row)
+        if diff_row.hunk is not None:
+            self.post_message(self.HunkClicked(diff_row.hunk, diff_row.kind == "head" and event.x <= 10))
 
 
 class ActionDetailPane(Pane):

@@ -126,7 +126,7 @@ class ApprovalActions:
             return
         detail = self._pane.armed_for("r")
         if detail is not None:
-            choice = next((one.key for one in detail.choices if one.key in REJECTING_CHOICES), None)
+            choice = next((option.key for option in detail.choices if option.key in REJECTING_CHOICES), None)
             self._post_decision(DecisionMade(detail.id, "reject", detail.digest, choice=choice))
 
     def ask_reason(self) -> None:

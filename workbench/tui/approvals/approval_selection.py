@@ -99,19 +99,19 @@ class ApprovalSelection(Struct):
         """Return the key of the chosen choice, once answered that of the answer; None when there is none."""
         if not detail.is_pending:
             return detail.chosen
-        at = self.choices.get(detail.id, 0)
-        return detail.choices[at].key if at < len(detail.choices) else None
+        index = self.choices.get(detail.id, 0)
+        return detail.choices[index].key if index < len(detail.choices) else None
 
     def choose(self, detail: ActionDetail, step: int) -> None:
         """Choose the next (1) or previous (-1) of the offered choices."""
         if detail.choices:
-            at = self.choices.get(detail.id, 0) + step
-            self.choices[detail.id] = max(0, min(at, len(detail.choices) - 1))
+            index = self.choices.get(detail.id, 0) + step
+            self.choices[detail.id] = max(0, min(index, len(detail.choices) - 1))
 
     def to_hunk(self, detail: ActionDetail, step: int) -> None:
         """Go to the next (1) or previous (-1) hunk, as far as there are any."""
-        at = (self.hunk_of(detail) or 1) + step
-        self.hunks[detail.id] = max(1, min(at, len(detail.hunks)))
+        hunk = (self.hunk_of(detail) or 1) + step
+        self.hunks[detail.id] = max(1, min(hunk, len(detail.hunks)))
 
     def toggle_hunk(self, detail: ActionDetail) -> None:
         """Leave the hunk under the cursor, or take it."""
@@ -130,9 +130,9 @@ class ApprovalSelection(Struct):
         if hunk is None or self.line is None:
             return
         size = self.taken_of(detail).line_counts(hunk)[1]
-        at = self.line + step
-        if 1 <= at <= size:
-            self.line = at
+        line = self.line + step
+        if 1 <= line <= size:
+            self.line = line
         elif 1 <= hunk + step <= len(detail.hunks):
             self.hunks[detail.id] = hunk + step
             self.line = 1 if step > 0 else self.taken_of(detail).line_counts(hunk + step)[1]

@@ -101,14 +101,14 @@ def with_new_rows_below_cursor(
         cursor: the id under the cursor.
         can_hold_above: whether so many rows above the cursor leave it on its line.
     """
-    at = next((n for n, row in enumerate(rows) if row.id == cursor), None)
-    if at is None:
+    cursor_index = next((n for n, row in enumerate(rows) if row.id == cursor), None)
+    if cursor_index is None:
         return list(rows)
-    fresh = [row for row in rows[:at] if row.id not in before]
+    fresh = [row for row in rows[:cursor_index] if row.id not in before]
     if not fresh or can_hold_above(len(fresh)):
         return list(rows)
-    old = [row for row in rows[: at + 1] if row.id in before]
-    return [*old, *fresh, *rows[at + 1 :]]
+    old = [row for row in rows[: cursor_index + 1] if row.id in before]
+    return [*old, *fresh, *rows[cursor_index + 1 :]]
 
 
 _QUEUE_ORDERS: Final[tuple[approvals_QueueOrder, ...]] = ("time", "new", "session")
@@ -377,9 +377,9 @@ class ApprovalsPane(ActionDetailPane):
         self._summary = views_approvals.queue_summary(view.actions, view.now)
         moved = queue_successors(view.actions, self.queue.order)
         self._inherit(moved | queue_successors(view.actions, self.choosing.chosen))
-        found = self.ordering.rows(view, self.choosing.marks, self._lingering.ids | self.deciding)
+        rows = self.ordering.rows(view, self.choosing.marks, self._lingering.ids | self.deciding)
         shown = self.ordering.held(
-            found, [moved.get(key, key) for key in self.queue.order],
+            rows, [moved.get(key, key) for key in self.queue.order],
             self.queue.cursor, self.queue.can_hold_above,
         )  # fmt: skip
         if self.queue.cursor in moved:
@@ -524,21 +524,21 @@ class ApprovalsPane(ActionDetailPane):
 
     def scopes(self) -> tuple[str, ...]:
         """Return the scopes in force: lines while chosen, diff in full screen, answer with choices."""
-        found: tuple[str, ...] = ("approvals", "list")
+        scopes: tuple[str, ...] = ("approvals", "list")
         if self.detail is not None and self.detail.choices:
-            found = ("answer", *found)
+            scopes = ("answer", *scopes)
             if self.detail.kind == "trust":
-                found = ("trust", *found)
+                scopes = ("trust", *scopes)
         if self.is_full:
-            found = ("diff", *found)
-        return ("lines", *found) if self.choosing.line is not None else found
+            scopes = ("diff", *scopes)
+        return ("lines", *scopes) if self.choosing.line is not None else scopes
 
     def label_of(self, key_id: str) -> str:
         is_split, width = self.layout_wish == "split", self.screen.size.width
-        found = approval_selection.approval_key_label(
+        label = approval_selection.approval_key_label(
             key_id, self.detail, self.choosing, is_split=is_split, width=width
         )
-        return found if found is not None else super().label_of(key_id)
+        return label if label is not None else super().label_of(key_id)
 
     def why_no_row(self) -> str:
         return "" if self.rows else approval_selection.NO_ROW
@@ -547,9 +547,9 @@ class ApprovalsPane(ActionDetailPane):
         if self.is_full and self.find:
             self.detail_view.find(self.find, step)
             return
-        found = views_approvals.next_waiting_id(self.rows, self.queue.cursor, step=step)
-        if found is not None:
-            self.queue.put_cursor(found)
+        row_id = views_approvals.next_waiting_id(self.rows, self.queue.cursor, step=step)
+        if row_id is not None:
+            self.queue.put_cursor(row_id)
 
     def move_to_end(self, *, is_last: bool) -> None:
         if self.is_full:

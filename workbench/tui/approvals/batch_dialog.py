@@ -58,7 +58,7 @@ def open_batch(context: "MainContext", verdict: DecisionVerdict) -> None:
             detail = context.presenter.detail_of(row.id)
             if detail is not None and not detail.is_stale:
                 rows.append(BatchRow(row=row, detail=detail))
-    taken = {one.row.id for one in rows}
+    taken = {batch_row.row.id for batch_row in rows}
     left_out = [
         row
         for row in context.widgets.approvals.rows
@@ -93,37 +93,37 @@ class BatchList(RowList):
 
     def show_rows(self, rows: list[BatchRow], choosing: ApprovalSelection) -> None:
         """Show rows with what was seen of them."""
-        self.rows, self.choosing = {one.row.id: one for one in rows}, choosing
+        self.rows, self.choosing = {batch_row.row.id: batch_row for batch_row in rows}, choosing
         self.set_ids(list(self.rows))
 
     def draw_row(self, placed: RowPlacement, width: int) -> Strip:
         """Draw a row: taken, seen, what, target, lines, session, left, what approval does."""
-        one, colours, signs = self.rows[placed.row_id], ink(self), glyphs(self)
-        is_seen = not self.choosing.unseen(one.detail)
-        words = self.choosing.taken_of(one.detail).words()
-        does = f"{words} hunks" if words else _EFFECT_OF_APPROVAL.get(one.row.verb, "whole")
+        batch_row, colours, signs = self.rows[placed.row_id], ink(self), glyphs(self)
+        is_seen = not self.choosing.unseen(batch_row.detail)
+        words = self.choosing.taken_of(batch_row.detail).words()
+        does = f"{words} hunks" if words else _EFFECT_OF_APPROVAL.get(batch_row.row.verb, "whole")
         bar = signs.of("cursor") if placed.is_cursor else " "
-        left = "" if one.row.left_seconds is None else human.countdown_text(one.row.left_seconds)
+        left = "" if batch_row.row.left_seconds is None else human.countdown_text(batch_row.row.left_seconds)
         seen = (f"{signs.of('ok')} yes", "added") if is_seen else (f"{signs.of('waiting')} no ", "waiting")
         columns = [
             Column(content=Content.styled(bar, colours.of("info")), gap=0),
             Column(content=Content.styled(signs.of("taken"), colours.of("added")), gap=0),
             Column(content=Content.styled(seen[0], colours.of(seen[1])), width=5),  # type: ignore[arg-type]
-            Column(content=Content(one.row.verb), width=5),
+            Column(content=Content(batch_row.row.verb), width=5),
             Column(
-                content=cells.safe_content(signs.target(one.row.target)),
+                content=cells.safe_content(signs.target(batch_row.row.target)),
                 grows=True,
                 least=16,
-                cut="path" if reads_as_path(one.row.target) else "end",
+                cut="path" if reads_as_path(batch_row.row.target) else "end",
             ),
             Column(
-                content=line_counts(one.row.added, one.row.removed, colours, signs),
+                content=line_counts(batch_row.row.added, batch_row.row.removed, colours, signs),
                 width=9,
                 align="right",
                 drop=2,
             ),
             Column(
-                content=cells.safe_content(one.row.session_title, colours.of("muted")),
+                content=cells.safe_content(batch_row.row.session_title, colours.of("muted")),
                 width=16,
                 drop=3,
                 gap=2,
@@ -195,7 +195,7 @@ class BatchDialog(MinSizeDialog, inherit_bindings=False):
     def on_mount(self) -> None:
         self._list.focus()
         self._show()
-        unseen = [one for one in self._rows if self.choosing.unseen(one.detail)]
+        unseen = [batch_row for batch_row in self._rows if self.choosing.unseen(batch_row.detail)]
         self._list.put_cursor((unseen or self._rows)[0].row.id)
 
     @property
@@ -205,10 +205,10 @@ class BatchDialog(MinSizeDialog, inherit_bindings=False):
 
     @property
     def _subject(self) -> tuple[str, ...]:
-        return tuple(one.detail.digest for one in self._rows)
+        return tuple(batch_row.detail.digest for batch_row in self._rows)
 
     def _unseen(self) -> int:
-        return sum(bool(self.choosing.unseen(one.detail)) for one in self._rows)
+        return sum(bool(self.choosing.unseen(batch_row.detail)) for batch_row in self._rows)
 
     def _show(self) -> None:
         count, unseen, colours, signs = len(self._rows), self._unseen(), ink(self), glyphs(self)
@@ -268,13 +268,15 @@ class BatchDialog(MinSizeDialog, inherit_bindings=False):
 
     @on(RowList.Moved)
     def _moved(self, message: RowList.Moved) -> None:
-        one = self._list.rows.get(message.row_id or "")
-        if one is not None:
+        batch_row = self._list.rows.get(message.row_id or "")
+        if batch_row is not None:
             choosing = self.choosing
             look = DetailViewState(
-                taken=choosing.taken_of(one.detail), hunk=choosing.hunk_of(one.detail), has_focus=True
+                taken=choosing.taken_of(batch_row.detail),
+                hunk=choosing.hunk_of(batch_row.detail),
+                has_focus=True,
             )
-            self._view.show(one.detail, look)
+            self._view.show(batch_row.detail, look)
 
     @on(PartsSeen)
     def _hunks_shown(self, message: PartsSeen) -> None:
@@ -296,9 +298,9 @@ class BatchDialog(MinSizeDialog, inherit_bindings=False):
         if not self._is_counted(verdict):
             self._main.say(TOO_QUICK.format(key=key))
             return
-        for one in self._rows:
-            rejection = DecisionMade(one.row.id, "reject", one.detail.digest)
-            approval = self.choosing.approval(one.detail) if verdict == "approve" else rejection
+        for batch_row in self._rows:
+            rejection = DecisionMade(batch_row.row.id, "reject", batch_row.detail.digest)
+            approval = self.choosing.approval(batch_row.detail) if verdict == "approve" else rejection
             self._main.tasks.decide(approval)
         self.choosing.marks.clear()
         self._main.widgets.approvals.marks_changed()
@@ -323,7 +325,7 @@ class BatchDialog(MinSizeDialog, inherit_bindings=False):
         """Take the row under the cursor out; the last one closes the table."""
         gone = self._list.cursor
         self.choosing.marks.discard(gone or "")
-        self._rows = [one for one in self._rows if one.row.id != gone]
+        self._rows = [batch_row for batch_row in self._rows if batch_row.row.id != gone]
         if not self._rows:
             self.leave()
             return

@@ -70,7 +70,7 @@ class DecisionWriter:
         if opened is None:
             return self._not(message.action_id, message.verdict, "Not decided. It is not there any more.")
         try:
-            made = make_decision(
+            decision = make_decision(
                 opened,
                 message.action_id,
                 message.verdict,
@@ -81,8 +81,8 @@ class DecisionWriter:
                 choice=message.choice,
                 text=message.text,
             )
-            made = replace(made, seen=message.seen)
-            result = decide_action(self._journal, made, message.digest, deciding_user())
+            decision = replace(decision, seen=message.seen)
+            result = decide_action(self._journal, decision, message.digest, deciding_user())
         except (JournalError, SealedBytesMissing, ValueError) as error:
             return self._not(message.action_id, message.verdict, f"Not decided. {error_sentence(error)}")
         return DecisionReported(message.action_id, message.verdict, result)
@@ -119,9 +119,12 @@ class DecisionWriter:
         return make_hunks(
             [
                 FileChange(
-                    path=one.path, before=one.before, after=edited.get(one.path, one.after), mode=one.mode
+                    path=change.path,
+                    before=change.before,
+                    after=edited.get(change.path, change.after),
+                    mode=change.mode,
                 )
-                for one in changes
+                for change in changes
             ]
         )
 

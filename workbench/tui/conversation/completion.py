@@ -77,13 +77,13 @@ def word_before_cursor(before: str, *, is_first_line: bool) -> TypedWord | None:
         before: the line up to the cursor.
         is_first_line: commands stand at the very beginning only.
     """
-    if found := _FILE_MENTION.search(before):
-        return TypedWord(kind="file", query=found.group(1), start=found.start())
-    if is_first_line and (found := _COMMAND_WORD.match(before)):
-        return TypedWord(kind="command", query=found.group(1), start=0)
-    if is_first_line and (found := _COMMAND_VALUE.match(before)):
-        kind: Literal["model", "mode"] = "model" if found.group(1) == "model" else "mode"
-        return TypedWord(kind=kind, query=found.group(2), start=found.start(2))
+    if match := _FILE_MENTION.search(before):
+        return TypedWord(kind="file", query=match.group(1), start=match.start())
+    if is_first_line and (match := _COMMAND_WORD.match(before)):
+        return TypedWord(kind="command", query=match.group(1), start=0)
+    if is_first_line and (match := _COMMAND_VALUE.match(before)):
+        kind: Literal["model", "mode"] = "model" if match.group(1) == "model" else "mode"
+        return TypedWord(kind=kind, query=match.group(2), start=match.start(2))
     return None
 
 
@@ -92,11 +92,11 @@ def completions_of(word: TypedWord, known: CompletionSources) -> Completions:
     match word.kind:
         case "command":
             rows = [(name, known.now.get(name) or words) for name, words in SLASH_COMMANDS]
-            found = tuple(row for row in rows if row[0].startswith(f"/{word.query}"))
-            return Completions(word=word, candidates=found, total=len(SLASH_COMMANDS))
+            candidates = tuple(row for row in rows if row[0].startswith(f"/{word.query}"))
+            return Completions(word=word, candidates=candidates, total=len(SLASH_COMMANDS))
         case "mode":
-            found = tuple(row for row in MODE_CHOICES if row[0].startswith(word.query.lower()))
-            return Completions(word=word, candidates=found, total=len(MODE_CHOICES))
+            candidates = tuple(row for row in MODE_CHOICES if row[0].startswith(word.query.lower()))
+            return Completions(word=word, candidates=candidates, total=len(MODE_CHOICES))
         case "model":
             wanted = word.query.lower()
             matching = [row for row in known.models if wanted in row[0].lower()]
@@ -124,9 +124,9 @@ def best_file_matches(files: Iterable[str], query: str) -> list[str]:
     ranked = (
         (rank, len(name), name) for name in files if (rank := _match_rank(name.lower(), wanted)) is not None
     )
-    found = [name for _, _, name in nsmallest(MAX_COMPLETIONS, ranked)]
-    if found:
-        return found
+    names = [name for _, _, name in nsmallest(MAX_COMPLETIONS, ranked)]
+    if names:
+        return names
     scattered = ((len(name), name) for name in files if _has_letters_in_order(name.lower(), wanted))
     return [name for _, name in nsmallest(MAX_COMPLETIONS, scattered)]
 
@@ -141,10 +141,10 @@ def _match_rank(name: str, query: str) -> int | None:
 
 
 def _has_letters_in_order(name: str, query: str) -> bool:
-    at = -1
+    index = -1
     for character in query:
-        at = name.find(character, at + 1)
-        if at < 0:
+        index = name.find(character, index + 1)
+        if index < 0:
             return False
     return True
 
@@ -165,15 +165,15 @@ def mistyped_command_hint(text: str) -> str:
     """
     if text.startswith("!") and text.strip("! \n"):
         return "Nothing was run or sent: ! runs no command here. A blank before it sends it as it is."
-    found = _LIKE_A_COMMAND.match(text)
+    match = _LIKE_A_COMMAND.match(text)
     names = [command[1:] for command, _ in SLASH_COMMANDS]
-    if found is None or found[1] in names or f"/{found[1]}" in _ALIASES or "\n" in text.strip():
+    if match is None or match[1] in names or f"/{match[1]}" in _ALIASES or "\n" in text.strip():
         return ""
-    near = difflib.get_close_matches(found[1], names, 1, 0.6)
-    if not near and found[0] != text.strip():
+    near = difflib.get_close_matches(match[1], names, 1, 0.6)
+    if not near and match[0] != text.strip():
         return ""
     meant = f"Did you mean /{near[0]}?" if near else f"There are {', '.join(f'/{name}' for name in names)}."
-    return f"Nothing was sent: there is no command /{found[1]}. {meant} A blank before it sends it as it is."
+    return f"Nothing was sent: there is no command /{match[1]}. {meant} A blank before it sends it as it is."
 
 
 class PromptHistory:
@@ -209,10 +209,10 @@ class PromptHistory:
         """Return what was said before; None at the beginning."""
         if self._at is None:
             self._draft = current
-        at = len(self._entries) if self._at is None else self._at
-        if at == 0:
+        index = len(self._entries) if self._at is None else self._at
+        if index == 0:
             return None
-        self._at = at - 1
+        self._at = index - 1
         return self._entries[self._at]
 
     def later(self) -> str | None:

@@ -94,7 +94,7 @@ class PastePlaceholders:
 
     def expand(self, text: str) -> str:
         """Return a text with what its marks stand for."""
-        return _PLACEHOLDER.sub(lambda found: self._texts.get(found[0], found[0]), text)
+        return _PLACEHOLDER.sub(lambda match: self._texts.get(match[0], match[0]), text)
 
     def broken(self, text: str) -> str | None:
         """Return a mark of which only a part is in a text; None when all of them are whole."""
@@ -177,9 +177,9 @@ class Composer(Vertical):
             self.mount(self._offers, before=self._row)
         return self._offers
 
-    def _show_offer(self, found: Completions | None) -> None:
-        if found is not None or self._offers is not None:
-            self.offers.show_offer(found)
+    def _show_offer(self, completions: Completions | None) -> None:
+        if completions is not None or self._offers is not None:
+            self.offers.show_offer(completions)
 
     @property
     def _offer(self) -> Completions | None:
@@ -365,8 +365,8 @@ class Composer(Vertical):
         if self._asks_first(word):
             return
         known = CompletionSources(files=self._files or (), models=self._models or (), now=self._shown.now)
-        found = completions_of(word, known)
-        self._show_offer(found if found.candidates else None)
+        completions = completions_of(word, known)
+        self._show_offer(completions if completions.candidates else None)
 
     def _asks_first(self, word: TypedWord) -> bool:
         """Ask for what a word can be, unless it is known; the list is shown when it is there."""
@@ -392,10 +392,10 @@ class Composer(Vertical):
     @work(thread=True, group="models", exclusive=True, exit_on_error=False, description="list models")
     def _read_models(self, session_id: str) -> None:
         try:
-            found, note = self._backend.models.available_models(session_id)
+            models, note = self._backend.models.available_models(session_id)
         except Exception as error:  # noqa: BLE001 whatever a service says is told, nothing is hidden
-            found, note = (), error_text(error)
-        self._textual.call_from_thread(self._take_models, found, note)
+            models, note = (), error_text(error)
+        self._textual.call_from_thread(self._take_models, models, note)
 
     def _take_models(self, models: Sequence[tuple[str, str]], note: str) -> None:
         self._models = models
@@ -421,12 +421,12 @@ class Composer(Vertical):
         """Put the candidate under the cursor in the place of its word; False without one."""
         # What was typed a moment ago may not have come to the list yet.
         self._complete()
-        chosen, found = self.offers.chosen, self.offers.offer
-        if chosen is None or found is None:
+        chosen, offer = self.offers.chosen, self.offers.offer
+        if chosen is None or offer is None:
             return False
         row, column = self.input.cursor_location
-        mark = "@" if found.word.kind == "file" else ""
-        self.input.replace(f"{mark}{chosen} ", (row, found.word.start), (row, column))
+        mark = "@" if offer.word.kind == "file" else ""
+        self.input.replace(f"{mark}{chosen} ", (row, offer.word.start), (row, column))
         self._show_offer(None)
         return True
 
@@ -435,8 +435,8 @@ class Composer(Vertical):
     def send(self) -> None:
         """Take a candidate, carry out a command, or send the words."""
         self._complete()
-        found = self._offer
-        if self.take_offer() and found is not None and found.word.kind == "file":
+        offer = self._offer
+        if self.take_offer() and offer is not None and offer.word.kind == "file":
             return
         if why := mistyped_command_hint(self.text):
             self.post_message(StatusMessage(why, is_error=True))
@@ -522,10 +522,10 @@ class Composer(Vertical):
     def edit(self) -> None:
         """Write in the user's editor; what was saved there replaces the text."""
         try:
-            given = self._pastes.expand(self.text).encode()
-            data = edit_in_external_editor(self._textual, self._backend, _EDITED_NAME, given)
+            original = self._pastes.expand(self.text).encode()
+            data = edit_in_external_editor(self._textual, self._backend, _EDITED_NAME, original)
         except BackendError as error:
             self.post_message(StatusMessage(str(error), is_error=True))
             return
-        if data is not None and data != given:
+        if data is not None and data != original:
             self._put(safe_text(data.decode(errors="replace")).rstrip("\n"))

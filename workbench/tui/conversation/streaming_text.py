@@ -45,8 +45,8 @@ def wrap_line(line: str, width: int) -> list[str]:
 
 
 def _wrapped_words(line: str, width: int) -> Iterator[str]:
-    for found in _WORD_OR_SPACE.finditer(line):
-        word = found.group()
+    for match in _WORD_OR_SPACE.finditer(line):
+        word = match.group()
         for start in range(0, len(word), max(width, _LONG_WORD)):
             yield word[start : start + max(width, _LONG_WORD)]
 
@@ -58,7 +58,7 @@ def _cell_width(text: str) -> int:
 def _cut_to_width(text: str, width: int) -> Iterator[str]:
     """Cut what has no place to break; a character is never cut, so a row of width 1 may hold a wide one."""
     if text.isascii():
-        yield from (text[at : at + width] for at in range(0, len(text), width))
+        yield from (text[start : start + width] for start in range(0, len(text), width))
         return
     piece = ""
     for character in text:
@@ -156,10 +156,10 @@ class StreamingText:
         return self._had_blank and not _LIST_ITEM.match(line)
 
     def _note_fence(self, line: str) -> None:
-        found = _FENCE.match(line.lstrip(" "))
-        if not found:
+        match = _FENCE.match(line.lstrip(" "))
+        if not match:
             return
-        mark = found.group(1)
+        mark = match.group(1)
         if not self.is_in_fence:
             self.is_in_fence, self._fence = True, mark
         elif mark[0] == self._fence[0] and len(mark) >= len(self._fence) and line.strip() == mark:

@@ -196,11 +196,11 @@ class BlockView(LineView):
         old_top = self._heights.top(min(first, len(self._heights))) + kept
         known = {block.id: height for block, height in self._old_heights(first) if block.id in self._exact}
         self.blocks = blocks
-        self._index.update((block.id, at) for at, block in enumerate(blocks[first:], first))
+        self._index.update((block.id, index) for index, block in enumerate(blocks[first:], first))
         self._open = {key: text for key, text in self._open.items() if key in self._index}
         self._heights.replace_from(
             first,
-            [known.get(blocks[at].id, self._estimate(at)) for at in range(first, len(blocks))],
+            [known.get(blocks[index].id, self._estimate(index)) for index in range(first, len(blocks))],
         )
         for line in [line for line in self._strips if line >= old_top]:
             del self._strips[line]
@@ -228,14 +228,13 @@ class BlockView(LineView):
         return touched
 
     def _old_heights(self, first: int) -> list[tuple[Block, int]]:
-        return [(self.blocks[at], self._heights[at]) for at in range(first, len(self.blocks))]
+        return [(self.blocks[index], self._heights[index]) for index in range(first, len(self.blocks))]
 
     # --- heights --------------------------------------------------------------------------------
 
     def _gap(self, index: int) -> int:
-        previous = next(
-            (self.blocks[at] for at in range(index - 1, -1, -1) if not is_hidden(self.blocks[at])), None
-        )
+        blocks_above = (self.blocks[above] for above in range(index - 1, -1, -1))
+        previous = next((block for block in blocks_above if not is_hidden(block)), None)
         return blank_rows_before(self.blocks[index], previous, is_compact=self.is_compact)
 
     def _estimate(self, index: int) -> int:
@@ -276,28 +275,28 @@ class BlockView(LineView):
         if not self._line_count or not len(self._heights):
             return None
         lines = self.visible_lines
-        at = self._index.get(self.cursor or "")
-        if at is not None and self._heights[at]:
-            top = self._heights.top(at)
+        index = self._index.get(self.cursor or "")
+        if index is not None and self._heights[index]:
+            top = self._heights.top(index)
             line = max(top, lines.start)
-            if line < min(lines.stop, top + self._heights[at]):
-                return LineAnchor(self.blocks[at].id, line - top, line - lines.start)
+            if line < min(lines.stop, top + self._heights[index]):
+                return LineAnchor(self.blocks[index].id, line - top, line - lines.start)
         if lines.start >= self._heights.total:
             return None
-        at, line = self._heights.at(lines.start)
-        return LineAnchor(self.blocks[at].id, line, 0)
+        index, line = self._heights.at(lines.start)
+        return LineAnchor(self.blocks[index].id, line, 0)
 
     def _restore(self, anchor: LineAnchor | None) -> None:
         if not self._wrapped:
             return
-        at = None if anchor is None else self._index.get(anchor.block_id)
-        if self.is_following or at is None or anchor is None:
+        index = None if anchor is None else self._index.get(anchor.block_id)
+        if self.is_following or index is None or anchor is None:
             self._measure_run(len(self.blocks) - 1, -1, 2 * max(1, self.size.height))
             self._place(None if self.is_following else self.first_line)
             return
-        self._measure_around(at)
-        line = min(anchor.line, max(0, self._heights[at] - 1))
-        self._place(self._heights.top(at) + line - anchor.row)
+        self._measure_around(index)
+        line = min(anchor.line, max(0, self._heights[index] - 1))
+        self._place(self._heights.top(index) + line - anchor.row)
 
     def _place(self, top: int | None) -> None:
         """Take over the heights and put a line at the top; None is the end."""
@@ -319,12 +318,12 @@ class BlockView(LineView):
         super().watch_scroll_y(old_value, new_value)
         if self._is_placing or not self._line_count or round(old_value) == round(new_value):
             return
-        at, line = self._heights.at(min(self.first_line, self._heights.total - 1))
+        index, line = self._heights.at(min(self.first_line, self._heights.total - 1))
         before = self._heights.total
-        self._measure_around(at)
+        self._measure_around(index)
         if self._heights.total != before:
             self._strips.clear()
-            self._place(self._heights.top(at) + line)
+            self._place(self._heights.top(index) + line)
         self._set_following(self.is_at_end)
 
     def _set_following(self, is_following: bool) -> None:
@@ -338,7 +337,7 @@ class BlockView(LineView):
         if width != self._wrapped:
             self._wrapped = width
             self._forget_drawn()
-            self._heights.replace_from(0, [self._estimate(at) for at in range(len(self.blocks))])
+            self._heights.replace_from(0, [self._estimate(index) for index in range(len(self.blocks))])
         self._restore(anchor)
 
     def redraw(self) -> None:
@@ -396,18 +395,18 @@ class BlockView(LineView):
         )
 
     def draw_line(self, line: int, width: int) -> Strip:
-        index, at = self._heights.at(line)
+        index, row = self._heights.at(line)
         block = self.blocks[index]
         drawn = self._drawn.get(block.id) or self._draw(index)
-        at -= drawn.gap
-        if not 0 <= at < len(drawn.lines):
+        row -= drawn.gap
+        if not 0 <= row < len(drawn.lines):
             return Strip.blank(width)
         is_cursor = self.has_focus and block.id == self.cursor
         ink = render_context.context_of(self).ink
         style = ink.on("panel") if isinstance(block, PromptBlock) else ink.on("background")
         if is_cursor and isinstance(block, CallBlock | CallGroupBlock):
             style = ink.cursor(has_focus=True)
-        content = self._with_hits(drawn.lines[at])
+        content = self._with_hits(drawn.lines[row])
         if is_cursor:
             bar = Content.styled(render_context.context_of(self).glyphs.of("cursor"), ink.of("info"))
             content = Content.assemble(bar, content[1:])
@@ -418,10 +417,10 @@ class BlockView(LineView):
             return line
         text, wanted = line.plain.casefold(), self.find.casefold()
         style = render_context.ink(self).hit()
-        at = text.find(wanted)
-        while at >= 0:
-            line = line.stylize(style, at, at + len(wanted))
-            at = text.find(wanted, at + len(wanted))
+        start = text.find(wanted)
+        while start >= 0:
+            line = line.stylize(style, start, start + len(wanted))
+            start = text.find(wanted, start + len(wanted))
         return line
 
     def has_block(self, block_id: str) -> bool:
@@ -434,7 +433,7 @@ class BlockView(LineView):
         drawn = self._drawn.get(block.id) or self._draw(index)
         wanted, top = self.find.casefold(), self._heights.top(index) + drawn.gap
         rows = range(len(drawn.lines))
-        return top + next((at for at in rows if wanted in drawn.lines[at].plain.casefold()), 0)
+        return top + next((row for row in rows if wanted in drawn.lines[row].plain.casefold()), 0)
 
 
 def is_hidden(block: Block) -> bool:
@@ -459,30 +458,30 @@ class TranscriptView(BlockView):
     @property
     def cursor_block(self) -> Block | None:
         """Return the block under the cursor."""
-        at = self._index.get(self.cursor or "")
-        return None if at is None else self.blocks[at]
+        index = self._index.get(self.cursor or "")
+        return None if index is None else self.blocks[index]
 
     def put_cursor(self, block_id: str | None, *, is_revealed: bool = True) -> None:
         """Put the cursor on a block at the reader's wish."""
         before, self.cursor = self.cursor, block_id
-        at = self._index.get(block_id or "")
-        if at is not None and is_revealed:
-            self._measure_around(at)
+        index = self._index.get(block_id or "")
+        if index is not None and is_revealed:
+            self._measure_around(index)
             self._settle()
-            top = self._heights.top(at)
-            self.reveal(top, top + self._heights[at] - 1)
+            top = self._heights.top(index)
+            self.reveal(top, top + self._heights[index] - 1)
         for key in {before, block_id}:
             self._redraw(key)
         self.post_message(self.Looked(self))
 
     def show_hit(self, block_id: str) -> None:
         """Put the cursor on a block that holds what is looked for, and the hit on the screen."""
-        at = self._index.get(block_id)
-        if at is None:
+        index = self._index.get(block_id)
+        if index is None:
             return
         self.is_following = False
         self.put_cursor(block_id)
-        line = self.line_of_hit(at)
+        line = self.line_of_hit(index)
         self.reveal(line - _ROWS_AROUND_CURSOR, line + _ROWS_AROUND_CURSOR)
 
     def on_focus(self) -> None:
@@ -502,10 +501,10 @@ class TranscriptView(BlockView):
             self.set_line_count(self._heights.total)
 
     def _redraw(self, block_id: str | None) -> None:
-        at = self._index.get(block_id or "")
-        if at is not None:
-            top, lines = self._heights.top(at), self.visible_lines
-            self.invalidate(range(max(top, lines.start), min(top + self._heights[at], lines.stop)))
+        index = self._index.get(block_id or "")
+        if index is not None:
+            top, lines = self._heights.top(index), self.visible_lines
+            self.invalidate(range(max(top, lines.start), min(top + self._heights[index], lines.stop)))
 
     def move(self, rows: int) -> None:
         """Move by a block, or by a line within one that is larger than the screen; more rows are lines."""
@@ -515,29 +514,29 @@ class TranscriptView(BlockView):
             self.scroll_to_line(self.first_line + rows)
             self.put_cursor(self._block_on_screen(is_last=rows > 0), is_revealed=False)
             return
-        at = self._cursor_on_screen()
-        if at is None:
+        index = self._cursor_on_screen()
+        if index is None:
             self.put_cursor(self._block_on_screen(is_last=rows < 0), is_revealed=False)
             return
-        top, lines = self._heights.top(at), self.visible_lines
-        if (rows > 0 and top + self._heights[at] > lines.stop) or (rows < 0 and top < lines.start):
+        top, lines = self._heights.top(index), self.visible_lines
+        if (rows > 0 and top + self._heights[index] > lines.stop) or (rows < 0 and top < lines.start):
             self.scroll_to_line(self.first_line + rows)
             return
-        self._step(at, rows)
+        self._step(index, rows)
 
-    def _step(self, at: int, rows: int) -> None:
-        at += rows
-        while 0 <= at < len(self.blocks) and is_hidden(self.blocks[at]):
-            at += rows
-        if 0 <= at < len(self.blocks):
-            self.put_cursor(self.blocks[at].id)
+    def _step(self, index: int, rows: int) -> None:
+        index += rows
+        while 0 <= index < len(self.blocks) and is_hidden(self.blocks[index]):
+            index += rows
+        if 0 <= index < len(self.blocks):
+            self.put_cursor(self.blocks[index].id)
 
     def _cursor_on_screen(self) -> int | None:
-        at = self._index.get(self.cursor or "")
-        if at is None:
+        index = self._index.get(self.cursor or "")
+        if index is None:
             return None
-        top, lines = self._heights.top(at), self.visible_lines
-        return at if top < lines.stop and top + self._heights[at] > lines.start else None
+        top, lines = self._heights.top(index), self.visible_lines
+        return index if top < lines.stop and top + self._heights[index] > lines.start else None
 
     def _block_on_screen(self, *, is_last: bool) -> str:
         lines = self.visible_lines
@@ -572,15 +571,15 @@ class TranscriptView(BlockView):
 
     def move_to_problem(self, step: int) -> bool:
         """Go to the next (1) or previous (-1) prompt, error or notice with keys; False without one."""
-        at = self._cursor_on_screen()
-        if at is None:
-            at = self._index.get(self._block_on_screen(is_last=step < 0), 0) - step if self.blocks else 0
-        at += step
-        while 0 <= at < len(self.blocks):
-            if _is_problem_block(self.blocks[at]):
-                self.put_cursor(self.blocks[at].id)
+        index = self._cursor_on_screen()
+        if index is None:
+            index = self._index.get(self._block_on_screen(is_last=step < 0), 0) - step if self.blocks else 0
+        index += step
+        while 0 <= index < len(self.blocks):
+            if _is_problem_block(self.blocks[index]):
+                self.put_cursor(self.blocks[index].id)
                 return True
-            at += step
+            index += step
         return False
 
     # --- the mouse ------------------------------------------------------------------------------

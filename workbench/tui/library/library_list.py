@@ -111,15 +111,17 @@ class LibraryModel:
         """
         with self._journal.snapshot() as database:
             if changed is None or not self._is_read:
-                self.sessions = {one.id: one for one in session_queries.listed_sessions(database)}
+                self.sessions = {session.id: session for session in session_queries.listed_sessions(database)}
                 self._found, self._stale = _LastSearch(), set()
                 self.glances = {}
-                self._seen = {key: library.title_and_tags(one) for key, one in self.sessions.items()}
+                self._seen = {key: library.title_and_tags(session) for key, session in self.sessions.items()}
             else:
-                fresh = {one.id: one for one in session_queries.listed_sessions(database, changed)}
+                fresh = {
+                    session.id: session for session in session_queries.listed_sessions(database, changed)
+                }
                 self._seen = {
                     **self._seen,
-                    **{key: library.title_and_tags(one) for key, one in fresh.items()},
+                    **{key: library.title_and_tags(session) for key, session in fresh.items()},
                 }
                 self.sessions = {**_without_keys(self.sessions, changed), **fresh}
                 # Asked again at once: until then a row would say less than it did.
@@ -138,7 +140,11 @@ class LibraryModel:
         hits, narrowed = self._holding(asked)
         sieve = library.SessionFilter(asked, hits, narrowed)
         there = wanted.workspace
-        total = sum(there == one.workspace for one in self.sessions.values()) if there else len(self.sessions)
+        total = (
+            sum(there == session.workspace for session in self.sessions.values())
+            if there
+            else len(self.sessions)
+        )
         ids, rows = self._ranked(wanted, sieve).ids, self._rows
         if ids != rows.ids:
             self._rows = rows = RowIndex.of(ids)
@@ -156,28 +162,30 @@ class LibraryModel:
         last, waiting, seen = self._found, frozenset(self.waiting), self._seen
         order = library.LIBRARY_ORDERS[wanted.order % len(library.LIBRARY_ORDERS)]
 
-        def passes(one: Session) -> bool:
-            return wanted.workspace in (None, one.workspace) and sieve.passes(one, seen[one.id])
+        def passes(session: Session) -> bool:
+            return wanted.workspace in (None, session.workspace) and sieve.passes(session, seen[session.id])
 
         if last.wanted == wanted and not wanted.text:
             changed = self._stale | (last.waiting ^ waiting)
-            fresh = {key: one for key in changed if (one := self.sessions.get(key)) is not None}
-            gone = {key for key, one in fresh.items() if not passes(one)}
-            found = resort_changed(last.ranking, changed, _without_keys(self.sessions, gone), waiting, order)
+            fresh = {key: session for key in changed if (session := self.sessions.get(key)) is not None}
+            gone = {key for key, session in fresh.items() if not passes(session)}
+            ranking = resort_changed(
+                last.ranking, changed, _without_keys(self.sessions, gone), waiting, order
+            )
         else:
-            found = sort_sessions(filter(passes, self.sessions.values()), waiting, order)
-        self._found, self._stale = _LastSearch(wanted=wanted, ranking=found, waiting=waiting), set()
-        return found
+            ranking = sort_sessions(filter(passes, self.sessions.values()), waiting, order)
+        self._found, self._stale = _LastSearch(wanted=wanted, ranking=ranking, waiting=waiting), set()
+        return ranking
 
     def _holding(self, asked: SearchQuery) -> tuple[dict[str, int], frozenset[str] | None]:
         tools, answers = asked.narrowed.get("tool", ()), asked.narrowed.get("asked", ())
         with self._journal.snapshot() as database:
             expression = library.fts_expression(asked, search.word_finder(database))
-            found = search.matching_sessions(database, expression, search.MOST_HITS) if expression else []
+            matches = search.matching_sessions(database, expression, search.MOST_HITS) if expression else []
             narrowed = (
                 session_queries.sessions_with_facets(database, tools, answers) if tools or answers else None
             )
-        return {one.session_id: one.places for one in found}, narrowed
+        return {match.session_id: match.places for match in matches}, narrowed
 
     def look(self, ids: Iterable[str]) -> None:
         """Read what is said beside the titles of some sessions."""
@@ -224,10 +232,10 @@ class LibraryModel:
 
 def _without_keys(rows: Mapping[str, _Row], keys: Iterable[str]) -> dict[str, _Row]:
     """Return a copy without some: the screen may be reading the rows that there were."""
-    found = dict(rows)
+    kept = dict(rows)
     for key in keys:
-        found.pop(key, None)
-    return found
+        kept.pop(key, None)
+    return kept
 
 
 _Said = tuple[LibraryRow, str]
@@ -410,17 +418,17 @@ class LibraryLoaderPane(Pane):
         try:
             if changed is None or changed:
                 self.shelf.read(changed)
-            found: LibraryResult | None = self.shelf.find(self.wanted)
+            result: LibraryResult | None = self.shelf.find(self.wanted)
         except Exception as error:  # noqa: BLE001 whatever the journal says is told
-            found, self._changed = None, None
+            result, self._changed = None, None
             self.post_message(StatusMessage(f"The library was not read. {error}", is_error=True))
-        self._from_thread(self._found, found)
+        self._from_thread(self._found, result)
 
-    def _found(self, found: LibraryResult | None) -> None:
+    def _found(self, result: LibraryResult | None) -> None:
         self._is_finding = False
-        if found is not None and self.is_attached:
+        if result is not None and self.is_attached:
             self.list.marks &= set(self.shelf.sessions)
-            self.list.take(found)
+            self.list.take(result)
             self.found()
             self.look_soon()
             self.preview_soon()
@@ -468,23 +476,25 @@ class LibraryLoaderPane(Pane):
         key, asked, now = self.list.cursor, self.list.shown.query, self.shelf.now
 
         def work() -> None:
-            found = (
+            preview = (
                 self.shelf.preview(key, asked, lambda begin, end: time_range(begin, end, now))
                 if key
                 else None
             )
-            self._from_thread(self._previewed, key, found)
+            self._from_thread(self._previewed, key, preview)
 
         self.run_worker(work, group="preview", description="preview", thread=True, exit_on_error=False)
 
-    def _previewed(self, key: str | None, found: SessionPreview | None) -> None:
+    def _previewed(self, key: str | None, preview: SessionPreview | None) -> None:
         if not self.is_attached or key != self.list.cursor:
             return
-        self.preview.show(found)
-        if found is None:
+        self.preview.show(preview)
+        if preview is None:
             self.preview_title.show(Content(" "), Content(" "), "Nothing is chosen")
             return
-        sign = Content.assemble((glyphs(self).of(found.sign), ink(self).sign(found.sign)), f" {found.word}")
+        sign = Content.assemble(
+            (glyphs(self).of(preview.sign), ink(self).sign(preview.sign)), f" {preview.word}"
+        )
         self.preview_title.show(
-            Content(" "), sign, cells.shorten_line(cells.safe_content(found.title), 60).plain
+            Content(" "), sign, cells.shorten_line(cells.safe_content(preview.title), 60).plain
         )

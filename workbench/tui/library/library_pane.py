@@ -201,8 +201,8 @@ class LibraryPane(LibraryLoaderPane):
         self.say_hint()
 
     def _want(self, **changes: object) -> None:
-        made = {"text": self.wanted.text, "workspace": self.wanted.workspace, "order": self.wanted.order}
-        self.wanted = LibraryQuery(**{**made, **changes})  # type: ignore[arg-type]
+        current = {"text": self.wanted.text, "workspace": self.wanted.workspace, "order": self.wanted.order}
+        self.wanted = LibraryQuery(**{**current, **changes})  # type: ignore[arg-type]
         self.find()
 
     def complete(self) -> None:
@@ -211,14 +211,14 @@ class LibraryPane(LibraryLoaderPane):
             return
         kept, text = self._offer, self.input.value
         cursor = self.input.cursor_position
-        made, at = kept.taken(text, cursor, self._offered)
+        completed, position = kept.taken(text, cursor, self._offered)
         again = self._offered + 1
         with self.input.prevent(Input.Changed):
-            self.input.value = made
-        self.input.cursor_position = at
-        self._want(text=made)
-        fresh = complete_filter(made, at, self.shelf.sessions.values(), self._tools)
-        is_key = made[:at].endswith(":")
+            self.input.value = completed
+        self.input.cursor_position = position
+        self._want(text=completed)
+        fresh = complete_filter(completed, position, self.shelf.sessions.values(), self._tools)
+        is_key = completed[:position].endswith(":")
         self._offer, self._offered = (fresh, 0) if is_key else (kept, again)
         self.say_hint()
 
@@ -248,7 +248,9 @@ class LibraryPane(LibraryLoaderPane):
     def chosen(self) -> list[Session]:
         """Return the marked sessions, else the one under the cursor."""
         marked = [
-            one for key in self.list.ids if key in self.list.marks and (one := self.shelf.sessions.get(key))
+            session
+            for key in self.list.ids
+            if key in self.list.marks and (session := self.shelf.sessions.get(key))
         ]
         return marked or ([self.session] if self.session else [])
 
@@ -274,11 +276,11 @@ class LibraryPane(LibraryLoaderPane):
         self._want(workspace=None if self.wanted.workspace else self._workspace)
 
     def move_to_problem(self, step: int) -> None:
-        ids, at = self.list.ids, self.list.line_of(self.list.cursor or "") or 0
+        ids, cursor_line = self.list.ids, self.list.line_of(self.list.cursor or "") or 0
         order = (
-            (*range(at + 1, len(ids)), *range(at))
+            (*range(cursor_line + 1, len(ids)), *range(cursor_line))
             if step > 0
-            else (*range(at - 1, -1, -1), *range(len(ids) - 1, at, -1))
+            else (*range(cursor_line - 1, -1, -1), *range(len(ids) - 1, cursor_line, -1))
         )
         for line in order:
             session = self.shelf.sessions.get(ids[line])

@@ -96,12 +96,14 @@ def fork_position(source: "DataSource", session_id: str, block: "Block") -> int:
     Raises:
         NotDone: It is not done yet, or not there any more.
     """
-    found = None
+    last_event = None
     if isinstance(source, journal_source.EventArchive):
-        found = last_event_of_block(journal_source.event_batches(source, session_id), last_block_id(block))
-    if found is None:
+        last_event = last_event_of_block(
+            journal_source.event_batches(source, session_id), last_block_id(block)
+        )
+    if last_event is None:
         raise BackendError("No session was forked: this is not done yet, or it is gone. G goes to the end.")
-    return found.position
+    return last_event.position
 
 
 class ExportPrompt:
@@ -261,11 +263,12 @@ class SessionActions:
         )  # fmt: skip
 
     def _deleting(self, sessions: Sequence[Session]) -> str:
-        weights = [self._pane.shelf.weight(one.id) for one in sessions]
-        gone = [f"{sum(one.events for one in weights):,} events"]
+        weights = [self._pane.shelf.weight(session.id) for session in sessions]
+        gone = [f"{sum(weight.events for weight in weights):,} events"]
         for count, word in (
-            (sum(one.actions for one in weights), "ask"), (sum(one.kept for one in weights), "kept output"),
-            (sum(one.steps for one in weights), "step"),
+            (sum(weight.actions for weight in weights), "ask"),
+            (sum(weight.kept for weight in weights), "kept output"),
+            (sum(weight.steps for weight in weights), "step"),
         ):  # fmt: skip
             gone += [f"{count:,} {word}{'' if count == 1 else 's'}"] if count else []
         return (
@@ -276,7 +279,7 @@ class SessionActions:
         if text.casefold() != "end":
             self._context.say("Nothing was ended: end was not typed.")
             return
-        self._each(lambda library, one: library.end(one.id), sessions, "The session is being ended.")
+        self._each(lambda library, session: library.end(session.id), sessions, "The session is being ended.")
 
     def _delete(self, sessions: Sequence[Session], text: str) -> None:
         if text.casefold() != _confirmation_text(sessions).casefold():
@@ -284,7 +287,7 @@ class SessionActions:
             return
 
         def work() -> str:
-            said = self._context.backend.library.delete([one.id for one in sessions])
+            said = self._context.backend.library.delete([session.id for session in sessions])
             self._pane.list.marks.clear()
             return said
 
@@ -293,18 +296,18 @@ class SessionActions:
     # --- filing ---------------------------------------------------------------------------------------
 
     def _rename(self, sessions: Sequence[Session], text: str) -> None:
-        self._each(lambda library, one: library.retitle(one.id, text), sessions)
+        self._each(lambda library, session: library.retitle(session.id, text), sessions)
 
     def _tag(self, sessions: Sequence[Session], text: str) -> None:
-        self._each(lambda library, one: library.tag(one.id, text), sessions)
+        self._each(lambda library, session: library.tag(session.id, text), sessions)
 
     def _archive(self, sessions: Sequence[Session], _: str) -> None:
-        is_archived = not all(one.archived for one in sessions)
-        self._each(lambda library, one: library.archive(one.id, is_archived=is_archived), sessions)
+        is_archived = not all(session.archived for session in sessions)
+        self._each(lambda library, session: library.archive(session.id, is_archived=is_archived), sessions)
 
     def _send(self, sessions: Sequence[Session], text: str) -> None:
         if text:
-            self._each(lambda library, one: library.export(one.id, text), sessions, "Being written.")
+            self._each(lambda library, session: library.export(session.id, text), sessions, "Being written.")
 
     def _take(self, _: Sequence[Session], text: str) -> None:
         if not text:
@@ -336,7 +339,7 @@ class SessionActions:
     ) -> None:
         def work() -> str:
             library = self._context.backend.library
-            said = [do(library, one) for one in sessions]
+            said = [do(library, session) for session in sessions]
             return said[0] if len(said) == 1 else f"{len(said)} sessions: {said[-1]}"
 
         self._thread(work, meanwhile)

@@ -156,22 +156,22 @@ class StatisticsPane(Pane):
         return StatisticsScope(since=since, workspace=self._workspace if self._where == 1 else None)
 
     def _count_there(self) -> None:
-        found: tuple[StatisticsFacts, Statistics] | None = None
+        counted: tuple[StatisticsFacts, Statistics] | None = None
         try:
             with self._journal.snapshot() as database:
                 facts = statistics_facts(database, self.scope)
-            found = facts, session_statistics(
+            counted = facts, session_statistics(
                 facts.calls, facts.answers, facts.sessions, facts.files, self._price
             )  # fmt: skip
         except Exception as error:  # noqa: BLE001 whatever the journal says is told
             self.post_message(StatusMessage(f"Nothing was counted. {error}", is_error=True))
         # Textual leaves the type of an app's result open; nothing here depends on it.
-        cast("Any", self).app.call_from_thread(self._was_counted, found)
+        cast("Any", self).app.call_from_thread(self._was_counted, counted)
 
-    def _was_counted(self, found: tuple[StatisticsFacts, Statistics] | None) -> None:
+    def _was_counted(self, counted: tuple[StatisticsFacts, Statistics] | None) -> None:
         self._is_counting = False
-        if found is not None and self.is_attached:
-            self._counted = found
+        if counted is not None and self.is_attached:
+            self._counted = counted
             self._draw()
         if self._counts_again:
             self.count()
@@ -244,7 +244,7 @@ class StatisticsPane(Pane):
     def _days(self, facts: StatisticsFacts) -> tuple[list[int], tuple[str, str]]:
         today, count = _day_of(self._journal.now()), PERIOD_DAYS[self._period]
         if not count or self._where == 2:
-            oldest = min((_day_of(one.updated_at) for one in facts.sessions), default=today)
+            oldest = min((_day_of(session.updated_at) for session in facts.sessions), default=today)
             count = max(7, min(_MAX_DAYS, today - oldest + 1))
         first = today - count + 1
         return tokens_by_day(facts.sessions, first, count, _day_of), (_date_text(first), _date_text(today))
@@ -321,5 +321,5 @@ def _hour_of(micros: int) -> int:
 
 
 def _date_text(day: int) -> str:
-    found = date.fromordinal(day)
-    return f"{found.day} {found.strftime('%b')}"
+    calendar_date = date.fromordinal(day)
+    return f"{calendar_date.day} {calendar_date.strftime('%b')}"

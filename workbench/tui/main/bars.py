@@ -315,10 +315,10 @@ class FactLines(LineView):
 
     def show(self, files: Sequence[ChangedFile] = (), facts: SessionFacts | None = None) -> None:
         """Show files, or facts."""
-        found = facts.facts if facts else ()
-        if (files, found) != (self.files, self.facts):
-            self.files, self.facts = files, found
-            self.set_line_count(len(files) + len(found))
+        fact_rows = facts.facts if facts else ()
+        if (files, fact_rows) != (self.files, self.facts):
+            self.files, self.facts = files, fact_rows
+            self.set_line_count(len(files) + len(fact_rows))
             self.invalidate()
 
     def draw_line(self, line: int, width: int) -> Strip:
@@ -397,8 +397,8 @@ class Sidebar(Pane):
         ids = list(self.list.ids)
         wanted = [key for key in ids if self.list.rows[key].sign in ("waiting", "failed")]
         if wanted:
-            at = ids.index(self.list.cursor) if self.list.cursor in ids else -1
-            ahead = [key for key in wanted if (ids.index(key) - at) * step > 0]
+            index = ids.index(self.list.cursor) if self.list.cursor in ids else -1
+            ahead = [key for key in wanted if (ids.index(key) - index) * step > 0]
             self.list.put_cursor((ahead or wanted)[0 if step > 0 else -1])
 
     def ask_filter(self) -> None:

@@ -112,16 +112,16 @@ class HelpScreen(Dialog, inherit_bindings=False):
         self._show()
 
     def _show(self) -> None:
-        found = f"“{self._find}”  esc clears it" if self._find else "type to find  esc back"
-        self.set_titles(f"Keys here: {self._words}", glyphs(self).line(found))
+        hint = f"“{self._find}”  esc clears it" if self._find else "type to find  esc back"
+        self.set_titles(f"Keys here: {self._words}", glyphs(self).line(hint))
         self._page.update(self._made(max(30, min(self.size.width - 8, 116))))
-        self.call_after_refresh(self._say_more, found)
+        self.call_after_refresh(self._say_more, hint)
 
-    def _say_more(self, found: str) -> None:
+    def _say_more(self, hint: str) -> None:
         """Say that there is more than is seen, once it is known how much fits."""
         box = self.box
         if self.is_attached and box.max_scroll_y > 0:
-            box.border_subtitle = cells.safe_content(glyphs(self).line(f"↑ ↓ more  {found}"))  # type: ignore[assignment]
+            box.border_subtitle = cells.safe_content(glyphs(self).line(f"↑ ↓ more  {hint}"))  # type: ignore[assignment]
 
     def _made(self, width: int) -> Content:
         is_one = bool(self._find) or width < _THREE_COLUMNS_FROM
@@ -156,7 +156,7 @@ class HelpScreen(Dialog, inherit_bindings=False):
             return []
         lines = [Content.styled("Not now", ink(self).of("foreground", bold=True))]
         reasons = dict.fromkeys(self._why(key) for key in keys)
-        for reason in sorted(reasons, key=lambda one: sum(self._why(key) == one for key in keys) > 1):
+        for reason in sorted(reasons, key=lambda reason: sum(self._why(key) == reason for key in keys) > 1):
             same = [key for key in keys if self._why(key) == reason]
             if len(same) > 1:
                 # Said once: of twelve keys that are off in a replay all are for one reason.
@@ -173,8 +173,8 @@ class HelpScreen(Dialog, inherit_bindings=False):
         return bool(self._printed(key)) and not self._why(key) and self._is_found(key)
 
     def _why(self, key: Key[Any]) -> str:
-        found = self._pane.why_not(key.id) if self._pane and key.scope in self._pane.SCOPES else ""
-        return found or (self._why_off(key.id) if self._why_off is not None else "")
+        reason = self._pane.why_not(key.id) if self._pane and key.scope in self._pane.SCOPES else ""
+        return reason or (self._why_off(key.id) if self._why_off is not None else "")
 
     def _now(self, key: Key[Any]) -> str:
         """Return what an answering key would do to what is under the cursor; empty for any other."""
@@ -226,12 +226,12 @@ def _sign_color(name: IconName, colours: Ink) -> Style:
 def _unshadowed_keys(keys: Sequence[Key[Any]]) -> list[Key[Any]]:
     """Return the keys that count: an inner scope's stand before the same key of an outer one."""
     taken: set[str] = set()
-    found: list[Key[Any]] = []
+    unshadowed: list[Key[Any]] = []
     for key in keys:
         if not taken & set(key.keys):
-            found.append(key)
+            unshadowed.append(key)
         taken |= set(key.keys)
-    return found
+    return unshadowed
 
 
 def _columns_side_by_side(columns: Sequence[Sequence[Content]], width: int) -> list[Content]:

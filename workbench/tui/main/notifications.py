@@ -170,8 +170,12 @@ class ToastController:
         session = state.sessions.get(event.session_id)
         if session is None and event.session_id != SYSTEM_SESSION:
             return None
-        answered = (one for one in state.actions.values() if event.call_id and one.call_id == event.call_id)
-        action = next((one for one in answered if one.state == "approved"), None)
+        answered = (
+            candidate
+            for candidate in state.actions.values()
+            if event.call_id and candidate.call_id == event.call_id
+        )
+        action = next((candidate for candidate in answered if candidate.state == "approved"), None)
         is_current = state.current is not None and event.session_id == state.current.id
         return toast_of(event, session, action, is_current=is_current)
 

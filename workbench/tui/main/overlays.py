@@ -362,8 +362,8 @@ class PromptBar(Vertical):
     def _say(self, asked: LineWanted) -> None:
         colours, signs = ink(self), glyphs(self)
         quoted = [
-            cells.safe_content(signs.line(f"“{one}”"), colours.of("muted", italic=True))
-            for one in asked.history
+            cells.safe_content(signs.line(f"“{entry}”"), colours.of("muted", italic=True))
+            for entry in asked.history
         ]
         shown = Content("   ").join(quoted[:_MAX_SHOWN_HISTORY])
         self.rows.earlier.display = bool(quoted)

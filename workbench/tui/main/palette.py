@@ -139,7 +139,9 @@ def ranked_entries(entries: Iterable[PaletteEntry], wanted: str) -> list[Palette
         place = 0 if words.startswith(text) else 1 if f" {text}" in words else 2
         return place + 3 * bool(entry.why_off)
 
-    return sorted((one for one in entries if holds_all_words(f"{one.words} {one.place}", text)), key=rank)
+    return sorted(
+        (entry for entry in entries if holds_all_words(f"{entry.words} {entry.place}", text)), key=rank
+    )
 
 
 def holds_all_words(words: str, wanted: str) -> bool:
@@ -194,7 +196,8 @@ class PaletteSources:
     def _actions(self, text: str) -> Iterator[PaletteEntry]:
         state = self._context.state
         rows = sorted(
-            state.actions.values(), key=lambda one: (one.state != "pending", -one.created_at, one.id)
+            state.actions.values(),
+            key=lambda action: (action.state != "pending", -action.created_at, action.id),
         )
         for action in rows:
             session = state.sessions.get(action.session_id)
@@ -258,8 +261,8 @@ class PaletteSources:
             return
         journal = self._context.app.journal
         with journal.snapshot() as database:
-            found = search.newest_matches(database, expression, _MAX_PER_SOURCE)
-        for session_id, number in found:
+            matches = search.newest_matches(database, expression, _MAX_PER_SOURCE)
+        for session_id, number in matches:
             session, events = journal.session(session_id), journal.window(session_id, number, 1)
             if session is not None and events:
                 yield self._message(session, events[0], query.terms)
@@ -391,8 +394,10 @@ class PaletteScreen(Dialog, inherit_bindings=False):
                 [entry for entry in self._file_entries() if holds_all_words(entry.words, text[1:])]
             )
         elif text.startswith("##"):
-            found = self._everywhere()
-            self._show_found([one for one in found if holds_all_words(f"{one.words} {one.place}", text[2:])])
+            entries = self._everywhere()
+            self._show_found(
+                [entry for entry in entries if holds_all_words(f"{entry.words} {entry.place}", text[2:])]
+            )
         elif text.startswith("#"):
             self._show_found([entry for entry in self._sessions() if holds_all_words(entry.words, text[1:])])
         else:
@@ -401,13 +406,13 @@ class PaletteScreen(Dialog, inherit_bindings=False):
 
     @work(thread=True, group="palette", exclusive=True, exit_on_error=False, description="look for words")
     def _read(self, text: str) -> None:
-        found = self._findings.far(text) if text == self._found_for else []
-        self._main.app.call_from_thread(self._take, text, found)
+        entries = self._findings.far(text) if text == self._found_for else []
+        self._main.app.call_from_thread(self._take, text, entries)
 
-    def _take(self, text: str, found: Sequence[PaletteEntry]) -> None:
+    def _take(self, text: str, entries: Sequence[PaletteEntry]) -> None:
         """Show what was read, unless something else is looked for by now."""
-        if self.is_attached and text == self._found_for and found:
-            self._list.add_entries(found)
+        if self.is_attached and text == self._found_for and entries:
+            self._list.add_entries(entries)
             self._say_found()
 
     def _show_found(self, entries: Sequence[PaletteEntry]) -> None:
@@ -516,7 +521,7 @@ class PaletteScreen(Dialog, inherit_bindings=False):
         """Return the sessions of every workspace, read when they are first asked for."""
         if self._library is None:
             with self._main.app.journal.snapshot() as database:
-                found = listed_sessions(database)
+                sessions = listed_sessions(database)
             self._library = [
                 PaletteEntry(
                     id=f"session-{session.id}",
@@ -527,7 +532,7 @@ class PaletteScreen(Dialog, inherit_bindings=False):
                     keys="",
                     do=call_with(self._show, session.id),
                 )
-                for session in found
+                for session in sessions
             ]
         return self._library
 

@@ -64,8 +64,8 @@ def seconds_until_change(state: ScreenState, now: int) -> float | None:
         state: What the screen knows.
         now: Microseconds.
     """
-    found = min(_microseconds_until_changes(state, now), default=None)
-    return None if found is None else max(0, found) / _SECOND
+    microseconds = min(_microseconds_until_changes(state, now), default=None)
+    return None if microseconds is None else max(0, microseconds) / _SECOND
 
 
 def _microseconds_until_changes(state: ScreenState, now: int) -> Iterator[int]:
@@ -76,9 +76,8 @@ def _microseconds_until_changes(state: ScreenState, now: int) -> Iterator[int]:
     yield from (_until_call(call, now) for call in state.calls if _counts_time(state, call))
     if state.runs.is_moving:
         yield _SECOND
-    if any(
-        one.status == "processing" and is_session_driven(state, one.id) for one in state.sessions.values()
-    ):
+    working = (session for session in state.sessions.values() if session.status == "processing")
+    if any(is_session_driven(state, session.id) for session in working):
         yield _until_calm_step(now)
 
 
@@ -266,7 +265,7 @@ class SessionPresenter:
         state = self.state
         partly = (action for action in state.actions.values() if action.selection is not None)
         opened = ((action.id, state.source.opened(action)) for action in partly)
-        return {key: hunk_sizes(found.hunks) for key, found in opened if found is not None}
+        return {key: hunk_sizes(body.hunks) for key, body in opened if body is not None}
 
     def detail(self, action_id: str | None) -> None:
         """Show the action under the queue's cursor in full."""
@@ -317,11 +316,11 @@ class SessionPresenter:
         call = source.call(call_id) if call_id else None
         if call is None:
             return None
-        found = source.call_events(call.id)
-        ref = next((event.body.output_ref for event in found if isinstance(event.body, CallFinished)), None)
+        events = source.call_events(call.id)
+        ref = next((event.body.output_ref for event in events if isinstance(event.body, CallFinished)), None)
         output = source.text_of(ref) if ref else None
         action = self.state.actions.get(call.action_id or "")
-        return CallModel(call=call, action=action, events=found, output=output)
+        return CallModel(call=call, action=action, events=events, output=output)
 
     def step_in_full(self, drawn: str) -> "DetailPage | None":
         """Return the step under the graph's cursor, or an item of it, with its session."""
@@ -504,19 +503,19 @@ class Presenter(SessionPresenter):
             label="all keys" if screen.size.width >= 100 else "keys",
         )
         if self._widgets.composer.has_focus_within:
-            found = [
+            footer_keys = [
                 FooterKey(keys=keymap.printed_keys(key, users), label=self._label_in_composer(key))
                 for key in sorted(keymap.keys_of_scopes(["composer"]), key=lambda key: key.footer)
                 if key.footer
             ]
-            self._widgets.footer.show(found, FooterKey(keys="ctrl+p", label="commands"))
+            self._widgets.footer.show(footer_keys, FooterKey(keys="ctrl+p", label="commands"))
             return
         pane = screen.focused_pane
         if not self.state.sessions and pane is self._widgets.conversation:
             first = keymap.keys_of_scopes(["first"])
-            found = [FooterKey(keys=keymap.printed_keys(key, users), label=key.label) for key in first]
+            footer_keys = [FooterKey(keys=keymap.printed_keys(key, users), label=key.label) for key in first]
             new = [FooterKey(keys="ctrl+n", label="new session")] if self.has_model else []
-            self._widgets.footer.show([*found, *new], right)
+            self._widgets.footer.show([*footer_keys, *new], right)
             return
         self._widgets.footer.show([] if pane is None else self._keys_of_pane(pane), right)
 

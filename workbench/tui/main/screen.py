@@ -356,7 +356,7 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
 
     @on(tui_pane.OpenDetail)
     def _open_detail(self, message: tui_pane.OpenDetail) -> None:
-        call = next((one for one in self.state.calls if one.id == message.row_id), None)
+        call = next((candidate for candidate in self.state.calls if candidate.id == message.row_id), None)
         action = self.state.actions.get(call.action_id or "") if call else None
         if action is not None and action.state == "pending":
             self.context.show_action(action.id)
@@ -424,7 +424,7 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
 
     @on(tui_pane.ToolWanted)
     def _tool_wanted(self, message: tui_pane.ToolWanted) -> None:
-        call = next((one for one in self.state.calls if one.id == message.call_id), None)
+        call = next((candidate for candidate in self.state.calls if candidate.id == message.call_id), None)
         shown = self.presenter.call_in_full(call.id) if call is not None else None
         if shown is not None:
             self.tools.show_detail(shown)
@@ -447,7 +447,7 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
 
     @on(tui_pane.DecisionReported)
     def _decided(self, message: tui_pane.DecisionReported) -> None:
-        is_last = all(one.id == message.action_id for one in self.state.pending)
+        is_last = all(action.id == message.action_id for action in self.state.pending)
         self.look()
         self.approvals.decided(message)
         if message.result is not None and message.result.ok:

@@ -58,9 +58,9 @@ def edit_in_external_editor(app: object, backend: Backend, name: str, data: byte
             edit()
     except SuspendNotSupported:
         edit()
-    if isinstance(found := saved[0], Exception):
-        raise found
-    return found
+    if isinstance(result := saved[0], Exception):
+        raise result
+    return result
 
 
 _LASTING_EFFECTS: Final = frozenset({"removes", "runs net", "writes"})
@@ -73,13 +73,13 @@ def command_review_table(
     from workbench.policy import rules
     from workbench.policy.command_review import review_command
 
-    found = review_command(command, backend.rules.command_boundary(moment.workspace))
+    review = review_command(command, backend.rules.command_boundary(moment.workspace))
     standing = rules.rules_in_force("allow", backend.rules.all_rules(), moment)
     descriptor = backend.rules.known_tools().get(tool)
-    rows = tuple(_part_row(part, descriptor, parameters, standing) for part in found.parts)
-    if len(rows) == 1 and not found.reasons and rows[0].sign == "waiting" and not rows[0].does:
+    rows = tuple(_part_row(part, descriptor, parameters, standing) for part in review.parts)
+    if len(rows) == 1 and not review.reasons and rows[0].sign == "waiting" and not rows[0].does:
         return None
-    return CommandParts(rows=rows, notes=tuple(_review_notes(found)))
+    return CommandParts(rows=rows, notes=tuple(_review_notes(review)))
 
 
 def _part_row(
@@ -108,15 +108,15 @@ def _covering_rule(
     return rules.first_rule_passing(standing, call_subject(descriptor, alone, ""), part.simple)
 
 
-def _review_notes(found: "CommandReview") -> list[str]:
+def _review_notes(review: "CommandReview") -> list[str]:
     notes: list[str] = []
-    if found.left_out:
-        notes.append(f"And {found.left_out} more parts.")
-    if not found.is_certain:
+    if review.left_out:
+        notes.append(f"And {review.left_out} more parts.")
+    if not review.is_certain:
         notes.append("These may not be all of its parts: it cannot be read with certainty.")
-    if found.reasons:
-        notes.append(f"No rule covers the whole line: {', '.join(found.reasons)}.")
-    lasting = [str(n) for n, part in enumerate(found.parts, 1) if _LASTING_EFFECTS & set(part.marks)]
+    if review.reasons:
+        notes.append(f"No rule covers the whole line: {', '.join(review.reasons)}.")
+    lasting = [str(n) for n, part in enumerate(review.parts, 1) if _LASTING_EFFECTS & set(part.marks)]
     if lasting:
         which = f"part {lasting[0]} changes" if len(lasting) == 1 else f"parts {', '.join(lasting)} change"
         notes.append(f"Cannot be undone here: {which} what the workbench does not keep.")

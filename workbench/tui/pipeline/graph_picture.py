@@ -109,7 +109,7 @@ def draw_graph(
         graph, show_implied=structure.implied, apart=structure.is_ascii,
         before=None if is_near else _previous_layout(structure, before),
     )  # fmt: skip
-    index = {step.id: at for at, step in enumerate(graph.steps)}
+    index = {step.id: position for position, step in enumerate(graph.steps)}
     return _make_drawing(structure, room, folded, layout, index)
 
 
@@ -182,10 +182,10 @@ class GraphLine:
             start = run.x if start is None else start
             for text, style in self._styled(run, facts, cursor, near, mark):
                 segments.append(Segment(text, style.rich_style))
-        found = Strip(segments)
+        strip = Strip(segments)
         first = x - (start if start is not None else x)
         base = self._ink.on("background").rich_style
-        return found.crop(first, first + width).extend_cell_length(width, base).apply_style(base)
+        return strip.crop(first, first + width).extend_cell_length(width, base).apply_style(base)
 
     def below(self, text: str, x: int, width: int) -> Strip:
         """Return a line that leads back, below the picture."""
@@ -236,7 +236,7 @@ class GraphLine:
         if not near and (mark is None or not run.x <= mark < run.x + len(run.text)):
             yield run.text, plain
             return
-        cells = ((run.x + at, character) for at, character in enumerate(run.text))
+        cells = ((run.x + offset, character) for offset, character in enumerate(run.text))
         for kind, group in groupby(cells, key=lambda cell: 2 if cell[0] == mark else cell[0] in near):
             text = "".join(character for _, character in group)
             if kind == 2:
@@ -338,8 +338,8 @@ class GraphPicture(LineView):
         return drawing.structure.run == self._structure.run
 
     def _in_thread(self) -> None:
-        found = draw_graph(self._structure, self._room, self.drawing)
-        self.post_message(_LaidOut(found))
+        drawing = draw_graph(self._structure, self._room, self.drawing)
+        self.post_message(_LaidOut(drawing))
 
     def on__laid_out(self, message: "_LaidOut") -> None:
         """Show what was laid out in a thread, unless it is out of date already."""
@@ -370,23 +370,23 @@ class GraphPicture(LineView):
         facts = self._facts_of(drawing)
         order = urgent_steps(drawing.layout, facts) or range(len(drawing.index))
         ids = list(drawing.index)
-        return next((ids[at] for at in order), None)
+        return next((ids[index] for index in order), None)
 
     def _spot(self, was: GraphDrawing | None) -> Offset | None:
         """Return the cell of the screen on which the cursor's step stands."""
-        at = was.index.get(self.cursor or "") if was is not None else None
-        if was is None or at is None:
+        index = was.index.get(self.cursor or "") if was is not None else None
+        if was is None or index is None:
             return None
-        place = was.picture.places[at]
+        place = was.picture.places[index]
         return Offset(place.sign_x, place.y) - self.scroll_offset
 
     def _keep(self, spot: Offset | None) -> None:
         """Scroll so that the cursor's step stays on its cell of the screen."""
-        at, picture = self._at, self.picture
-        if picture is None or at is None:
+        index, picture = self._at, self.picture
+        if picture is None or index is None:
             return
         if spot is not None:
-            place = picture.places[at]
+            place = picture.places[index]
             self._scroll(Offset(place.sign_x, place.y) - spot)
         self._reveal()
 
@@ -405,7 +405,7 @@ class GraphPicture(LineView):
         paint = self.paint
         if paint is None:
             return {}
-        return {at: paint.of(key, drawing.folded) for key, at in drawing.index.items()}
+        return {index: paint.of(key, drawing.folded) for key, index in drawing.index.items()}
 
     @property
     def facts(self) -> Mapping[int, StepFacts]:
@@ -426,9 +426,9 @@ class GraphPicture(LineView):
             self.set_line_count(drawing.picture.height + len(self._back))
             self.invalidate()
             return
-        changed = {at for at, one in facts.items() if was.get(at) != one}
-        changed |= {at for at, lines in self._items.items() if items.get(at) != lines}
-        self.invalidate(sorted({line for at in changed for line in self._lines_of(at)}))
+        changed = {index for index, step_facts in facts.items() if was.get(index) != step_facts}
+        changed |= {index for index, lines in self._items.items() if items.get(index) != lines}
+        self.invalidate(sorted({line for index in changed for line in self._lines_of(index)}))
         if changed:
             self.changed()
 
@@ -436,22 +436,22 @@ class GraphPicture(LineView):
         """Be told that steps stand otherwise than they did."""
 
     def _listed(self, drawing: GraphDrawing, paint: RunFacts) -> dict[int, Sequence[str]]:
-        found: dict[int, Sequence[str]] = {}
-        for at, step in enumerate(drawing.layout.graph.steps):
+        listed_lines: dict[int, Sequence[str]] = {}
+        for index, step in enumerate(drawing.layout.graph.steps):
             if step.is_open:
                 first = self._scrolled.get(step.id, 0)
                 members, spread = paint.members(step.id, drawing.folded, first, MOST_OPEN_ITEMS)
-                found[at] = member_lines(
+                listed_lines[index] = member_lines(
                     members, MOST_OPEN_ITEMS, first=first, is_ascii=drawing.structure.is_ascii, spread=spread
                 )  # fmt: skip
-        return found
+        return listed_lines
 
     def _trace(self, drawing: GraphDrawing, paint: RunFacts) -> bool:
         """Find the longest path; True when it is another one than before."""
         graph = drawing.layout.graph
         seconds = expected_seconds(paint, drawing.folded, graph.steps, self._before)
         path = longest_path(graph, seconds) if any(seconds) else []
-        ids = tuple(graph.steps[at].id for at in path)
+        ids = tuple(graph.steps[index].id for index in path)
         if ids == self.path and self._heavy:
             return False
         is_new = ids != self.path
@@ -461,14 +461,14 @@ class GraphPicture(LineView):
 
     def _link(self) -> None:
         """Find the lines of the cursor's edges; those that lead back stand below the picture."""
-        drawing, at = self.drawing, self._at
-        if drawing is None or at is None:
+        drawing, index = self.drawing, self._at
+        if drawing is None or index is None:
             self._near, self._back = {}, []
             return
         graph = drawing.layout.graph
         self._heavy = self._traced(drawing)
-        self._near = drawing.picture.trace([edge for edge in drawing.layout.drawn if at in edge])
-        self._back = back_edge_lines(drawing.picture, at) if graph.back else []
+        self._near = drawing.picture.trace([edge for edge in drawing.layout.drawn if index in edge])
+        self._back = back_edge_lines(drawing.picture, index) if graph.back else []
 
     def _traced(self, drawing: GraphDrawing) -> TracedCells:
         """Return the lines of the longest path; edges of it that are hidden have none."""
@@ -476,11 +476,11 @@ class GraphPicture(LineView):
         path = [drawing.index[key] for key in self.path if key in drawing.index]
         return drawing.picture.trace([edge for edge in pairwise(path) if edge in drawn])
 
-    def _lines_of(self, at: int) -> range:
+    def _lines_of(self, index: int) -> range:
         picture = self.picture
-        if picture is None or at >= len(picture.places):
+        if picture is None or index >= len(picture.places):
             return range(0)
-        place = picture.places[at]
+        place = picture.places[index]
         last = place.y if place.fact_y is None else place.fact_y
         return range(place.y, last + place.below + 1)
 
@@ -505,12 +505,12 @@ class GraphPicture(LineView):
             return painter.below(self._back[line - picture.height], x, width)
         span = (min(x, picture.width), min(x + width, picture.width))
         runs = picture.runs(line, self._facts, self._heavy, self._items, span=span)
-        at = self._at
-        place = picture.places[at] if at is not None else None
+        index = self._at
+        place = picture.places[index] if index is not None else None
         mark = place.sign_x - 1 if place is not None and place.y == line else None
         near = self._near.get(line, {})
         return painter.strip(
-            runs, self._facts, at, near, mark if _is_blank_before(picture, line, mark) else None, x, width
+            runs, self._facts, index, near, mark if _is_blank_before(picture, line, mark) else None, x, width
         )
 
     # --- the cursor -----------------------------------------------------------------------------
@@ -535,15 +535,15 @@ class GraphPicture(LineView):
 
     def _touched(self) -> set[int]:
         """Return the lines on which the cursor and its edges are drawn."""
-        at = self._at
-        return set(self._near) | (set(self._lines_of(at)) if at is not None else set())
+        index = self._at
+        return set(self._near) | (set(self._lines_of(index)) if index is not None else set())
 
     def _reveal(self) -> None:
-        at, picture = self._at, self.picture
-        if at is None or picture is None or not self.size.area:
+        index, picture = self._at, self.picture
+        if index is None or picture is None or not self.size.area:
             return
-        place, seen = picture.places[at], self.scroll_offset
-        lines = self._lines_of(at)
+        place, seen = picture.places[index], self.scroll_offset
+        lines = self._lines_of(index)
         x = _least_scroll(seen.x, self.size.width, place.sign_x - 1 - _MARGIN.x, place.end + _MARGIN.x)
         y = _least_scroll(seen.y, self.size.height, lines.start - _MARGIN.y, lines.stop + _MARGIN.y)
         self._scroll(Offset(x, y))

@@ -29,14 +29,14 @@ class GraphView(GraphPicture):
 
     def go(self, way: Literal["left", "right", "up", "down"]) -> None:
         """Move along the edges, or among steps beside each other; the way back is remembered."""
-        at, picture, drawing = self._at, self.picture, self.drawing
+        index, picture, drawing = self._at, self.picture, self.drawing
         self.follows_run = False
-        if at is None or picture is None or drawing is None:
+        if index is None or picture is None or drawing is None:
             return
         if way in ("left", "right"):
-            to, self._trail = follow_edge(picture, at, "onward" if way == "right" else "back", self._trail)
+            to, self._trail = follow_edge(picture, index, "onward" if way == "right" else "back", self._trail)
         else:
-            to = step_beside(picture, at, 1 if way == "down" else -1, self._trail)
+            to = step_beside(picture, index, 1 if way == "down" else -1, self._trail)
         self.put_cursor(drawing.layout.graph.steps[to].id)
 
     def go_to_end(self, *, is_last: bool) -> None:
@@ -46,7 +46,7 @@ class GraphView(GraphPicture):
             layer, ids = drawing.layout.net.layer, list(drawing.index)
             ends = (max if is_last else min)(layer[: len(ids)])
             self.follows_run = False
-            self.put_cursor(next(key for at, key in enumerate(ids) if layer[at] == ends))
+            self.put_cursor(next(key for index, key in enumerate(ids) if layer[index] == ends))
 
     def go_to_problem(self, step: int) -> bool:
         """Go to the next or previous step that failed, asks or runs; False without one."""
@@ -54,8 +54,8 @@ class GraphView(GraphPicture):
         order = urgent_steps(drawing.layout, self._facts) if drawing is not None else []
         if drawing is None or not order:
             return False
-        at, ids = self._at, list(drawing.index)
-        here = order.index(at) + step if at in order else (0 if step > 0 else -1)
+        index, ids = self._at, list(drawing.index)
+        here = order.index(index) + step if index in order else (0 if step > 0 else -1)
         self.put_cursor(ids[order[here % len(order)]])
         return True
 
@@ -112,12 +112,12 @@ class GraphView(GraphPicture):
             key = cursor.partition("[")[0]
             opened = self._structure.opened
             if key not in opened:
-                key = next((one for one in opened if self._is_member(cursor, one)), "")
+                key = next((fold_id for fold_id in opened if self._is_member(cursor, fold_id)), "")
             if not key:
                 return False
         self._open(self._structure.opened ^ {key})
         if self.drawing is not None and cursor not in self.drawing.index:
-            inside = next((one for one in self.drawing.index if one.startswith(f"{key}[")), key)
+            inside = next((step_id for step_id in self.drawing.index if step_id.startswith(f"{key}[")), key)
             self.put_cursor(inside)
         return True
 
@@ -175,10 +175,10 @@ class GraphView(GraphPicture):
 
     def scroll_items(self, lines: int) -> bool:
         """Scroll the list of the open fold under the cursor; False where there is none."""
-        drawing, paint, at = self.drawing, self.paint, self._at
-        if drawing is None or paint is None or at is None or at not in self._items:
+        drawing, paint, index = self.drawing, self.paint, self._at
+        if drawing is None or paint is None or index is None or index not in self._items:
             return False
-        key = drawing.layout.graph.steps[at].id
+        key = drawing.layout.graph.steps[index].id
         last = max(0, len(drawing.folded.members.get(key, ())) - MOST_OPEN_ITEMS)
         self._scrolled[key] = max(0, min(last, self._scrolled.get(key, 0) + lines))
         self._repaint()
@@ -193,8 +193,8 @@ class GraphView(GraphPicture):
             return None
         x, y = event.x + self.scroll_offset.x, event.y + self.scroll_offset.y
         lines = (y, y + 1, y - 1) if picture.kind == "cards" else (y,)
-        found = chain.from_iterable(picture.seen(line, x, x + 1) for line in lines)
-        return next((picture.layout.graph.steps[at].id for at in found), None)
+        indices = chain.from_iterable(picture.seen(line, x, x + 1) for line in lines)
+        return next((picture.layout.graph.steps[index].id for index in indices), None)
 
     def on_mouse_down(self, event: events.MouseDown) -> None:
         """Begin to pull the picture."""

@@ -44,7 +44,9 @@ def open_launch(context: "MainContext") -> None:
         context.say(_NO_PIPELINES)
         return
     run = context.widgets.pipeline.run
-    first = next((one.file for one in choices if run is not None and one.name == run.name), choices[0].file)
+    first = next(
+        (choice.file for choice in choices if run is not None and choice.name == run.name), choices[0].file
+    )
     context.app.push_screen(LaunchScreen(context, choices, first))
 
 
@@ -53,7 +55,7 @@ class ChoiceList(RowList):
 
     def __init__(self, choices: Sequence[PipelineChoice]) -> None:
         super().__init__(key="launch-choices")
-        self.choices = {one.file: one for one in choices}
+        self.choices = {choice.file: choice for choice in choices}
 
     def draw_row(self, placed: RowPlacement, width: int) -> Strip:
         rows = LaunchRows(
@@ -78,7 +80,7 @@ class PlanList(RowList):
         self.invalidate()
 
     def draw_row(self, placed: RowPlacement, width: int) -> Strip:
-        plan, (kind, _, at) = self.plan, placed.row_id.partition(":")
+        plan, (kind, _, position) = self.plan, placed.row_id.partition(":")
         rows = LaunchRows(
             ink(self), glyphs(self), width, is_cursor=placed.is_cursor, has_focus=placed.is_focused
         )
@@ -86,11 +88,11 @@ class PlanList(RowList):
             return rows.caption("The pipeline is being read.", "")
         match kind:
             case "step":
-                return rows.step(plan.steps[int(at)])
+                return rows.step(plan.steps[int(position)])
             case "grant":
-                return rows.grant(plan.grants[int(at)])
+                return rows.grant(plan.grants[int(position)])
             case "wrong":
-                return rows.finding(plan.findings[int(at)])
+                return rows.finding(plan.findings[int(position)])
             case _:
                 return rows.caption(*_plan_captions(plan)[kind])
 
@@ -98,11 +100,11 @@ class PlanList(RowList):
 def _plan_row_ids(plan: LaunchPlan | None) -> list[str]:
     if plan is None:
         return ["-reading"]
-    found: list[str] = []
+    row_ids: list[str] = []
     for kind, rows in (("wrong", plan.findings), ("step", plan.steps), ("grant", plan.grants)):
         if rows:
-            found += [f"-{kind}", *(f"{kind}:{at}" for at in range(len(rows)))]
-    return found
+            row_ids += [f"-{kind}", *(f"{kind}:{index}" for index in range(len(rows)))]
+    return row_ids
 
 
 def _plan_captions(plan: LaunchPlan) -> Mapping[str, tuple[str, str]]:
@@ -183,10 +185,10 @@ class LaunchScreen(MinSizeDialog, inherit_bindings=False):
 
         def work() -> None:
             try:
-                found = backend.runs.launch_plan(file)
+                plan = backend.runs.launch_plan(file)
             except Exception as error:  # noqa: BLE001 whatever a service says is told, nothing is hidden
-                found = LaunchPlan(name=file, file=file, why_not=error_text(error))
-            app.call_from_thread(self._planned, file, found)
+                plan = LaunchPlan(name=file, file=file, why_not=error_text(error))
+            app.call_from_thread(self._planned, file, plan)
 
         self.run_worker(
             work, group="launch-plan", description="read a pipeline", thread=True, exit_on_error=False,
@@ -231,19 +233,19 @@ class LaunchScreen(MinSizeDialog, inherit_bindings=False):
         self.call_after_refresh(self._drawn)
 
     def _row_in_full(self) -> str:
-        plan, (kind, _, at) = self.plan, (self._plan_list.cursor or "").partition(":")
-        if plan is None or not at or self.focused is not self._plan_list:
+        plan, (kind, _, position) = self.plan, (self._plan_list.cursor or "").partition(":")
+        if plan is None or not position or self.focused is not self._plan_list:
             chosen = self._choices.choices[self._file]
             return "   ".join(word for word in (chosen.description, chosen.place) if word)
         if kind == "step":
-            step = plan.steps[int(at)]
+            step = plan.steps[int(position)]
             parts = (step.id, step.who, step.asks, step.facts, step.cannot, step.does)
         elif kind == "grant":
-            one = plan.grants[int(at)]
-            parts = (one.pattern, f"for {one.whose}", one.origin, one.refused)
+            grant = plan.grants[int(position)]
+            parts = (grant.pattern, f"for {grant.whose}", grant.origin, grant.refused)
         else:
-            found = plan.findings[int(at)]
-            parts = (found.place, found.message)
+            finding = plan.findings[int(position)]
+            parts = (finding.place, finding.message)
         return "   ".join(part for part in parts if part)
 
     def _key_line(self, plan: LaunchPlan | None) -> Content:
@@ -344,8 +346,8 @@ class LaunchScreen(MinSizeDialog, inherit_bindings=False):
     def to_field(self, step: int) -> None:
         """Go to another field."""
         fields: list[LineView | Input] = [self._choices, self._input, self._plan_list]
-        at = fields.index(self.focused) if self.focused in fields else 0  # type: ignore[arg-type]
-        fields[(at + step) % len(fields)].focus()
+        index = fields.index(self.focused) if self.focused in fields else 0  # type: ignore[arg-type]
+        fields[(index + step) % len(fields)].focus()
 
     def write(self) -> None:
         """Go to the input."""
@@ -355,25 +357,25 @@ class LaunchScreen(MinSizeDialog, inherit_bindings=False):
         """Write the input in an editor."""
         data, main = self.input_text.encode("utf-8", "surrogatepass"), self._main
         try:
-            found = edit_in_external_editor(main.app, main.backend, "input.md", data)
+            saved = edit_in_external_editor(main.app, main.backend, "input.md", data)
         except BackendError as error:
             self._tell(str(error))
             return
-        if found is not None:
-            self._take(found.decode("utf-8", "replace").rstrip("\n"))
+        if saved is not None:
+            self._take(saved.decode("utf-8", "replace").rstrip("\n"))
 
     def toggle(self) -> None:
         """Grant what is under the cursor, or leave it; what is refused says why."""
-        plan, (kind, _, at) = self.plan, (self._plan_list.cursor or "").partition(":")
+        plan, (kind, _, position) = self.plan, (self._plan_list.cursor or "").partition(":")
         if plan is None or kind != "grant" or self.focused is not self._plan_list:
             self._tell("Nothing that may be granted is under the cursor.")
             return
-        one = plan.grants[int(at)]
-        if one.refused:
-            self._tell(f"{one.pattern} is never granted: {one.refused}.")
+        grant = plan.grants[int(position)]
+        if grant.refused:
+            self._tell(f"{grant.pattern} is never granted: {grant.refused}.")
             return
         self._said = ""
-        self._show(plan.with_grant_toggled(one.pattern))
+        self._show(plan.with_grant_toggled(grant.pattern))
 
     def toggle_all(self) -> None:
         """Grant everything that may be, or nothing."""

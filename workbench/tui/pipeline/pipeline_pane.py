@@ -171,10 +171,10 @@ class PipelinePane(Pane):
             self._words.update(self._under())
 
     def _say_nothing(self) -> None:
-        found = self._shown.found
+        pipeline_count = self._shown.found
         folders = ".wave/pipelines and .workbench/pipelines"
-        lines = [f"{found or 'None was'} found in {folders}."] if found is not None else []
-        lines += ["L starts one."] if found else []
+        lines = [f"{pipeline_count or 'None was'} found in {folders}."] if pipeline_count is not None else []
+        lines += ["L starts one."] if pipeline_count else []
         room = max(1, self.size.width - 3)
         said = (_NO_RUNS_AT_MOMENT,) if self.is_past else (_NO_RUNS, *lines)
         words = "".join(f"\n  {row.plain}" for line in said for row in wrap_line(Content(line), room))
@@ -228,25 +228,28 @@ class PipelinePane(Pane):
         (line,) = overview_lines(
             drawing.layout, self.graph.facts, is_ascii=render_context.glyphs(self).is_ascii
         ) or ("",)  # fmt: skip
-        at, size = self.graph.scroll_offset, self.graph.size
+        offset, size = self.graph.scroll_offset, self.graph.size
         first, last, _, _ = overview_viewport(
-            drawing.layout, drawing.picture, (at.x, at.x + size.width), (at.y, at.y + size.height)
+            drawing.layout,
+            drawing.picture,
+            (offset.x, offset.x + size.width),
+            (offset.y, offset.y + size.height),
         )
         room = max(1, self.size.width - 2)
         start = max(0, min(first - room // 4, len(line) - room))
-        found = Content.styled(line[start : start + room], ink.of("muted"))
-        return Content(" ") + found.stylize(ink.reverse("info"), first - start, last + 1 - start)
+        overview = Content.styled(line[start : start + room], ink.of("muted"))
+        return Content(" ") + overview.stylize(ink.reverse("info"), first - start, last + 1 - start)
 
     def _under(self) -> Content:
         """Return what the cursor's step needs and feeds, and what is hidden."""
         from workbench.graph.navigation import hidden_edges_note, needs_and_feeds_text
 
         drawing, ink = self.graph.drawing, render_context.ink(self)
-        at = drawing.index.get(self.graph.cursor or "") if drawing is not None else None
-        if drawing is None or at is None:
+        index = drawing.index.get(self.graph.cursor or "") if drawing is not None else None
+        if drawing is None or index is None:
             return Content("")
         graph = drawing.layout.graph
-        about, ways = self._about(), needs_and_feeds_text(drawing.layout, at)
+        about, ways = self._about(), needs_and_feeds_text(drawing.layout, index)
         # A step that was skipped says which one it needs, and so do its ways.
         words = [about if about.removeprefix("it ") not in ways else "", ways]
         note = hidden_edges_note(drawing.layout)

@@ -41,19 +41,19 @@ _MAX_NAMES = 8
 
 def open_artifact(context: "MainContext", name: str = "") -> None:
     """Open an artifact of the step under the cursor; without a name the only one, else ask which."""
-    found = _artifact_blobs(context)
-    if not found:
+    blobs = _artifact_blobs(context)
+    if not blobs:
         context.say("This step has handed on nothing that could be opened.")
-    elif name in found or len(found) == 1:
-        _open_copy(context, name or next(iter(found)), found.get(name) or next(iter(found.values())))
+    elif name in blobs or len(blobs) == 1:
+        _open_copy(context, name or next(iter(blobs)), blobs.get(name) or next(iter(blobs.values())))
     elif not name:
-        _ask_which(context, list(found))
+        _ask_which(context, list(blobs))
     else:
-        near = [key for key in found if name.casefold() in key.casefold()]
+        near = [key for key in blobs if name.casefold() in key.casefold()]
         if len(near) == 1:
-            _open_copy(context, near[0], found[near[0]])
+            _open_copy(context, near[0], blobs[near[0]])
         else:
-            context.say(f"No artifact is called {one_line(name, 60)}. There are {', '.join(found)}.")
+            context.say(f"No artifact is called {one_line(name, 60)}. There are {', '.join(blobs)}.")
 
 
 def _ask_which(context: "MainContext", names: list[str]) -> None:
@@ -72,7 +72,7 @@ def _artifact_blobs(context: "MainContext") -> dict[str, str]:
         return {}
     paint, cursor = pane.graph.paint, pane.graph.cursor or ""
     only = cursor if paint is not None and paint.item(cursor) is not None else ""
-    found: dict[str, str] = {}
+    blobs: dict[str, str] = {}
     for event in source.run_events(run.id, step.id):
         body = event.body
         if not isinstance(body, ArtifactStored) or body.content_ref is None or (only and event.step != only):
@@ -80,10 +80,10 @@ def _artifact_blobs(context: "MainContext") -> dict[str, str]:
         name = body.name + ("" if "." in body.name else PurePosixPath(body.path).suffix)
         label = one_line(name if event.step in (step.id, only) else f"{event.step}/{name}", 120)
         if body.artifact_kind == "folder":
-            found.update(_folder_members(source.text_of(body.content_ref), label))
+            blobs.update(_folder_members(source.text_of(body.content_ref), label))
         else:
-            found[label] = body.content_ref
-    return found
+            blobs[label] = body.content_ref
+    return blobs
 
 
 def _folder_members(listing: str | None, label: str) -> dict[str, str]:
@@ -141,8 +141,8 @@ def other_runs_of(context: "MainContext", run: PipelineRun) -> list[str]:
         (key for key in reversed(rows) if rows[key].pipeline_name == rows[run.id].pipeline_name),
         key=lambda key: rows[key].created_at,
     )
-    at = ids.index(run.id)
-    return [*reversed(ids[:at]), *ids[at + 1 :]]
+    index = ids.index(run.id)
+    return [*reversed(ids[:index]), *ids[index + 1 :]]
 
 
 class CompareList(RowList):
@@ -211,23 +211,27 @@ class CompareScreen(Dialog, inherit_bindings=False):
         self._show()
 
     def _show(self) -> None:
-        made = self._made
-        if made is None:
+        comparison = self._made
+        if comparison is None:
             return
-        count = made.outcomes
+        count = comparison.outcomes
         words = "one outcome differs" if count == 1 else f"{count or 'no'} outcomes differ"
-        words += "" if made.has_same_input else ", other input"
+        words += "" if comparison.has_same_input else ", other input"
         subtitle = glyphs(self).line(f"{words}   {_ROW_ORDERS[self._order]}")
-        self.set_titles(f"{made.earlier.title} and {made.later.title}", subtitle)
-        self._list.show_rows(self._ordered(made))
+        self.set_titles(f"{comparison.earlier.title} and {comparison.later.title}", subtitle)
+        self._list.show_rows(self._ordered(comparison))
         self._heads.refresh()
         self._totals.refresh()
         self._say()
 
-    def _ordered(self, made: RunComparison) -> list[ComparisonRow]:
+    def _ordered(self, comparison: RunComparison) -> list[ComparisonRow]:
         if self._order == 1:
-            return sorted(made.rows, key=lambda row: -abs(row.seconds))
-        return sorted(made.rows, key=lambda row: -abs(row.tokens)) if self._order == 2 else list(made.rows)
+            return sorted(comparison.rows, key=lambda row: -abs(row.seconds))
+        return (
+            sorted(comparison.rows, key=lambda row: -abs(row.tokens))
+            if self._order == 2
+            else list(comparison.rows)
+        )
 
     def _draw_heads(self, width: int) -> Strip:
         if self._made is None:
@@ -276,11 +280,11 @@ class CompareScreen(Dialog, inherit_bindings=False):
         """Go to the next step that ended otherwise, else to the next that took another time."""
         ids = list(self._list.rows)
         for kinds in (("outcome", "added", "gone"), ("slower", "faster")):
-            found = [key for key in ids if self._list.rows[key].kind in kinds]
-            if found:
-                at = ids.index(self._list.cursor) if self._list.cursor in ids else -1
-                ahead = [key for key in found if (ids.index(key) - at) * step > 0]
-                self._list.put_cursor((ahead or found)[0 if step > 0 else -1])
+            differing = [key for key in ids if self._list.rows[key].kind in kinds]
+            if differing:
+                index = ids.index(self._list.cursor) if self._list.cursor in ids else -1
+                ahead = [key for key in differing if (ids.index(key) - index) * step > 0]
+                self._list.put_cursor((ahead or differing)[0 if step > 0 else -1])
                 return
         self._main.say("Both runs went the same way.")
 

@@ -54,8 +54,10 @@ class ReplayHeader(Header):
         width, colours = self.size.width, ink(self)
         info, bold = colours.of("info", bold=True), colours.of("foreground", bold=True)
         name = Content.styled(" REPLAY ", colours.reverse("waiting"))
-        at = Content.assemble(("at ", colours.of("muted")), (self._at, bold))
-        right = Content.assemble(at, "   ", ("esc", info), " leave ") if self.has_keys else at.append(" ")
+        moment = Content.assemble(("at ", colours.of("muted")), (self._at, bold))
+        right = (
+            Content.assemble(moment, "   ", ("esc", info), " leave ") if self.has_keys else moment.append(" ")
+        )
         room = max(0, width - name.cell_length - right.cell_length - 3)
         title = cells.shorten_line(cells.safe_content(self._title, bold), room, glyphs(self))
         when = Content.styled(f"  {self._when}", colours.of("muted"))
@@ -129,8 +131,8 @@ class ReplayBar(Widget):
         self._measure(room)
         if y == 0:
             return replay.replay_marks_strip(self._signs, room, width, ink(self), glyphs(self))
-        at = round(shown.share * (room - 1))
-        return replay.replay_line_strip(shown, room, at, self._gaps, width, ink(self), glyphs(self))
+        column = round(shown.share * (room - 1))
+        return replay.replay_line_strip(shown, room, column, self._gaps, width, ink(self), glyphs(self))
 
     def _measure(self, room: int) -> None:
         """Say on which cells marks and gaps are, again only in another width or after growth."""

@@ -84,7 +84,9 @@ class ReplayCursors:
             return
         screen, call = self._screen, event.call_id
         asked = screen.state.actions.values()
-        action = event.action_id or next((one.id for one in asked if call and one.call_id == call), None)
+        action = event.action_id or next(
+            (candidate.id for candidate in asked if call and candidate.call_id == call), None
+        )
         if action in {row.id for row in screen.approvals.queue.shown}:
             screen.approvals.queue.put_cursor(action)
             self._put = action
@@ -179,13 +181,13 @@ class ReplayPresenter(Presenter):
         keys = sorted(
             (key for key in keymap.keys_of_scopes(["replay"]) if key.footer), key=lambda key: key.footer
         )
-        found = [
+        footer_keys = [
             FooterKey(keys=keymap.printed_keys(key, users), label=screen.label_of(key.id, key.label))
             for key in keys
         ]
         label = "all keys" if screen.size.width >= 100 else "keys"
         self._widgets.footer.show(
-            found, FooterKey(keys=keymap.printed_keys(keymap.key_of("app.help"), users), label=label)
+            footer_keys, FooterKey(keys=keymap.printed_keys(keymap.key_of("app.help"), users), label=label)
         )
 
 
@@ -530,7 +532,7 @@ def recording_span(source: ReplaySource) -> str:
     reel = source.reel
     if not len(reel):
         return "nothing recorded"
-    first, last = (datetime.fromtimestamp(at // _MICROSECONDS) for at in (reel.time(0), reel.ends))
+    first, last = (datetime.fromtimestamp(moment // _MICROSECONDS) for moment in (reel.time(0), reel.ends))
     end = human.clock_time(reel.ends) if last.date() == first.date() else f"{last.day} {last:%b %H:%M}"
     # Steady steps have a beginning that nobody recorded.
     when = "no times recorded" if reel.is_steady else f"{first.day} {first:%b %H:%M} to {end}"
@@ -552,11 +554,11 @@ def replay_screen_for(
     """
     there = journal.window(session.id, number, 1) if number is not None else ()
     source = ReplaySource(journal, session, is_whole=bool(there))
-    made: list[ReplayScreen] = []
-    feed = JournalFeed(journal, lambda: made[0].post_message(SourceChanged()))
-    made.append(ReplayScreen(source, session, feed, ReplayBackend(live), home))
+    screens: list[ReplayScreen] = []
+    feed = JournalFeed(journal, lambda: screens[0].post_message(SourceChanged()))
+    screens.append(ReplayScreen(source, session, feed, ReplayBackend(live), home))
     if there:
-        made[0].player.seek(source.reel.index_of(there[0].position))
+        screens[0].player.seek(source.reel.index_of(there[0].position))
     else:
-        made[0].player.toggle()
-    return made[0]
+        screens[0].player.toggle()
+    return screens[0]

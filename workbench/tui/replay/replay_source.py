@@ -127,10 +127,10 @@ class ReplaySource(JournalSource):
     def go_on(self, index: int) -> list[Event]:
         """Go to a later moment and return the events until then, of the whole workspace."""
         before, self.index = self.position(), max(self.index, min(index, len(self.reel)))
-        found = self._from.between(before, self.position(), -1)
-        self._rows.fold(found)
+        events = self._from.between(before, self.position(), -1)
+        self._rows.fold(events)
         self._now = self.reel.time(self.index)
-        return found
+        return events
 
     def set_clock(self, now: int) -> None:
         """Say what time it is between two events, microseconds since the epoch."""
@@ -188,24 +188,30 @@ class ReplaySource(JournalSource):
     # --- rows as they stood -----------------------------------------------------------------------
 
     def sessions(self, limit: int) -> Sequence[Session]:
-        found = (one for one in self._rows.sessions.values() if one.workspace == self.workspace)
-        listed = [one for one in found if not one.archived or one.id == self.session_id]
-        return sorted(listed, key=lambda one: (-one.updated_at, one.id))[:limit]
+        in_workspace = (
+            session for session in self._rows.sessions.values() if session.workspace == self.workspace
+        )
+        listed = [
+            session for session in in_workspace if not session.archived or session.id == self.session_id
+        ]
+        return sorted(listed, key=lambda session: (-session.updated_at, session.id))[:limit]
 
     def session(self, session_id: str) -> Session | None:
         return self._rows.sessions.get(session_id)
 
     def actions(self, limit_decided: int) -> Sequence[Action]:
-        every = sorted(self._rows.actions.values(), key=lambda one: one.opened_at)
-        newest = {SYSTEM_SESSION, *(one.id for one in self.sessions(_MAX_CHECKED_SESSIONS))}
+        every = sorted(self._rows.actions.values(), key=lambda action: action.opened_at)
+        newest = {SYSTEM_SESSION, *(action.id for action in self.sessions(_MAX_CHECKED_SESSIONS))}
         decided = [
-            one
-            for one in every
-            if one.session_id in newest and one.state not in ("pending", "superseded") and self.is_here(one)
+            action
+            for action in every
+            if action.session_id in newest
+            and action.state not in ("pending", "superseded")
+            and self.is_here(action)
         ]
-        decided.sort(key=lambda one: -(one.decided_at or 0))
+        decided.sort(key=lambda action: -(action.decided_at or 0))
         return [
-            *(one for one in every if one.state == "pending" and self.is_here(one)),
+            *(action for action in every if action.state == "pending" and self.is_here(action)),
             *decided[:limit_decided],
         ]
 
@@ -218,23 +224,23 @@ class ReplaySource(JournalSource):
         return self._rows.actions.get(action_id)
 
     def calls(self, session_id: str) -> Sequence[Call]:
-        found = [one for one in self._rows.calls.values() if one.session_id == session_id]
-        times = [one.requested_at for one in found]
-        if len(found) > MAX_CALLS and times == sorted(times):
+        calls = [call for call in self._rows.calls.values() if call.session_id == session_id]
+        times = [call.requested_at for call in calls]
+        if len(calls) > MAX_CALLS and times == sorted(times):
             # Thousands are in their order, but for those of one moment: only the end is sorted.
-            del found[: bisect_left(times, times[-MAX_CALLS])]
-        found.sort(key=_REQUEST_ORDER)
-        return found[-MAX_CALLS:]
+            del calls[: bisect_left(times, times[-MAX_CALLS])]
+        calls.sort(key=_REQUEST_ORDER)
+        return calls[-MAX_CALLS:]
 
     def call_count(self, session_id: str) -> int:
-        return sum(one.session_id == session_id for one in self._rows.calls.values())
+        return sum(call.session_id == session_id for call in self._rows.calls.values())
 
     def call(self, call_id: str) -> Call | None:
         return self._rows.calls.get(call_id)
 
     def runs(self, limit: int) -> Sequence[PipelineState]:
-        every = (self.run(one.pipeline_id) for one in super().runs(limit))
-        return [one for one in every if one is not None]
+        every = (self.run(run.pipeline_id) for run in super().runs(limit))
+        return [run for run in every if run is not None]
 
     def run(self, run_id: str) -> PipelineState | None:
         known = self._rows.pipeline_states.get(run_id)
@@ -246,8 +252,8 @@ class ReplaySource(JournalSource):
     def run_steps(self, run_id: str) -> Sequence[StepState]:
         if run_id not in self._rows.pipeline_states:
             return super().run_steps(run_id) if self.run(run_id) is not None else ()
-        found = (one for one in self._rows.step_states.values() if one.pipeline_id == run_id)
-        return sorted(found, key=lambda one: (one.ordinal, one.matrix != ""))
+        steps = (step for step in self._rows.step_states.values() if step.pipeline_id == run_id)
+        return sorted(steps, key=lambda step: (step.ordinal, step.matrix != ""))
 
     def run_step(self, run_id: str, step_id: str) -> StepState | None:
         if run_id not in self._rows.pipeline_states:

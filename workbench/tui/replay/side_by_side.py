@@ -324,11 +324,11 @@ class SideBySideScreen(Screen[None], inherit_bindings=False):
 
     def look(self, view: ComparedPart) -> None:
         """Compare another part of the two."""
-        at = self.focused_side
+        focused = self.focused_side
         for side in self.sides:
             side.look(view)
-        if at is not None:
-            at.focus_view.focus()
+        if focused is not None:
+            focused.focus_view.focus()
         self._show_keys()
 
     @property
@@ -346,7 +346,7 @@ class SideBySideScreen(Screen[None], inherit_bindings=False):
         from workbench.tui.main.info_pages import HelpScreen
 
         side = self.focused_side or self.one
-        pane = next((one for one in side.panes if one.has_pane_focus), None)
+        pane = next((candidate for candidate in side.panes if candidate.has_pane_focus), None)
         scopes = pane.scopes() if pane is not None else ()
         keys = keymap.keys_of_scopes(["beside", "replay", *scopes])
         cast("Any", self).app.push_screen(HelpScreen("Two sessions side by side", keys, pane))
@@ -388,8 +388,10 @@ class SideBySideScreen(Screen[None], inherit_bindings=False):
         if kind is None and side is not None and side.conversation.is_found_from_here:
             side.conversation.go_to_hit(step)
             return
-        found = self.step.to_prompt(step) if kind == "prompt" else self.player.jump(kind, step) is not None
-        if not found:
+        has_moved = (
+            self.step.to_prompt(step) if kind == "prompt" else self.player.jump(kind, step) is not None
+        )
+        if not has_moved:
             self.say(f"No {'later' if step > 0 else 'earlier'} {kind or 'mark'}.")
             return
         self.went(self.player.index)

@@ -90,8 +90,8 @@ class RuleDraft(Struct, kw_only=True):
     @property
     def subject(self) -> tuple[object, ...]:
         """Return what the saving key is about: any change of it starts the wait anew."""
-        one = self.candidate
-        return (one.pattern_kind, one.pattern, self.scope, self.end, self.effect)
+        candidate = self.candidate
+        return (candidate.pattern_kind, candidate.pattern, self.scope, self.end, self.effect)
 
     def move(self, rows: int) -> None:
         """Go to a wider (1) or narrower (-1) rule."""
@@ -128,21 +128,21 @@ class RuleDraft(Struct, kw_only=True):
         from workbench.policy.rule_suggestions import SuggestedRule, suggestion_refusal
 
         before = self.candidate
-        made = SuggestedRule(
+        suggestion = SuggestedRule(
             tool=before.tool, pattern_kind=before.pattern_kind, pattern=pattern.strip(), covers="your own"
         )
         subject = self.offer.part_subject or self.offer.subject
-        self.own.append(replace(made, refused=suggestion_refusal(made, subject)))
+        self.own.append(replace(suggestion, refused=suggestion_refusal(suggestion, subject)))
         self.cursor = len(self.candidates) - 1
 
     def rule(self, now: int) -> RuleAdded:
         """Return the rule that would be saved; the journal numbers it."""
-        one, scope = self.candidate, _SCOPE_CHOICES[self.scope][0]
+        candidate, scope = self.candidate, _SCOPE_CHOICES[self.scope][0]
         ids = {"session": self.session_id, "workspace": self.workspace}
         return RuleAdded(
             rule="", effect=self.chosen_effect, origin="user", scope=scope, scope_id=ids.get(scope),
-            tool=one.tool, pattern_kind=one.pattern_kind, pattern=one.pattern,
-            description=f"{one.covers}: {one.pattern}"[:200], expires_at=self._expires_at(now),
+            tool=candidate.tool, pattern_kind=candidate.pattern_kind, pattern=candidate.pattern,
+            description=f"{candidate.covers}: {candidate.pattern}"[:200], expires_at=self._expires_at(now),
             created_from=self.created_from,
         )  # fmt: skip
 
@@ -167,8 +167,10 @@ class RuleDraft(Struct, kw_only=True):
             on_save: what enter does besides saving.
         """
         rows = tuple(
-            RuleCandidateRow(pattern=one.pattern, covers=one.covers, refused=self.refused(one))
-            for one in self.candidates
+            RuleCandidateRow(
+                pattern=candidate.pattern, covers=candidate.covers, refused=self.refused(candidate)
+            )
+            for candidate in self.candidates
         )
         refused = rows[self.cursor].refused
         fields = (
@@ -189,9 +191,9 @@ class RuleDraft(Struct, kw_only=True):
         """Return what is to be said of the candidate before it is saved."""
         from workbench.policy.rule_validation import rule_notes
 
-        one, descriptor = self.candidate, self.offer.subject.descriptor
+        candidate, descriptor = self.candidate, self.offer.subject.descriptor
         return rule_notes(
-            tool=one.tool, pattern_kind=one.pattern_kind, pattern=one.pattern,
+            tool=candidate.tool, pattern_kind=candidate.pattern_kind, pattern=candidate.pattern,
             known_tools={descriptor.id: descriptor}, effect=self.chosen_effect,
         )  # fmt: skip
 
@@ -225,12 +227,12 @@ def draft_rule(
         return "no rule can be made here: this tool is not known"
     moment = rules.RuleMoment(session_id=session_id, workspace=workspace, run_id=None, now=now)
     standing = rules.rules_in_force("allow", backend.rules.all_rules(), moment)
-    made = suggest_rules(
+    suggestions = suggest_rules(
         descriptor, parameters, workspace, standing, backend.rules.command_boundary(workspace)
     )
-    if not made.candidates:
-        return made.why_none or "no rule can be made of this call"
-    return RuleDraft(offer=made, session_id=session_id, workspace=workspace, created_from=created_from)
+    if not suggestions.candidates:
+        return suggestions.why_none or "no rule can be made of this call"
+    return RuleDraft(offer=suggestions, session_id=session_id, workspace=workspace, created_from=created_from)
 
 
 def backtest_candidate(
@@ -305,15 +307,15 @@ def open_rule_dialog(context: "MainContext", detail: ActionDetail) -> None:
     except SealedContentGone as error:
         context.say(error.why, is_error=True)
         return
-    made = draft_rule(
+    draft = draft_rule(
         context.backend, action.tool or "", parameters, session_id=action.session_id,
         workspace=session.workspace if session else context.status.workspace, created_from=action.id,
         now=state.source.now(),
     )  # fmt: skip
-    if isinstance(made, str):
-        context.say(f"{made[0].upper()}{made[1:]}.")
+    if isinstance(draft, str):
+        context.say(f"{draft[0].upper()}{draft[1:]}.")
         return
-    context.app.push_screen(RuleDialog(context, detail, made))
+    context.app.push_screen(RuleDialog(context, detail, draft))
 
 
 class RuleDialog(MinSizeDialog, inherit_bindings=False):
@@ -358,20 +360,20 @@ class RuleDialog(MinSizeDialog, inherit_bindings=False):
         return (self._detail.digest, *self._ruling.subject)
 
     def _past_key(self) -> tuple[object, ...]:
-        one = self._ruling.candidate
-        return (one.pattern_kind, one.pattern, self._ruling.chosen_effect)
+        candidate = self._ruling.candidate
+        return (candidate.pattern_kind, candidate.pattern, self._ruling.chosen_effect)
 
     def _show(self) -> None:
-        made = self._ruling.shown(
+        model = self._ruling.shown(
             self._past.get(self._past_key()), self._main.state.source.now(), self._on_save()
         )
         self._width = self._scroll.size.width
-        lines, at = rule_dialog_lines(made, max(20, self._width), ink(self), glyphs(self))
+        lines, cursor_line = rule_dialog_lines(model, max(20, self._width), ink(self), glyphs(self))
         self._page.update(Content("\n").join(lines))
-        self._keys.update(self._key_line(made.on_save, made.why_off))
+        self._keys.update(self._key_line(model.on_save, model.why_off))
         height = self._scroll.size.height
-        if height and not self._scroll.scroll_offset.y <= at < self._scroll.scroll_offset.y + height:
-            self._scroll.scroll_to(y=max(0, at - 1), animate=False)
+        if height and not self._scroll.scroll_offset.y <= cursor_line < self._scroll.scroll_offset.y + height:
+            self._scroll.scroll_to(y=max(0, cursor_line - 1), animate=False)
         self.call_after_refresh(self._drawn)
 
     def _on_save(self) -> str:
@@ -424,24 +426,24 @@ class RuleDialog(MinSizeDialog, inherit_bindings=False):
 
     def _count(self) -> None:
         """Try the candidate under the cursor on the past, in a thread; the dialog is usable meanwhile."""
-        key, one, effect = self._past_key(), self._ruling.candidate, self._ruling.chosen_effect
-        if key in self._past or self._ruling.refused(one):
+        key, candidate, effect = self._past_key(), self._ruling.candidate, self._ruling.chosen_effect
+        if key in self._past or self._ruling.refused(candidate):
             return
         backend, app = self._main.backend, self._main.app
 
         def work() -> None:
-            asked = self._asked if self._asked is not None else backend.rules.asked_calls(one.tool)
+            asked = self._asked if self._asked is not None else backend.rules.asked_calls(candidate.tool)
             asked = [past for past in asked if past.call.action_id != self._detail.id]
-            found = backtest_candidate(asked, one, effect, backend)
-            app.call_from_thread(self._counted, key, asked, found)
+            backtest = backtest_candidate(asked, candidate, effect, backend)
+            app.call_from_thread(self._counted, key, asked, backtest)
 
         self.run_worker(
             work, group="past", description="try a rule", thread=True, exit_on_error=False, exclusive=False
         )
 
-    def _counted(self, key: tuple[object, ...], asked: Sequence[AskedCall], found: Backtest) -> None:
+    def _counted(self, key: tuple[object, ...], asked: Sequence[AskedCall], backtest: Backtest) -> None:
         self._asked = asked
-        self._past[key] = found
+        self._past[key] = backtest
         if self.is_attached:
             self._show()
 
@@ -503,9 +505,9 @@ class RuleDialog(MinSizeDialog, inherit_bindings=False):
 
     def save(self) -> None:
         """Save the rule, then answer the call by hand for what was drawn."""
-        one = self._ruling.candidate
-        if why := self._ruling.refused(one):
-            self._main.say(f"Not saved: {one.pattern} {why}")
+        candidate = self._ruling.candidate
+        if why := self._ruling.refused(candidate):
+            self._main.say(f"Not saved: {candidate.pattern} {why}")
             return
         draw = context_of(self)
         if not self._arming.take(self._subject(), draw.key_time, is_repeated=draw.is_key_repeated):

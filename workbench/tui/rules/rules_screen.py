@@ -45,17 +45,17 @@ def parse_rule(words: str, workspace: str, old: Rule | None = None) -> RuleAdded
         workspace: Where it holds, unless it says everywhere.
         old: The rule that it is to stand for: its place, its end and its words are kept.
     """
-    found = _RULE_PATTERN.fullmatch(words.strip())
-    if found is None:
+    match = _RULE_PATTERN.fullmatch(words.strip())
+    if match is None:
         return RULE_SYNTAX
-    scope: RuleScope = "always" if found["all"] else "workspace"
-    scope_id = None if found["all"] else workspace
-    if old is not None and old.scope not in ("always", "workspace") and not found["all"]:
+    scope: RuleScope = "always" if match["all"] else "workspace"
+    scope_id = None if match["all"] else workspace
+    if old is not None and old.scope not in ("always", "workspace") and not match["all"]:
         scope, scope_id = old.scope, old.scope_id
     return RuleAdded(
-        rule="", effect=cast("RuleEffect", found["effect"] or "allow"), origin="user", scope=scope,
-        scope_id=scope_id, tool=found["tool"], pattern_kind="glob", pattern=found["pattern"],
-        description=old.description if old else f"written by hand: {found['pattern']}"[:200],
+        rule="", effect=cast("RuleEffect", match["effect"] or "allow"), origin="user", scope=scope,
+        scope_id=scope_id, tool=match["tool"], pattern_kind="glob", pattern=match["pattern"],
+        description=old.description if old else f"written by hand: {match['pattern']}"[:200],
         expires_at=old.expires_at if old else None,
     )  # fmt: skip
 
@@ -266,7 +266,9 @@ class RulesScreen(Dialog, inherit_bindings=False):
     def ask_to_edit(self) -> None:
         """Ask for the rule under the cursor, written anew."""
         row = self._row
-        rule = next((one for one in self._rules if row is not None and one.id == row.id), None)
+        rule = next(
+            (candidate for candidate in self._rules if row is not None and candidate.id == row.id), None
+        )
         if rule is None or row is None or row.state in ("revoked", "expired"):
             self._say("There is no rule in force under the cursor.")
         elif rule.pattern_kind != "glob":
@@ -324,11 +326,11 @@ class RulesScreen(Dialog, inherit_bindings=False):
             self._say("Nothing was revoked: that was not its number.")
 
     def _typed(self, words: str) -> None:
-        made = parse_rule(words, self._main.status.workspace, self._edited)
-        if isinstance(made, str):
-            self._say(f"Nothing was saved. {made}")
+        rule = parse_rule(words, self._main.status.workspace, self._edited)
+        if isinstance(rule, str):
+            self._say(f"Nothing was saved. {rule}")
         else:
-            self._add(made)
+            self._add(rule)
 
     def _close(self) -> None:
         self._input.display = False

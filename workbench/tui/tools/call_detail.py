@@ -78,11 +78,11 @@ class CallView(LineView):
         """Go to the next row that holds a text, from the top again after the last; False without one."""
         is_again, self.find = text == self.find, text
         start = self.first_line + (1 if is_again else 0)
-        hits = [at for at, row in enumerate(self._rows) if text and text.casefold() in row.casefold()]
+        hits = [index for index, row in enumerate(self._rows) if text and text.casefold() in row.casefold()]
         self.invalidate()
         if not hits:
             return False
-        self.scroll_to_line(next((at for at in hits if at >= start), hits[0]))
+        self.scroll_to_line(next((index for index in hits if index >= start), hits[0]))
         return True
 
     def on_width(self, width: int) -> None:
@@ -123,10 +123,12 @@ class CallView(LineView):
         return Strip.blank(width, self.rich_style)
 
     def draw_line(self, line: int, width: int) -> Strip:
-        at, ink = line - FIXED_ROWS, render_context.ink(self)
-        if at < 0:
+        index, ink = line - FIXED_ROWS, render_context.ink(self)
+        if index < 0:
             return Strip.blank(width, self.rich_style)
-        content = self._row(self._rows[at]) if at < len(self._rows) else self._below[at - len(self._rows)]
+        content = (
+            self._row(self._rows[index]) if index < len(self._rows) else self._below[index - len(self._rows)]
+        )
         return cells.line_strip(content, width, ink.on("background"))
 
     def _row(self, row: str) -> Content:
@@ -134,9 +136,13 @@ class CallView(LineView):
         name = "muted" if section is None or section.is_empty else "foreground"
         if section is not None and section.name == "Changes" and row[:1] in ("+", "-"):
             name = "added" if row[0] == "+" else "removed"
-        found = cells.mark_hidden(cells.styled(" " * _INDENT + row, ink.of(name)), ink)
-        at = row.casefold().find(self.find.casefold()) if self.find else -1
-        return found.stylize(ink.hit(), _INDENT + at, _INDENT + at + len(self.find)) if at >= 0 else found
+        content = cells.mark_hidden(cells.styled(" " * _INDENT + row, ink.of(name)), ink)
+        start = row.casefold().find(self.find.casefold()) if self.find else -1
+        return (
+            content.stylize(ink.hit(), _INDENT + start, _INDENT + start + len(self.find))
+            if start >= 0
+            else content
+        )
 
     def _title(self, detail: DetailPage, width: int) -> Strip:
         ink, glyphs = render_context.ink(self), render_context.glyphs(self)
@@ -214,10 +220,10 @@ class StepView(CallView, can_focus=True):
         names = [section.name for section in detail.sections]
         if self._chosen is not None:
             return names.index(self._chosen) if self._chosen in names else 0
-        told = [at for at, section in enumerate(detail.sections) if not section.is_empty]
+        filled = [index for index, section in enumerate(detail.sections) if not section.is_empty]
         contract = names.index("Contract")
         has_trouble = detail.sign == "failed" or bool(detail.told)
-        return contract if has_trouble and contract in told else next(iter(told), 0)
+        return contract if has_trouble and contract in filled else next(iter(filled), 0)
 
     def turn(self, parts: int) -> None:
         super().turn(parts)

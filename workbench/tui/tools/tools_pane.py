@@ -294,13 +294,13 @@ class ToolsPane(Pane):
 
     def move_to_problem(self, step: int) -> None:
         ids = list(self.list.rows)
-        at = ids.index(self.list.cursor) if self.list.cursor in ids else (-1 if step > 0 else len(ids))
-        rest = ids[at + 1 :] if step > 0 else list(reversed(ids[:at]))
-        found = next((key for key in rest if _is_problem_row(self.list.rows[key])), None)
-        if found is None:
+        index = ids.index(self.list.cursor) if self.list.cursor in ids else (-1 if step > 0 else len(ids))
+        rest = ids[index + 1 :] if step > 0 else list(reversed(ids[:index]))
+        row_id = next((key for key in rest if _is_problem_row(self.list.rows[key])), None)
+        if row_id is None:
             self.post_message(StatusMessage("Nothing more waits or has failed here."))
         else:
-            self.list.put_cursor(found)
+            self.list.put_cursor(row_id)
 
     def open_row(self) -> None:
         if self.list.cursor is not None:

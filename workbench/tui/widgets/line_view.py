@@ -33,9 +33,9 @@ class RowIndex(Struct, frozen=True):
     @classmethod
     def of(cls, ids: Iterable[str]) -> Self:
         """Index rows."""
-        found = tuple(ids)
-        lines = {key: line for line, key in enumerate(found)}
-        return cls(found, lines, [line for line, key in enumerate(found) if key.startswith("-")])
+        row_ids = tuple(ids)
+        lines = {key: line for line, key in enumerate(row_ids)}
+        return cls(row_ids, lines, [line for line, key in enumerate(row_ids) if key.startswith("-")])
 
 
 EMPTY_ROW_INDEX: Final = RowIndex((), {}, [])
@@ -169,11 +169,11 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
         if size != self.outer_size or crop.column_span != (0, size.width):
             return super().render_lines(crop)
         top, width, style = self.first_line, size.width, self.rich_style
-        found = [self._screen_row(y, top, width, style) for y in crop.line_range]
+        strips = [self._screen_row(y, top, width, style) for y in crop.line_range]
         background = self.background_colors[1]
         for line_filter in self.get_line_filters():
-            found = [strip.apply_filter(line_filter, background) for strip in found]
-        return found
+            strips = [strip.apply_filter(line_filter, background) for strip in strips]
+        return strips
 
     def render_line(self, y: int) -> Strip:
         return self._screen_row(y, self.first_line, self.size.width, self.rich_style)
@@ -225,17 +225,17 @@ def finish_strip(drawn: Strip, width: int, style: RichStyle) -> Strip:
     """
     if drawn.cell_length != width:
         drawn = drawn.adjust_cell_length(width)
-    found: list[Segment] = []
+    segments: list[Segment] = []
     words, last = "", None
     for text, own, _ in drawn:
         merged = style + own
         if merged is not last and merged != last and words:
-            found.append(Segment(words, last))
+            segments.append(Segment(words, last))
             words = ""
         words, last = words + text, merged
     if words:
-        found.append(Segment(words, last))
-    return Strip(found, width)
+        segments.append(Segment(words, last))
+    return Strip(segments, width)
 
 
 class RowPlacement(Struct, frozen=True):
@@ -391,8 +391,8 @@ class RowList(LineView):
         if not count:
             return
         here = self._lines.get(self.cursor or "")
-        at = 0 if here is None else here - bisect(captions, here) + rows
-        line = max(0, min(at, count - 1))
+        position = 0 if here is None else here - bisect(captions, here) + rows
+        line = max(0, min(position, count - 1))
         for caption in captions:
             line += caption <= line
         self.put_cursor(self.ids[line])

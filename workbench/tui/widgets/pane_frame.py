@@ -75,9 +75,11 @@ class PaneTitle(Widget):
 
     def _cut(self, room: int) -> Content:
         """Return the facts in so many cells; of a part that is cut to nothing no sign is left."""
-        found, sign = cells.shorten_line(self._facts, room, glyphs(self)), glyphs(self).line("…")
-        head = found.plain.removesuffix(sign)
-        return found[: len(head.rstrip())] if head != found.plain and head.endswith("  ") else found
+        shortened, sign = cells.shorten_line(self._facts, room, glyphs(self)), glyphs(self).line("…")
+        head = shortened.plain.removesuffix(sign)
+        return (
+            shortened[: len(head.rstrip())] if head != shortened.plain and head.endswith("  ") else shortened
+        )
 
     def _left(self, line: str, rule: str, facts: Content) -> Content:
         name = self._words if self._number is None else f"{self._number} {self._words}"
