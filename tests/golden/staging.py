@@ -29,6 +29,7 @@ from workbench.host.driver_context import open_driver_context
 from workbench.host.model_selection import provider_maker_with_sleep
 from workbench.host.session_driver import drive_session
 from workbench.host.steps.pipeline_tool import SessionPipelineStarter
+from workbench.journal import write_queue
 from workbench.journal.decisions import decide_action, extend_action
 from workbench.journal.home import Home
 from workbench.journal.leases import DriverIdentity, DriverLock
@@ -230,6 +231,8 @@ class Scene:
         if pid == 0:
             with contextlib.suppress(BaseException):
                 os.setsid()
+                # What is streamed is written with what must be kept, and not when some time has passed.
+                write_queue.GROUP_SECONDS = 60.0
                 self._open(self.clock)
                 runtime.arm_fault(point, "exit", nth)
                 self._human = iter(())
