@@ -90,13 +90,23 @@ def _modules(root: Path) -> dict[str, Module]:
     return found
 
 
+_REGISTRIES = {
+    f"workbench.{name}"
+    for name in ("tools.registry", "formats.detect", "providers.registry", "tui.keys", "tui.main.places")
+}
+"""Modules with a table of others: what such a table names may be as small as it is."""
+
+
 def small_with_one_importer(all_modules: dict[str, Module]) -> list[str]:
-    """Return the modules of few lines that exactly one other imports; packages' own files are none."""
+    """Return the modules of few lines that exactly one other imports, but for packages and tables."""
     packages = {name.rpartition(".")[0] for name in all_modules}
     return [
         module.name
         for module in all_modules.values()
-        if module.code < SMALL and len(module.importers) == 1 and module.name not in packages
+        if module.code < SMALL
+        and len(module.importers) == 1
+        and module.name not in packages
+        and not module.importers <= _REGISTRIES
     ]
 
 

@@ -11,7 +11,7 @@ from tests.tui import snapshots
 FRAMES_A_SECOND = 250
 """More than the 60 of a terminal: a test waits for a frame after every key."""
 SOON_SECONDS = 0.02
-"""The library reads and previews again sooner: within the time in which a test takes it for work to be done."""
+"""The library reads and previews again, and a row ends its flash, within the time that counts as work to be done."""
 
 LAYOUTS = {
     "test_stills": (
@@ -46,6 +46,7 @@ def still_terminal(isolated, snapshot_settings, monkeypatch):
     monkeypatch.setattr("textual.screen.UPDATE_PERIOD", 1 / FRAMES_A_SECOND)
     for name in ("PREVIEW_AFTER", "REREAD_SECONDS"):
         monkeypatch.setattr(f"workbench.tui.library.library_list.{name}", SOON_SECONDS)
+    monkeypatch.setattr("workbench.tui.widgets.line_view.FLASH_SECONDS", SOON_SECONDS)
     yield
     monkeypatch.undo()
     time.tzset()

@@ -37,8 +37,8 @@ SYSTEM_SESSION = "system"
 UNDO_TOOL = "undo"
 """The internal tool that no model sees; its calls are allowed by the request that asked for them."""
 DEFAULT_APPROVAL_MINUTES = 15
-WORKSPACE_CONFIG_FILE = ".workbench.json"
 """S4 PendingAction: how long an action waits for its human."""
+WORKSPACE_CONFIG_FILE = ".workbench.json"
 MAX_EXTENSIONS = 4
 ActorKind = Literal["user", "agent", "host", "tool", "system"]
 SessionKind = Literal["chat", "pipeline", "step", "incidents", "ask", "import"]

@@ -30,7 +30,7 @@ class ToolRegistry:
         """Check and keep the tools.
 
         Raises:
-            BadTool: A name is there twice or malformed, a schema or an example is wrong, a parameter that
+            InvalidTool: A name is there twice or malformed, a schema or an example is wrong, a parameter that
                 the descriptor names does not exist, or nobody may see the tool.
         """
         by_name: dict[str, AnyTool] = {}

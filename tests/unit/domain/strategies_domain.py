@@ -35,12 +35,18 @@ def body_strategy(cls):
             given[name] = micros
     if cls is e.ReplyCompleted:
         given["calls"] = st.lists(calls, max_size=2).map(tuple)
+    if cls is e.RunStarted:
+        given["steps"] = st.lists(plans, max_size=2).map(tuple)
     if cls is e.ActionOpened:
         given["hunks"] = st.lists(hunks, max_size=2).map(tuple)
     return st.builds(cls, **given)
 
 
 calls = st.builds(values.ReplyCall, call_id=ids, arguments=json_objects)
+plans = st.builds(
+    values.StepPlan, id=ids, needs=st.lists(ids, max_size=2).map(tuple), name=texts, attempts=st.integers(1, 9),
+    item_count=st.integers(0, 9), contract=texts, is_matrix=st.booleans(),
+)  # fmt: skip
 hunks = st.builds(
     values.Hunk,
     index=st.integers(1, 9),

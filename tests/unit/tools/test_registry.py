@@ -7,8 +7,9 @@ from tests.support.tables import each_row
 from workbench.domain.values import ToolExample
 from workbench.policy import schemas
 from workbench.policy.gate import GateCall, GateContext, ScreenedCall, screen_call
+from workbench.policy.permissions import BUILT_IN_TOOLS
 from workbench.tools.file_read import ReadFile
-from workbench.tools.registry import InvalidTool, ToolRegistry, tool_registry
+from workbench.tools.registry import InvalidTool, ToolRegistry, tool_descriptors, tool_registry
 
 
 class Fake:
@@ -39,6 +40,10 @@ def test_the_catalogue_has_its_tools_with_their_risks():
         "context.read": ("read", "read_only", True),
         "pipeline.run": ("execute", "dangerous", True),
     }
+
+
+def test_rules_know_every_tool_by_its_name():
+    assert {tool.id for tool in tool_descriptors()} == BUILT_IN_TOOLS
 
 
 @pytest.mark.spec(60)

@@ -43,12 +43,16 @@ def _place_key(place: Place) -> "Key[MainScreen]":
     )  # fmt: skip
 
 
+def _no_place_key(number: int) -> "Key[MainScreen]":
+    return Key(
+        id=f"app.place-{number}", keys=(str(number),), label="", tooltip="no place", shown="-",
+        in_palette=False, action=lambda screen: screen.say(NO_SUCH_PLACE),
+    )  # fmt: skip
+
+
 APP: Final[tuple[Key["MainScreen"], ...]] = (
     *(_place_key(place) for place in PLACES),
-    Key(id="app.place-8", keys=("8",), label="", tooltip="no place", shown="-", in_palette=False,
-        action=lambda screen: screen.say(NO_SUCH_PLACE)),
-    Key(id="app.place-9", keys=("9",), label="", tooltip="no place", shown="-", in_palette=False,
-        action=lambda screen: screen.say(NO_SUCH_PLACE)),
+    *(_no_place_key(number) for number in range(len(PLACES), 10)),
     Key(id="app.pane-next", keys=("tab",), label="next pane", tooltip="next pane", shown="tab",
         action=lambda screen: screen.focus_next_pane(1)),
     Key(id="app.pane-previous", keys=("shift+tab",), label="previous pane", tooltip="previous pane",
