@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 EXPORT_EXAMPLE = """workbench sessions export 3f2a > session.jsonl
 workbench sessions export 3f2a --format markdown
 workbench sessions export 3f2a --format html --output session.html
-workbench sessions export 3f2a --format svg --at 12:01:31 --output moment.svg"""
+workbench sessions export 3f2a --format svg --at 12:01:31 --output moment.svg
+workbench sessions export 3f2a --format svg --animate --output session.svg"""
 _Texts = Iterator[str]
 
 
@@ -45,6 +46,8 @@ def configure_export(parser: ArgumentParser) -> None:
 
 
 def execute_export(options: Namespace, console: Console) -> int:
+    if options.animate and options.format != "svg":
+        raise UsageError("nothing was exported", "--animate is for pictures", "add --format svg")
     with open_journal() as (_, journal):
         session = find_session(journal, options.id)
         if options.format in PICTURE_FORMATS:
@@ -115,6 +118,7 @@ PICTURE_FORMATS: Final = ("cast", "html", "svg")
 _THEMES: Final = ("workbench-dark", "workbench-light")
 _NARROWEST, _WIDEST = (40, 12), (400, 150)
 _FRAME_LIMITS: Final = range(2, 20_001)
+_SECONDS: Final = (1, 600)
 
 
 def add_picture_options(parser: ArgumentParser) -> None:
@@ -124,6 +128,18 @@ def add_picture_options(parser: ArgumentParser) -> None:
         "12:01:31, 35%% or #412: svg shows that moment (the last if not given), html and cast begin there"
     )
     group.add_argument("--at", metavar="T", help=moment_help)
+    group.add_argument(
+        "--animate",
+        action="store_true",
+        help="svg: a picture that plays by itself; --at is what stands still",
+    )
+    group.add_argument(
+        "--seconds",
+        type=_parse_seconds,
+        default=12.0,
+        metavar="N",
+        help=f"it plays so long at the most, {_SECONDS[0]} to {_SECONDS[1]} (12); longer sessions go faster",
+    )
     group.add_argument("--size", type=_parse_size, default=(120, 36), metavar="CxR", help="cells (120x36)")
     group.add_argument("--theme", choices=_THEMES, default=_THEMES[0], help="colours")
     group.add_argument(
@@ -153,6 +169,13 @@ def _parse_frame_count(text: str) -> int:
     return int(text)
 
 
+def _parse_seconds(text: str) -> float:
+    match = re.fullmatch(r"[0-9]{1,3}(\.[0-9]{1,3})?", text)
+    if not match or not _SECONDS[0] <= float(text) <= _SECONDS[1]:
+        raise ArgumentTypeError(f"“{text}” is no number of seconds from {_SECONDS[0]} to {_SECONDS[1]}")
+    return float(text)
+
+
 def export_picture(options: Namespace, journal: Journal, session: Session, console: Console) -> int:
     """Film a session and write the file."""
     if options.output is None and console.is_terminal:
@@ -176,6 +199,7 @@ def write_output(parts: Iterable[str], output: str | None, console: Console) -> 
 def _render_picture(options: Namespace, journal: Journal, session: Session, console: Console) -> list[str]:
     from workbench.cli import session_film
     from workbench.formats import film as formats_film
+    from workbench.formats.film.svg import SvgWriter, frame_svg
     from workbench.tui.replay.replay_source import ReplaySource
 
     shoot = session_film.FilmOptions(
@@ -183,11 +207,19 @@ def _render_picture(options: Namespace, journal: Journal, session: Session, cons
         size=options.size, most=options.frames, keeps_idle=options.idle == "keep",
     )  # fmt: skip
     index = _moment_index(shoot, options.at)
+    if options.format == "svg" and options.animate:
+        poster = None if index is None else session_film.film_time(shoot, index)
+        picture = session_film.run_coroutine(
+            lambda: session_film.render_film(
+                shoot, 1, lambda film: SvgWriter(film, options.seconds, poster), console.note
+            )
+        )
+        return picture.end()
     if options.format == "svg":
         still = session_film.run_coroutine(
             lambda: session_film.render_still(shoot, len(shoot.source.reel) if index is None else index)
         )
-        return [formats_film.frame_svg(*still)]
+        return [frame_svg(*still)]
     # A page has all of the session and stands at the moment; a cast begins with it.
     first = 1 if options.format == "html" or index is None else index
     if options.format == "cast":

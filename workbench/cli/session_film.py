@@ -30,6 +30,7 @@ from workbench.tui.main.screen import MainScreen
 from workbench.tui.replay.replay_app import ReplayApp
 from workbench.tui.replay.replay_screen import ReplayScreen
 from workbench.tui.replay.replay_source import ReplaySource
+from workbench.views.status_icons import ICONS
 from workbench.views.timeline import (
     MAX_FRAMES,
     MIN_FRAME_MICROS,
@@ -157,6 +158,15 @@ class HeadlessReplay:
         tokens = self._stage.ink.tokens
         return tokens.background, tokens.foreground
 
+    @property
+    def page_colors(self) -> dict[str, str]:
+        """Return the colours of what a page draws around the screen."""
+        tokens = self._stage.ink.tokens
+        return {
+            "info": tokens.info, "waiting": tokens.waiting, "ok": tokens.added, "failed": tokens.failed,
+            "rule": tokens.rule,
+        }  # fmt: skip
+
 
 def _open_replay(shoot: FilmOptions) -> AbstractAsyncContextManager[HeadlessReplay]:
     return open_headless_replay(
@@ -218,7 +228,10 @@ def _film_header(shoot: FilmOptions, camera: HeadlessReplay, first: int) -> Film
     paper, ink = camera.colours
     marks = tuple(
         FilmMark(
-            at=film_clock(reel.time(mark.index), reel.played(mark.index)), kind=mark.jump, sign=mark.sign
+            at=film_clock(reel.time(mark.index), reel.played(mark.index)),
+            kind=mark.jump,
+            sign=mark.sign,
+            glyph=ICONS[mark.sign].unicode,
         )
         for mark in reel.marks
         if mark.index >= first
@@ -226,7 +239,7 @@ def _film_header(shoot: FilmOptions, camera: HeadlessReplay, first: int) -> Film
     gaps = () if shoot.keeps_idle else _film_gaps(reel, first, film_clock)
     return Film(
         title=shoot.session.title or shoot.session.id[:8], width=shoot.size[0], height=shoot.size[1], ink=ink,
-        paper=paper, marks=marks, gaps=gaps,
+        paper=paper, colors=camera.page_colors, marks=marks, gaps=gaps,
         length=film_clock(reel.time(len(reel)), reel.length),
     )  # fmt: skip
 

@@ -32,8 +32,8 @@ def said(svg):
 @pytest.mark.parametrize("session", ["hostile-text", "secrets"], indirect=True)
 def test_no_control_and_no_secret_leaves(shell, session):
     secret = re.compile(r"AKIA[0-9A-Z]{16}|ghp_\w{20}|sk-\w{20}|BEGIN [A-Z ]*PRIVATE KEY")
-    for form in ("svg", "html", "cast"):
-        assert shell("sessions", "export", session.id, "--format", form, "--frames", "40") == 0
+    for form, *more in (("svg", "--animate"), ("html",), ("cast",)):
+        assert shell("sessions", "export", session.id, "--format", form, "--frames", "40", *more) == 0
         assert not secret.search(shell.out)
         assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", shell.out)
         assert shell.out.count("<script") == (2 if form == "html" else 0)
@@ -123,6 +123,8 @@ def test_idle_times_are_short_or_kept_and_thinning_is_said(shell, session):
         (("--size", "١٢٠x٣٦"), "no size"),
         (("--frames", "1"), "no number from 2"),
         (("--theme", "solarized"), "invalid choice"),
+        (("--animate", "--seconds", "0"), "no number of seconds from 1 to 600"),
+        (("--animate", "--format", "html"), "--animate is for pictures"),
     ],
 )
 def test_wrong_options_are_said(shell, session, words, why):

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from workbench.formats import film as formats_film
 from workbench.formats.film import Film, FilmFrame, FilmGap, FilmMark, TextStyle, screen_row, text_pieces
+from workbench.formats.film.svg import SvgWriter, frame_svg
 from workbench.text.width import cell_width
 
 PLAIN = TextStyle(ink="#d8dee7", paper="#0f1217")
@@ -117,10 +118,10 @@ def html_document(film, start=0):
 
 
 def test_a_picture_is_well_formed_and_says_all_of_the_frame():
-    picture = formats_film.frame_svg(TWO, TWO.frames[0])
+    picture = frame_svg(TWO, TWO.frames[0])
     root = ElementTree.fromstring(picture)
     names = {element.tag.rpartition("}")[2] for element in root.iter()}
-    assert names == {"svg", "title", "desc", "rect", "g", "text"}
+    assert names == {"svg", "title", "desc", "rect", "g", "text", "path"}
     said = "".join("".join(element.itertext()) for element in root.iter() if element.tag.endswith("}text"))
     assert HOSTILE in said
     assert "漢字" in said
@@ -128,12 +129,75 @@ def test_a_picture_is_well_formed_and_says_all_of_the_frame():
 
 
 def test_a_picture_places_text_by_cells():
-    root = ElementTree.fromstring(formats_film.frame_svg(TWO, TWO.frames[0]))
+    root = ElementTree.fromstring(frame_svg(TWO, TWO.frames[0]))
     found = {element.text: element for element in root.iter() if element.tag.endswith("}text")}
     assert float(found["two"].get("x")) == pytest.approx(4 * 8.4)
     assert float(found["漢"].get("textLength")) == pytest.approx(2 * 8.4)
     assert float(found["end"].get("x")) == pytest.approx((cell_width("漢字 and é́ 🎉 ")) * 8.4)
     assert found["two"].get("text-decoration") == "underline line-through"
+
+
+def test_words_with_blanks_between_keep_them_and_lines_are_no_letters():
+    blanks = film([[("run   python3", PLAIN)], [("a──┬─╮═╗", PLAIN)]])
+    picture = frame_svg(blanks, blanks.frames[0])
+    texts = [element for element in ElementTree.fromstring(picture).iter() if element.tag.endswith("}text")]
+    space = "{http://www.w3.org/XML/1998/namespace}space"
+    assert [(element.text, element.get(space)) for element in texts] == [
+        ("run   python3", "preserve"),
+        ("a", None),
+    ]
+    # Each line reaches the edge of its cell, where the next one begins.
+    boxes = re.findall(r"M([\d.]+) [\d.]+h([\d.]+)", picture)
+    ends = sorted(float(left) + float(wide) for left, wide in boxes)
+    assert [end for end in ends if abs(end / 8.4 - 3) < 0.01]
+
+
+def seen_at(picture, percent):
+    """Return the words of a moving picture at a moment, or of its poster with None."""
+    root = ElementTree.fromstring(picture)
+    style = next(element.text for element in root.iter() if element.tag.endswith("}style"))
+    rules = {
+        name: [(float(at), state) for at, state in re.findall(r"([\d.]+)%\{visibility:(\w+)\}", steps)]
+        for name, steps in re.findall(r"@keyframes (\w+)\{((?:[^{}]*\{[^{}]*\})*)\}", style)
+    }
+    words = []
+    for group in next(element for element in root if element.tag.endswith("}g")):
+        name = (group.get("style") or "").removeprefix("animation-name:")
+        state = "hidden" if group.get("visibility") else "visible"
+        if percent is not None and name:
+            state = [step for at, step in rules[name] if at <= percent][-1]
+        if state == "visible":
+            words += [element.text for element in group.iter() if element.tag.endswith("}text")]
+    return words
+
+
+def test_a_moving_picture_shows_each_frame_in_its_time_and_stands_still_where_it_is_asked_to():
+    story = film(*([[(f"one {n // 2}", PLAIN)], [(f"two {n}", LOUD)], [("same", PLAIN)]] for n in range(4)))
+    writer = SvgWriter(story, 1.0, poster=600_000)
+    for frame in story.frames:
+        writer.add(frame)
+    picture = "".join(writer.end())
+    # Two seconds in one, and the last frame stands for two and a half more.
+    assert "animation:3.50s step-end infinite" in picture
+    assert "prefers-reduced-motion" in picture
+    assert not re.search(r"href|url\(|<script|onload|@import", picture)
+    for n in range(4):
+        moment = (0.25 * n + 0.1) / 3.5 * 100
+        assert sorted(seen_at(picture, moment)) == [f"one {n // 2}", "same", f"two {n}"]
+    assert sorted(seen_at(picture, 99)) == ["one 1", "same", "two 3"]
+    assert sorted(seen_at(picture, None)) == ["one 0", "same", "two 1"]
+    assert picture.count(">same<") == 1
+
+
+def test_of_frames_too_short_to_be_seen_the_last_is_shown():
+    story = film(*([[(f"n {n}", PLAIN)]] for n in range(100)))
+    writer = SvgWriter(story, 1.0)
+    for frame in story.frames:
+        writer.add(frame)
+    picture = "".join(writer.end())
+    assert picture.count("<text") <= 15
+    assert seen_at(picture, 99) == ["n 99"]
+    assert seen_at(picture, 0) == ["n 0"]
 
 
 # --- cast -------------------------------------------------------------------------------------------
@@ -226,7 +290,7 @@ def test_frames_come_back_from_the_data_of_a_page():
             shown[row] = "".join(cells_of[3::4])
         assert shown == [text(row) for row in frame.rows]
     assert data["start"] == 500_000
-    assert data["marks"] == [[400_000, "approval", "waiting"]]
+    assert data["marks"] == [[400_000, "approval", "waiting", "•"]]
     assert data["gaps"] == [[100_000, 90_000_000]]
     assert [255 > flags >= 0 for _, _, flags in data["looks"]] == [True] * len(data["looks"])
 

@@ -1,4 +1,4 @@
-"""Recordings of the screen: frames of styled text, written as SVG, asciicast or a self-playing HTML page.
+"""Recordings of the screen: frames of styled text, written as asciicast or a self-playing HTML page.
 
 Pure. A frame is scrubbed before it leaves. The page allows only its own script and style sheet (`player.js`,
 `player.css` beside this file), by their digests.
@@ -11,7 +11,7 @@ import base64
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from html import escape
 from itertools import takewhile
@@ -61,6 +61,8 @@ class FilmMark(Struct, frozen=True, kw_only=True):
     """Microseconds from the beginning of the film."""
     kind: str
     sign: str
+    glyph: str = "•"
+    """What stands for it: one cell."""
 
 
 class FilmGap(Struct, frozen=True, kw_only=True):
@@ -81,6 +83,8 @@ class Film(Struct, frozen=True, kw_only=True):
     """Cells."""
     ink: str
     paper: str
+    colors: Mapping[str, str] = {}
+    """What the page around it is drawn in, each `#rrggbb`: `info`, `waiting`, `ok`, `failed`, `rule`."""
     length: int
     """Microseconds; the last frame stands until then."""
     frames: tuple[FilmFrame, ...] = ()
@@ -250,6 +254,9 @@ def _color_channels(colour: str) -> str:
 
 
 _ASSET_FOLDER: Final = Path(__file__).resolve().parent
+_PAGE_COLORS: Final = {
+    "info": "#3e8ede", "waiting": "#d99a1c", "ok": "#46a758", "failed": "#e5484d", "rule": "#808080",
+}  # fmt: skip
 _STYLE_FLAGS: Final = ("bold", "italic", "underline", "strike")
 
 
@@ -294,7 +301,8 @@ class HtmlWriter:
             self._shown,
             (_read_asset("player.js"), _read_asset("player.css")),
         )
-        style += f":root{{--ink:{film.ink};--paper:{film.paper}}}\n"
+        colors = {"ink": film.ink, "paper": film.paper, **_PAGE_COLORS, **film.colors}
+        style += f":root{{{';'.join(f'--{name}:{color}' for name, color in colors.items())}}}\n"
         policy = (
             f"default-src 'none'; script-src '{_script_digest(script)}'; "
             f"style-src '{_script_digest(style)}'; "
@@ -315,7 +323,7 @@ class HtmlWriter:
         rest = _compact_json({
             "width": film.width, "height": film.height, "length": film.length, "start": self._start,
             "looks": [_style_data(look) for look in self._looks],
-            "marks": [[mark.at, mark.kind, mark.sign] for mark in film.marks],
+            "marks": [[mark.at, mark.kind, mark.sign, mark.glyph] for mark in film.marks],
             "gaps": [[gap.at, gap.saved] for gap in film.gaps],
         })  # fmt: skip
         yield '{"frames":['
@@ -342,19 +350,26 @@ _PAGE_TEMPLATE: Final = """<!doctype html>
 </head>
 <body>
 <header><h1>{title}</h1><p id="when">{when}</p></header>
-<main><pre id="screen" tabindex="0" aria-label="The recorded screen">{text}</pre></main>
+<main><pre id="screen" tabindex="0" aria-label="The recorded screen">{text}</pre>
+<button id="begin" type="button" hidden>▶ play</button></main>
 <div id="bar" hidden>
 <button id="play" type="button">play</button>
-<div id="track"><div id="marks"></div>
-<input id="seek" type="range" min="0" max="1000" step="any" value="0" aria-label="Time"></div>
+<div id="track"><div id="marks" aria-hidden="true"></div>
+<input id="seek" type="range" min="0" max="1000" step="any" value="0" aria-label="Time">
+<div id="card" role="tooltip" hidden></div></div>
 <output id="clock"></output>
 <label>speed <select id="speed"></select></label>
 <label>mark <select id="kind"></select></label>
 <button id="back" type="button" aria-label="Previous mark">[</button>
 <button id="forth" type="button" aria-label="Next mark">]</button>
 </div>
-<p id="note"></p>
-<p id="keys">space play, ← → 5 s, , . frame, [ ] mark, - + speed, 0 to 9 tenths, home end</p>
+<p id="note" role="status"></p>
+<p id="keys"><kbd>space</kbd> play <kbd>←</kbd> <kbd>→</kbd> 5 s <kbd>,</kbd> <kbd>.</kbd> frame \
+<kbd>[</kbd> <kbd>]</kbd> mark <kbd>-</kbd> <kbd>+</kbd> speed <kbd>0</kbd> to <kbd>9</kbd> tenths \
+<kbd>home</kbd> <kbd>end</kbd></p>
+<p id="about">A recorded session of workbench, in which a person supervises agents: \
+<b class="approval">◆</b> waits for an answer, <b class="edit">✓</b> went well, \
+<b class="error">✗</b> failed, <b class="prompt">›</b> a prompt. This page loads nothing.</p>
 <noscript><p>One moment is shown. Playing needs the script of this file; it loads nothing.</p></noscript>
 <script type="application/json" id="film">{data}</script>
 <script>{script}</script>
@@ -403,79 +418,3 @@ def _style_data(look: TextStyle) -> Json:
         look.paper,
         sum(1 << bit for bit, name in enumerate(_STYLE_FLAGS) if getattr(look, name)),
     ]
-
-
-_CELL_WIDTH: Final = 8.4
-_LINE_HEIGHT: Final = 18
-_BASELINE: Final = 13.4
-"""Pixels: the width of a cell, the height of a line, the base line in it."""
-_MARGIN: Final = 12
-_BAR_WIDTHS: Final = {"│": 1.2, "┃": 2.4}
-"""Lines between panes and their width: as text they would have gaps between rows."""
-_FONT_FAMILY: Final = (
-    "ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono','Liberation Mono',monospace"
-)
-
-
-def frame_svg(film: Film, frame: FilmFrame) -> str:
-    """Return a frame of a film as a complete SVG document."""
-    width, height = film.width * _CELL_WIDTH + 2 * _MARGIN, film.height * _LINE_HEIGHT + 2 * _MARGIN
-    name = escape(one_line(film.title, 200))
-    parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height:g}" width="{width:g}"'
-        f' height="{height:g}" role="img" aria-labelledby="name when">',
-        f'<title id="name">{name}</title>',
-        f'<desc id="when">{iso_time(frame.recorded)}</desc>',
-        f'<rect width="100%" height="100%" rx="8" fill="{film.paper}"/>',
-        f'<g transform="translate({_MARGIN} {_MARGIN})" font-family="{_FONT_FAMILY}" font-size="14"'
-        ' xml:space="preserve">',
-    ]
-    for number, row in enumerate(frame.rows):
-        parts += _svg_backgrounds(row, number, film.paper)
-    for number, row in enumerate(frame.rows):
-        parts += _svg_texts(row, number)
-    return "\n".join([*parts, "</g>", "</svg>", ""])
-
-
-def _svg_backgrounds(row: ScreenRow, number: int, paper: str) -> Iterator[str]:
-    begins = 0
-    for text, look in row:
-        wide = sum(count for _, count in text_pieces(text))
-        if look.paper != paper:
-            yield (
-                f'<rect x="{begins * _CELL_WIDTH:g}" y="{number * _LINE_HEIGHT}"'
-                f' width="{wide * _CELL_WIDTH:g}" height="{_LINE_HEIGHT}"'
-                f' fill="{look.paper}" shape-rendering="crispEdges"/>'
-            )
-        begins += wide
-
-
-def _svg_texts(row: ScreenRow, number: int) -> Iterator[str]:
-    begins = 0
-    for text, look in row:
-        for piece, wide in text_pieces(text):
-            shown = piece.strip(" ")
-            if piece in _BAR_WIDTHS:
-                yield _svg_bar(begins, number, look, _BAR_WIDTHS[piece])
-            elif shown or look.underline or look.strike:
-                before = len(piece) - len(piece.lstrip(" ")) if shown else 0
-                shown = shown or piece
-                yield _svg_text(shown, begins + before, wide - len(piece) + len(shown), number, look)
-            begins += wide
-
-
-def _svg_text(text: str, begins: int, wide: int, number: int, look: TextStyle) -> str:
-    how = f' fill="{look.ink}"'
-    how += ' font-weight="bold"' if look.bold else ""
-    how += ' font-style="italic"' if look.italic else ""
-    lines = [name for name, is_on in (("underline", look.underline), ("line-through", look.strike)) if is_on]
-    how += f' text-decoration="{" ".join(lines)}"' if lines else ""
-    # Every text is as wide as its cells, whichever font the reader has.
-    wide_as = f' textLength="{wide * _CELL_WIDTH:g}" lengthAdjust="spacingAndGlyphs"'
-    position = f'x="{begins * _CELL_WIDTH:g}" y="{number * _LINE_HEIGHT + _BASELINE:g}"'
-    return f"<text {position}{wide_as}{how}>{escape(text, quote=False)}</text>"
-
-
-def _svg_bar(begins: int, number: int, look: TextStyle, wide: float) -> str:
-    x, y = (begins + 0.5) * _CELL_WIDTH - wide / 2, number * _LINE_HEIGHT
-    return f'<rect x="{x:g}" y="{y}" width="{wide}" height="{_LINE_HEIGHT}" fill="{look.ink}"/>'

@@ -27,6 +27,8 @@
     const lines = [(flags & 4) && "underline", (flags & 8) && "line-through"].filter(Boolean);
     if (lines.length) span.style.textDecoration = lines.join(" ");
   };
+  // Upright lines are drawn: as text they have gaps between rows.
+  const RULES = { "│": "thin", "┃": "thick" };
   const drawn = [];
   const lineOf = (number) => {
     if (!drawn[number]) {
@@ -37,6 +39,7 @@
         span.style.width = cells[at + 1] + "ch";
         span.textContent = cells[at + 3];
         dress(span, film.looks[cells[at + 2]]);
+        if (RULES[cells[at + 3]]) span.classList.add(RULES[cells[at + 3]]);
         line.append(span);
       }
       drawn[number] = line;
@@ -95,6 +98,7 @@
   };
   const start = () => {
     if (now >= film.length) now = 0;
+    begin.hidden = true;
     isPlaying = film.length > 0;
     stamp = performance.now();
     show();
@@ -109,8 +113,8 @@
     speed.value = String(SPEEDS[Math.max(0, Math.min(SPEEDS.length - 1, at))]);
   };
   const jump = (direction) => {
-    const marks = film.marks.filter((one) => kind.value === "" || one[1] === kind.value);
-    const ahead = direction > 0 ? marks.find((one) => one[0] > now) : marks.reverse().find((one) => one[0] < now);
+    const chosen = film.marks.filter((one) => kind.value === "" || one[1] === kind.value);
+    const ahead = direction > 0 ? chosen.find((one) => one[0] > now) : chosen.reverse().find((one) => one[0] < now);
     if (ahead) { stop(); go(ahead[0]); note.textContent = ahead[1] + ": " + ahead[2]; }
     else note.textContent = "No " + (direction > 0 ? "later " : "earlier ") + (kind.value || "mark");
   };
@@ -118,20 +122,61 @@
   for (const one of SPEEDS) speed.append(new Option(one + " ×", String(one), one === 1, one === 1));
   kind.append(new Option("any", ""));
   for (const one of new Set(film.marks.map((mark) => mark[1]))) kind.append(new Option(one, one));
-  const put = (at, name, title) => {
-    const tick = document.createElement("i");
-    tick.style.left = (film.length ? at * 100 / film.length : 0) + "%";
-    tick.className = name;
-    tick.title = title;
-    find("marks").append(tick);
+  // Signs stand above the track where there is room, what matters most first; the rest are short lines.
+  const WEIGHT = ["error", "expiry", "approval", "edit", "prompt", "step"];
+  const marks = find("marks"), card = find("card");
+  const place = (time) => (film.length ? time / film.length : 0);
+  const drawMarks = () => {
+    const width = marks.clientWidth, taken = [];
+    marks.textContent = "";
+    const put = (time, name, glyph) => {
+      const sign = document.createElement("i");
+      sign.style.left = place(time) * 100 + "%";
+      sign.className = glyph ? name + " sign" : name;
+      sign.textContent = glyph;
+      marks.append(sign);
+    };
+    for (const [time] of film.gaps) put(time, "gap", "");
+    const weight = (mark) => (WEIGHT.indexOf(mark[1]) + 1 || 9);
+    for (const mark of [...film.marks].sort((one, other) => weight(one) - weight(other))) {
+      const x = place(mark[0]) * width, isFree = taken.every((other) => Math.abs(other - x) >= 14);
+      if (isFree) taken.push(x);
+      put(mark[0], mark[1], isFree ? mark[3] : "");
+    }
   };
-  for (const [at, name, sign] of film.marks) put(at, name, words(at) + " " + name + ": " + sign);
-  for (const [at, saved] of film.gaps) put(at, "gap", words(saved) + " left out");
+  const nearest = (event) => {
+    const box = marks.getBoundingClientRect();
+    let best = null, least = 9;
+    for (const mark of film.marks) {
+      const apart = Math.abs(box.left + place(mark[0]) * box.width - event.clientX);
+      if (apart < least) { best = mark; least = apart; }
+    }
+    return best;
+  };
+  const hideCard = () => { card.hidden = true; };
+  const showCard = (event) => {
+    const mark = nearest(event);
+    if (!mark) return hideCard();
+    card.textContent = mark[3] + " " + mark[1] + ", " + mark[2] + "  " + words(mark[0]);
+    card.style.left = place(mark[0]) * 100 + "%";
+    card.hidden = false;
+  };
+  find("track").addEventListener("pointermove", showCard);
+  find("track").addEventListener("pointerleave", hideCard);
+  marks.addEventListener("click", (event) => {
+    const mark = nearest(event);
+    if (mark) { stop(); go(mark[0]); }
+  });
+  const begin = find("begin");
+  begin.addEventListener("click", () => { begin.hidden = true; if (now === poster) now = film.start; start(); });
 
   play.addEventListener("click", toggle);
   find("back").addEventListener("click", () => jump(-1));
   find("forth").addEventListener("click", () => jump(1));
   seek.addEventListener("input", () => go(Number(seek.value) * film.length / 1000));
+  // Until something is played the first question stands there: it says more than an empty screen.
+  const asked = film.marks.find((mark) => mark[2] === "waiting");
+  const poster = film.start || !asked ? film.start : asked[0];
   const KEYS = {
     " ": toggle, k: toggle, ArrowLeft: () => go(now - 5e6), ArrowRight: () => go(now + 5e6),
     ",": () => step(-1), ".": () => step(1), "[": () => jump(-1), "]": () => jump(1),
@@ -148,22 +193,24 @@
     act();
   });
 
-  // As large as the window lets it be with the bar below it, no larger than can be read at a glance. In a low
-  // window the page scrolls; then its scrollbar takes room, which is why it is measured twice.
+  // As large as the window lets it be with the bar below it: always all columns, and all rows unless letters
+  // would get too small to read. Then the page scrolls and its scrollbar takes room: it is measured twice.
   const fit = () => {
     for (let pass = 0; pass < 2; pass++) {
-      const across = document.documentElement.clientWidth - 32;
+      const across = screen.parentElement.clientWidth;
       screen.style.fontSize = "14px";
       const box = screen.getBoundingClientRect();
       if (!box.width || !box.height) return;
-      const down = innerHeight - 12 - (document.body.getBoundingClientRect().height - box.height);
-      const size = 14 * Math.min(across / box.width, Math.max(down / box.height, 10 / 14));
-      screen.style.fontSize = Math.floor(10 * Math.max(7, Math.min(20, size))) / 10 + "px";
+      const down = innerHeight - 14 - (document.body.getBoundingClientRect().height - box.height);
+      const size = Math.min(across / box.width, Math.max(down / box.height, 10 / 14)) * 14;
+      screen.style.fontSize = Math.floor(20 * Math.max(3, Math.min(20, size))) / 20 + "px";
     }
+    drawMarks();
   };
   addEventListener("resize", fit);
   find("bar").hidden = false;
-  now = film.start;
+  begin.hidden = film.length === 0;
+  now = poster;
   fit();
   show();
 })();
