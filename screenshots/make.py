@@ -15,11 +15,14 @@ from pathlib import Path
 from typing import Final
 
 from tests.support import golden
+from workbench.cli.session_film import frame_row
 from workbench.config.types import NotifySettings, UiSettings
 from workbench.domain.events import ActionApproved, Event
 from workbench.domain.rows import Action
 from workbench.domain.values import Hunk, JsonObject
 from workbench.effects.runtime import ManualClock
+from workbench.formats.film import Film, FilmFrame
+from workbench.formats.film.svg import frame_svg
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.render.theme import UNICODE_GLYPHS
@@ -96,6 +99,14 @@ class Recorded(JournalSource):
         return opened.parameters if opened else {}
 
 
+class OnMain(Backend):
+    """A screen that only shows, in a folder with git's branch `main`."""
+
+    def branch(self) -> str:
+        """Return the branch."""
+        return "main"
+
+
 class Hand:
     """The clock that arms keys: it moves only when told to."""
 
@@ -147,7 +158,21 @@ async def draw(app: WorkbenchApp, picture: Picture, hand: Hand) -> str:
         app.main.rule.say("")
         app.main.presenter.footer()
         await pilot.pause()
-        return app.export_screenshot(title="workbench")
+        tokens = app.ink.tokens
+        rows = tuple(
+            frame_row(strip, picture.size[0], tokens.foreground, tokens.background)
+            for strip in app.screen._compositor.render_strips()
+        )
+    width, height = picture.size
+    film = Film(
+        title="workbench",
+        width=width,
+        height=height,
+        ink=tokens.foreground,
+        paper=tokens.background,
+        length=0,
+    )
+    return frame_svg(film, FilmFrame(at=0, recorded=app.main.state.source.now(), rows=rows))
 
 
 def settings(theme: str) -> UiSettings:
@@ -166,7 +191,7 @@ def make(picture: Picture) -> str:
         try:
             app = WorkbenchApp(
                 journal,
-                Backend(branch=lambda: "main"),
+                OnMain(),
                 WORKSPACE,
                 home=str(Path(WORKSPACE).parent),
                 source=Recorded(journal, WORKSPACE),

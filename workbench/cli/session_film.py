@@ -149,7 +149,7 @@ class HeadlessReplay:
         """Return what the screen shows, as a frame at microseconds of the film."""
         strips = self._stage.screen._compositor.render_strips()  # pyright: ignore[reportPrivateUsage]
         paper, ink = self.colours
-        rows = tuple(_frame_row(strip, self._stage.size.width, ink, paper) for strip in strips)
+        rows = tuple(frame_row(strip, self._stage.size.width, ink, paper) for strip in strips)
         return FilmFrame(at=at, recorded=self._screen.player.now, rows=rows)
 
     @property
@@ -291,7 +291,8 @@ def run_coroutine(work: Callable[[], Coroutine[Any, Any, T]]) -> T:
 # --- what a strip shows -----------------------------------------------------------------------------
 
 
-def _frame_row(strip: Strip, width: int, ink: str, paper: str) -> ScreenRow:
+def frame_row(strip: Strip, width: int, ink: str, paper: str) -> ScreenRow:
+    """Return a row of the screen with the colours it has there; `ink` and `paper` where it names none."""
     runs = (
         (text, _frame_look(style or Style.null(), ink, paper))
         for text, style, control in strip
