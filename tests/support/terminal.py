@@ -12,16 +12,18 @@ import time
 
 import pyte
 
-REST = 0.9
+REST = 0.45
 """Seconds: longer than a key is dead after something new came, and than a deciding key waits."""
+MOST_REST = 0.9
+"""Seconds after which a screen that draws on, such as a countdown, is taken as one that rests."""
 
 
 def trust(terminal, *, may_read=True):
     """Go from the composer to the question of trust, choose, and answer it."""
-    terminal.pump(REST)
+    terminal.rest()
     for key in ("\r", *(["l"] if may_read else []), "\x14"):
         terminal.press(key)
-        terminal.pump(REST)
+        terminal.rest()
 
 
 def leave(terminal):
@@ -30,7 +32,7 @@ def leave(terminal):
         if terminal.process.poll() is not None:
             break
         terminal.press(key)
-        terminal.pump(REST)
+        terminal.rest()
     assert terminal.wait() == 0
 
 
@@ -69,15 +71,37 @@ class Terminal:
         """Read what the program draws for a time; False when it has ended."""
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
-            if select.select([self._master], [], [], left)[0]:
-                try:
-                    data = os.read(self._master, 65_536)
-                except OSError:
-                    return False
-                if not data:
-                    return False
-                self._stream.feed(data)
+            if not self._take(left):
+                return False
         return True
+
+    def rest(self, quiet=REST, most=MOST_REST):
+        """Read what the program draws until it has drawn nothing for a time."""
+        end = time.monotonic() + most
+        while (left := end - time.monotonic()) > 0:
+            self.has_drawn = False
+            if not self._take(min(quiet, left)) or not self.has_drawn:
+                return
+
+    def _take(self, seconds):
+        """Read what is drawn next, if something is within a time; False when the program has ended."""
+        if select.select([self._master], [], [], seconds)[0]:
+            try:
+                data = os.read(self._master, 65_536)
+            except OSError:
+                return False
+            if not data:
+                return False
+            self.has_drawn = True
+            self._stream.feed(data)
+        return True
+
+    def shows(self, *wanted, seconds):
+        """Wait for texts that may not come; return whether they did."""
+        end = time.monotonic() + seconds
+        while not (found := all(text in self.text() for text in wanted)) and time.monotonic() < end:
+            self.pump(0.05)
+        return found
 
     def until(self, *wanted, seconds=40.0, gone=()):
         """Wait until all texts are on the screen and none of `gone`; return the screen."""

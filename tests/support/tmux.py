@@ -8,6 +8,8 @@ import subprocess
 import tempfile
 import time
 
+from tests.support.terminal import MOST_REST, REST
+
 
 class Tmux:
     """One program in one window of a server of its own; `Terminal`'s ways, as far as they are wanted."""
@@ -40,9 +42,14 @@ class Tmux:
         """Return what is on the window."""
         return self._tell("capture-pane", "-p")
 
-    def pump(self, seconds):
-        """Let the program draw for a time."""
-        time.sleep(seconds)
+    def rest(self):
+        """Wait until nothing on the window has changed for a time."""
+        begun = changed = time.monotonic()
+        shown = self.text()
+        while time.monotonic() < min(changed + REST, begun + MOST_REST):
+            time.sleep(0.05)
+            if (now := self.text()) != shown:
+                shown, changed = now, time.monotonic()
 
     def until(self, *wanted, seconds=40.0, gone=()):
         """Wait until all texts are on the window and none of `gone`; return what is on it."""
