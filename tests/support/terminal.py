@@ -42,6 +42,7 @@ class Terminal:
     def __init__(self, argv, *, cwd, env, columns=120, rows=36, kind="xterm-256color"):
         self.screen = pyte.Screen(columns, rows)
         self._stream = pyte.ByteStream(self.screen)
+        self._reads, self._has_answered = 0, True
         self._master, slave = pty.openpty()
         self._size(columns, rows)
         env = {**env, "TERM": kind, "COLORTERM": "truecolor", "COLUMNS": "", "LINES": ""}
@@ -61,6 +62,7 @@ class Terminal:
 
     def press(self, keys):
         """Type keys, all at once."""
+        self._has_answered = False
         os.write(self._master, keys.encode())
 
     def text(self):
@@ -76,11 +78,11 @@ class Terminal:
         return True
 
     def rest(self, quiet=REST, most=MOST_REST):
-        """Read what the program draws until it has drawn nothing for a time."""
+        """Read what the program draws until it has answered the last key and then drawn nothing for a time."""
         end = time.monotonic() + most
         while (left := end - time.monotonic()) > 0:
-            self.has_drawn = False
-            if not self._take(min(quiet, left)) or not self.has_drawn:
+            before = self._reads
+            if not self._take(min(quiet, left) if self._has_answered else left) or self._reads == before:
                 return
 
     def _take(self, seconds):
@@ -92,7 +94,8 @@ class Terminal:
                 return False
             if not data:
                 return False
-            self.has_drawn = True
+            self._reads += 1
+            self._has_answered = True
             self._stream.feed(data)
         return True
 
