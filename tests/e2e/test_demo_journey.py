@@ -65,21 +65,16 @@ def opened(shop, program):
         terminal.close()
 
 
-def rest(terminal):
-    """Wait as long as keys that decide are dead after something new came under the cursor, and more."""
-    terminal.pump(0.9)
-
-
 def clear(terminal):
     """Empty the composer of what was typed ahead, which enter would send: ctrl+u, and the line before it."""
     for key in "\x15\x7f":
         terminal.press(key)
-        rest(terminal)
+        terminal.rest()
 
 
 def press(terminal, key, name, *wanted):
     """Press a key that the last row of the screen names, and wait for what it brings."""
-    rest(terminal)
+    terminal.rest()
     shown = terminal.text().rstrip().splitlines()
     assert re.search(rf"(^| ){name}", shown[-1]), (key, name, shown[-1])
     terminal.press(key)
@@ -100,7 +95,7 @@ def to_green(terminal, is_narrow):
     if is_narrow:
         assert "1 Conversation" in terminal.text()
         for key in ("\x1b", "1"):
-            rest(terminal)
+            terminal.rest()
             terminal.press(key)
             terminal.pressed += 1
     terminal.until("All three tests are green", seconds=60)
@@ -108,9 +103,9 @@ def to_green(terminal, is_narrow):
 
 def leave(terminal):
     """Leave by the key that the help names; the program says what became of the demo."""
-    rest(terminal)
+    terminal.rest()
     terminal.press("\x1b")
-    rest(terminal)
+    terminal.rest()
     terminal.press("q")
     assert terminal.wait() == 0
 
@@ -164,7 +159,7 @@ def test_in_tmux_a_resize_and_a_killed_screen_change_nothing(opened):
     terminal = opened(Tmux, columns=120, rows=36)
     terminal.press("aaaa")  # typed before anything is drawn: it may decide nothing
     terminal.until("Trust", "1 waiting")
-    rest(terminal)
+    terminal.rest()
     assert "1 waiting" in terminal.text()
     clear(terminal)
     for key, name, wanted in TO_GREEN[:4]:
@@ -187,7 +182,7 @@ def test_keys_typed_ahead_of_every_row_approve_nothing(opened):
     terminal = opened()
     terminal.press("\raTaTaT\x14\x14")
     terminal.until("Trust", "1 waiting")
-    rest(terminal)
+    terminal.rest()
     assert "1 waiting" in terminal.text()
     clear(terminal)
     trust(terminal)
@@ -196,7 +191,7 @@ def test_keys_typed_ahead_of_every_row_approve_nothing(opened):
     for keys in ("\raaaaaaaaaa", "\raTaTaT\x14", "\rnaaaa"):
         clear(terminal)
         press(terminal, keys, "enter to what waits", "hunk 1 of 3")
-        rest(terminal)
+        terminal.rest()
         assert "3 waiting" in terminal.text(), keys
         terminal.press("i")
     assert not (terminal.project / "shop" / "errors.py").exists()

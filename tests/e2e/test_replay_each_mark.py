@@ -148,7 +148,7 @@ class Witness:
         self._replay.until(f"event {moment} of {moment}", "live", *wanted, seconds=60)
         for terminal in (self._live, self._replay):
             to_first(terminal)
-            terminal.pump(0.5)
+            terminal.rest(0.2, 0.5)
         return moment, same(self._replay, lambda: shown(self._live), self._live)
 
     def __exit__(self, *_):

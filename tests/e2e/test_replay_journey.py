@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from tests.e2e.test_screen import answer, settled, trust_and_wait
+from tests.e2e.test_screen import answer, trust_and_wait
 from tests.support.terminal import Terminal, leave
 from workbench.cli.demo import copy_example
 
@@ -42,15 +42,15 @@ def answered(demo, terminals):
     """Answer the demo by key; return its screens when three rows wait, when two do, and at its end."""
     terminal = terminals("demo", "--at", str(demo), columns=120, rows=36)
     trust_and_wait(terminal)
-    settled(terminal)
+    terminal.rest()
     screens = [panes(terminal)]
     answer(terminal, "2 waiting")
-    settled(terminal)
+    terminal.rest()
     screens.append(panes(terminal))
     answer(terminal, "1 waiting")
     answer(terminal)
     terminal.until("All three tests are green", gone=("1 waiting",))
-    settled(terminal)
+    terminal.rest()
     screens.append(panes(terminal))
     leave(terminal)
     return screens
@@ -62,7 +62,7 @@ def go_to(replay, moment):
     replay.until("Go to")
     replay.press(f"#{moment}\r")
     replay.until(f"event {moment} of")
-    settled(replay)
+    replay.rest()
 
 
 def test_each_moment_of_a_replay_is_the_screen_of_then(shop, tmp_path, terminals):
@@ -107,13 +107,13 @@ def test_the_graph_of_a_run_at_its_gate_is_the_one_that_was_live(shop, terminals
     run = shop.start(*words, cwd=project)
     live = terminals(str(project), columns=160, rows=48)
     live.until("4 Pipeline", "release? ask", "1 waiting", seconds=60)
-    settled(live)
+    live.rest()
     at_gate = graph(live)
     (gate,) = [one for one in shop.json("approvals", "list") if one["kind"] == "gate"]
     shop.call("approvals", "answer", gate["id"], "--choice", "y")
     assert run.wait(60) == 0
     live.until("6 of 6 steps")
-    settled(live)
+    live.rest()
     at_end = graph(live)
     leave(live)
     (session,) = [one for one in shop.json("sessions", "list", "--all") if one["kind"] == "pipeline"]

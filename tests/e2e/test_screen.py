@@ -26,11 +26,6 @@ def demo(shop):
         terminal.close()
 
 
-def settled(terminal):
-    """Wait as long as a key is dead after something new came under the cursor, and a little more."""
-    terminal.pump(0.6)
-
-
 def trust_and_wait(terminal):
     """Answer the trust question with its second choice; return when the three rows wait."""
     terminal.until("Trust ", "1 waiting")
@@ -42,10 +37,9 @@ def trust_and_wait(terminal):
 def answer(terminal, *wanted):
     """Approve what is under the cursor: once more where hunks were not seen yet."""
     for _ in range(4):
-        settled(terminal)
+        terminal.rest()
         terminal.press("a")
-        terminal.pump(1.0)
-        if all(text in terminal.text() for text in wanted):
+        if terminal.shows(*wanted, seconds=1.0):
             return
     terminal.until(*wanted)
 
@@ -66,7 +60,7 @@ def test_the_demo_turns_green_by_key(demo, size):
     terminal.until(gone=("1 waiting",))
     if size["columns"] < 100:
         terminal.press("\x1b")
-        settled(terminal)
+        terminal.rest()
         terminal.press("1")
     terminal.until("All three tests are green")
     leave(terminal)
@@ -81,7 +75,7 @@ def test_keys_typed_ahead_decide_nothing(demo):
     terminal.press("aaaaaaaa")
     terminal.pump(0.2)
     assert "1 waiting" in terminal.text() or "1 waiting" in shown
-    settled(terminal)
+    terminal.rest()
     assert "1 waiting" in terminal.text()
 
 

@@ -31,11 +31,6 @@ def opened(shop):
         shop.call("host", "stop", env=shop.env(WORKBENCH_HOME=str(demo)))
 
 
-def rest(terminal):
-    """Wait as long as keys that decide are dead after something new came under the cursor, and more."""
-    terminal.pump(0.9)
-
-
 def test_a_terminal_of_20_by_5_says_so_decides_nothing_and_grows_back(opened):
     terminal = opened(columns=20, rows=5)
     terminal.until("◆ 1 waiting", "20×5 is too small", "make it 60×18", "q leave")
@@ -88,7 +83,7 @@ def test_without_utf_8_everything_is_ascii_by_itself(opened, locale):
         (":", "enter do it"),
         ("\x1b", "3 waiting"),
     ):
-        rest(terminal)
+        terminal.rest()
         terminal.press(key)
         terminal.until(wanted)
         plain()
@@ -113,7 +108,7 @@ def test_a_folder_that_vanishes_under_the_screen_is_named_and_nothing_is_written
     # The host may still find the edit stale before it ends, which arms the row under the cursor anew.
     terminal.until("the folder is gone", "3 waiting", "The host has ended")
     terminal.press("\r")
-    rest(terminal)
+    terminal.rest()
     terminal.press("r")
     terminal.until("the folder is gone", "2 waiting")
     assert not terminal.project.exists()
@@ -126,9 +121,9 @@ def test_words_and_enter_that_arrive_together_are_sent_and_stay_together(opened)
     trust(terminal)
     terminal.until("3 waiting")
     for key in ("\x1b", "i"):
-        rest(terminal)
+        terminal.rest()
         terminal.press(key)
-    rest(terminal)
+    terminal.rest()
     terminal.press("and the docs\r")
     terminal.until("1 queued", "Queued. The agent reads it")
     assert "3 waiting" in terminal.text()
@@ -142,9 +137,9 @@ def test_pasted_keys_decide_nothing(opened):
     trust(terminal)
     terminal.until("3 waiting")
     terminal.press("\r")
-    rest(terminal)
+    terminal.rest()
     terminal.press("\x1b[200~aaaa\rrrrr\r\x1b[201~")
-    rest(terminal)
+    terminal.rest()
     assert "3 waiting" in terminal.text()
     assert not (terminal.project / "shop" / "errors.py").exists()
     leave(terminal)

@@ -24,10 +24,10 @@ def screens(shop):
 
 def find(terminal, *wanted, key="n"):
     """Go from row to row that waits until all texts are shown."""
-    terminal.pump(0.9)
+    terminal.rest()
     terminal.press("\x1b")  # from the composer to what waits
     for _ in range(6):
-        terminal.pump(0.9)
+        terminal.rest()
         if all(text in terminal.text() for text in wanted):
             return
         terminal.press(key)
@@ -38,8 +38,7 @@ def refused(terminal, words):
     """Press `r` on what is decided until the words say that it is: a first key may have been read before."""
     for _ in range(6):
         terminal.press("r")
-        terminal.pump(0.6)
-        if words in terminal.text():
+        if terminal.shows(words, seconds=0.6):
             return
     terminal.until(words)
 
@@ -76,7 +75,7 @@ def test_a_closed_screen_leaves_the_agent_at_work_and_another_one_shows_what_it_
     find(first, "─ hello.py +1", "a approve")
     first.press("a")
     first.until("✓ write hello.py")
-    first.pump(0.9)
+    first.rest()
     leave(first)
     assert "pid" in shop.call("host", "status").stdout
     (left,) = shop.waiting(1)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.terminal import REST, Terminal, leave
+from tests.support.terminal import Terminal, leave
 
 
 @pytest.fixture
@@ -18,22 +18,22 @@ def terminal(shop):
 
 def test_a_typed_sentence_writes_no_file_and_one_key_alone_does(shop, terminal):
     terminal.until("hello.py", "python3 hello.py", "enter to what waits")
-    terminal.pump(REST)
+    terminal.rest()
     terminal.press("\r")
     terminal.until("a approve")
-    terminal.pump(REST)
+    terminal.rest()
     for letter in "and add a test":
         terminal.press(letter)
         terminal.pump(0.12)
     terminal.press("\r")
     shown = terminal.until("and add a test", "no key decided", "It is in the composer")
-    terminal.pump(REST)
+    terminal.rest()
     assert "2 waiting" in shown
     assert len(shop.waiting(2)) == 2
     assert not (shop.project / "hello.py").exists()
     terminal.press("\x1b")
     terminal.until("a approve", gone=("and add a test",))
-    terminal.pump(REST)
+    terminal.rest()
     terminal.press("a")
     terminal.until("✓ write hello.py")
     assert shop.written("hello.py") == "print('hello')\n"

@@ -13,7 +13,7 @@ FRAME_SECONDS = 0.04
 """A little more than the longest pause between two frames of the screen: a redraw that was put off is waited for."""
 PATIENCE_SECONDS = 1.0
 """What always has something due, such as a replay that plays, counts as idle after this time."""
-QUIET_ROUNDS = 3
+QUIET_ROUNDS = 2
 _LOOK_SECONDS = 0.02
 _AT_REST_SECONDS = 0.001
 
@@ -66,7 +66,22 @@ async def until_idle(min_sleep=0.0, max_sleep=PATIENCE_SECONDS):
         else:
             wait = _next_due(loop) - loop.time()
             quiet = quiet + 1 if wait > FRAME_SECONDS else 0
-            await asyncio.sleep(0.001 if quiet else max(wait, 0.0))
+            if quiet < QUIET_ROUNDS:
+                await asyncio.sleep(0.001 if quiet else max(wait, 0.0))
+
+
+async def until_handled(pilot, timeout=PATIENCE_SECONDS):
+    """Return when every message that was sent is handled.
+
+    Textual sends one more to each widget to know that, before and after each key: half of all work of a test.
+    """
+    loop = asyncio.get_running_loop()
+    ends = monotonic() + timeout
+    while monotonic() < ends:
+        await asyncio.sleep(0)
+        if not loop._ready:
+            break
+    return True
 
 
 def install(monkeypatch):
@@ -74,3 +89,4 @@ def install(monkeypatch):
     monkeypatch.setattr(BaseEventLoop, "run_in_executor", _run_and_note)
     monkeypatch.setattr("textual.app.wait_for_idle", until_idle)
     monkeypatch.setattr("textual.pilot.wait_for_idle", until_idle)
+    monkeypatch.setattr("textual.pilot.Pilot._wait_for_screen", until_handled)

@@ -12,16 +12,18 @@ import time
 
 import pyte
 
-REST = 0.9
+REST = 0.45
 """Seconds: longer than a key is dead after something new came, and than a deciding key waits."""
+MOST_REST = 0.9
+"""Seconds after which a screen that draws on, such as a countdown, is taken as one that rests."""
 
 
 def trust(terminal, *, may_read=True):
     """Go from the composer to the question of trust, choose, and answer it."""
-    terminal.pump(REST)
+    terminal.rest()
     for key in ("\r", *(["l"] if may_read else []), "\x14"):
         terminal.press(key)
-        terminal.pump(REST)
+        terminal.rest()
 
 
 def leave(terminal):
@@ -30,7 +32,7 @@ def leave(terminal):
         if terminal.process.poll() is not None:
             break
         terminal.press(key)
-        terminal.pump(REST)
+        terminal.rest()
     assert terminal.wait() == 0
 
 
@@ -40,6 +42,7 @@ class Terminal:
     def __init__(self, argv, *, cwd, env, columns=120, rows=36, kind="xterm-256color"):
         self.screen = pyte.Screen(columns, rows)
         self._stream = pyte.ByteStream(self.screen)
+        self._reads, self._has_answered = 0, True
         self._master, slave = pty.openpty()
         self._size(columns, rows)
         env = {**env, "TERM": kind, "COLORTERM": "truecolor", "COLUMNS": "", "LINES": ""}
@@ -59,6 +62,7 @@ class Terminal:
 
     def press(self, keys):
         """Type keys, all at once."""
+        self._has_answered = False
         os.write(self._master, keys.encode())
 
     def text(self):
@@ -69,15 +73,38 @@ class Terminal:
         """Read what the program draws for a time; False when it has ended."""
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
-            if select.select([self._master], [], [], left)[0]:
-                try:
-                    data = os.read(self._master, 65_536)
-                except OSError:
-                    return False
-                if not data:
-                    return False
-                self._stream.feed(data)
+            if not self._take(left):
+                return False
         return True
+
+    def rest(self, quiet=REST, most=MOST_REST):
+        """Read what the program draws until it has answered the last key and then drawn nothing for a time."""
+        end = time.monotonic() + most
+        while (left := end - time.monotonic()) > 0:
+            before = self._reads
+            if not self._take(min(quiet, left) if self._has_answered else left) or self._reads == before:
+                return
+
+    def _take(self, seconds):
+        """Read what is drawn next, if something is within a time; False when the program has ended."""
+        if select.select([self._master], [], [], seconds)[0]:
+            try:
+                data = os.read(self._master, 65_536)
+            except OSError:
+                return False
+            if not data:
+                return False
+            self._reads += 1
+            self._has_answered = True
+            self._stream.feed(data)
+        return True
+
+    def shows(self, *wanted, seconds):
+        """Wait for texts that may not come; return whether they did."""
+        end = time.monotonic() + seconds
+        while not (found := all(text in self.text() for text in wanted)) and time.monotonic() < end:
+            self.pump(0.05)
+        return found
 
     def until(self, *wanted, seconds=40.0, gone=()):
         """Wait until all texts are on the screen and none of `gone`; return the screen."""

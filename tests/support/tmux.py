@@ -8,6 +8,8 @@ import subprocess
 import tempfile
 import time
 
+from tests.support.terminal import MOST_REST
+
 
 class Tmux:
     """One program in one window of a server of its own; `Terminal`'s ways, as far as they are wanted."""
@@ -40,9 +42,9 @@ class Tmux:
         """Return what is on the window."""
         return self._tell("capture-pane", "-p")
 
-    def pump(self, seconds):
-        """Let the program draw for a time."""
-        time.sleep(seconds)
+    def rest(self):
+        """Let the program draw: when it has done so cannot be seen from here."""
+        time.sleep(MOST_REST)
 
     def until(self, *wanted, seconds=40.0, gone=()):
         """Wait until all texts are on the window and none of `gone`; return what is on it."""

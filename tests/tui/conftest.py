@@ -4,6 +4,7 @@ import os
 import time
 
 import pytest
+from textual.css.stylesheet import Stylesheet
 
 from tests.support import idle
 from tests.tui import snapshots
@@ -31,6 +32,22 @@ LAYOUTS = {
 def snapshot_settings():
     """Keep what the snapshot plugin says to itself: the isolation of every test would take it away."""
     return {name: value for name, value in os.environ.items() if name.startswith("TEXTUAL_SNAPSHOT")}
+
+
+@pytest.fixture(scope="session", autouse=True)
+def styles_parsed_once():
+    """Let the apps of all tests share the rules that were read of their styles: nothing changes them later."""
+    parsed, parse = {}, Stylesheet._parse_rules
+
+    def parse_once(self, *source, **more):
+        key = (*source, *more.items(), *self._variables.items())
+        if key not in parsed:
+            parsed[key] = parse(self, *source, **more)
+        return parsed[key]
+
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(Stylesheet, "_parse_rules", parse_once)
+        yield
 
 
 @pytest.fixture(autouse=True)

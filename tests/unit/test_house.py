@@ -5,63 +5,45 @@ import re
 import statistics
 import subprocess
 import sys
-from functools import cache
 from pathlib import Path
 
 from benchmarks import house
 
 PACKAGE = Path(__file__).resolve().parents[2] / "workbench"
-FILES = sorted(path for path in PACKAGE.rglob("*.py") if "examples" not in path.parts)
 FUNCTION, CLASS, FILE, MEDIAN = 50, 450, 450, 8
 
 
-@cache
-def tree(path):
-    return ast.parse(path.read_text(encoding="utf-8"))
+def modules():
+    return house.modules().values()
 
 
-@cache
-def counted(path):
-    """Return the numbers of lines that hold code: no blanks, comments or docstrings."""
-    numbered = enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
-    lines = {n for n, line in numbered if line.strip() and not line.lstrip().startswith("#")}
-    for node in ast.walk(tree(path)):
-        if (
-            isinstance(node, ast.Expr)
-            and isinstance(node.value, ast.Constant)
-            and isinstance(node.value.value, str)
-        ):
-            lines -= set(range(node.lineno, node.end_lineno + 1))
-    return lines
-
-
-def spans(path, kinds):
-    for node in ast.walk(tree(path)):
+def spans(module, kinds):
+    for node in module.nodes:
         if isinstance(node, kinds):
-            yield node.name, len(counted(path) & set(range(node.lineno, node.end_lineno + 1)))
+            yield node.name, len(module.code_lines & set(range(node.lineno, node.end_lineno + 1)))
 
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def over(kinds, limit):
-    return [(path.name, name, n) for path in FILES for name, n in spans(path, kinds) if n > limit]
+    return [(module.name, name, n) for module in modules() for name, n in spans(module, kinds) if n > limit]
 
 
 def test_functions_classes_and_files_have_their_length():
     assert over(FUNCTIONS, FUNCTION) == []
     assert over((ast.ClassDef,), CLASS) == []
-    assert [(path.name, len(counted(path))) for path in FILES if len(counted(path)) > FILE] == []
+    assert [(module.name, module.code) for module in modules() if module.code > FILE] == []
 
 
 def test_functions_are_short():
-    lengths = [length for path in FILES for _, length in spans(path, FUNCTIONS)]
+    lengths = [length for module in modules() for _, length in spans(module, FUNCTIONS)]
     assert statistics.median(lengths) <= MEDIAN
 
 
 def test_every_module_says_what_it_owns():
-    said = {path: ast.get_docstring(tree(path)) or "" for path in FILES}
-    assert [str(path) for path, text in said.items() if not 1 <= len(text.splitlines()) <= 12] == []
+    said = {module.name: ast.get_docstring(module.tree) or "" for module in modules()}
+    assert [name for name, text in said.items() if not 1 <= len(text.splitlines()) <= 12] == []
 
 
 WRITING = {
@@ -85,10 +67,10 @@ def writes(call):
 
 def test_only_effects_write_files():
     calls = [
-        (path.name, node.lineno)
-        for path in FILES
-        if "effects" not in path.parts
-        for node in ast.walk(tree(path))
+        (module.name, node.lineno)
+        for module in modules()
+        if not module.name.startswith("workbench.effects")
+        for node in module.nodes
         if isinstance(node, ast.Call) and writes(node)
     ]
     assert calls == []
@@ -130,9 +112,9 @@ def test_reading_the_journal_loads_no_validator():
     assert not loaded & {"pydantic", "jsonschema", "httpx", "yaml", "pygments", "re2", "watchdog"}
 
 
-def imported_modules(path, names):
+def imported_modules(module, names):
     """Return the modules among `names` that a file imports, in functions and for types too."""
-    for node in ast.walk(tree(path)):
+    for node in module.nodes:
         if isinstance(node, ast.ImportFrom) and node.module:
             for alias in node.names:
                 whole = f"{node.module}.{alias.name}"
@@ -143,13 +125,12 @@ def imported_modules(path, names):
 
 def import_circles(package):
     """Return the modules of a package that import themselves by way of others."""
-    folder = PACKAGE / package
-    paths = {
-        ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__"): path
-        for path in folder.rglob("*.py")
+    whole = f"workbench.{package}"
+    inside = {m.name: m for m in modules() if m.name == whole or m.name.startswith(f"{whole}.")}
+    reached = {
+        name: set(imported_modules(module, inside)) & set(inside) - {name} for name, module in inside.items()
     }
-    reached = {name: set(imported_modules(path, paths)) & set(paths) - {name} for name, path in paths.items()}
-    for _ in paths:
+    for _ in inside:
         reached = {
             name: targets.union(*(reached[target] for target in targets)) for name, targets in reached.items()
         }
@@ -184,9 +165,8 @@ METAPHORS = {
 
 
 def test_no_module_and_no_class_is_named_by_a_metaphor():
-    modules = house.modules().values()
-    names = [module.name.rpartition(".")[2] for module in modules] + [
-        node.name for module in modules for node in ast.walk(module.tree) if isinstance(node, ast.ClassDef)
+    names = [module.name.rpartition(".")[2] for module in modules()] + [
+        node.name for module in modules() for node in module.nodes if isinstance(node, ast.ClassDef)
     ]
     words = {name: {word.lower() for word in re.findall(r"[A-Z]?[a-z]+", name)} for name in names}
     assert [name for name in names if words[name] & METAPHORS] == []

@@ -174,7 +174,7 @@ class Supervisor:
         """Wait for a change, for the stop, or a second: leases end without a notice."""
         waiters = [asyncio.create_task(event.wait()) for event in (self._changed, stop)]
         try:
-            await asyncio.wait(waiters, timeout=1.0, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(waiters, timeout=min(1.0, self._linger), return_when=asyncio.FIRST_COMPLETED)
         finally:
             for waiter in waiters:
                 waiter.cancel()

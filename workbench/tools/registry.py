@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from types import MappingProxyType
 from typing import Final, get_args
 
@@ -79,8 +80,9 @@ def tool_descriptors() -> tuple[ToolDescriptor, ...]:
     return tuple(sorted((tool.descriptor for tool in every_tool()), key=lambda tool: tool.id))
 
 
+@cache
 def tool_registry() -> ToolRegistry:
-    """Return the registry of all tools that there are."""
+    """Return the registry of all tools that there are: no tool keeps anything, so they are checked once."""
     return ToolRegistry(every_tool())
 
 

@@ -178,12 +178,13 @@ def test_a_denied_or_refused_call_is_rejected_with_the_reason(outcome):
 
 
 @pytest.mark.spec(209)
-def test_a_second_answer_changes_nothing():
+def test_what_comes_after_an_answer_changes_nothing():
     script = asked()
     script(e.ActionRejected(reason="too wide"), USER, action_id="a1")
     before = (script.tables.calls["c1"], script.tables.actions["a1"])
     script(e.ActionApproved(digest="d", approved_until=9, result_digest="r"), USER, action_id="a1")
     script(e.ActionExpired(), HOST, action_id="a1")
+    script(e.ActionBecameStale(paths=("a.py",)), HOST, action_id="a1")
     assert (script.tables.calls["c1"], script.tables.actions["a1"]) == before
     assert (before[0].state, before[0].error) == ("rejected", "too wide")
 

@@ -312,7 +312,7 @@ def long_film(count):
 def test_of_a_long_film_no_more_is_kept_than_what_is_written(writer):
     head = replace(TWO, frames=(), height=24, length=2_000_000)
     made = writer(head)
-    frames = long_film(1_200)
+    frames = long_film(300)
     made.add(next(frames))
     tracemalloc.start()
     try:

@@ -21,7 +21,7 @@ from workbench.policy.shell.analysis import view_command
 from workbench.policy.shell.sed_awk_scripts import awk_risk, sed_risk
 
 BASH = shutil.which("bash")
-RUNS = size("WORKBENCH_SHELL_RUNS", 500, 20_000)
+RUNS = size("WORKBENCH_SHELL_RUNS", 200, 20_000)
 SEED = size("WORKBENCH_SHELL_SEED", 20_261_122, 20_261_122)
 SHARE = RUNS // 4
 """Lines of each kind: those that grants cover, those with something hidden, scripts of awk, scripts of sed."""

@@ -14,7 +14,7 @@ from tests.support.sizes import size
 from workbench.policy.shell.analysis import view_command
 
 BASH = shutil.which("bash")
-LINES = size("WORKBENCH_SHELL_WORDS", 2000, 20_000)
+LINES = size("WORKBENCH_SHELL_WORDS", 800, 20_000)
 PROGRAMS = ("git", "ls", "cat", "grep", "head", "wc", "sort")
 WORDS = [
     "log", "-n", "-3", "--oneline", "a.txt", "src/a-b.c", "'a b'", '"c d"', "a\\ b", "''", '""', "a'b'c", 'x"y z"w', "\\$x", "\\`id\\`",
