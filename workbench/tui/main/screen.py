@@ -268,6 +268,7 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
         """Take what is under the answering keys for new: a dialog was over it."""
         if self.has_frame:
             self.approvals.uncovered()
+            self.pipeline.uncovered()
 
     @on(Footer.Pressed)
     def _footer_pressed(self, message: Footer.Pressed) -> None:
