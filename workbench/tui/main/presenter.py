@@ -561,15 +561,9 @@ class Presenter(SessionPresenter):
             if key.id == "list.problem-next" and pane is approvals_pane and self._is_decided():
                 # The cursor stands on something decided while something else waits.
                 rank, label = (0, "next that waits") if self.state.pending else (rank, label)
-            waits = is_answer and not self._is_armed(pane)
+            waits = is_answer and not cast("Any", pane).standing.is_armed
             ranked.append((rank, FooterKey(id=key.id, keys=keys, label=label, why_off=why, is_waiting=waits)))
         return [key for _, key in sorted(ranked, key=lambda pair: pair[0])]
-
-    def _is_armed(self, pane: Pane) -> bool:
-        """Return whether an answering key of a pane would count now."""
-        pipeline = self._widgets.pipeline
-        standing = pipeline.answer.standing if pane is pipeline else self._widgets.approvals.standing
-        return standing.is_armed
 
     def _never_counts_here(self, key_id: str, pane: Pane) -> bool:
         """Return whether a key that is off could never count for the row under the cursor."""

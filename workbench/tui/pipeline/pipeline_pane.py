@@ -29,6 +29,7 @@ from workbench.views.pipeline import PipelineRun, PipelineStep
 from workbench.views.status_icons import StatusName
 
 if TYPE_CHECKING:
+    from workbench.tui.approvals.action_detail import PaneArming
     from workbench.tui.pipeline.gate_answer import GateAnswer
     from workbench.tui.pipeline.graph_picture import GraphPicture
     from workbench.tui.pipeline.graph_view import GraphView
@@ -344,10 +345,15 @@ class PipelinePane(Pane):
     def go_to_row(self) -> None:
         """Go to what waits under the cursor in the queue."""
         action_id = self.gate
-        if self._answer is not None:
-            self._answer.leave()
+        if self.is_answering:
+            self.answer.leave()
         if action_id is not None:
             self.main.show_action(action_id)
+
+    @property
+    def standing(self) -> "PaneArming":
+        """Return how long the open gate has stood under the answering keys."""
+        return self.answer.standing
 
     @property
     def subject(self) -> tuple[object, ...]:
