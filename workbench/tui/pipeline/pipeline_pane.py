@@ -84,7 +84,7 @@ class PipelinePane(Pane):
             from workbench.tui.tools.call_detail import StepView
 
             self._step = StepView(key="pipeline-step")
-            self._step.display = False
+            self._step.display, self._step.is_past = False, self.is_past
             if self._words.is_attached:
                 self.mount(self._step, after=self._words)
             self._step.show(self._detail)
