@@ -7,8 +7,8 @@ from tests.support import drawn_runs
 from tests.tui.test_pipeline_pane import play as play
 from workbench.domain.events import RunChanged
 from workbench.domain.values import StepPlan, Usage
-from workbench.views.detail_pages import compare_runs
 from workbench.views.pipeline import pipeline_run
+from workbench.views.run_comparison import compare_runs
 
 PLANS = (StepPlan(id="plan"), StepPlan(id="build", needs=("plan",)), StepPlan(id="test", needs=("build",)))
 
@@ -60,6 +60,10 @@ def test_rows_say_how_each_step_differs(tmp_path):
         ("test", "outcome", True),
     ]
     assert made.outcomes == 2
+    total = made.total
+    assert (total.kind, total.is_worse, total.earlier.seconds, total.later.seconds) == (
+        "outcome", True, 94.0, 94.2,
+    )  # fmt: skip
     assert (made.rows[0].tokens, made.rows[1].seconds) == (1_500, 15.0)
     kept = replace(made.later.steps[0], attempt=0, contract_mark="", seconds=0.0)
     going = replace(made.later.steps[1], state="running")
@@ -87,6 +91,18 @@ def test_the_run_before_stands_beside_the_one_on_show(play, size):
             assert words in s.text, words
 
     play(body, three_runs, size=size)
+
+
+def test_the_totals_say_how_it_ended_and_sum_up_the_steps(play):
+    async def body(s):
+        await s.press("C")
+        head = next(line for line in s.text.splitlines() if "change" in line)
+        assert head.count("tokens") == 3
+        total = next(line for line in s.text.splitlines() if "all of it" in line)
+        for words in ("completed", "failed now", "1:34", "+1.5k"):
+            assert words in total, words
+
+    play(body, three_runs, size=(160, 48))
 
 
 def test_keys_go_to_differences_other_runs_orders_and_the_step(play):

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from msgspec.structs import replace
 
 from tests.support.stage import call, exchange, recording, text
 from tests.tui.screens import play, staged
@@ -23,6 +24,22 @@ def test_what_stands_in_the_batch_was_seen(tmp_path, size):
         await shown.press("a")
         assert not isinstance(shown.app.screen, BatchDialog)
         assert stage.waiting() == []
+
+    play(stage, body, size=size)
+
+
+@pytest.mark.parametrize("size", [(60, 18), (120, 36)])
+def test_no_time_of_the_batch_is_cut(tmp_path, size):
+    stage = staged(tmp_path, TWO)
+
+    async def body(shown):
+        await shown.press("M", "a")
+        table = shown.app.screen._list
+        late = [replace(one, row=replace(one.row, left_seconds=85_200.0)) for one in table.rows.values()]
+        table.show_rows(late, table.choosing)
+        table.invalidate()
+        await shown.settle()
+        assert shown.text.count("23:40:00") == 2
 
     play(stage, body, size=size)
 

@@ -115,10 +115,9 @@ def test_the_cursor_begins_on_what_asks_and_goes_along_edges_and_back(play):
     play(body)
 
 
-@pytest.mark.parametrize("key", ["a", "enter"])
-def test_a_gate_is_its_row_of_the_queue(play, key):
+def test_enter_on_a_gate_goes_to_its_row_of_the_queue(play):
     async def body(s):
-        await s.press(key)
+        await s.press("enter")
         assert s.main.place == 2
         assert s.main.approvals.queue.cursor == "gate-1"
 

@@ -6,9 +6,11 @@ import pytest
 from msgspec.structs import replace
 
 from tests.support.pane_host import HOSTILE, Host, Told, session
+from tests.unit.render.inks import styles_at
 from workbench.domain.events import CallExecuting, CallFinished, CallProposed
 from workbench.domain.rows import Action, Call
 from workbench.domain.values import GateVerdict
+from workbench.render.theme import SyntaxHighlighter
 from workbench.text.width import cell_width
 from workbench.tui.pane import (
     CallModel,
@@ -19,6 +21,7 @@ from workbench.tui.pane import (
     ToolsModel,
     ToolWanted,
 )
+from workbench.tui.tools.call_detail import FIXED_ROWS
 from workbench.tui.tools.tools_pane import ToolsPane
 
 SECOND = 1_000_000
@@ -264,6 +267,27 @@ def test_one_call_in_full():
         assert scene.pane.call.section.name == "Raw"
         await pilot.press("y")
         assert "call.finished" in app.said(CopyText)[-1].text
+
+    play(scene, act, size=(120, 36))
+
+
+def test_output_of_tests_and_a_file_that_was_read_have_their_colours():
+    read = call(1, parameters={"path": "src/shop/router.py"})
+    scene = Scene((read, *CALLS[1:]))
+
+    async def act(app, pilot):
+        app.painter = SyntaxHighlighter()
+        view, ink = scene.pane.call, app.ink
+        scene.answer(app, output="import os\nname = 1  # PASSED")
+        await pilot.pause()
+        assert styles_at(view.draw_line(FIXED_ROWS, 80), "import").color.name == ink.tokens.keyword
+        assert styles_at(view.draw_line(FIXED_ROWS + 1, 80), "# PASSED").color.name == ink.tokens.comment
+        await pilot.press("j")
+        await pilot.pause()
+        scene.answer(app, output="a.py::test PASSED\n1 failed")
+        await pilot.pause()
+        assert styles_at(view.draw_line(FIXED_ROWS, 80), "PASSED").color.name == ink.tokens.added
+        assert styles_at(view.draw_line(FIXED_ROWS + 1, 80), "1 failed").color.name == ink.tokens.failed
 
     play(scene, act, size=(120, 36))
 

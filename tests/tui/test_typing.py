@@ -10,11 +10,12 @@ import time
 import pytest
 from textual import events
 
+from tests.support import drawn_runs
 from tests.support.stage import USER
 from tests.tui.screens import play, staged
 from workbench.cli.local_backend_sessions import LocalLibrary
 from workbench.domain.events import ActionOpened
-from workbench.domain.values import Choice
+from workbench.domain.values import Choice, StepPlan
 from workbench.tui.decision_guard import HOLD_SECONDS
 from workbench.tui.keymap import normalized_key
 
@@ -125,6 +126,16 @@ async def pipeline(shown):
     await shown.press("4")
 
 
+async def graph_gate(shown):
+    """A gate that is open beside its graph."""
+    journal = shown.stage.journal
+    run = drawn_runs.Written(journal, str(shown.stage.workspace), (StepPlan(id="release", kind="gate"),))
+    run.ask("release", action=journal.clock.new_id())
+    await shown.look()
+    await shown.press("4", "a")
+    assert shown.main.pipeline.is_answering
+
+
 async def replay(shown):
     shown.app.open_replay(shown.main.state.current.id)
     await shown.settle()
@@ -169,7 +180,7 @@ async def question(shown):
 
 STATES = (
     edit, command, full, lines, batch, always, gate, question, trust, conversation, tools, pipeline, sessions,
-    library, rules, replay, leaving, composer,
+    library, rules, replay, leaving, composer, graph_gate,
 )  # fmt: skip
 
 
@@ -209,6 +220,10 @@ def test_a_sentence_decides_nothing_and_is_not_lost(tmp_path, number):
 
 def test_ten_sentences_over_a_waiting_edit_decide_nothing_and_stand_in_the_composer(tmp_path):
     plays(tmp_path, edit, [(words, SPEEDS[at % 3]) for at, words in enumerate(SENTENCES)])
+
+
+def test_sentences_over_an_open_gate_decide_nothing_and_stand_in_the_composer(tmp_path):
+    plays(tmp_path, graph_gate, [(SENTENCES[at], SPEEDS[at % 3]) for at in (0, 3, 9)])
 
 
 @pytest.mark.campaign

@@ -360,6 +360,7 @@ QUEUE_COLUMNS: Final = (
 # --- the parts of a command ----------------------------------------------------------------------
 
 _PART_GAP: Final = 2
+_DOES_HEAD: Final = "what it does"
 _MIN_MEANING_CELLS: Final = 22
 """Cells below which what a part does is not put into a column."""
 
@@ -369,7 +370,8 @@ def command_part_lines(parts: CommandParts, room: int, ink: Ink, glyphs: Glyphs)
     columns = _part_columns(parts.rows, room, ink)
     lines: list[Content] = []
     if parts.rows and columns is not None:
-        heads = f"   {'part'.ljust(columns[0])}  {'what it does'.ljust(columns[1])}  says"
+        does = _DOES_HEAD if any(row.does for row in parts.rows) else ""
+        heads = f"   {'part'.ljust(columns[0])}  {does.ljust(columns[1])}{'  ' if columns[1] else ''}says"
         lines.append(styled(heads, ink.of("faint")))
     for number, row in enumerate(parts.rows, 1):
         if columns is not None:
@@ -387,7 +389,7 @@ def _part_columns(rows: Sequence[CommandPartRow], room: int, ink: Ink) -> tuple[
     left = room - 3 - says - 2 * _PART_GAP
     first = max((_part_text(row, ink).cell_length for row in rows), default=0)
     second = max((len(row.does) for row in rows), default=0)
-    first, second = max(first, len("part")), max(second, len("what it does"))
+    first, second = max(first, len("part")), max(second, len(_DOES_HEAD)) if second else 0
     if first + min(second, _MIN_MEANING_CELLS) > left:
         return None
     return first, min(second, left - first)
@@ -400,7 +402,7 @@ def _part_row_lines(
     does = wrap_plain_text(row.does, second, ink) if row.does else [Content("")]
     head = styled(f"{number:>2} ", ink.of("faint")) + text.pad_right(first - text.cell_length + _PART_GAP)
     head += does[0].stylize(ink.of("muted"))
-    says_at = 3 + first + second + 2 * _PART_GAP
+    says_at = 3 + first + _PART_GAP + (second + _PART_GAP if second else 0)
     lines = [head.pad_right(says_at - head.cell_length) + _part_verdict(row, ink, glyphs)]
     blanks = Content(" " * (3 + first + _PART_GAP))
     return lines + [blanks + line.stylize(ink.of("muted")) for line in does[1:]]

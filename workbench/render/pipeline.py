@@ -9,13 +9,13 @@ from workbench.render.cells import Column, safe_content, styled
 from workbench.render.list_rows import cursor_column
 from workbench.render.theme import Glyphs, Ink
 from workbench.text.human import duration_text, token_text
-from workbench.views.detail_pages import ComparedStep, ComparisonRow, RunComparison
 from workbench.views.pipeline import (
     GrantOffer,
     LaunchProblem,
     PipelineChoice,
     PlannedStep,
 )
+from workbench.views.run_comparison import ComparedStep, ComparisonRow, RunComparison
 
 _TIME_CELLS, _MIN_OUTCOME_CELLS, _MAX_OUTCOME_CELLS = 9, 11, 27
 _OTHER_CELLS = 80
@@ -23,9 +23,10 @@ _OTHER_CELLS = 80
 
 def comparison_head_strip(comparison: RunComparison, width: int, ink: Ink, glyphs: Glyphs) -> Strip:
     faint, bold = ink.of("faint"), ink.of("foreground", bold=True)
+    earlier, later = comparison.earlier.title, comparison.later.title
     columns = _comparison_columns(
-        width, Content(" "), styled("step", faint), _run_heads("before", comparison.earlier.title, bold, ink),
-        _run_heads("now", comparison.later.title, bold, ink), styled("change", faint), Content(""),
+        width, Content(" "), styled("step", faint), _run_heads("before", earlier, bold, ink),
+        _run_heads("now", later, bold, ink), styled("change", faint), styled("tokens", faint),
     )  # fmt: skip
     return cells.row_strip(columns, width, ink.on("background"), glyphs=glyphs)
 
@@ -43,35 +44,27 @@ def comparison_strip(
     row: ComparisonRow, width: int, ink: Ink, glyphs: Glyphs, *, is_cursor: bool, has_focus: bool
 ) -> Strip:
     bar = cursor_column(glyphs, ink, is_cursor=is_cursor, has_focus=True).content
-    name = safe_content(row.name, ink.of("foreground", bold=row.kind in ("outcome", "added", "gone")), ink)
-    word = _outcome_cells(width)
-    columns = _comparison_columns(
-        width, bar, name, _step_contents(row.earlier, word, ink, glyphs),
-        _step_contents(row.later, word, ink, glyphs),
-        _time_change(row, ink),
-        _token_change(row.tokens, ink) if row.earlier and row.later else Content(""),
-    )  # fmt: skip
+    is_bold = row.kind in ("outcome", "added", "gone")
+    columns = _difference_columns(row, bar, width, ink, glyphs, is_bold=is_bold)
     return cells.row_strip(
         columns, width, ink.cursor(has_focus=has_focus) if is_cursor else None, glyphs=glyphs
     )
 
 
 def comparison_total_strip(comparison: RunComparison, width: int, ink: Ink, glyphs: Glyphs) -> Strip:
-    bold = ink.of("foreground", bold=True)
-    sides = [
-        (
-            styled(run.status, bold),
-            styled(duration_text(run.seconds), bold),
-            styled(token_text(run.tokens), bold),
-        )
-        for run in (comparison.earlier, comparison.later)
-    ]
-    change = styled(_signed_duration(comparison.later.seconds - comparison.earlier.seconds), bold)
-    columns = _comparison_columns(
-        width, Content(" "), styled("all of it", bold), sides[0], sides[1], change,
-        _token_change(comparison.later.tokens - comparison.earlier.tokens, ink),
-    )  # fmt: skip
+    columns = _difference_columns(comparison.total, Content(" "), width, ink, glyphs, is_bold=True)
     return cells.row_strip(columns, width, ink.on("panel"), glyphs=glyphs)
+
+
+def _difference_columns(
+    row: ComparisonRow, bar: Content, width: int, ink: Ink, glyphs: Glyphs, *, is_bold: bool
+) -> list[Column]:
+    word = _outcome_cells(width)
+    return _comparison_columns(
+        width, bar, safe_content(row.name, ink.of("foreground", bold=is_bold), ink),
+        _step_contents(row.earlier, word, ink, glyphs), _step_contents(row.later, word, ink, glyphs),
+        _time_change(row, ink), _token_change(row.tokens, ink) if row.earlier and row.later else Content(""),
+    )  # fmt: skip
 
 
 def _outcome_cells(width: int) -> int:

@@ -10,7 +10,7 @@ from workbench.tui.approvals.approval_keys import ANSWER, APPROVALS, BATCH, DIFF
 from workbench.tui.conversation.conversation_keys import COMPOSER, CONVERSATION
 from workbench.tui.keymap import Key
 from workbench.tui.main.main_keys import APP, DIALOG, FIRST, LIST, RAIL
-from workbench.tui.pipeline.pipeline_keys import COMPARE, LAUNCH, PIPELINE, STEP
+from workbench.tui.pipeline.pipeline_keys import COMPARE, GATE, LAUNCH, PIPELINE, STEP
 from workbench.tui.tools.tools_keys import TOOLS
 
 Rows = tuple[Key[Any], ...]
@@ -37,8 +37,8 @@ def _library() -> Iterator[Rows]:
 _AT_START: Final[Mapping[str, Rows]] = {
     rows[0].scope: rows
     for rows in (
-        APP, LIST, APPROVALS, LINES, DIFF, ANSWER, TRUST, CONVERSATION, TOOLS, PIPELINE, STEP, COMPOSER,
-        FIRST, DIALOG, BATCH, LAUNCH, COMPARE, RAIL,
+        APP, LIST, APPROVALS, LINES, DIFF, ANSWER, TRUST, CONVERSATION, TOOLS, PIPELINE, STEP, GATE,
+        COMPOSER, FIRST, DIALOG, BATCH, LAUNCH, COMPARE, RAIL,
     )
 }  # fmt: skip
 _LATER: Final[Mapping[str, Callable[[], Iterator[Rows]]]] = {
@@ -70,6 +70,7 @@ CHAINS: Final = (
     ("tools", "list", "app"),
     ("pipeline", "list", "app"),
     ("step", "pipeline", "list", "app"),
+    ("gate", "list", "app"),
     ("rail", "list", "app"),
     ("library", "list", "app"),
     ("statistics", "list", "app"),

@@ -1,27 +1,37 @@
-"""Pages of details: a tool call in full, a step of a run in full, two runs compared.
+"""Pages of details: a tool call in full, a step of a run in full.
 
-Events and texts are handed in. Lines are raw; `render` makes them safe.
+Events and texts are handed in. Lines are raw, but for those with tones; whoever draws makes them safe.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Final, Literal
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Final, Literal, cast
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from workbench.domain import events as e
 from workbench.domain.codec import event_to_object
-from workbench.domain.machines import ENDED_STEP_STATES
 from workbench.domain.rows import Action, Call
 from workbench.domain.values import GateVerdict
-from workbench.text.human import duration_text, iso_time, size_text
+from workbench.text.human import countdown_text, duration_text, iso_time, size_text
 from workbench.text.safe import one_line
 from workbench.text.width import cell_width
 from workbench.views.action_detail import json_text
 from workbench.views.conversation_blocks import OutputBuffer, insert_piece
-from workbench.views.pipeline import ContractState, PipelineItem, PipelineRun, PipelineStep
+from workbench.views.pipeline import PipelineItem, PipelineRun, PipelineStep
 from workbench.views.status_icons import ICONS, STEP_STATUSES, StatusName, call_status, step_status_name
 
 PageMoment = tuple[int, StatusName | None, str]
+LineTone = StatusName | Literal["muted", "faint", "strong"]
+"""What a part of a line means: a status, or how much it weighs."""
+ToneSpan = tuple[int, int, LineTone]
+
+
+class PageLine(Struct, frozen=True):
+    """A safe line, some parts of which have a tone."""
+
+    text: str
+    tones: tuple[ToneSpan, ...]
 
 
 class PageSection(Struct, frozen=True, kw_only=True):
@@ -30,6 +40,12 @@ class PageSection(Struct, frozen=True, kw_only=True):
     name: str
     lines: tuple[str, ...] = ()
     is_empty: bool = False
+    tones: Mapping[int, tuple[ToneSpan, ...]] = field(default_factory=dict[int, tuple[ToneSpan, ...]])
+    """By line, where a line has some."""
+    path: str = ""
+    """The file whose text it is, which is highlighted; empty for any other text."""
+    is_output: bool = False
+    """Whether programs wrote it: the words of test runners have a meaning in it."""
 
 
 class DetailPage(Struct, frozen=True, kw_only=True):
@@ -44,6 +60,8 @@ class DetailPage(Struct, frozen=True, kw_only=True):
     moments: tuple[PageMoment, ...] = ()
     """(when, sign, words): asked, approved by you after 1.9 s, started, exit 1."""
     told: str = ""
+    keys: tuple[tuple[str, str], ...] = ()
+    """What can be done next: keys, and what they do."""
 
 
 def call_detail(
@@ -59,7 +77,9 @@ def call_detail(
     return DetailPage(
         id=call.id, sign=sign, title=f"{one_line(call.tool, 64)} {ended}", facts=_call_facts(call),
         sections=(
-            _page_section("Output", _output_lines(mine, finished, output)),
+            _page_section(
+                "Output", _output_lines(mine, finished, output), path=_read_path(call), is_output=True
+            ),
             _page_section("Parameters", _parameter_lines(call)),
             _page_section("Gate", _gate_lines(mine)),
             _page_section("Changes", _change_lines(mine)),
@@ -68,6 +88,13 @@ def call_detail(
         moments=tuple(moment for event in mine if (moment := _page_moment(event, action))),
         told=_told_sentence(finished),
     )  # fmt: skip
+
+
+def _read_path(call: Call) -> str:
+    """Return the path of the file that a call has read; empty for any other call."""
+    path = call.parameters.get("path")
+    has_text = call.tool in ("read_file", "context.read") and call.state == "succeeded"
+    return path if has_text and isinstance(path, str) else ""
 
 
 def _call_facts(call: Call) -> str:
@@ -223,7 +250,9 @@ def step_detail(
     mine = [event for event in events if item is None or event.step == item.id]
     subject, calls = item or step, tuple(calls)
     sections = [
-        _page_section("Log", _log_lines(mine, child, calls, text_of), "It has written nothing yet."),
+        _page_section(
+            "Log", _log_lines(mine, child, calls, text_of), "It has written nothing yet.", is_output=True
+        ),
         _page_section("Contract", _contract_lines(step, mine), _no_contract_text(step)),
         _page_section("Artifacts", _artifact_lines(mine), "It has handed on nothing yet."),
         _page_section("Attempts", _attempt_lines(mine), "It has not begun."),
@@ -236,16 +265,65 @@ def step_detail(
     return DetailPage(
         id=f"{run.id}/{subject.id}", sign=step_icon(subject),
         title=f"{subject.id.replace(' ', '_')} {_step_state_text(step, subject)}",
-        facts=_step_facts(step, subject), sections=tuple(sections), told=_next_action_text(run, step),
+        facts=_step_facts(step, subject), sections=tuple(sections), told=step.error,
+        keys=_next_keys(run, step, mine),
     )  # fmt: skip
 
 
-def _page_section(name: str, lines: Iterable[str], empty: str = "") -> PageSection:
-    shown_lines = tuple(lines)
-    return PageSection(name=name, lines=shown_lines or ((empty,) if empty else ()), is_empty=not shown_lines)
+def _page_section(
+    name: str,
+    lines: Iterable[str | PageLine],
+    empty: str = "",
+    *,
+    path: str = "",
+    is_output: bool = False,
+) -> PageSection:
+    shown = tuple(lines)
+    texts = tuple(line.text if isinstance(line, PageLine) else line for line in shown)
+    tones = {index: line.tones for index, line in enumerate(shown) if isinstance(line, PageLine)}
+    return PageSection(
+        name=name, lines=texts or ((empty,) if empty else ()), is_empty=not shown, tones=tones, path=path,
+        is_output=is_output,
+    )  # fmt: skip
+
+
+def _page_line(*parts: str | tuple[str, LineTone | None]) -> PageLine:
+    """Return a line of safe parts, some of them with a tone."""
+    text, tones = "", list[ToneSpan]()
+    for part in parts:
+        words, tone = (part, None) if isinstance(part, str) else part
+        if tone is not None and words:
+            tones.append((len(text), len(text) + len(words), tone))
+        text += words
+    return PageLine(text, tuple(tones))
+
+
+def _icon_part(name: StatusName) -> tuple[str, LineTone]:
+    return ICONS[name].unicode, name
+
+
+_TEST_WORD: Final = re.compile(
+    r"(?<![\w.])(?:(?P<ok>PASSED|PASS|XPASS)|(?P<failed>FAILED|FAIL|ERROR)|(?P<muted>SKIPPED|SKIP|XFAIL))(?![\w=])"
+)
+_TEST_COUNT: Final = re.compile(
+    r"\b[1-9]\d* (?:(?P<ok>passed)|(?P<failed>failed|errors?)|(?P<muted>skipped|xfailed|deselected))\b"
+)
+_FAILED_ASSERTION: Final = re.compile(r"(?P<failed>E {2,}.*)")
+_MAX_TONED_CELLS: Final = 2_000
+
+
+def output_tones(line: str) -> tuple[ToneSpan, ...]:
+    """Return what words of test runners in a line mean: outcomes, pytest's summary, a failed assertion."""
+    line = line[:_MAX_TONED_CELLS]
+    if match := _FAILED_ASSERTION.match(line):
+        return ((0, match.end(), "failed"),)
+    matches = (match for pattern in (_TEST_WORD, _TEST_COUNT) for match in pattern.finditer(line))
+    return tuple((*match.span(), cast("LineTone", match.lastgroup)) for match in matches)
 
 
 def _step_state_text(step: PipelineStep, subject: PipelineStep | PipelineItem) -> str:
+    if subject is step and step.action_id is not None:
+        return "asks you" + (f", {countdown_text(step.left)} left" if step.left is not None else "")
     words = [step_word(subject)]
     if subject.attempt:
         of = f" of {step.attempts}" if step.attempts > 1 else ""
@@ -260,12 +338,18 @@ def _step_facts(step: PipelineStep, subject: PipelineStep | PipelineItem) -> str
     return "   ".join(word for word in words if word)
 
 
-def _next_action_text(run: PipelineRun, step: PipelineStep) -> str:
+def _next_keys(
+    run: PipelineRun, step: PipelineStep, events: Iterable[e.Event]
+) -> tuple[tuple[str, str], ...]:
     if step.action_id is not None:
-        return "It asks you: a goes to its row of the queue."
-    if step.state in ("failed", "cancelled") and run.finished_at is not None:
-        return "What next: R does this step again, F runs again from here."
-    return step.error
+        is_gate = step.kind == "gate"
+        return (("a", "answer it here"), ("enter", "its row")) if is_gate else (("a", "to its row"),)
+    if step.state not in ("failed", "warned", "cancelled"):
+        return ()
+    paths = {event.body.path for event in events if isinstance(event.body, e.ArtifactStored)}
+    opens = (("e", f"open {one_line(paths.pop(), 60)}" if len(paths) == 1 else "open"),) if paths else ()
+    is_over = run.finished_at is not None
+    return (("R", "retry"), *opens, ("F", "from here")) if is_over else opens
 
 
 # --- parts ------------------------------------------------------------------------------------------
@@ -273,24 +357,30 @@ def _next_action_text(run: PipelineRun, step: PipelineStep) -> str:
 
 def _log_lines(
     events: Sequence[e.Event], child: Sequence[e.Event], calls: Iterable[Call], text_of: ReadBlobText
-) -> Iterable[str]:
-    text = _agent_log(child, calls) if child else _command_log(events, text_of)
-    yield from text[-_MAX_LOG_CHARS:].splitlines()
+) -> Sequence[str | PageLine]:
+    if not child:
+        return _command_log(events, text_of)[-_MAX_LOG_CHARS:].splitlines()
+    lines, room = list(_agent_log(child, calls)), _MAX_LOG_CHARS
+    for index in range(len(lines) - 1, -1, -1):
+        line = lines[index]
+        room -= len(line.text if isinstance(line, PageLine) else line)
+        if room < 0:
+            return lines[index + 1 :]
+    return lines
 
 
-def _agent_log(child: Iterable[e.Event], calls: Iterable[Call]) -> str:
+def _agent_log(child: Iterable[e.Event], calls: Iterable[Call]) -> Iterator[str | PageLine]:
     signs: dict[str, StatusName] = {call.id: call_status(call)[0] for call in calls}
-    parts: list[str] = []
     for event in child:
         match event.body:
             case e.ReplyCompleted(text=text) if text:
-                parts.append(text)
+                yield from text.splitlines()
             case e.CallProposed(target=target, tool=tool):
-                sign = ICONS[signs.get(event.call_id or "", "todo")].unicode
-                parts.append(f"  {sign} {tool} {one_line(target, 300)}".rstrip())
+                sign = signs.get(event.call_id or "", "todo")
+                words = f" {one_line(tool, 64)} {one_line(target, 300)}".rstrip()
+                yield _page_line("  ", _icon_part(sign), words)
             case _:
                 pass
-    return "\n".join(parts)
 
 
 def _command_log(events: Iterable[e.Event], text_of: ReadBlobText) -> str:
@@ -315,17 +405,98 @@ def _full_output(body: e.StepChanged, text_of: ReadBlobText) -> str:
     return text if text.endswith("\n") else f"{text}\n"
 
 
-def _contract_lines(step: PipelineStep, events: Iterable[e.Event]) -> Iterable[str]:
+def _contract_lines(step: PipelineStep, events: Iterable[e.Event]) -> Iterator[str | PageLine]:
+    """Yield the last check first, with its problems; of earlier ones what was different in them."""
     checks = [event.body for event in events if isinstance(event.body, e.ContractChecked)]
-    for body in checks:
-        sign = ICONS[_CONTRACT_ICONS[body.outcome]].unicode
-        count = len(body.problems)
-        outcome = f"{count} problem{'s' * (count != 1)}" if count else body.outcome.replace("_", " ")
-        weight = "" if body.is_blocking else "   does not block"
-        where = f"   checked {one_line(body.source, 300)}" if body.source else ""
-        yield f"{sign} attempt {body.attempt}   {body.contract or step.contract}{where}   {outcome}{weight}"
-        yield from (f"    {ICONS['failed'].unicode} {one_line(problem, 1_000)}" for problem in body.problems)
-        yield ""
+    last: dict[str, e.ContractChecked] = {}
+    for body in reversed(checks):
+        newer = last.setdefault(body.contract, body)
+        is_same = body is not newer and (body.outcome, body.problems) == (newer.outcome, newer.problems)
+        yield from _check_lines(body, body.contract or step.contract, is_same=is_same)
+
+
+def _check_lines(body: e.ContractChecked, name: str, *, is_same: bool) -> Iterator[str | PageLine]:
+    sign, count = _CONTRACT_ICONS[body.outcome], len(body.problems)
+    has_count = count > 0 and body.contract != _TEST_CONTRACT
+    outcome = f"{count} problem{'s' * (count != 1)}" if has_count else body.outcome.replace("_", " ")
+    outcome = f"the same {outcome}" if is_same and has_count else outcome
+    weight = "" if body.is_blocking else "   does not block"
+    where = (("   checked ", "muted"), one_line(body.source, 300)) if body.source else ()
+    yield _page_line(
+        _icon_part(sign), " ", (one_line(name, 120), "strong"), (f"   attempt {body.attempt}", "muted"),
+        *where, (f"   {outcome}{weight}", "muted"),
+    )  # fmt: skip
+    if is_same:
+        return
+    yield from _problem_lines(body)
+    yield ""
+
+
+def _problem_lines(body: e.ContractChecked) -> Iterator[str | PageLine]:
+    """Yield what is wrong with values as a table, and anything else as it was said."""
+    read = [(_value_problem(problem), one_line(problem, 1_000)) for problem in body.problems]
+    rows = [row for row, _ in read if row is not None]
+    widths = [_column_cells(column) for column in zip(_PROBLEM_HEADS, *rows, strict=True)] if rows else []
+    if rows:
+        yield _page_line("  ", (_padded(_PROBLEM_HEADS, widths), "faint"))
+    for index, (row, text) in enumerate(read):
+        if row is not None:
+            yield _page_line(_icon_part("failed"), " ", _padded(row, widths))
+        elif index and body.contract == _TEST_CONTRACT:
+            yield PageLine(
+                f"    {text}", tuple((start + 4, end + 4, tone) for start, end, tone in output_tones(text))
+            )
+        else:
+            yield _page_line("  ", _icon_part("failed"), " ", text)
+
+
+def _padded(cells: Sequence[str], widths: Sequence[int]) -> str:
+    padded = (
+        text + " " * max(0, width - cell_width(text)) for text, width in zip(cells, widths, strict=True)
+    )
+    return "  ".join(padded).rstrip()
+
+
+def _column_cells(column: Sequence[str]) -> int:
+    return min(_MAX_PROBLEM_CELLS, max(map(cell_width, column)))
+
+
+_TEST_CONTRACT: Final = "test_suite"
+"""Its problems are how its command ended, and the last lines of what that wrote."""
+_PROBLEM_HEADS: Final = ("path", "expected", "found")
+_MAX_PROBLEM_CELLS: Final = 40
+_PROBLEM_PATH: Final = re.compile(r"(?P<path>[$/]\S*): (?P<message>.+)", re.DOTALL)
+_SCHEMA_MESSAGES: Final = tuple(
+    (re.compile(pattern, re.DOTALL), expected)
+    for pattern, expected in (
+        (r"(?P<found>.*) is not of type (?P<rule>.+)", "{rule}"),
+        (r"(?P<found>.*) is not one of (?P<rule>.+)", "one of {rule}"),
+        (r"(?P<found>.*) is not an? (?P<rule>.+)", "{rule}"),
+        (r"(?P<found>.*) does not match (?P<rule>.+)", "matches {rule}"),
+        (r"(?P<found>.*) is too short", "longer"),
+        (r"(?P<found>.*) is too long", "shorter"),
+        (r"(?P<found>.*) should be non-empty", "not empty"),
+        (r"(?P<found>.*) is less than the minimum of (?P<rule>.+)", "at least {rule}"),
+        (r"(?P<found>.*) is greater than the maximum of (?P<rule>.+)", "at most {rule}"),
+        (r"(?P<rule>.*) is a required property", "{rule}"),
+        (r"(?P<rule>.*) was expected", "{rule}"),
+    )
+)
+"""What a validator says of a value, as what was expected; what it found is a part of the sentence."""
+
+
+def _value_problem(problem: str) -> tuple[str, str, str] | None:
+    """Return path, expected and found of a problem with a value; None for a problem of another kind."""
+    at = _PROBLEM_PATH.fullmatch(problem)
+    if at is None:
+        return None
+    path, message = one_line(at["path"], 300), at["message"]
+    for pattern, expected in _SCHEMA_MESSAGES:
+        if match := pattern.fullmatch(message):
+            said = match.groupdict()
+            found = one_line(said.get("found") or "nothing", 300)
+            return path, one_line(expected.format(rule=said.get("rule", "")), 300), found
+    return path, one_line(message, 600), ""
 
 
 def _no_contract_text(step: PipelineStep) -> str:
@@ -342,18 +513,32 @@ def _artifact_lines(events: Iterable[e.Event]) -> Iterable[str]:
         yield "   ".join(word for word in words if word)
 
 
-def _attempt_lines(events: Iterable[e.Event]) -> Iterable[str]:
-    for event in events:
-        body = event.body
-        if isinstance(body, e.StepChanged):
-            icon, word = STEP_STATUSES[step_status_name(body.state, is_warned=body.is_warned)]
-            sign = ICONS[icon].unicode
-            took = f"   {duration_text(body.duration_ms / 1000)}" if body.duration_ms else ""
-            code = f"   exit {body.exit_code}" if body.exit_code is not None else ""
-            tokens = f"   {body.usage.total_tokens:,} tok" if body.usage.total_tokens else ""
-            of = f"{event.step}   " if body.matrix else ""
-            why = f"   {one_line(body.detail, 500)}" if body.detail else ""
-            yield f"{iso_time(event.at)[11:19]}  {of}{body.attempt}  {sign} {word}{took}{code}{tokens}{why}"
+def _attempt_lines(events: Iterable[e.Event]) -> Iterator[PageLine]:
+    changes = [(event, event.body) for event in events if isinstance(event.body, e.StepChanged)]
+    newest = {event.step: body for event, body in changes}
+    for event, body in changes:
+        icon, word = STEP_STATUSES[step_status_name(body.state, is_warned=body.is_warned)]
+        status: tuple[StatusName | None, str] = icon, word
+        if newest[event.step] is not body:
+            status = _PAST_STATUSES.get(body.state, status)
+        sign = _icon_part(status[0]) if status[0] is not None else " "
+        took = f"   {duration_text(body.duration_ms / 1000)}" if body.duration_ms else ""
+        code = f"   exit {body.exit_code}" if body.exit_code is not None else ""
+        tokens = f"   {body.usage.total_tokens:,} tok" if body.usage.total_tokens else ""
+        of = f"{one_line(event.step or '', 120)}   " if body.matrix else ""
+        why = f"   {one_line(body.detail, 500)}" if body.detail else ""
+        yield _page_line(
+            (iso_time(event.at)[11:19], "muted"), f"  {of}{body.attempt}  ", sign, f" {status[1]}",
+            (f"{took}{code}{tokens}", "muted"), why,
+        )  # fmt: skip
+
+
+_PAST_STATUSES: Final[Mapping[str, tuple[StatusName | None, str]]] = {
+    "running": (None, "started"),
+    "waiting": (None, "asked you"),
+    "retrying": ("failed", "failed, tried again"),
+}
+"""States that a step has left again: nothing runs or waits there any more."""
 
 
 def _prompt_lines(step: PipelineStep, child: Iterable[e.Event]) -> Iterable[str]:
@@ -365,12 +550,12 @@ def _prompt_lines(step: PipelineStep, child: Iterable[e.Event]) -> Iterable[str]
     yield from text.splitlines()
 
 
-def _tool_lines(calls: Iterable[Call]) -> Iterable[str]:
+def _tool_lines(calls: Iterable[Call]) -> Iterator[PageLine]:
     for call in calls:
         sign, word = call_status(call)
         took = f"   {duration_text(call.duration_ms / 1000)}" if call.duration_ms is not None else ""
-        target = one_line(call.target, 200)
-        yield f"{ICONS[sign].unicode} {call.tool}   {target}   {word}{took}"
+        words = f" {one_line(call.tool, 64)}   {one_line(call.target, 200)}   {word}"
+        yield _page_line(_icon_part(sign), words, (took, "muted"))
 
 
 def _workspace_lines(step: PipelineStep, events: Iterable[e.Event]) -> Iterable[str]:
@@ -382,7 +567,7 @@ def _workspace_lines(step: PipelineStep, events: Iterable[e.Event]) -> Iterable[
         yield f"session  {step.session_id}"
 
 
-def _item_lines(step: PipelineStep) -> Iterable[str]:
+def _item_lines(step: PipelineStep) -> Iterator[str | PageLine]:
     order = sorted(step.items, key=lambda item: _STATE_ORDER.get(item.state, len(_STATE_ORDER)))
     shown = order[:_MAX_ITEMS]
     labels = min(_MAX_LABEL_CELLS, max((cell_width(item.label) for item in shown), default=0))
@@ -392,7 +577,7 @@ def _item_lines(step: PipelineStep) -> Iterable[str]:
         why = f"   {item.error}" if item.error else ""
         label = item.label + " " * max(0, labels - cell_width(item.label))
         word = f"{step_word(item):<{words}}" if took or why else step_word(item)
-        yield f"{ICONS[step_icon(item)].unicode} {label}   {word}{took}{why}"
+        yield _page_line(_icon_part(step_icon(item)), f" {label}   {word}", (took, "muted"), why)
     if len(order) > _MAX_ITEMS:
         yield f"and {len(order) - _MAX_ITEMS:,} more"
 
@@ -403,117 +588,3 @@ _STATE_ORDER: Final[Mapping[str, int]] = {
     word: rank
     for rank, word in enumerate(("failed", "warned", "waiting", "retrying", "running", "cancelled"))
 }
-DifferenceKind = Literal["same", "outcome", "slower", "faster", "added", "gone", "open"]
-"""How a step differs, its outcome before its time; `open` has not ended while its run goes on."""
-_NOTICEABLE_SHARE = 0.1
-_NOTICEABLE_SECONDS = 1.0
-_ENDED_STATES = frozenset[str]({*ENDED_STEP_STATES, "warned"})
-_GOOD_STATES = frozenset({"completed", "completed_empty", "skipped"})
-
-
-class ComparedStep(Struct, frozen=True, kw_only=True):
-    """A step in one of the runs."""
-
-    sign: StatusName
-    word: str
-    seconds: float
-    tokens: int
-    attempt: int
-    attempts: int
-    contract: ContractState
-    error: str
-
-
-class ComparisonRow(Struct, frozen=True, kw_only=True):
-    """A step in both runs."""
-
-    id: str
-    name: str
-    kind: DifferenceKind
-    is_worse: bool
-    earlier: ComparedStep | None
-    later: ComparedStep | None
-
-    @property
-    def seconds(self) -> float:
-        """Return how much longer it took."""
-        return (self.later.seconds if self.later else 0.0) - (self.earlier.seconds if self.earlier else 0.0)
-
-    @property
-    def tokens(self) -> int:
-        return (self.later.tokens if self.later else 0) - (self.earlier.tokens if self.earlier else 0)
-
-
-class RunComparison(Struct, frozen=True, kw_only=True):
-    """Two runs of one pipeline."""
-
-    earlier: PipelineRun
-    later: PipelineRun
-    rows: tuple[ComparisonRow, ...]
-    """In the order of the later run's file; what only the earlier has, last."""
-
-    @property
-    def outcomes(self) -> int:
-        """Return how many steps ended otherwise, or are in one of the runs only."""
-        return sum(row.kind in ("outcome", "added", "gone") for row in self.rows)
-
-    @property
-    def has_same_input(self) -> bool:
-        """Return whether both worked on the same."""
-        return self.earlier.input == self.later.input
-
-
-def compare_runs(earlier: PipelineRun, later: PipelineRun) -> RunComparison:
-    """Compare two runs, step by step."""
-    before = {step.id: step for step in earlier.steps}
-    now = {step.id for step in later.steps}
-    are_over = earlier.finished_at is not None and later.finished_at is not None
-    rows = [_comparison_row(before.get(step.id), step, are_over=are_over) for step in later.steps]
-    rows += [_comparison_row(step, None, are_over=are_over) for step in earlier.steps if step.id not in now]
-    return RunComparison(earlier=earlier, later=later, rows=tuple(rows))
-
-
-def _comparison_row(
-    earlier: PipelineStep | None, later: PipelineStep | None, *, are_over: bool
-) -> ComparisonRow:
-    step = later or earlier
-    assert step is not None
-    return ComparisonRow(
-        id=step.id, name=one_line(step.name, 120), kind=_difference_kind(earlier, later, are_over=are_over),
-        is_worse=bool(
-            earlier and later and earlier.state in _GOOD_STATES and later.state in ("failed", "warned")
-        ),
-        earlier=_compared_step(earlier), later=_compared_step(later),
-    )  # fmt: skip
-
-
-def _compared_step(step: PipelineStep | None) -> ComparedStep | None:
-    if step is None:
-        return None
-    return ComparedStep(
-        sign=step_icon(step), word="taken over" if _is_from_earlier_run(step) else step_word(step),
-        seconds=step.seconds, tokens=step.tokens,
-        attempt=step.attempt, attempts=step.attempts, contract=step.contract_mark, error=step.error,
-    )  # fmt: skip
-
-
-def _is_from_earlier_run(step: PipelineStep) -> bool:
-    """Return whether a run from a step on has it from an earlier run."""
-    return step.attempt == 0 and step.state in ("completed", "completed_empty")
-
-
-def _difference_kind(
-    earlier: PipelineStep | None, later: PipelineStep | None, *, are_over: bool
-) -> DifferenceKind:
-    if earlier is None or later is None:
-        return "added" if earlier is None else "gone"
-    if not are_over and not {earlier.state, later.state} <= _ENDED_STATES:
-        return "open"
-    if _is_from_earlier_run(earlier) or _is_from_earlier_run(later):
-        return "same" if earlier.state == later.state else "outcome"
-    if (earlier.state, earlier.contract_mark) != (later.state, later.contract_mark):
-        return "outcome"
-    change = later.seconds - earlier.seconds
-    if abs(change) < max(_NOTICEABLE_SECONDS, earlier.seconds * _NOTICEABLE_SHARE):
-        return "same"
-    return "slower" if change > 0 else "faster"

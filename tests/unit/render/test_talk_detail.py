@@ -206,6 +206,12 @@ def test_the_parts_of_a_command_stand_on_one_line_where_there_is_room(width, exp
     assert lines[3 : 3 + len(expected)] == expected
 
 
+def test_a_table_of_parts_that_nobody_can_explain_has_no_column_for_it():
+    parts = CommandParts(rows=(CommandPartRow(text="make", does="", sign="waiting", says="asks, no rule"),))
+    lines = body(made(action(verb="run"), proposal(parameters={"command": "make"}), parts=parts), 110)
+    assert lines[3:5] == ["      part  says", "    1 make  ◆ asks, no rule"]
+
+
 def test_a_risky_part_is_underlined_in_the_command():
     found = made(action(verb="run"), proposal(parameters={"command": PIPED}), parts=LOADER)
     strip = cells.line_strip(approvals.body_lines(found, 110, DARK, UNICODE)[1], 110)

@@ -4,11 +4,13 @@ A deciding key counts only for what stood on the screen for 300 ms; its message 
 drawn.
 """
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
+
+from textual.message import Message
 
 from workbench.domain.values import DecisionVerdict
 from workbench.tui.approvals import approval_selection
-from workbench.tui.approvals.approval_selection import REJECTING_CHOICES
+from workbench.tui.approvals.approval_selection import REJECTING_CHOICES, ApprovalSelection
 from workbench.tui.key_arming import TOO_QUICK
 from workbench.tui.pane import (
     DecisionMade,
@@ -20,16 +22,141 @@ from workbench.tui.render_context import context_of
 from workbench.views.action_detail import ActionDetail
 
 if TYPE_CHECKING:
+    from workbench.tui.approvals.action_detail import DetailView
     from workbench.tui.approvals.approvals_pane import ApprovalsPane
+    from workbench.tui.main.context import MainContext
 
 _CONTEXT_SIZES: Final = (0, 1, 2, 3, 5, 10, 20, 50, 200)
 """Equal lines around a change, step by step."""
 
 
-class ApprovalActions:
+class AnsweringPane(Protocol):
+    """What shows one action in full and takes its answer."""
+
+    @property
+    def main(self) -> "MainContext":
+        """Return what it shares with its screen."""
+        ...
+
+    @property
+    def deciding(self) -> set[str]:
+        """Return the ids of actions whose answer is on its way."""
+        ...
+
+    @property
+    def choosing(self) -> ApprovalSelection:
+        """Return what is chosen of actions, and what of them was seen."""
+        ...
+
+    @property
+    def detail_view(self) -> "DetailView":
+        """Return where the action is drawn."""
+        ...
+
+    def armed_for(self, key: str) -> ActionDetail | None:
+        """Return the action that a key which just arrived answers; None, and words, if it was too early."""
+        ...
+
+    def draw_detail(self) -> None:
+        """Draw the action with what is chosen now."""
+        ...
+
+    def disarm(self) -> None:
+        """Let nothing count until it was drawn anew."""
+        ...
+
+    def post_message(self, message: Message) -> bool:
+        """Send a message to the screen."""
+        ...
+
+
+class AnswerActions:
+    """The answers to an action that is shown in full; each is for what was drawn."""
+
+    def __init__(self, pane: AnsweringPane) -> None:
+        self._answering = pane
+
+    def answer(self, key: str) -> None:
+        """Give the chosen answer; first show what nobody has seen yet."""
+        detail = self._answering.armed_for(key)
+        if detail is None or self._shows_unseen_part(detail, key) or self._warns_of_hidden(detail):
+            return
+        self._approve_selection(detail)
+
+    def reject(self) -> None:
+        """Reject the action."""
+        detail = self._answering.armed_for("r")
+        if detail is not None:
+            choice = next((option.key for option in detail.choices if option.key in REJECTING_CHOICES), None)
+            self._post_decision(DecisionMade(detail.id, "reject", detail.digest, choice=choice))
+
+    def choose(self, detail: ActionDetail, step: int) -> None:
+        """Choose the next (1) or previous (-1) answer."""
+        pane = self._answering
+        pane.choosing.choose(detail, step)
+        pane.draw_detail()
+        pane.detail_view.scroll_lines(2 * step)
+
+    def _warns_of_hidden(self, detail: ActionDetail) -> bool:
+        """Point out once the characters that cannot be seen, before they are approved."""
+        pane = self._answering
+        has_hidden = any(risk.word == "hidden" for risk in detail.warnings)
+        if detail.digest in pane.choosing.confirmed or not has_hidden:
+            return False
+        pane.choosing.confirmed.add(detail.digest)
+        pane.disarm()
+        pane.post_message(
+            StatusMessage("It holds characters that cannot be seen: look, then press a once more.")
+        )
+        return True
+
+    def _shows_unseen_part(self, detail: ActionDetail, key: str) -> bool:
+        """Show the next part that nobody saw, and say what is left; False when there is none."""
+        pane, choosing = self._answering, self._answering.choosing
+        if not choosing.insists(detail):
+            if choosing.unseen(detail) or pane.detail_view.is_settled(context_of(pane.detail_view).key_time):
+                return False
+            pane.disarm()
+            pane.post_message(StatusMessage(TOO_QUICK.format(key=key)))
+            return True
+        following = pane.detail_view.show_next(choosing.unseen(detail))
+        if following.hunk is not None:
+            choosing.hunks[detail.id] = following.hunk
+            pane.draw_detail()
+        pane.disarm()
+        pane.post_message(
+            StatusMessage(approval_selection.remaining_sentence(following, key, self._other_way()))
+        )
+        return True
+
+    def _other_way(self) -> str:
+        """Return what else than looking on can be done, as words that go on from there."""
+        return ""
+
+    def _approve_selection(self, detail: ActionDetail) -> None:
+        choosing = self._answering.choosing
+        if detail.choices:
+            choice = choosing.choice_of(detail)
+            verdict: DecisionVerdict = "reject" if choice in REJECTING_CHOICES else "approve"
+            seen = choosing.seen_by(detail) if verdict == "approve" else None
+            self._post_decision(DecisionMade(detail.id, verdict, detail.digest, choice=choice, seen=seen))
+        elif detail.id in choosing.edits:
+            edited, seen = choosing.edits[detail.id], choosing.seen_by(detail)
+            self._post_decision(DecisionMade(detail.id, "approve", detail.digest, edited=edited, seen=seen))
+        else:
+            self._post_decision(choosing.approval(detail))
+
+    def _post_decision(self, message: DecisionMade) -> None:
+        if message.action_id not in self._answering.deciding:
+            self._answering.deciding.add(message.action_id)
+            self._answering.main.tasks.decide(message)
+
+
+class ApprovalActions(AnswerActions):
     """The actions of an approvals pane: decide, select, look."""
 
     def __init__(self, pane: "ApprovalsPane") -> None:
+        super().__init__(pane)
         self._pane = pane
 
     # --- decisions ------------------------------------------------------------------------------
@@ -63,71 +190,26 @@ class ApprovalActions:
         if is_no or not self._shows_unseen_part(detail, "ctrl+t"):
             self._approve_selection(detail)
 
-    def _warns_of_hidden(self, detail: ActionDetail) -> bool:
-        """Point out once the characters that cannot be seen, before they are approved."""
-        pane = self._pane
-        has_hidden = any(risk.word == "hidden" for risk in detail.warnings)
-        if detail.digest in pane.choosing.confirmed or not has_hidden:
-            return False
-        pane.choosing.confirmed.add(detail.digest)
-        pane.disarm()
-        pane.post_message(
-            StatusMessage("It holds characters that cannot be seen: look, then press a once more.")
-        )
-        return True
-
-    def _shows_unseen_part(self, detail: ActionDetail, key: str) -> bool:
-        """Show the next part that nobody saw, and say what is left; False when there is none."""
-        pane, choosing = self._pane, self._pane.choosing
-        if not choosing.insists(detail):
-            if choosing.unseen(detail) or pane.detail_view.is_settled(context_of(pane).key_time):
-                return False
-            pane.disarm()
-            pane.post_message(StatusMessage(TOO_QUICK.format(key=key)))
-            return True
-        following = pane.detail_view.show_next(choosing.unseen(detail))
-        if following.hunk is not None:
-            choosing.hunks[detail.id] = following.hunk
-            pane.draw_detail()
-        pane.disarm()
-        other = "" if pane.why_off("approvals.approve-unseen") else ", or ctrl+y unseen"
-        pane.post_message(StatusMessage(approval_selection.remaining_sentence(following, key, other)))
-        return True
+    def _other_way(self) -> str:
+        return "" if self._pane.why_off("approvals.approve-unseen") else ", or ctrl+y unseen"
 
     def _approve_selection(self, detail: ActionDetail) -> None:
-        choosing = self._pane.choosing
-        if detail.choices:
-            choice = choosing.choice_of(detail)
-            verdict: DecisionVerdict = "reject" if choice in REJECTING_CHOICES else "approve"
-            seen = choosing.seen_by(detail) if verdict == "approve" else None
-            self._post_decision(DecisionMade(detail.id, verdict, detail.digest, choice=choice, seen=seen))
-        elif detail.kind == "question":
+        if detail.kind == "question" and not detail.choices:
             self._ask(detail, "answer", "send the answer", "the agent reads your answer")
-        elif detail.id in choosing.edits:
-            edited, seen = choosing.edits[detail.id], choosing.seen_by(detail)
-            self._post_decision(DecisionMade(detail.id, "approve", detail.digest, edited=edited, seen=seen))
         else:
-            self._post_decision(choosing.approval(detail))
+            super()._approve_selection(detail)
 
     def _open_batch(self, verdict: DecisionVerdict) -> None:
         from workbench.tui.approvals.batch_dialog import open_batch
 
         open_batch(self._pane.main, verdict)
 
-    def _post_decision(self, message: DecisionMade) -> None:
-        if message.action_id not in self._pane.deciding:
-            self._pane.deciding.add(message.action_id)
-            self._pane.main.tasks.decide(message)
-
     def reject(self) -> None:
         """Reject the action; with marks open the batch."""
         if self._pane.choosing.marks:
             self._open_batch("reject")
-            return
-        detail = self._pane.armed_for("r")
-        if detail is not None:
-            choice = next((option.key for option in detail.choices if option.key in REJECTING_CHOICES), None)
-            self._post_decision(DecisionMade(detail.id, "reject", detail.digest, choice=choice))
+        else:
+            super().reject()
 
     def ask_reason(self) -> None:
         """Ask for the reason that the agent reads, then reject."""
@@ -218,11 +300,8 @@ class ApprovalActions:
 
     def move_choice(self, step: int) -> None:
         """Choose the next (1) or previous (-1) answer."""
-        pane = self._pane
-        if pane.detail is not None:
-            pane.choosing.choose(pane.detail, step)
-            pane.draw_detail()
-            pane.detail_view.scroll_lines(2 * step)
+        if self._pane.detail is not None:
+            self.choose(self._pane.detail, step)
 
     # --- the drawing ------------------------------------------------------------------------------
 

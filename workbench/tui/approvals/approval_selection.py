@@ -202,6 +202,8 @@ ANSWER_KEYS: Final = frozenset(
         "approvals.extend",
         "approvals.undo",
         "trust.answer",
+        "gate.answer",
+        "gate.reject",
     }
 )
 """Keys that count only for what has stood on the screen."""
@@ -267,6 +269,12 @@ def remaining_sentence(following: NextPart, key: str, other: str = "") -> str:
 
 
 _TRUST_CHOICES: Final = {"trust": "trust", "trust_and_read": "trust, agents may read", "not_now": "not now"}
+
+
+def gate_label(detail: ActionDetail, choosing: ApprovalSelection) -> str:
+    """Return what `a` does to a gate beside its graph: `see the rest`, else the chosen answer."""
+    is_next = detail.is_pending and choosing.insists(detail)
+    return f"see {unseen_text(detail, choosing)}" if is_next else _choice_label(detail, choosing)
 
 
 def _choice_label(detail: ActionDetail, choosing: ApprovalSelection) -> str:

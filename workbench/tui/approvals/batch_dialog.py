@@ -40,6 +40,7 @@ _BOX_WIDTH = 118
 _WIDE_BOX = 84
 """Cells of a line that holds all keys with what they do."""
 _MIN_TARGET_CELLS = 12
+_MIN_LEFT_CELLS = 6
 _EFFECT_OF_APPROVAL = {"edit": "whole", "write": "new file", "run": "runs"}
 
 
@@ -96,6 +97,11 @@ class BatchList(RowList):
         self.rows, self.choosing = {batch_row.row.id: batch_row for batch_row in rows}, choosing
         self.set_ids(list(self.rows))
 
+    @property
+    def left_cells(self) -> int:
+        """Return the cells of the column that says how much time is left: none of them is cut."""
+        return max([_MIN_LEFT_CELLS, *(len(_time_left(batch_row)) for batch_row in self.rows.values())])
+
     def draw_row(self, placed: RowPlacement, width: int) -> Strip:
         """Draw a row: taken, seen, what, target, lines, session, left, what approval does."""
         batch_row, colours, signs = self.rows[placed.row_id], ink(self), glyphs(self)
@@ -103,7 +109,7 @@ class BatchList(RowList):
         words = self.choosing.taken_of(batch_row.detail).words()
         does = f"{words} hunks" if words else _EFFECT_OF_APPROVAL.get(batch_row.row.verb, "whole")
         bar = signs.of("cursor") if placed.is_cursor else " "
-        left = "" if batch_row.row.left_seconds is None else human.countdown_text(batch_row.row.left_seconds)
+        left = _time_left(batch_row)
         seen = (f"{signs.of('ok')} yes", "added") if is_seen else (f"{signs.of('waiting')} no ", "waiting")
         columns = [
             Column(content=Content.styled(bar, colours.of("info")), gap=0),
@@ -128,7 +134,7 @@ class BatchList(RowList):
                 drop=3,
                 gap=2,
             ),
-            Column(content=Content(left), width=6, align="right"),
+            Column(content=Content(left), width=self.left_cells, align="right"),
             Column(content=Content.styled(does, colours.of("muted")), width=16, gap=2, drop=1),
             Column(content=Content(" "), gap=0),
         ]
@@ -137,7 +143,12 @@ class BatchList(RowList):
         return strip.apply_style(RichStyle(reverse=True)) if placed.is_flashing else strip
 
 
-def _column_header(width: int, colours: Ink, signs: Glyphs) -> Strip:
+def _time_left(batch_row: BatchRow) -> str:
+    left = batch_row.row.left_seconds
+    return "" if left is None else human.countdown_text(left)
+
+
+def _column_header(width: int, left_cells: int, colours: Ink, signs: Glyphs) -> Strip:
     """Return the column heads over the rows."""
     faint = colours.of("faint")
     columns = [
@@ -147,7 +158,7 @@ def _column_header(width: int, colours: Ink, signs: Glyphs) -> Strip:
         Column(content=Content.styled("target", faint), grows=True, least=16),
         Column(content=Content.styled("lines", faint), width=9, align="right", drop=2),
         Column(content=Content.styled("session", faint), width=16, drop=3, gap=2),
-        Column(content=Content.styled("left", faint), width=6, align="right"),
+        Column(content=Content.styled("left", faint), width=left_cells, align="right"),
         Column(content=Content.styled("on approval", faint), width=16, gap=2, drop=1),
         Column(content=Content(" "), gap=0),
     ]
@@ -178,7 +189,8 @@ class BatchDialog(MinSizeDialog, inherit_bindings=False):
         self._main, self._rows, self._verdict = context, rows, verdict
         self._list, self._view = BatchList(), DetailView(key="batch-detail")
         self._heads = ColumnHeader(
-            lambda width: _column_header(width, ink(self), glyphs(self)), key="batch-heads"
+            lambda width: _column_header(width, self._list.left_cells, ink(self), glyphs(self)),
+            key="batch-heads",
         )
         self._note, self._keys = Static(id="batch-note"), Static(id="batch-keys")
         self._arming = KeyArming()

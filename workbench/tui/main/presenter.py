@@ -555,13 +555,13 @@ class Presenter(SessionPresenter):
             why = pane.why_not(key.id)
             if why and (key.id not in _SHOWN_WHEN_OFF or self._never_counts_here(key.id, pane)):
                 continue
-            is_answer = key.id in approval_selection.ANSWER_KEYS and pane is approvals_pane
+            is_answer = key.id in approval_selection.ANSWER_KEYS
             rank = (key.narrow or key.footer) if is_narrow else key.footer
             label = pane.label_of(key.id)
             if key.id == "list.problem-next" and pane is approvals_pane and self._is_decided():
                 # The cursor stands on something decided while something else waits.
                 rank, label = (0, "next that waits") if self.state.pending else (rank, label)
-            waits = is_answer and not approvals_pane.standing.is_armed
+            waits = is_answer and not cast("Any", pane).standing.is_armed
             ranked.append((rank, FooterKey(id=key.id, keys=keys, label=label, why_off=why, is_waiting=waits)))
         return [key for _, key in sorted(ranked, key=lambda pair: pair[0])]
 

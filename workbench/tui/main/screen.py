@@ -268,6 +268,7 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
         """Take what is under the answering keys for new: a dialog was over it."""
         if self.has_frame:
             self.approvals.uncovered()
+            self.pipeline.uncovered()
 
     @on(Footer.Pressed)
     def _footer_pressed(self, message: Footer.Pressed) -> None:
@@ -432,9 +433,8 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
     @on(tui_pane.StepWanted)
     def _step_wanted(self, message: tui_pane.StepWanted) -> None:
         if message.is_opened:
-            if not self.is_zoomed:
-                self.places.is_zoomed = True
-                self.go_to(4)
+            self.places.is_zoomed = True
+            self.go_to(4)
             self.pipeline.call_after_refresh(self.pipeline.open_step)
         if message.step == self.pipeline.graph.cursor:
             self.pipeline.show_step(self.presenter.step_in_full(message.step or ""))

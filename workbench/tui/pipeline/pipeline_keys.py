@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from workbench.tui.pipeline.run_results import CompareScreen
 
 PIPELINE: Final[tuple[Key["PipelinePane"], ...]] = (
-    Key(id="pipeline.answer", keys=("a",), label="answer", tooltip="to the gate's row of the queue",
-        group="Decide", footer=1,
+    Key(id="pipeline.answer", keys=("a",), label="answer…",
+        tooltip="open the gate's choices; an edit or a command: to its row", group="Decide", footer=1,
         action=lambda pane: pane.open_gate(), why_off=lambda pane: pane.why_no_gate()),
     Key(id="pipeline.edge-left", keys=("h", "left"), label="along edges", tooltip="along the edges",
         shown="h l", group="Move", footer=46, in_palette=False,
@@ -86,6 +86,33 @@ PIPELINE: Final[tuple[Key["PipelinePane"], ...]] = (
         action=lambda pane: pane.show_run_beside(-1), why_off=lambda pane: pane.why_no_run()),
     Key(id="pipeline.run-newer", keys=("}",), label="", tooltip="run after", shown="-", group="Runs",
         action=lambda pane: pane.show_run_beside(1), why_off=lambda pane: pane.why_no_run()),
+)  # fmt: skip
+GATE: Final[tuple[Key["PipelinePane"], ...]] = (
+    Key(id="gate.answer", keys=("a",), label="answer", tooltip="give the chosen answer", group="Decide",
+        footer=1, in_palette=False, decides=True,
+        action=lambda pane: pane.answer.actions.answer("a"), why_off=lambda pane: pane.answer.why_not()),
+    Key(id="gate.reject", keys=("r",), label="reject", tooltip="reject", group="Decide", footer=2,
+        in_palette=False, decides=True,
+        action=lambda pane: pane.answer.actions.reject(), why_off=lambda pane: pane.answer.why_not()),
+    Key(id="gate.choose-previous", keys=("h", "left", "k", "up"), label="choice",
+        tooltip="choice before, after", shown="h l", group="Decide", footer=3, is_override=True,
+        in_palette=False,
+        action=lambda pane: pane.answer.move_choice(-1), why_off=lambda pane: pane.answer.why_not()),
+    Key(id="gate.choose-next", keys=("l", "right", "j", "down"), label="", tooltip="choice after", shown="-",
+        group="Decide", is_override=True, in_palette=False,
+        action=lambda pane: pane.answer.move_choice(1), why_off=lambda pane: pane.answer.why_not()),
+    Key(id="gate.scroll-down", keys=("J",), label="scroll", tooltip="three lines of the question",
+        shown="J K", group="Move", in_palette=False,
+        action=lambda pane: pane.answer.detail_view.scroll_lines(3)),
+    Key(id="gate.scroll-up", keys=("K",), label="", tooltip="three lines up", shown="-", group="Move",
+        in_palette=False,
+        action=lambda pane: pane.answer.detail_view.scroll_lines(-3)),
+    Key(id="gate.row", keys=("enter",), label="its row", tooltip="to its row of the queue", group="Move",
+        footer=4, is_override=True, in_palette=False,
+        action=lambda pane: pane.go_to_row(), why_off=lambda pane: pane.why_no_gate()),
+    Key(id="gate.close", keys=("escape",), label="back, nothing is answered", tooltip="back to the graph",
+        shown="esc", group="Move", footer=5, is_override=True, in_palette=False,
+        action=lambda pane: pane.answer.leave()),
 )  # fmt: skip
 STEP: Final[tuple[Key["PipelinePane"], ...]] = (
     Key(id="step.scroll-down", keys=("j", "down"), label="scroll", tooltip="line down, up", shown="j k",

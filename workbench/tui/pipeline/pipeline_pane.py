@@ -14,6 +14,7 @@ from workbench.render.cells import wrap_line
 from workbench.render.theme import Ink
 from workbench.text.human import countdown_text, token_text
 from workbench.tui import keymap, render_context
+from workbench.tui.approvals.approval_selection import ANSWER_KEYS
 from workbench.tui.pane import (
     KeysChanged,
     LineWanted,
@@ -28,6 +29,8 @@ from workbench.views.pipeline import PipelineRun, PipelineStep
 from workbench.views.status_icons import StatusName
 
 if TYPE_CHECKING:
+    from workbench.tui.approvals.action_detail import PaneArming
+    from workbench.tui.pipeline.gate_answer import GateAnswer
     from workbench.tui.pipeline.graph_picture import GraphPicture
     from workbench.tui.pipeline.graph_view import GraphView
     from workbench.tui.tools.call_detail import StepView
@@ -48,14 +51,15 @@ class PipelinePane(Pane):
 
     PLACE: ClassVar[int] = 4
     NAME: ClassVar[str] = "Pipeline"
-    SCOPES: ClassVar[tuple[str, ...]] = ("step", "pipeline", "list")
-    BINDINGS: ClassVar = [*keymap.bindings("step", "pipeline", "list")]
+    SCOPES: ClassVar[tuple[str, ...]] = ("gate", "step", "pipeline", "list")
+    BINDINGS: ClassVar = [*keymap.bindings(*SCOPES)]
     ONE_ORDER = "Steps stand where the pipeline puts them; v draws them another way."
 
     def __init__(self, *, key: str | None = None) -> None:
         super().__init__(key=key)
         self._graph: GraphView | None = None
         self._step: StepView | None = None
+        self._answer: GateAnswer | None = None
         self._detail: DetailPage | None = None
         self._top = StableStatic(id="pipeline-top", markup=False)
         self._words = StableStatic(id="pipeline-words", markup=False)
@@ -80,7 +84,7 @@ class PipelinePane(Pane):
             from workbench.tui.tools.call_detail import StepView
 
             self._step = StepView(key="pipeline-step")
-            self._step.display = False
+            self._step.display, self._step.is_past = False, self.is_past
             if self._words.is_attached:
                 self.mount(self._step, after=self._words)
             self._step.show(self._detail)
@@ -90,6 +94,21 @@ class PipelinePane(Pane):
     def has_step(self) -> bool:
         """Return whether a step is shown in full."""
         return self._step is not None and bool(self._step.display)
+
+    @property
+    def answer(self) -> "GateAnswer":
+        """Return the question of a gate, made when the first one is opened."""
+        if self._answer is None:
+            from workbench.tui.pipeline.gate_answer import GateAnswer
+
+            self._answer = GateAnswer(self)
+            self.mount(self._answer, after=self._words)
+        return self._answer
+
+    @property
+    def is_answering(self) -> bool:
+        """Return whether a gate is open, so that keys answer it."""
+        return self._answer is not None and self._answer.detail is not None
 
     @property
     def graph(self) -> "GraphView":
@@ -118,9 +137,11 @@ class PipelinePane(Pane):
         self._shown = view
         if view.run is None:
             self._is_full = False
-        self._fit()
+        self.fit()
         if view.run is not None or self._graph is not None:
             self.graph.show(view.run, view.before)
+        if self.is_answering:
+            self.answer.update_gate()
         self._say()
         self._want(is_anew=True)
 
@@ -130,10 +151,11 @@ class PipelinePane(Pane):
         if self._step is not None:
             self._step.show(detail)
 
-    def _fit(self) -> None:
+    def fit(self) -> None:
+        """Give each part its room."""
         has_run = self._shown.run is not None
         height = self.size.height - 1
-        has_step = has_run and (self._is_full or height >= _DETAIL_FROM)
+        has_step = has_run and not self.is_answering and (self._is_full or height >= _DETAIL_FROM)
         if has_step or self._step is not None:
             self.step.display = has_step
             self.step.styles.height = "1fr" if self._is_full else max(9, height * 9 // 20)
@@ -143,17 +165,21 @@ class PipelinePane(Pane):
         self._top.display = has_run and not self._is_full and (has_step or self.has_overview)
         self._words.display = not has_run or (not self._is_full and height >= _SENTENCE_FROM)
         self._words.styles.height = 1 if has_run else "1fr"
+        if self._answer is not None:
+            self._answer.fit(self.size.width, height)
 
     def on_resize(self, event: events.Resize) -> None:
-        """Give each part its room."""
+        """Arrange anew."""
         del event
-        self._fit()
+        self.fit()
         self._say()
         self._want(is_anew=False)
 
     def tick(self, now: int) -> None:
         """Count on: the screen shows the run anew each second while it moves."""
         del now
+        if self._answer is not None:
+            self._answer.show_title()
 
     # --- words ----------------------------------------------------------------------------------
 
@@ -271,7 +297,9 @@ class PipelinePane(Pane):
     def on_graph_picture_moved(self, message: "GraphPicture.Moved") -> None:
         """Say what is under the cursor."""
         message.stop()
-        self._fit()
+        if self.is_answering:
+            self.answer.update_gate()
+        self.fit()
         self._say()
         self._want(is_anew=False)
         self.post_message(KeysChanged())
@@ -300,6 +328,46 @@ class PipelinePane(Pane):
         item = paint.item(graph.cursor or "") if graph is not None and paint is not None else None
         step = self.cursor_step
         return item.action_id if item is not None else step.action_id if step is not None else None
+
+    @property
+    def _is_gate(self) -> bool:
+        action = self.main.state.actions.get(self.gate or "")
+        return action is not None and action.kind == "gate"
+
+    def open_gate(self) -> None:
+        """Open the choices of the gate under the cursor; what waits otherwise is answered in the queue."""
+        if self._is_gate:
+            self._is_full = False
+            self.answer.open()
+        else:
+            self.go_to_row()
+
+    def go_to_row(self) -> None:
+        """Go to what waits under the cursor in the queue."""
+        action_id = self.gate
+        if self.is_answering:
+            self.answer.leave()
+        if action_id is not None:
+            self.main.show_action(action_id)
+
+    @property
+    def standing(self) -> "PaneArming":
+        """Return how long the open gate has stood under the answering keys."""
+        return self.answer.standing
+
+    @property
+    def subject(self) -> tuple[object, ...]:
+        """Return what a deciding key is about: it counts only while this stays the same."""
+        return self._answer.subject if self._answer is not None else ()
+
+    def acts_at_once(self, key_id: str) -> bool:
+        """Return whether a key decides nothing yet."""
+        return key_id in ANSWER_KEYS and self.answer.acts_at_once()
+
+    def uncovered(self) -> None:
+        """Begin to count: a dialog that was over it is gone."""
+        if self.is_answering:
+            self.answer.uncovered()
 
     # --- list keys ------------------------------------------------------------------------------
 
@@ -336,7 +404,7 @@ class PipelinePane(Pane):
     def set_full(self, *, is_full: bool) -> None:
         """Give the step all of the pane, or the graph its place back."""
         self._is_full = is_full
-        self._fit()
+        self.fit()
         # What is hidden loses the focus, and with it the pane its keys.
         self.focus_view.focus()
         self._say()
@@ -381,7 +449,9 @@ class PipelinePane(Pane):
     # --- keys -----------------------------------------------------------------------------------
 
     def scopes(self) -> tuple[str, ...]:
-        """Return the scopes in force: those of the step while it has all of the pane."""
+        """Return the scopes in force: those of an open gate, of the step while it has all of the pane."""
+        if self.is_answering:
+            return ("gate", "list")
         return ("step", "pipeline", "list") if self._is_full else ("pipeline", "list")
 
     def ask_run(self, what: RunRequestKind) -> None:
@@ -442,7 +512,7 @@ class PipelinePane(Pane):
     def toggle_overview(self) -> None:
         """Show the overview, or hide it."""
         self._has_overview = not self.has_overview
-        self._fit()
+        self.fit()
         self._say()
 
     def label_of(self, key_id: str) -> str:
@@ -450,6 +520,10 @@ class PipelinePane(Pane):
             return "find"
         if key_id == "list.open" and self.gate is not None:
             return "its row"
+        if key_id == "pipeline.answer" and self.gate is not None and not self._is_gate:
+            return "to its row"
+        if key_id == "gate.answer":
+            return self.answer.label()
         return super().label_of(key_id)
 
     def why_no_run(self) -> str:
@@ -480,11 +554,6 @@ class PipelinePane(Pane):
         if run is None or run.finished_at is not None:
             return self.why_no_run()
         return "The run goes on: a step is done again when it has ended."
-
-    def open_gate(self) -> None:
-        """Go to the row of the queue in which the gate waits."""
-        if self.gate is not None:
-            self.main.show_action(self.gate)
 
     def scroll_page(self, step: int) -> None:
         """Scroll a page of the graph, or items of an open fold, down (1) or up (-1)."""

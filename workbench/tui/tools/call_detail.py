@@ -3,19 +3,22 @@
 Lines are untrusted: made safe and wrapped, never cut. It never has the focus.
 """
 
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
 
 from textual.content import Content
 from textual.strip import Strip
+from textual.style import Style
 
 from workbench.render import cells
+from workbench.render.cells import key_hint
 from workbench.text.human import clock_time_millis
 from workbench.text.safe import safe_text
 from workbench.tui import render_context
 from workbench.tui.conversation.streaming_text import wrap_line
 from workbench.tui.widgets.line_view import LineView
-from workbench.views.detail_pages import DetailPage, PageSection
+from workbench.views.detail_pages import DetailPage, LineTone, PageSection, output_tones
+from workbench.views.status_icons import ICONS
 
 FIXED_ROWS: Final = 3
 """Title, parts, a blank row."""
@@ -29,6 +32,15 @@ _EMPTY_PARTS: Final = {
 }
 
 
+class _Row(NamedTuple):
+    """A piece of a line of a part, as wide as fits."""
+
+    line: int
+    start: int
+    """The first character of it in its line."""
+    text: str
+
+
 class CallView(LineView):
     """The parts of one call; the first rows stay while the rest scrolls."""
 
@@ -39,7 +51,10 @@ class CallView(LineView):
         self.detail: DetailPage | None = None
         self.find = ""
         self._part = 0
-        self._rows: list[str] = []
+        self.is_past = False
+        """Whether it shows a recording: then it does not say what can be done next."""
+        self._lines: Sequence[str] = ()
+        self._rows: list[_Row] = []
         self._below: list[Content] = []
 
     # --- what is shown --------------------------------------------------------------------------
@@ -78,7 +93,9 @@ class CallView(LineView):
         """Go to the next row that holds a text, from the top again after the last; False without one."""
         is_again, self.find = text == self.find, text
         start = self.first_line + (1 if is_again else 0)
-        hits = [index for index, row in enumerate(self._rows) if text and text.casefold() in row.casefold()]
+        hits = [
+            index for index, row in enumerate(self._rows) if text and text.casefold() in row.text.casefold()
+        ]
         self.invalidate()
         if not hits:
             return False
@@ -95,6 +112,9 @@ class CallView(LineView):
         super().notify_style_update()
 
     def _lay_out(self, top: int) -> None:
+        section = self.section
+        lines = () if section is None else section.lines or (_EMPTY_PARTS.get(section.name, ""),)
+        self._lines = tuple(self._in_glyphs(number, line) for number, line in enumerate(lines))
         self._rows = list(self._wrapped())
         self._below = self._ending(self.detail) if self.detail is not None else []
         self._strips.clear()
@@ -102,12 +122,23 @@ class CallView(LineView):
         self.scroll_to_line(top)
         self.refresh()
 
-    def _wrapped(self) -> Iterable[str]:
-        section, width = self.section, max(1, self.width - _INDENT - 1)
-        if section is None:
-            return
-        for line in section.lines or (_EMPTY_PARTS.get(section.name, ""),):
-            yield from (row.rstrip() for row in wrap_line(safe_text(line).expandtabs(8), width))
+    def _in_glyphs(self, number: int, line: str) -> str:
+        """Return a line made safe, its status icons in the characters in force."""
+        text, section, glyphs = safe_text(line).expandtabs(8), self.section, render_context.glyphs(self)
+        if section is None or not glyphs.is_ascii:
+            return text
+        for start, end, tone in section.tones.get(number, ()):
+            if tone in ICONS and end - start == 1:
+                text = text[:start] + glyphs.of(tone) + text[end:]
+        return text
+
+    def _wrapped(self) -> Iterable[_Row]:
+        width = max(1, self.width - _INDENT - 1)
+        for number, line in enumerate(self._lines):
+            start = 0
+            for text in wrap_line(line, width):
+                yield _Row(number, start, text.rstrip())
+                start += len(text)
 
     # --- drawing --------------------------------------------------------------------------------
 
@@ -131,18 +162,44 @@ class CallView(LineView):
         )
         return cells.line_strip(content, width, ink.on("background"))
 
-    def _row(self, row: str) -> Content:
+    def _row(self, row: _Row) -> Content:
         section, ink = self.section, render_context.ink(self)
         name = "muted" if section is None or section.is_empty else "foreground"
-        if section is not None and section.name == "Changes" and row[:1] in ("+", "-"):
-            name = "added" if row[0] == "+" else "removed"
-        content = cells.mark_hidden(cells.styled(" " * _INDENT + row, ink.of(name)), ink)
-        start = row.casefold().find(self.find.casefold()) if self.find else -1
+        if section is not None and section.name == "Changes" and row.text[:1] in ("+", "-"):
+            name = "added" if row.text[0] == "+" else "removed"
+        content = cells.styled(row.text, ink.of(name))
+        for start, end, style in self._spans(row.line):
+            content = content.stylize(style, max(0, start - row.start), max(0, end - row.start))
+        content = cells.mark_hidden(Content(" " * _INDENT) + content, ink)
+        start = row.text.casefold().find(self.find.casefold()) if self.find else -1
         return (
             content.stylize(ink.hit(), _INDENT + start, _INDENT + start + len(self.find))
             if start >= 0
             else content
         )
+
+    def _spans(self, line: int) -> Iterable[tuple[int, int, Style]]:
+        """Return what of a line has a colour of its own: code of a file, a status, words of test runners."""
+        section, ink = self.section, render_context.ink(self)
+        painter = render_context.painter(self)
+        if section is None or section.is_empty:
+            return []
+        if section.path:
+            painted = painter.lines(section.path, self._lines) if painter is not None else ()
+            spans = painted[line] if line < len(painted) else ()
+            return [(start, end, ink.of(color)) for start, end, color in spans]
+        tones = section.tones.get(line) or (output_tones(self._lines[line]) if section.is_output else ())
+        return [(start, end, self._tone(tone)) for start, end, tone in tones]
+
+    def _tone(self, tone: LineTone) -> Style:
+        ink = render_context.ink(self)
+        match tone:
+            case "strong":
+                return ink.of("foreground", bold=True)
+            case "muted" | "faint":
+                return ink.of(tone)
+            case _:
+                return ink.sign(tone)
 
     def _title(self, detail: DetailPage, width: int) -> Strip:
         ink, glyphs = render_context.ink(self), render_context.glyphs(self)
@@ -151,8 +208,9 @@ class CallView(LineView):
             (tool, ink.of("foreground", bold=True)), " ",
             (f"{glyphs.of(detail.sign)} {ended}", ink.sign(detail.sign)),
         )  # fmt: skip
-        key = ink.of("info", bold=True)
-        right = Content.assemble(("[ ]", key), " part   ", ("/", key), " find   ", ("y", key), " copy")
+        is_asking = detail.sign == "waiting" and bool(detail.keys) and not self.is_past
+        hints = (("[ ]", "part"), *(detail.keys if is_asking else (("/", "find"), ("y", "copy"))))
+        right = Content("   ").join(key_hint(keys, words, ink) for keys, words in hints)
         return cells.title_strip(left, right, width, ink, glyphs=glyphs)
 
     def _parts(self, detail: DetailPage, width: int) -> Content:
@@ -182,7 +240,12 @@ class CallView(LineView):
                 ).stylize(style, len(clock_time_millis(when)) + 1)
             )
         lines = [Content(""), *self._flowed(moments)]
-        return [*lines, cells.safe_content(f" {detail.told}", ink.of("muted"), ink)] if detail.told else lines
+        if detail.told:
+            lines.append(cells.safe_content(f" {detail.told}", ink.of("muted"), ink))
+        if detail.keys and detail.sign != "waiting" and not self.is_past:
+            hints = Content("   ").join(key_hint(keys, words, ink) for keys, words in detail.keys)
+            lines.append(Content.assemble((" what next:  ", ink.of("muted")), hints))
+        return lines
 
     def _flowed(self, moments: Iterable[Content]) -> list[Content]:
         """Put as many moments on a line as fit."""
