@@ -32,6 +32,7 @@ from workbench.views.conversation import BlockHit, Transcript
 from workbench.views.conversation_blocks import ErrorBlock
 from workbench.views.pipeline import PipelineRun
 from workbench.views.sessions import ChangedFile, HeaderFacts
+from workbench.views.welcome import WelcomeFacts
 
 if TYPE_CHECKING:
     from workbench.journal.decisions import DecisionResult
@@ -288,17 +289,14 @@ class ConversationModel(Struct, frozen=True, kw_only=True):
     """The conversation of one session."""
 
     session: Session | None
-    """None: there is no session yet, or no model (`has_model`)."""
+    """None: there is no session yet, or the next message begins one."""
     transcript: Transcript
     """Folded already; the same object as before while the session is the same."""
     changed: frozenset[str] | None
     """Ids of blocks that changed since the last `show`; None: another session, draw everything."""
     now: int
-    has_model: bool = True
-    opening: Sequence[str] = ()
-    """Lines instead of how a session is begun."""
-    elsewhere: int = 0
-    """How many sessions there are of other folders, where this one has none."""
+    welcome: WelcomeFacts | None = None
+    """The first page, where there is no session to show."""
     part: str = ""
     """Which part of a long conversation is shown, where it is not the end."""
 

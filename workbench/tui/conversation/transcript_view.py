@@ -33,6 +33,7 @@ from workbench.views.conversation_blocks import (
     TextBlock,
     ThoughtBlock,
 )
+from workbench.views.welcome import WelcomeFacts
 
 
 class HeightIndex:
@@ -135,6 +136,9 @@ class BlockView(LineView):
         """What is looked for: underlined wherever it stands on a line."""
         self.empty: Sequence[Content] = ()
         """What is said instead while there are no blocks."""
+        self.welcome: WelcomeFacts | None = None
+        """The first page, which is said instead of it."""
+        self._welcome_rows: tuple[object, Sequence[Strip]] = (None, ())
         self.is_following = True
         self.has_later = False
         """Whether what is shown ends before the conversation does."""
@@ -386,6 +390,9 @@ class BlockView(LineView):
     def fixed_line(self, y: int, width: int) -> Strip | None:
         if self.blocks or not self.empty:
             return None
+        if self.welcome is not None:
+            rows = self._rows_of_welcome(self.welcome, width)
+            return rows[y] if y < len(rows) else None
         room = max(1, width - REPLY_INDENT - 1)
         rows = [row for line in self.empty for row in cells.wrap_line(line, room)]
         if y >= len(rows):
@@ -393,6 +400,15 @@ class BlockView(LineView):
         return cells.line_strip(
             Content(" " * REPLY_INDENT) + rows[y], width, render_context.ink(self).on("background")
         )
+
+    def _rows_of_welcome(self, facts: WelcomeFacts, width: int) -> Sequence[Strip]:
+        look = render_context.context_of(self)
+        made_of = (facts, width, self.size.height, look.ink, look.glyphs, look.painter)
+        if self._welcome_rows[0] != made_of:
+            from workbench.render.welcome import welcome_rows
+
+            self._welcome_rows = made_of, welcome_rows(*made_of)
+        return self._welcome_rows[1]
 
     def draw_line(self, line: int, width: int) -> Strip:
         index, row = self._heights.at(line)

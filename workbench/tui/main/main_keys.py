@@ -143,7 +143,7 @@ FIRST: Final[tuple[Key["MainScreen"], ...]] = (
     Key(id="first.demo", keys=("d",), label="demo", tooltip="a recorded agent on a copy of an example",
         group="Start", footer=1, is_override=True, decides=True,
         action=lambda screen: screen.textual.exit(EXIT_FOR_DEMO)),
-    Key(id="first.providers", keys=("p",), label="providers", tooltip="set up a model", group="Start",
+    Key(id="first.providers", keys=("p",), label="set up a model", tooltip="set up a model", group="Start",
         footer=2, decides=True,
         action=_open_setup),
 )  # fmt: skip

@@ -165,6 +165,8 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
         """Read what the first frame shows; the text field is in it where nothing else wants the keys."""
         self.state.load(self.textual.opens_on)
         self.context.status.has_model = self.context.backend.has_model()
+        if self.presenter.is_first_page:
+            self.places.current = 1
         if self.presenter.has_model:
             self.composer.prepare()
 
@@ -172,9 +174,9 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
         """Put the focus where something is said; without a model on the page that says how to get one."""
         is_alone = self.layout_controller.is_alone
         is_first = not self.state.sessions or self.textual.opens_on is not None
-        self.places.current = (
-            1 if is_first and not (self.state.pending and (self.state.sessions or is_alone)) else 2
-        )
+        if not self.presenter.is_first_page:
+            waits = self.state.pending and (self.state.sessions or is_alone)
+            self.places.current = 1 if is_first and not waits else 2
         if self.presenter.has_model:
             self.composer.focus_input()
         else:
@@ -221,7 +223,10 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
 
     def take_in(self, fresh: Sequence[Event]) -> None:
         """Fold events and show what they changed."""
+        was_first = self.presenter.is_first_page
         changed = self.state.apply(fresh)
+        if self.presenter.is_first_page != was_first:
+            self.rearrange()
         if self.conversation.view.is_following and self.state.trim():
             self.presenter.another_part()
         if changed.has_first:
