@@ -53,6 +53,8 @@ _EXAMPLE_HUNK: Final = Hunk(
         ("+", '        log.debug("dispatch %s", request.path)'),
     ),
 )  # fmt: skip
+_CONTEXT_ROW: Final = 1
+"""Of the hunk: its head says the same."""
 _EXAMPLE_TITLE: Final = "one row of the queue, and what it would change"
 _EXAMPLE_KEYS: Final = (("a", "approve"), ("r", "reject"), ("space", "leave this part"), ("A", "always…"))
 
@@ -96,12 +98,13 @@ class _WelcomePage:
         forms = [
             [*name, *blank, *said, *blank, *example, *blank, *blank, *spaced, *blank, *end],
             [*name, *blank, *said, *blank, *example, *blank, *keys, *end],
+            [*name, *said, *example, *keys, *end[1:]],
             [*name, *blank, *said, *blank, *keys, *end],
             [self._short_name(), *said, *blank, *keys, *end],
             [self._short_name(), *said, *keys, *end[1:]],
             self.smallest(),
         ]
-        return forms if example else forms[2:]
+        return forms if example else forms[3:]
 
     def smallest(self) -> list[Strip]:
         """Return name and keys alone."""
@@ -171,7 +174,7 @@ class _WelcomePage:
         hints = [key_hint(key, glyphs.line(words), ink) for key, words in _EXAMPLE_KEYS]
         rows = [
             queue_strip(_EXAMPLE_ROW, inside, ink, glyphs, 0),
-            *(diff.strip(y, ink, glyphs, look) for y in range(len(diff))),
+            *(diff.strip(y, ink, glyphs, look) for y in range(len(diff)) if y != _CONTEXT_ROW),
             line_strip(key_hint_row(hints, inside), inside, base),
         ]
         return [
