@@ -410,7 +410,8 @@ class ConversationPane(Pane):
             self.post_message(LogWanted(self.error))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        if parameters == ("conversation.model",) and self._session is None:
+        if parameters == ("conversation.model",) and self.error is None:
+            # Without an error the key is free for the first page and for the end of the demo.
             return False
         return super().check_action(action, parameters)
 

@@ -147,6 +147,15 @@ FIRST: Final[tuple[Key["MainScreen"], ...]] = (
         footer=2, decides=True,
         action=_open_setup),
 )  # fmt: skip
+DEMO: Final[tuple[Key["MainScreen"], ...]] = (
+    Key(id="demo.replay", keys=("p",), label="replay it", tooltip="see the demo again, from its beginning",
+        group="Start", footer=1, in_palette=False, decides=True,
+        action=lambda screen: screen.replay_demo()),
+    Key(id="demo.pipeline", keys=("L",), label="its pipeline", tooltip="start the pipeline of the demo",
+        group="Start", footer=2, in_palette=False, decides=True,
+        action=lambda screen: screen.pipeline.open_launch()),
+)  # fmt: skip
+"""Count once the agent of the demo is done."""
 DIALOG: Final[tuple[Key["PromptBar"], ...]] = (
     Key(id="dialog.ok", keys=("enter",), label="do it", tooltip="do what the dialog says", group="Decide",
         footer=1, in_palette=False, decides=True,

@@ -391,6 +391,16 @@ class Presenter(SessionPresenter):
             is_tiny=self._context.layout.is_smaller_than_panes,
         )
 
+    @property
+    def ended_demo(self) -> str:
+        """Return the id of the demo's own session once its agent is done; empty before, and in no demo."""
+        if not self._opening or self.state.pending:
+            return ""
+        chats = [session for session in self.state.sessions.values() if session.kind == "chat"]
+        own = min(chats, key=lambda session: session.created_at, default=None)
+        is_done = own is not None and own.status == "ready" and own.open_turn is None and own.last_prompt_at
+        return own.id if own is not None and is_done else ""
+
     def show_welcome(self) -> None:
         """Show the first page anew, where it is on the screen: more is known of the folder."""
         if not self.state.sessions:
@@ -545,7 +555,10 @@ class Presenter(SessionPresenter):
         if not self.state.sessions and pane is self._widgets.conversation:
             self._widgets.footer.show(self._first_keys(), right)
             return
-        self._widgets.footer.show([] if pane is None else self._keys_of_pane(pane), right)
+        own = [] if pane is None else self._keys_of_pane(pane)
+        if self.ended_demo and not self._context.places.is_away:
+            own = [*self._demo_keys(), *own]
+        self._widgets.footer.show(own, right)
 
     def _first_keys(self) -> list[FooterKey]:
         """Return the keys of the first page; where there is room for nothing else only those of the page."""
@@ -556,6 +569,16 @@ class Presenter(SessionPresenter):
             keys += [("app.place-2", "trust this folder?")] if self.state.pending else []
             keys += [("app.compose", "write")] if self.has_model else []
         rows = [(keymap.key_of(key_id), label) for key_id, label in keys]
+        return [
+            FooterKey(keys=keymap.printed_keys(key, users) or users.get(key.id, key.keys[0]), label=label)
+            for key, label in rows
+        ]
+
+    def _demo_keys(self) -> list[FooterKey]:
+        """Return what leads on from a demo that is done."""
+        users = keymap.user_keymap(self._screen)
+        rows = [(key, key.label) for key in keymap.keys_of_scopes(["demo"])]
+        rows.append((keymap.key_of("app.place-5"), "find it"))
         return [
             FooterKey(keys=keymap.printed_keys(key, users) or users.get(key.id, key.keys[0]), label=label)
             for key, label in rows
