@@ -11,8 +11,9 @@ handles their messages.
 # the first answer.
 
 from abc import abstractmethod
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 from msgspec import Struct, field
@@ -26,7 +27,7 @@ from workbench.domain.events import Event
 from workbench.domain.rows import Action, Call, Session
 from workbench.domain.values import DecisionVerdict, SeenExtent, SelectedHunk
 from workbench.tui import keymap
-from workbench.tui.widgets.line_view import LineView, RowList
+from workbench.tui.widgets.line_view import JumpTarget, LineView, RowList
 from workbench.tui.widgets.pane_frame import PaneTitle
 from workbench.views.conversation import BlockHit, Transcript
 from workbench.views.conversation_blocks import ErrorBlock
@@ -254,6 +255,10 @@ class PartsSeen(Message):
     """Lines of the one part that is left which were not on the screen yet."""
 
 
+class JumpWanted(Message):
+    """The user wants letters on what is on the screen: the next key goes there."""
+
+
 class SourceChanged(Message):
     """The journal has new events; posted from the doorbell's thread."""
 
@@ -452,6 +457,16 @@ class Pane(Vertical):
         """Say something beside the pane's name and at the right end of its title."""
         self.title_row.show(facts, right, name)
 
+    def jump_targets(self) -> Iterator[JumpTarget]:
+        """Yield what letters lead to here, by cells of the screen: the pane, and what its views show."""
+        title = self.title_row.region
+        if title.area:
+            yield JumpTarget(title.offset, self.focus_view.focus)
+        for view in self.walk_children(LineView):
+            keys = view if view.focusable else self.focus_view
+            for target in view.jump_targets() if view.region.area else ():
+                yield JumpTarget(view.region.offset + target.at, partial(_jump, keys, target))
+
     def tick(self, now: int) -> None:
         """Be told of a new second while something is pending or runs; `now` in microseconds."""
 
@@ -574,6 +589,11 @@ class Pane(Vertical):
     def on_descendant_blur(self) -> None:
         """Show in the title that they do not any more, unless the focus only went elsewhere in here."""
         self.title_row.set_focused(self.has_pane_focus)
+
+
+def _jump(keys: Widget, target: JumpTarget) -> None:
+    keys.focus()
+    target.go()
 
 
 _NOTHING_TO_COPY = "There is nothing to copy under the cursor."

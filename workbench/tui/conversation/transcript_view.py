@@ -6,13 +6,15 @@ place when anything above it changes.
 
 from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate
 
 from msgspec import Struct, structs
 from textual import events
 from textual.content import Content
+from textual.geometry import Offset
 from textual.message import Message
 from textual.strip import Strip
 
@@ -20,7 +22,7 @@ from workbench.render import cells, conversation
 from workbench.render.conversation import blank_rows_before, block_lines
 from workbench.tui import render_context
 from workbench.tui.conversation.streaming_text import REPLY_INDENT, PartialMarkdown
-from workbench.tui.widgets.line_view import LineView
+from workbench.tui.widgets.line_view import JumpTarget, LineView
 from workbench.views.conversation_blocks import (
     Block,
     CallBlock,
@@ -489,6 +491,17 @@ class TranscriptView(BlockView):
         for key in {before, block_id}:
             self._redraw(key)
         self.post_message(self.Looked(self))
+
+    def jump_targets(self) -> Iterator[JumpTarget]:
+        lines = self.visible_lines
+        index = self._heights.at(lines.start)[0] if len(lines) and lines.start < self._heights.total else 0
+        for block in self.blocks[index:]:
+            top = self._heights.top(self._index[block.id]) + self._gap(self._index[block.id])
+            if top >= lines.stop:
+                return
+            if top >= lines.start and not is_hidden(block):
+                go = partial(self.put_cursor, block.id, is_revealed=False)
+                yield JumpTarget(Offset(0, top - lines.start), go)
 
     def show_hit(self, block_id: str) -> None:
         """Put the cursor on a block that holds what is looked for, and the hit on the screen."""

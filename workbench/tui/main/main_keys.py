@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 from workbench.tui.backend import EXIT_FOR_DEMO
 from workbench.tui.keymap import Key
 from workbench.tui.main.places import NO_SUCH_PLACE, PLACES, Place
-from workbench.tui.pane import FirstWaiting
+from workbench.tui.pane import FirstWaiting, JumpWanted
 
 if TYPE_CHECKING:
     from workbench.tui.main.bars import Sidebar
@@ -103,6 +103,9 @@ LIST: Final[tuple[Key["Pane"], ...]] = (
     Key(id="list.row-last", keys=("G", "end"), label="", tooltip="last", shown="-", group="Move",
         in_palette=False,
         action=lambda pane: pane.move_to_end(is_last=True)),
+    Key(id="list.jump", keys=(";",), label="jump", tooltip="jump: letters on what is seen, then one of them",
+        group="Move", footer=71, opens_field=True,
+        action=lambda pane: pane.post_message(JumpWanted())),
     Key(id="list.half-down", keys=("ctrl+d", "pagedown"), label="half a page", tooltip="half a page down, up",
         shown="ctrl+d u", group="Move", in_palette=False,
         action=lambda pane: pane.scroll_half(1)),
