@@ -712,18 +712,14 @@ def test_nothing_said_yet():
     play(Scene(), act)
 
 
-def test_without_a_model_it_says_how_to_begin():
+def test_where_the_next_message_begins_a_session_it_says_so():
     scene = Scene()
 
     async def act(app, pilot):
-        shown = ConversationModel(
-            session=None, transcript=Transcript(""), changed=None, now=0, has_model=False
-        )
-        scene.pane.show(shown)
+        scene.pane.show(ConversationModel(session=None, transcript=Transcript(""), changed=None, now=0))
         await pilot.pause()
         text = "\n".join(app.lines())
-        assert "No model is set up." in text
-        assert "d  the demo: a recorded agent on a" in text
+        assert "A new session." in text and "Write below" in text
 
     play(scene, act)
 

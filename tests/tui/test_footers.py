@@ -44,7 +44,7 @@ def test_the_trust_question_offers_no_rule(tmp_path):
         assert "extend" not in last
         assert "choice" in last and "m mark" not in last
         await shown.press("m")
-        assert shown.said == "an ask like this one is answered by itself"
+        assert shown.said == "the trust question is answered by itself"
 
     play(stage, body)
 
@@ -74,7 +74,10 @@ def test_a_decided_row_offers_no_choice_and_says_where_the_next_is(tmp_path):
         stage.begin()
         await asyncio.to_thread(stage.drive)
         await shown.look()
+        assert shown.approvals.queue.current.is_pending, "nothing waited: the cursor goes to what came"
         await shown.press("escape", "2")
+        shown.approvals.queue.put_cursor(question)
+        await shown.settle()
         last = shown.text.splitlines()[-1]
         assert "n N next that waits" in last and "choice" not in last and "mark" not in last.partition("M")[0]
         await shown.press("a")
@@ -104,3 +107,22 @@ def test_a_notice_outside_of_the_terminal_names_what_waits_and_how_long(tmp_path
         assert words.endswith(":00 left")
 
     play(staged(tmp_path), body, notify_desktop=lambda *words: said.append(words))
+
+
+def test_what_comes_while_a_diff_fills_the_screen_waits_below_and_what_waits_keeps_the_cursor(tmp_path):
+    stage = Stage(tmp_path, THREE, clock=ManualClock(), files=FILES)
+    question = workspace_trust.open_trust_question(stage.journal, str(stage.workspace))
+
+    async def body(shown):
+        await shown.press("ctrl+g", "ctrl+t", "escape", "2", "enter")
+        assert shown.approvals.is_full
+        stage.begin()
+        await asyncio.to_thread(stage.drive)
+        await shown.look()
+        assert (shown.approvals.queue.cursor, len(shown.main.state.pending) > 0) == (question, True)
+        await shown.press("escape", "n")
+        at = shown.approvals.queue.cursor
+        await shown.look()
+        assert (shown.approvals.queue.cursor, at != question) == (at, True)
+
+    play(stage, body)

@@ -166,7 +166,7 @@ def test_a_trust_question_is_answered_by_ctrl_t_and_keeps_showing_the_answer(tmp
     workspace_trust.open_trust_question(stage.journal, str(stage.workspace))
 
     async def body(shown):
-        assert [row.verb for row in shown.approvals.rows] == ["ask"]
+        assert [(row.verb, row.target) for row in shown.approvals.rows] == [("trust", "this folder")]
         assert "ctrl+t trust" in shown.text.splitlines()[-1]
         await shown.press("t", "T", "a", "r")
         assert stage.journal.trust(str(stage.workspace)) is None
@@ -175,6 +175,8 @@ def test_a_trust_question_is_answered_by_ctrl_t_and_keeps_showing_the_answer(tmp
         assert (trust.read_grant, stage.journal.actions(states=("pending",))) == (reads, [])
         (chosen,) = [line for line in shown.text.splitlines() if "● trust" in line]
         assert f"● {label}" in chosen
+        # What was asked is over: it takes no room from what comes.
+        assert "○ not now" not in shown.text and "rules let calls pass" not in shown.text
 
     play(stage, body)
 

@@ -71,11 +71,11 @@ def test_how_a_model_is_set_up_is_a_page_and_a_model_that_comes_is_noticed(tmp_p
         await shown.press("escape", "1", "p")
         assert "/x/config.json" in shown.text
         await shown.press("escape")
-        assert "No model is set up." in shown.text
+        assert "p   set up a model" in shown.text and "Write below" not in shown.text
         has[0] = True
         shown.app.main.tasks.read_asks()
         await shown.settle()
-        assert "No model is set up." not in shown.text
+        assert "Write below" in shown.text
 
     services = backend(has_model=lambda: has[0], config_file=lambda: "/x/config.json")
     started(tmp_path, services, body)

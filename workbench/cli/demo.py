@@ -110,7 +110,7 @@ def _demo_session(demo: Demo) -> Session | None:
     from workbench.config.keys import RECORDED
     from workbench.host import session_requests
 
-    session = next(iter(demo.journal.sessions(workspace=demo.workspace)), None)
+    session = own_session(demo.journal, demo.workspace)
     if session is None:
         recording = load_recording(str(demo.place.recording))
         configuration = {"recording": {"path": str(recording.path), "sha256": recording.sha256}}
@@ -122,6 +122,12 @@ def _demo_session(demo: Demo) -> Session | None:
     if session.reason not in ("parked", None):
         session_requests.continue_session(demo.journal, session.id, user_actor())
     return session
+
+
+def own_session(journal: Journal, workspace: str) -> Session | None:
+    """Return the session that the demo began: no run, step or fork that came after it."""
+    sessions = journal.sessions(workspace=workspace, kinds=("chat",))
+    return min(sessions, key=lambda session: session.created_at, default=None)
 
 
 def _print_finished(demo: Demo) -> int:
@@ -180,7 +186,7 @@ def _with_this_python(recording: bytes) -> bytes:
 
 def summary_lines(place: DemoFolder, journal: Journal, workspace: str) -> Iterable[str]:
     """Yield the last words of a demo."""
-    session = next(iter(journal.sessions(workspace=workspace)), None)
+    session = own_session(journal, workspace)
     if session is None:
         return
     yield written_files_line(journal, session)

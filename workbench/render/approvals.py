@@ -35,12 +35,16 @@ from workbench.text import human
 from workbench.text.human import clock_time
 from workbench.views.action_detail import ActionDetail, CommandPartRow, CommandParts
 from workbench.views.approvals import QueueRow, Urgency
+from workbench.views.trust_question import NamedList
 
 BODY_INDENT: Final = 3
 MAX_NAME_CELLS: Final = 20
 """Longer names of facts get a line of their own."""
 CHOICE_KEYS: Final = {"reject": "r"}
+TRUST_KEY: Final = "ctrl+t"
+"""Answers a trust question with what is chosen; a letter could be one of a sentence."""
 MAX_DETAIL_TITLE_CELLS: Final = 60
+MAX_LABEL_CELLS: Final = 32
 MIN_TARGET_CELLS: Final = 16
 
 
@@ -61,7 +65,9 @@ def body_and_parts_table(
         _output_lines(detail, room, ink, glyphs),
         [] if detail.parts is None else command_part_lines(detail.parts, room, ink, glyphs),
         wrap_plain_text(detail.prompt, room, ink) if detail.prompt else [],
+        *(_list_lines(named, room, ink) for named in detail.acts),
         _choice_lines(detail, choice, room, ink, glyphs),
+        *(_list_lines(named, room, ink) for named in detail.covers),
         _pair_lines(detail.subject, room, ink),
         _pair_lines(_fact_pairs(detail), room, ink),
     ]
@@ -120,6 +126,8 @@ def detail_title(detail: ActionDetail, ink: Ink, glyphs: Glyphs) -> Content:
     """Return the title of the detail: `src/shop/router.py +6 −3`, `run_in_terminal ! 3 risks`."""
     bold = ink.of("foreground", bold=True)
     name = detail.target if detail.files or detail.kind != "tool" else detail.tool or detail.verb
+    if detail.kind == "trust":
+        name = f"{detail.verb}  {detail.target}"
     left = shorten_line(
         safe_content(glyphs.target(name), bold, ink),
         MAX_DETAIL_TITLE_CELLS,
@@ -180,13 +188,31 @@ def _choice_lines(
 ) -> list[Content]:
     lines: list[Content] = []
     has_letters = detail.is_pending and detail.kind != "trust"
+    pad = len(TRUST_KEY) if detail.is_pending and detail.kind == "trust" else 1
     for offered in detail.choices:
         is_chosen = offered.key == choice
         sign = glyphs.of("running" if is_chosen else "todo")
         style = ink.of("info", bold=True) if is_chosen else ink.of("foreground")
         letter = CHOICE_KEYS.get(offered.key, "a" if is_chosen else " ") if has_letters else " "
-        head = styled(f"{letter}  ", ink.of("info", bold=True)) + styled(f"{sign} ", style)
+        letter = TRUST_KEY if pad > 1 and is_chosen else letter
+        head = styled(f"{letter:<{pad}}  ", ink.of("info", bold=True)) + styled(f"{sign} ", style)
         lines += _hanging_lines(head, [offered.label or offered.key], room, ink)
+    return lines
+
+
+def _list_lines(named: NamedList, room: int, ink: Ink) -> list[Content]:
+    """Return a heading, and its rows with what each is for in a column of its own."""
+    labels = [safe_content(label, ink.of("muted"), ink) for label, _ in named.rows]
+    width = min(MAX_LABEL_CELLS, room // 2, max((label.cell_length for label in labels), default=0))
+    lines = [styled(named.heading, ink.of("faint"))]
+    for label, (_, text) in zip(labels, named.rows, strict=True):
+        head = shorten_line(label, width)
+        head = styled("  ") + head.pad_right(max(0, width - head.cell_length)) + styled("  ")
+        code = [mark_hidden(styled(line, _BODY_STYLE), ink) for line in safe_lines(text)]
+        body = wrap_code(code, max(1, room - head.cell_length))
+        lines += [
+            (styled(" " * head.cell_length) if index else head) + line for index, line in enumerate(body)
+        ]
     return lines
 
 

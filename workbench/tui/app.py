@@ -67,7 +67,7 @@ from workbench.tui.key_queue import KeyQueue, QueuedEvent, dispatch_key
 from workbench.tui.keys import CHAINS
 from workbench.tui.main.context import WorkspaceStatus
 from workbench.tui.main.screen import MainScreen
-from workbench.tui.pane import SourceChanged, StopAgent
+from workbench.tui.pane import JumpWanted, SourceChanged, StopAgent
 from workbench.tui.state import ScreenState
 from workbench.tui.widgets.line_view import LineView
 from workbench.views.data_source import DataSource
@@ -426,6 +426,12 @@ class WorkbenchApp(App[int], inherit_bindings=False):
     def _come_back(self) -> None:
         """Write everything after `fg`: the terminal shows nothing of what is known to stand there."""
         self.refresh(layout=True)
+
+    @on(JumpWanted)
+    def _jump(self) -> None:
+        from workbench.tui.main.jump import open_jump
+
+        open_jump(self)
 
     # --- the end --------------------------------------------------------------------------------
 

@@ -11,8 +11,9 @@ handles their messages.
 # the first answer.
 
 from abc import abstractmethod
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
 
 from msgspec import Struct, field
@@ -26,12 +27,13 @@ from workbench.domain.events import Event
 from workbench.domain.rows import Action, Call, Session
 from workbench.domain.values import DecisionVerdict, SeenExtent, SelectedHunk
 from workbench.tui import keymap
-from workbench.tui.widgets.line_view import LineView, RowList
+from workbench.tui.widgets.line_view import JumpTarget, LineView, RowList
 from workbench.tui.widgets.pane_frame import PaneTitle
 from workbench.views.conversation import BlockHit, Transcript
 from workbench.views.conversation_blocks import ErrorBlock
 from workbench.views.pipeline import PipelineRun
 from workbench.views.sessions import ChangedFile, HeaderFacts
+from workbench.views.welcome import WelcomeFacts
 
 if TYPE_CHECKING:
     from workbench.journal.decisions import DecisionResult
@@ -253,6 +255,10 @@ class PartsSeen(Message):
     """Lines of the one part that is left which were not on the screen yet."""
 
 
+class JumpWanted(Message):
+    """The user wants letters on what is on the screen: the next key goes there."""
+
+
 class SourceChanged(Message):
     """The journal has new events; posted from the doorbell's thread."""
 
@@ -288,17 +294,14 @@ class ConversationModel(Struct, frozen=True, kw_only=True):
     """The conversation of one session."""
 
     session: Session | None
-    """None: there is no session yet, or no model (`has_model`)."""
+    """None: there is no session yet, or the next message begins one."""
     transcript: Transcript
     """Folded already; the same object as before while the session is the same."""
     changed: frozenset[str] | None
     """Ids of blocks that changed since the last `show`; None: another session, draw everything."""
     now: int
-    has_model: bool = True
-    opening: Sequence[str] = ()
-    """Lines instead of how a session is begun."""
-    elsewhere: int = 0
-    """How many sessions there are of other folders, where this one has none."""
+    welcome: WelcomeFacts | None = None
+    """The first page, where there is no session to show."""
     part: str = ""
     """Which part of a long conversation is shown, where it is not the end."""
 
@@ -454,6 +457,16 @@ class Pane(Vertical):
         """Say something beside the pane's name and at the right end of its title."""
         self.title_row.show(facts, right, name)
 
+    def jump_targets(self) -> Iterator[JumpTarget]:
+        """Yield what letters lead to here, by cells of the screen: the pane, and what its views show."""
+        title = self.title_row.region
+        if title.area:
+            yield JumpTarget(title.offset, self.focus_view.focus)
+        for view in self.walk_children(LineView):
+            keys = view if view.focusable else self.focus_view
+            for target in view.jump_targets() if view.region.area else ():
+                yield JumpTarget(view.region.offset + target.at, partial(_jump, keys, target))
+
     def tick(self, now: int) -> None:
         """Be told of a new second while something is pending or runs; `now` in microseconds."""
 
@@ -576,6 +589,11 @@ class Pane(Vertical):
     def on_descendant_blur(self) -> None:
         """Show in the title that they do not any more, unless the focus only went elsewhere in here."""
         self.title_row.set_focused(self.has_pane_focus)
+
+
+def _jump(keys: Widget, target: JumpTarget) -> None:
+    keys.focus()
+    target.go()
 
 
 _NOTHING_TO_COPY = "There is nothing to copy under the cursor."

@@ -31,10 +31,20 @@ from workbench.views.approvals import (
     MAX_TITLE_CELLS,
     HunkSelection,
     Urgency,
+    action_words,
     seconds_left,
     urgency_for,
 )
 from workbench.views.status_icons import StatusName, action_status, call_status
+from workbench.views.trust_question import (
+    NOTHING_TO_TRUST,
+    TRUST_ANSWERED,
+    TRUST_SENTENCE,
+    NamedList,
+    has_trust_facts,
+    trust_acts,
+    trust_files,
+)
 
 ChangeKind = Literal["create", "modify", "delete"]
 
@@ -106,6 +116,10 @@ class ActionDetail(Struct, frozen=True, kw_only=True):
     choices: tuple[Choice, ...] = ()
     chosen: str | None = None
     subject: tuple[tuple[str, str], ...] = ()
+    acts: tuple[NamedList, ...] = ()
+    """What an answer lets happen, before the choices."""
+    covers: tuple[NamedList, ...] = ()
+    """What an answer is about, below the choices."""
     warnings: tuple[ActionWarning, ...] = ()
     decision_sign: StatusName = "waiting"
     decision_word: str = ""
@@ -170,10 +184,10 @@ def action_detail(
     )
     command = _command_of(action, proposed)
     printed = finished.preview.splitlines() if finished is not None and command else []
-    return ActionDetail(
-        id=action.id, digest=action.digest, kind=action.kind, verb=action.verb,
-        tool=one_line(action.tool or "", 64),
-        target=one_line(action.target, MAX_TARGET_CELLS), sign=sign, state_word=word,
+    verb, target = action_words(action)
+    detail = ActionDetail(
+        id=action.id, digest=action.digest, kind=action.kind, verb=verb,
+        tool=one_line(action.tool or "", 64), target=target, sign=sign, state_word=word,
         session_id=action.session_id,
         session_title=one_line(session.title, MAX_TITLE_CELLS) if session else "", turn_id=action.turn_id,
         files=files, hunks=tuple(hunks), command=command,
@@ -195,6 +209,23 @@ def action_detail(
         must_see_all=_must_see_all(action, files), successor=action.successor,
         why_asked=_why_asked(action, verdict), why_no_rule=_why_no_rule(verdict), parts=parts,
     )  # fmt: skip
+    is_trust = action.kind == "trust" and has_trust_facts(opened.subject)
+    return _trust_detail(detail, opened) if is_trust else detail
+
+
+def _trust_detail(detail: ActionDetail, opened: ActionOpened) -> ActionDetail:
+    """Return a trust question in lists; of one that was answered the answer, and what comes next."""
+    if not detail.is_pending:
+        answers = tuple(choice for choice in detail.choices if choice.key == detail.chosen)
+        return replace(detail, prompt=TRUST_ANSWERED, choices=answers)
+    place = one_line(opened.target, MAX_TARGET_CELLS)
+    files = trust_files(opened.subject)
+    return replace(
+        detail,
+        prompt=f"{place}\n{TRUST_SENTENCE if files else NOTHING_TO_TRUST}",
+        acts=trust_acts(opened.subject),
+        covers=files,
+    )
 
 
 def _why_asked(action: Action, verdict: GateVerdict | None) -> str:

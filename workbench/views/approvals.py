@@ -217,9 +217,9 @@ def _action_row(of: _RowInputs) -> QueueRow:
     risks = tuple(one_line(warning, 40) for warning in action.warnings if warning != "stale")
     if sign == "partly" and (taken := taken_text(action.selection or (), of.sizes)):
         word = taken if taken.endswith("lines") else f"{taken} hunks"
+    verb, target = action_words(action)
     return QueueRow(
-        id=action.id, sign=sign, verb=one_line(action.verb, 5),
-        target=one_line(action.target, MAX_TARGET_CELLS),
+        id=action.id, sign=sign, verb=verb, target=target,
         added=action.added, removed=action.removed, more_files=max(0, len(action.files) - 1),
         session_id=action.session_id, session_title=_session_title(of.session),
         state_word=_risk_word(risks, word) if is_pending else word, left_seconds=left,
@@ -227,6 +227,13 @@ def _action_row(of: _RowInputs) -> QueueRow:
         warnings=risks, mark=of.is_marked,
         can_batch=is_pending and action.kind == "tool" and not action.warnings,
     )  # fmt: skip
+
+
+def action_words(action: Action) -> tuple[str, str]:
+    """Return the verb and what it acts on, safe; a trust question is always about the folder on show."""
+    if action.kind == "trust":
+        return "trust", "this folder"
+    return one_line(action.verb, 5), one_line(action.target, MAX_TARGET_CELLS)
 
 
 def _risk_word(risks: Sequence[str], word: str) -> str:

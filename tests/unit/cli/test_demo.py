@@ -5,6 +5,12 @@ from types import SimpleNamespace
 
 import pytest
 
+from tests.support.stage import USER
+from workbench.cli.demo import DemoFolder, own_session, summary_lines
+from workbench.host import session_requests
+from workbench.journal.home import Home
+from workbench.journal.journal import Journal
+
 
 @pytest.fixture
 def demo(shell, monkeypatch):
@@ -28,6 +34,20 @@ def test_three_answers_make_the_tests_green(demo, shell):
     assert "Tests: green." in shell.out and "All three tests are green" in shell.out
     assert demo("") == 0
     assert "This demo has come to its end." in shell.out
+
+
+def test_the_last_words_are_of_the_session_of_the_demo_whatever_ran_after_it(demo, shell):
+    assert demo("a 1\na 2\na 3\n") == 0
+    folder = shell.folder / "demo"
+    workspace = str((folder / "project").resolve())
+    with Journal.open(Home.open(folder / "home")) as journal:
+        done = own_session(journal, workspace)
+        session_requests.create_session(
+            journal, workspace=workspace, provider="recorded", model="later", actor=USER
+        )
+        words = list(summary_lines(DemoFolder(folder=folder), journal, workspace))
+        assert next(iter(journal.sessions(workspace))).id != done.id
+    assert words[0].startswith("Written: shop/router.py") and words[1] == "Tests: green."
 
 
 def test_two_of_the_three_places_are_enough(demo, shell):

@@ -4,8 +4,9 @@ Owns scrolling, the current hunk and line, and the arming of the pane. It decide
 kept by `receipts`.
 """
 
-from collections.abc import Collection, Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 from msgspec import Struct
@@ -13,6 +14,7 @@ from msgspec.structs import replace
 from textual import events, on
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
+from textual.geometry import Offset
 from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
@@ -27,7 +29,7 @@ from workbench.tui.approvals.receipts import LayoutReceipts, Receipts, RequiredR
 from workbench.tui.key_arming import ARM_SECONDS, TOO_QUICK, KeyArming
 from workbench.tui.pane import KeysChanged, Pane, PartsSeen, StatusMessage
 from workbench.tui.render_context import context_of, glyphs, ink, painter
-from workbench.tui.widgets.line_view import LineView
+from workbench.tui.widgets.line_view import JumpTarget, LineView
 from workbench.tui.widgets.pane_frame import ColumnHeader, Divider, PaneTitle
 from workbench.views.action_detail import ActionDetail, FileDetail
 from workbench.views.approvals import HunkSelection, QueueRow
@@ -408,6 +410,13 @@ class DetailView(LineView):
         return ""
 
     # --- moving ---------------------------------------------------------------------------------
+
+    def jump_targets(self) -> Iterator[JumpTarget]:
+        for hunk in self.detail.hunks if self.detail is not None and self._diff is not None else ():
+            line = len(self._above) + self._diff.hunk_top(hunk.index) if self._diff is not None else 0
+            if line in self.visible_lines:
+                message = self.HunkClicked(hunk.index, is_box=False)
+                yield JumpTarget(Offset(0, line - self.first_line), partial(self.post_message, message))
 
     def reveal_hunk(self) -> None:
         """Scroll so that the hunk under the cursor, or its line, is on the screen."""

@@ -280,7 +280,8 @@ def gate_label(detail: ActionDetail, choosing: ApprovalSelection) -> str:
 def _choice_label(detail: ActionDetail, choosing: ApprovalSelection) -> str:
     key = choosing.choice_of(detail)
     if detail.kind == "trust":
-        return _TRUST_CHOICES.get(key or "", "answer")
+        words, unseen = _TRUST_CHOICES.get(key or "", "answer"), unseen_text(detail, choosing)
+        return f"see {unseen}, then {words}" if unseen and choosing.insists(detail) else words
     return next((choice.label for choice in detail.choices if choice.key == key), "answer").lower()
 
 
@@ -332,6 +333,8 @@ def why_not_mark(row: QueueRow | None) -> str:
         return ""
     if row is None or not row.is_pending:
         return "only what waits can be marked"
+    if row.verb == "trust":
+        return "the trust question is answered by itself"
     return f"{_ARTICLES.get(row.verb, 'a')} {row.verb} like this one is answered by itself"
 
 

@@ -374,7 +374,7 @@ class ApprovalsPane(ActionDetailPane):
 
     def show(self, view: QueueModel) -> None:
         before, self._shown = self._shown, view
-        self._summary = views_approvals.queue_summary(view.actions, view.now)
+        waited, self._summary = self._summary.waiting, views_approvals.queue_summary(view.actions, view.now)
         moved = queue_successors(view.actions, self.queue.order)
         self._inherit(moved | queue_successors(view.actions, self.choosing.chosen))
         rows = self.ordering.rows(view, self.choosing.marks, self._lingering.ids | self.deciding)
@@ -396,7 +396,18 @@ class ApprovalsPane(ActionDetailPane):
         self.show_titles()
         if self.queue.cursor in view.changed:
             self.post_message(DetailWanted(self.queue.cursor))
+        if before is not None and not waited:
+            self._go_to_first_waiting()
         self.choosing.forget({action.id for action in view.actions} | set(moved.values()))
+
+    def _go_to_first_waiting(self) -> None:
+        """Put the cursor on what waits after nothing did: it stood on something decided.
+
+        A key counts for the new row only after it has stood on the screen, as for any other.
+        """
+        row = self.queue.current
+        if self._summary.first_id and not (self.is_past or self.is_full or (row and row.is_pending)):
+            self.queue.put_cursor(self._summary.first_id)
 
     def tick(self, now: int) -> None:
         if self._shown is not None:

@@ -46,24 +46,7 @@ if TYPE_CHECKING:
 
 _WHOLE_SESSION: Final = 1_000_000
 
-_FIRST_STEPS: Final = (("", ""), ("", "Write below what you want done;"), ("", "enter sends it."))
-_NO_SESSION_LINES: Final = (
-    ("", "No session yet."), *_FIRST_STEPS, ("", ""), ("", "esc first, then a key counts:"),
-    ("d", "the demo: a recorded agent"), ("p", "other models"),
-)  # fmt: skip
-_NO_MESSAGE_LINES: Final = (("", "Nothing was said yet."), *_FIRST_STEPS)
-_NO_MODEL_LINES: Final = (
-    ("", "No model is set up."),
-    ("", ""),
-    ("", "Any OpenAI-compatible server will do:"),
-    ("", "workbench run -p TEXT --base-url URL"),
-    ("", ""),
-    ("d", "the demo: a recorded agent on a"),
-    ("", "   copy of an example. No network."),
-    ("", ""),
-    ("p", "how to set one up for good"),
-)
-"""Key and words of each line; the first line is the sentence itself."""
+_NEXT_MESSAGE_LINES: Final = ("Write below what you want done;", "enter sends it.")
 
 
 class ConversationPane(Pane):
@@ -107,6 +90,7 @@ class ConversationPane(Pane):
         unread, was, self._part = self.view.unread, self._part, view.part
         self.view.has_later = bool(view.part)
         self.view.empty = self._empty_lines(view)
+        self.view.welcome = view.welcome
         if view.changed is None or view.changed:
             self._put(view.transcript.blocks, view.changed)
             if was != view.part:
@@ -186,19 +170,10 @@ class ConversationPane(Pane):
 
     def _empty_lines(self, view: ConversationModel) -> list[Content]:
         ink = render_context.ink(self)
-        without: Sequence[tuple[str, str]] = _NO_SESSION_LINES if view.has_model else _NO_MODEL_LINES
-        if view.opening:
-            without = [("", line) for line in view.opening]
-        (_, sentence), *rest = _NO_MESSAGE_LINES if view.session else without
-        if view.elsewhere and not view.session and not view.opening:
-            sentence = "No session of this folder yet."
-            rest = [*rest, ("", ""), ("5", f"the library: {view.elsewhere:,} of other folders")]
-        rest = [] if self.is_past else rest
-        lines = [Content(""), Content.styled(sentence, ink.of("foreground", bold=True))]
-        for key, words in rest:
-            shown = (f"{key}  ", ink.of("info", bold=True)) if key else ""
-            lines.append(Content.assemble(shown, (words, ink.of("muted"))))
-        return lines
+        sentence = "Nothing was said yet." if view.session else "A new session."
+        rest = () if self.is_past else ("", *_NEXT_MESSAGE_LINES)
+        bold, muted = ink.of("foreground", bold=True), ink.of("muted")
+        return [Content(""), Content.styled(sentence, bold), *(Content.styled(line, muted) for line in rest)]
 
     # --- list keys ------------------------------------------------------------------------------
 
@@ -435,7 +410,8 @@ class ConversationPane(Pane):
             self.post_message(LogWanted(self.error))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        if parameters == ("conversation.model",) and self._session is None:
+        if parameters == ("conversation.model",) and self.error is None:
+            # Without an error the key is free for the first page and for the end of the demo.
             return False
         return super().check_action(action, parameters)
 

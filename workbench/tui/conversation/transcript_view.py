@@ -6,13 +6,15 @@ place when anything above it changes.
 
 from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate
 
 from msgspec import Struct, structs
 from textual import events
 from textual.content import Content
+from textual.geometry import Offset
 from textual.message import Message
 from textual.strip import Strip
 
@@ -20,7 +22,7 @@ from workbench.render import cells, conversation
 from workbench.render.conversation import blank_rows_before, block_lines
 from workbench.tui import render_context
 from workbench.tui.conversation.streaming_text import REPLY_INDENT, PartialMarkdown
-from workbench.tui.widgets.line_view import LineView
+from workbench.tui.widgets.line_view import JumpTarget, LineView
 from workbench.views.conversation_blocks import (
     Block,
     CallBlock,
@@ -33,6 +35,7 @@ from workbench.views.conversation_blocks import (
     TextBlock,
     ThoughtBlock,
 )
+from workbench.views.welcome import WelcomeFacts
 
 
 class HeightIndex:
@@ -135,6 +138,9 @@ class BlockView(LineView):
         """What is looked for: underlined wherever it stands on a line."""
         self.empty: Sequence[Content] = ()
         """What is said instead while there are no blocks."""
+        self.welcome: WelcomeFacts | None = None
+        """The first page, which is said instead of it."""
+        self._welcome_rows: tuple[object, Sequence[Strip]] = (None, ())
         self.is_following = True
         self.has_later = False
         """Whether what is shown ends before the conversation does."""
@@ -386,6 +392,9 @@ class BlockView(LineView):
     def fixed_line(self, y: int, width: int) -> Strip | None:
         if self.blocks or not self.empty:
             return None
+        if self.welcome is not None:
+            rows = self._rows_of_welcome(self.welcome, width)
+            return rows[y] if y < len(rows) else None
         room = max(1, width - REPLY_INDENT - 1)
         rows = [row for line in self.empty for row in cells.wrap_line(line, room)]
         if y >= len(rows):
@@ -393,6 +402,15 @@ class BlockView(LineView):
         return cells.line_strip(
             Content(" " * REPLY_INDENT) + rows[y], width, render_context.ink(self).on("background")
         )
+
+    def _rows_of_welcome(self, facts: WelcomeFacts, width: int) -> Sequence[Strip]:
+        look = render_context.context_of(self)
+        made_of = (facts, width, self.size.height, look.ink, look.glyphs, look.painter)
+        if self._welcome_rows[0] != made_of:
+            from workbench.render.welcome import welcome_rows
+
+            self._welcome_rows = made_of, welcome_rows(*made_of)
+        return self._welcome_rows[1]
 
     def draw_line(self, line: int, width: int) -> Strip:
         index, row = self._heights.at(line)
@@ -473,6 +491,17 @@ class TranscriptView(BlockView):
         for key in {before, block_id}:
             self._redraw(key)
         self.post_message(self.Looked(self))
+
+    def jump_targets(self) -> Iterator[JumpTarget]:
+        lines = self.visible_lines
+        index = self._heights.at(lines.start)[0] if len(lines) and lines.start < self._heights.total else 0
+        for block in self.blocks[index:]:
+            top = self._heights.top(self._index[block.id]) + self._gap(self._index[block.id])
+            if top >= lines.stop:
+                return
+            if top >= lines.start and not is_hidden(block):
+                go = partial(self.put_cursor, block.id, is_revealed=False)
+                yield JumpTarget(Offset(0, top - lines.start), go)
 
     def show_hit(self, block_id: str) -> None:
         """Put the cursor on a block that holds what is looked for, and the hit on the screen."""

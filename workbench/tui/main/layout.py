@@ -9,6 +9,7 @@ The computation is pure; `LayoutController` applies it to the main screen.
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from msgspec import Struct
+from textual.geometry import Size
 from textual.screen import Screen
 from textual.widget import Widget
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 WidthClass = Literal["tiny", "narrow", "medium", "wide"]
 NARROW, MEDIUM, WIDE = 60, 100, 140
 SHORT, TALL = 18, 30
+FIRST_PAGE_SIZE: Final = (40, 8)
+"""Columns and rows from which the first page is shown."""
 SIDEBAR_WIDTH: Final = 25
 _CONVERSATION_WIDTH, _QUEUE_WIDTH = 58, 74
 _MIN_PANE_WIDTH: Final = 48
@@ -128,6 +131,12 @@ class LayoutController:
         """Return whether one pane has the whole body."""
         return self.arrangement is not None and self.arrangement.is_alone
 
+    @property
+    def is_smaller_than_panes(self) -> bool:
+        """Return whether there is room for the first page at most."""
+        size = self._screen.size
+        return width_class(size.width, size.height) == "tiny"
+
     def is_shown(self, pane: Pane) -> bool:
         """Return whether a pane is on the screen."""
         return self.arrangement is not None and pane.PLACE in self.arrangement.shown
@@ -197,7 +206,15 @@ class LayoutController:
     def _layout(self) -> Layout:
         size = self._screen.size
         is_zoomed = self._context.places.is_zoomed or self._widgets.approvals.is_full
+        if self._is_first_page and size.width >= FIRST_PAGE_SIZE[0] and size.height >= FIRST_PAGE_SIZE[1]:
+            # It has the whole body, and is read where nothing else is.
+            size = Size(max(size.width, NARROW), max(size.height, SHORT))
+            is_zoomed = True
         return layout_for_size(size.width, size.height, self._context.places.current, is_zoomed=is_zoomed)
+
+    @property
+    def _is_first_page(self) -> bool:
+        return self._context.presenter.is_first_page and self._context.places.current == 1
 
     def _classify(self, layout: Layout) -> bool:
         """Say in classes how things are arranged; return whether that is new."""
@@ -208,6 +225,7 @@ class LayoutController:
         screen.set_class(layout.is_alone, "-alone", update=False)
         screen.set_class(self._widgets.approvals.is_full, "-full", update=False)
         screen.set_class(screen.size.height <= _LOW_ROWS, "-low", update=False)
+        screen.set_class(self._is_first_page, "-first", update=False)
         return screen.classes != before
 
     def put(self, layout: Layout) -> None:

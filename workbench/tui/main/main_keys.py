@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 from workbench.tui.backend import EXIT_FOR_DEMO
 from workbench.tui.keymap import Key
 from workbench.tui.main.places import NO_SUCH_PLACE, PLACES, Place
-from workbench.tui.pane import FirstWaiting
+from workbench.tui.pane import FirstWaiting, JumpWanted
 
 if TYPE_CHECKING:
     from workbench.tui.main.bars import Sidebar
@@ -103,6 +103,9 @@ LIST: Final[tuple[Key["Pane"], ...]] = (
     Key(id="list.row-last", keys=("G", "end"), label="", tooltip="last", shown="-", group="Move",
         in_palette=False,
         action=lambda pane: pane.move_to_end(is_last=True)),
+    Key(id="list.jump", keys=(";",), label="jump", tooltip="jump: letters on what is seen, then one of them",
+        group="Move", footer=71, opens_field=True,
+        action=lambda pane: pane.post_message(JumpWanted())),
     Key(id="list.half-down", keys=("ctrl+d", "pagedown"), label="half a page", tooltip="half a page down, up",
         shown="ctrl+d u", group="Move", in_palette=False,
         action=lambda pane: pane.scroll_half(1)),
@@ -143,10 +146,19 @@ FIRST: Final[tuple[Key["MainScreen"], ...]] = (
     Key(id="first.demo", keys=("d",), label="demo", tooltip="a recorded agent on a copy of an example",
         group="Start", footer=1, is_override=True, decides=True,
         action=lambda screen: screen.textual.exit(EXIT_FOR_DEMO)),
-    Key(id="first.providers", keys=("p",), label="providers", tooltip="set up a model", group="Start",
+    Key(id="first.providers", keys=("p",), label="set up a model", tooltip="set up a model", group="Start",
         footer=2, decides=True,
         action=_open_setup),
 )  # fmt: skip
+DEMO: Final[tuple[Key["MainScreen"], ...]] = (
+    Key(id="demo.replay", keys=("p",), label="replay it", tooltip="see the demo again, from its beginning",
+        group="Start", footer=1, in_palette=False, decides=True,
+        action=lambda screen: screen.replay_demo()),
+    Key(id="demo.pipeline", keys=("L",), label="its pipeline", tooltip="start the pipeline of the demo",
+        group="Start", footer=2, in_palette=False, decides=True,
+        action=lambda screen: screen.pipeline.open_launch()),
+)  # fmt: skip
+"""Count once the agent of the demo is done."""
 DIALOG: Final[tuple[Key["PromptBar"], ...]] = (
     Key(id="dialog.ok", keys=("enter",), label="do it", tooltip="do what the dialog says", group="Decide",
         footer=1, in_palette=False, decides=True,

@@ -1,5 +1,7 @@
 """The graph of a run under keys and mouse: along edges, to problems, folds and other drawings."""
 
+from collections.abc import Iterator
+from functools import partial
 from itertools import chain
 from typing import Literal
 
@@ -10,6 +12,7 @@ from textual.geometry import Offset
 from workbench.graph.model import PENDING_FACTS
 from workbench.graph.navigation import MOST_OPEN_ITEMS, follow_edge, step_beside, urgent_steps
 from workbench.tui.pipeline.graph_picture import GRAPH_KINDS, GraphPicture, GraphStructure
+from workbench.tui.widgets.line_view import JumpTarget
 
 
 class GraphView(GraphPicture):
@@ -183,6 +186,22 @@ class GraphView(GraphPicture):
         self._scrolled[key] = max(0, min(last, self._scrolled.get(key, 0) + lines))
         self._repaint()
         return True
+
+    def jump_targets(self) -> Iterator[JumpTarget]:
+        picture, corner = self.picture, self.scroll_offset
+        if picture is None:
+            return
+        left, right = corner.x, corner.x + self.size.width
+        for y in self.visible_lines:
+            for index in picture.seen(y, left, right):
+                x = picture.places[index].sign_x
+                if picture.places[index].y == y and left <= x < right:
+                    step = picture.layout.graph.steps[index].id
+                    yield JumpTarget(Offset(max(0, x - 1 - left), y - corner.y), partial(self._jump_to, step))
+
+    def _jump_to(self, step: str) -> None:
+        self.follows_run = False
+        self.put_cursor(step)
 
     # --- the mouse ------------------------------------------------------------------------------
 

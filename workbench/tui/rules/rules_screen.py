@@ -18,13 +18,14 @@ from workbench.domain.events import RuleAdded
 from workbench.domain.rows import Rule
 from workbench.domain.values import RuleEffect, RuleScope
 from workbench.render import cells
-from workbench.render.cells import key_hint, key_hint_row, wrap_plain_text
+from workbench.render.cells import wrap_plain_text
 from workbench.render.rules import rule_detail_lines, rule_head_strip, rule_strip
 from workbench.tui import keymap
+from workbench.tui.main.bars import Footer, FooterKey
 from workbench.tui.render_context import glyphs, ink
 from workbench.tui.widgets.dialog import Dialog
 from workbench.tui.widgets.line_view import RowList, RowPlacement
-from workbench.tui.widgets.pane_frame import ColumnHeader
+from workbench.tui.widgets.pane_frame import ColumnHeader, PaneTitle
 from workbench.views.rules import RuleRow, rule_rows
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ class RuleList(RowList):
 
 
 class RulesScreen(Dialog, inherit_bindings=False):
-    """The list over its detail, a line for words below."""
+    """A page below the header: the list over its detail, a line for words and the keys below."""
 
     AUTO_FOCUS = ""
     BINDINGS = keymap.bindings("rules")
@@ -116,9 +117,11 @@ class RulesScreen(Dialog, inherit_bindings=False):
     def __init__(self, context: "MainContext") -> None:
         super().__init__("rules")
         self._main = context
+        self._title = PaneTitle("Rules", 6)
+        self._title.set_focused(True)
         self._list, self._detail = RuleList(), Static(id="rules-detail")
         self._heads = ColumnHeader(lambda width: rule_head_strip(width, ink(self), glyphs(self)))
-        self._said, self._keys = Static(id="rules-said"), Static(id="rules-keys")
+        self._said, self._keys = Static(id="rules-said"), Footer()
         self._input = Input(id="rules-input", select_on_focus=False, compact=True)
         self._input.cursor_blink = False
         self._rules: Sequence[Rule] = ()
@@ -130,6 +133,7 @@ class RulesScreen(Dialog, inherit_bindings=False):
 
     def compose(self) -> ComposeResult:
         with Vertical(id="rules-box"):
+            yield self._title
             yield self._heads
             yield self._list
             yield self._detail
@@ -146,7 +150,6 @@ class RulesScreen(Dialog, inherit_bindings=False):
         """Wrap anew."""
         del event
         self.call_after_refresh(self._show_detail)
-        self.call_after_refresh(self._show_keys)
 
     # --- what is shown --------------------------------------------------------------------------
 
@@ -171,7 +174,8 @@ class RulesScreen(Dialog, inherit_bindings=False):
         count = f"{len(rows)} rule{'' if len(rows) == 1 else 's'}"
         past = ", with revoked and expired ones" if self._has_past else ""
         wanted = glyphs(self).line(f"filter “{self._wanted}”") if self._wanted else "in force first"
-        self.set_titles(f"6 Rules  {count}{past}", wanted)
+        muted = ink(self).of("muted")
+        self._title.show(cells.safe_content(f"{count}{past}", muted), cells.safe_content(wanted, muted))
         self._list.show_rules(rows)
         self._list.display = self._heads.display = bool(rows)
         self._detail.set_class(not rows, "-alone")
@@ -201,10 +205,9 @@ class RulesScreen(Dialog, inherit_bindings=False):
         pairs += [("d", "revoked ones")]
         if self._input.display:
             pairs = [("enter", {"revoke": "revoke it", "filter": "filter"}.get(self._asks, "save it"))]
-        always = [("esc", "back")] if self._input.display else [("?", "all keys"), ("esc", "back")]
-        room = self._keys.size.width or self._main.app.size.width
-        parts = [key_hint(keys, words, ink(self)) for keys, words in [*pairs, *always]]
-        self._keys.update(key_hint_row(parts, room, keeps=len(always), gap=3))
+        pairs.insert(1, ("esc", "back"))  # kept where there is no room for all
+        right = None if self._input.display else FooterKey(keys="?", label="all keys")
+        self._keys.show([FooterKey(keys=keys, label=words) for keys, words in pairs], right)
 
     @property
     def _row(self) -> RuleRow | None:

@@ -6,8 +6,9 @@ changed row and the mouse. Subclasses draw strips of exactly the width.
 
 from abc import abstractmethod
 from bisect import bisect
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, Self, cast
 
 from msgspec import Struct
@@ -36,6 +37,15 @@ class RowIndex(Struct, frozen=True):
         row_ids = tuple(ids)
         lines = {key: line for line, key in enumerate(row_ids)}
         return cls(row_ids, lines, [line for line, key in enumerate(row_ids) if key.startswith("-")])
+
+
+class JumpTarget(Struct, frozen=True):
+    """Something on the screen that a letter leads to."""
+
+    at: Offset
+    """Where the letter stands, from the first cell of the view that has it."""
+    go: Callable[[], object]
+    """Puts the cursor there; it decides nothing."""
 
 
 EMPTY_ROW_INDEX: Final = RowIndex((), {}, [])
@@ -74,6 +84,10 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
 
     def on_width(self, width: int) -> None:
         """Be told of a new width before lines are drawn in it; wraps anew and calls `set_line_count`."""
+
+    def jump_targets(self) -> Iterable[JumpTarget]:
+        """Return what of it is on the screen and can be gone to."""
+        return ()
 
     # --- what they use --------------------------------------------------------------------------
 
@@ -351,6 +365,12 @@ class RowList(LineView):
             if key in self._lines and not key.startswith("-"):
                 return key
         return next((key for key in self.ids if not key.startswith("-")), None)
+
+    def jump_targets(self) -> Iterator[JumpTarget]:
+        for line in self.visible_lines:
+            row_id = self.ids[line]
+            if not row_id.startswith("-"):
+                yield JumpTarget(Offset(0, line - self.first_line), partial(self.put_cursor, row_id))
 
     def line_of(self, row_id: str) -> int | None:
         """Return the line of a row."""

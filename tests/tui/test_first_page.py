@@ -1,0 +1,101 @@
+"""The first page of a folder without sessions, and what leads on when the demo is done."""
+
+import asyncio
+
+import pytest
+
+from tests.support.sizes import rarely
+from tests.support.stage import Stage, exchange, recording, text
+from tests.tui.screens import FILES, play
+from workbench.effects.runtime import ManualClock
+from workbench.host import workspace_trust
+from workbench.tui.main.screen import DEMO_DONE
+
+HELLO = recording(exchange(text("Hello.")))
+
+
+@pytest.fixture
+def fresh(tmp_path):
+    """A folder in which nothing has happened yet, with a question of trust."""
+    stage = Stage(tmp_path, HELLO, clock=ManualClock(), files={**FILES, ".workbench.json": "{}"})
+    workspace_trust.open_trust_question(stage.journal, str(stage.workspace))
+    return stage
+
+
+@pytest.mark.parametrize(
+    "size", [(120, 36), (46, 10), *map(rarely, ((160, 48), (80, 24), (60, 18)))], ids=str
+)
+def test_the_first_page_has_the_body_and_the_footer_names_its_keys(fresh, size):
+    async def body(shown):
+        assert "You decide." in shown.text and "2 Approvals ──" not in shown.text
+        last = shown.text.splitlines()[-1]
+        assert "d demo" in last and "p set up a model" in last
+        await shown.press("p")
+        assert "A model is named in one file" in shown.text
+        await shown.press("escape")
+        assert "You decide." in shown.text
+
+    play(fresh, body, size=size, has_model=lambda: False)
+
+
+def test_its_other_keys_lead_where_they_say(fresh):
+    async def body(shown):
+        assert ".workbench.json not trusted yet, 2 asks" in shown.text
+        await shown.press("2")
+        assert shown.approvals.has_pane_focus and "ctrl+t trust" in shown.text.splitlines()[-1]
+        await shown.press("1")
+        assert "2 Approvals" not in shown.text and "You decide." in shown.text
+        await shown.press("5")
+        assert shown.main.place == 5
+
+    play(fresh, body, has_model=lambda: False)
+
+
+def test_the_first_session_takes_the_place_of_the_page(fresh):
+    async def body(shown):
+        assert shown.main.composer.has_focus_within, "what is typed is text"
+        fresh.begin(title="first words")
+        await asyncio.to_thread(fresh.drive)
+        await shown.look()
+        assert "You decide." not in shown.text
+        assert "2 Approvals" in shown.text and "Hello." in shown.text
+
+    play(fresh, body, goes_to_queue=False)
+
+
+def test_when_the_demo_is_done_its_keys_lead_on(tmp_path):
+    stage = Stage(tmp_path, HELLO, clock=ManualClock(), files=FILES)
+    stage.trust()
+
+    async def body(shown):
+        assert "a recorded agent" in shown.text and "try the demo" not in shown.text
+        stage.begin(title="the demo")
+        await shown.look()
+        assert "replay it" not in shown.text and shown.main.composer.has_focus_within
+        await asyncio.to_thread(stage.drive)
+        await shown.look()
+        assert shown.said == DEMO_DONE
+        assert shown.text.splitlines()[-1].startswith(" p replay it  L its pipeline  5 find it")
+        await shown.press("L")
+        assert shown.said != DEMO_DONE and "pipeline" in shown.said
+        await shown.press("p")
+        assert "REPLAY  the demo" in shown.text
+
+    play(stage, body, opening=("a recorded agent",))
+
+
+def test_what_is_being_written_when_the_demo_is_done_keeps_the_keys(tmp_path):
+    stage = Stage(tmp_path, HELLO, clock=ManualClock(), files=FILES)
+    stage.trust()
+
+    async def body(shown):
+        stage.begin(title="the demo")
+        await shown.look()
+        await shown.press("h", "i")
+        await asyncio.to_thread(stage.drive)
+        await shown.look()
+        assert shown.said == DEMO_DONE
+        await shown.press("p")
+        assert (shown.main.composer.text, shown.main.composer.has_focus_within) == ("hip", True)
+
+    play(stage, body, opening=("a recorded agent",))

@@ -1,0 +1,59 @@
+"""The first page says in every size what this is and which key to press."""
+
+import pytest
+
+from tests.unit.views.making import action
+from workbench.render.theme import ASCII_GLYPHS, UNICODE_GLYPHS, own_theme_ink
+from workbench.render.welcome import welcome_rows
+from workbench.text.width import cell_width
+from workbench.views.welcome import WelcomeFacts, welcome_facts
+
+INK = own_theme_ink("workbench-dark")
+TRUST = action(kind="trust", subject={"files": [".workbench.json", "workbench.yaml"]})
+
+
+def facts(**more):
+    known = {"has_model": False, "elsewhere": 0, "branch": "main", "pipelines": 2, "trust": TRUST}
+    return welcome_facts("0.1.0", **{**known, **more})
+
+
+def lines(page, width, height, glyphs=UNICODE_GLYPHS):
+    rows = welcome_rows(page, width, height, INK, glyphs)
+    assert len(rows) <= height
+    assert {row.cell_length for row in rows} == {width} == {cell_width(row.text) for row in rows}
+    return "\n".join(row.text for row in rows)
+
+
+@pytest.mark.parametrize("glyphs", [UNICODE_GLYPHS, ASCII_GLYPHS], ids=["unicode", "ascii"])
+@pytest.mark.parametrize("size", [(200, 56), (120, 31), (80, 21), (60, 14), (46, 7), (40, 5)])
+def test_name_what_it_is_and_the_keys_are_there_in_every_size(size, glyphs):
+    shown = lines(facts(), *size, glyphs)
+    assert "0.1.0" in shown and "You decide." in shown
+    assert [words in shown for words in ("d   try the demo", "p   set up a model", "5   bring sessions in")] == [
+        True, True, True,
+    ]  # fmt: skip
+    assert glyphs is UNICODE_GLYPHS or shown.isascii()
+    if size[0] >= 80:
+        assert "src/shop/router.py" in shown and "dispatch" in shown and "a approve" in shown
+        assert ".workbench.json and 1 more not trusted yet, 2 asks" in shown and "2 pipelines" in shown
+
+
+def test_only_what_is_known_is_said_and_names_of_the_folder_are_scrubbed():
+    assert "here" not in lines(facts(branch="", pipelines=None, trust=None), 80, 21)
+    assert "here" not in lines(facts(branch="", pipelines=0, trust=None), 80, 21)
+    hostile = action(kind="trust", subject={"files": ["a\x1b[2J\nb", 7, "c" * 900]})
+    shown = lines(facts(branch="m\x1b]0;x\x07\u202e", trust=hostile, elsewhere=41), 120, 31)
+    assert not {"\x1b", "\x07", "\u202e"} & set(shown)
+    assert "41 of other folders" in shown
+
+
+def test_with_a_model_what_is_typed_comes_first_and_a_page_of_its_own_has_no_keys():
+    shown = lines(facts(has_model=True), 80, 21)
+    assert "Write below what you want done" in shown and "set up a model" not in shown
+    own = lines(WelcomeFacts(version="1", lines=("A recorded agent begins.",)), 58, 20)
+    assert "A recorded agent begins." in own and "try the demo" not in own
+
+
+def test_where_nothing_else_has_room_no_key_leads_nowhere():
+    shown = lines(facts(is_tiny=True), 46, 7)
+    assert "60×18 or more" in shown and "5   bring" not in shown and "2 asks" not in shown

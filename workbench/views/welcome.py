@@ -1,0 +1,102 @@
+"""What the first page of a folder without sessions says: keys that lead on, and facts of the folder."""
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from msgspec import Struct
+
+from workbench.domain.rows import Action
+from workbench.text.safe import one_line
+from workbench.views.status_icons import StatusName
+
+_MAX_NAME_CELLS: Final = 60
+MORE_ROOM: Final = "60×18 or more shows the rest"
+
+
+class WelcomeKey(Struct, frozen=True, kw_only=True):
+    """A key of the page."""
+
+    key: str
+    words: str
+    more: str
+    """What it leads to, where there is room to say so."""
+
+
+class WelcomeFacts(Struct, frozen=True, kw_only=True):
+    """The page; names of the folder are safe already."""
+
+    version: str
+    keys: tuple[WelcomeKey, ...] = ()
+    before: str = ""
+    """Stands over the keys: what is typed goes to the composer first."""
+    lines: tuple[str, ...] = ()
+    """Said instead of the keys."""
+    here: tuple[tuple[StatusName, str], ...] = ()
+
+
+_DEMO: Final = WelcomeKey(
+    key="d",
+    words="try the demo",
+    more="a recorded agent, 2 minutes, no network, no key",
+)
+_NO_MODEL: Final = WelcomeKey(
+    key="p", words="set up a model", more="llama.cpp, Ollama, any server with OpenAI's API"
+)
+_OTHER_MODELS: Final = WelcomeKey(key="p", words="set up models", more="how the file is written")
+WRITE_FIRST: Final = "Write below what you want done; enter sends it.  Or esc, and then:"
+
+
+def welcome_facts(
+    version: str,
+    *,
+    has_model: bool,
+    elsewhere: int,
+    branch: str,
+    pipelines: int | None,
+    trust: Action | None,
+    is_tiny: bool = False,
+) -> WelcomeFacts:
+    """Return the page of a folder.
+
+    Args:
+        version: of this program.
+        has_model: whether a message can be written, in the composer that has the keys then.
+        elsewhere: sessions of other folders.
+        branch: that is checked out; empty where it is not known.
+        pipelines: of the folder; None while nobody has looked.
+        trust: the trust question, while it waits.
+        is_tiny: whether places other than this page have no room.
+    """
+    found = f"{elsewhere:,} of other folders; " if elsewhere else ""
+    sessions = WelcomeKey(
+        key="5",
+        words="bring sessions in",
+        more=f"{found}I imports from other programs",
+    )
+    model = _OTHER_MODELS if has_model else _NO_MODEL
+    here = (
+        *((("ok", f"git, {one_line(branch, _MAX_NAME_CELLS)}"),) if branch else ()),
+        *((("ok", f"{pipelines} pipeline{'s' if pipelines > 1 else ''}"),) if pipelines else ()),
+        *_trust_words(trust),
+    )
+    return WelcomeFacts(
+        version=version,
+        keys=(_DEMO, model) if is_tiny else (_DEMO, model, sessions),
+        before=WRITE_FIRST if has_model and not is_tiny else "",
+        lines=(MORE_ROOM,) if is_tiny else (),
+        here=() if is_tiny else here,
+    )
+
+
+def _trust_words(trust: Action | None) -> Iterator[tuple[StatusName, str]]:
+    if trust is None:
+        return
+    files = trust.subject.get("files")
+    names = [name for name in _items(files) if isinstance(name, str)]
+    what = one_line(names[0], _MAX_NAME_CELLS) if names else "this folder"
+    more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+    yield "waiting", f"{what}{more} not trusted yet, 2 asks"
+
+
+def _items(value: object) -> Iterable[object]:
+    return value if isinstance(value, list) else ()
