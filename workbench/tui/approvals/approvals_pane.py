@@ -27,7 +27,7 @@ from workbench.tui.approvals.approval_actions import ApprovalActions
 from workbench.tui.approvals.approval_selection import ReasonInput
 from workbench.tui.pane import DecisionReported, DetailWanted, LineWanted, QueueModel, StatusMessage
 from workbench.tui.render_context import glyphs, has_motion, ink
-from workbench.tui.widgets.line_view import RowList, RowPlacement
+from workbench.tui.widgets.line_view import LineView, RowList, RowPlacement
 from workbench.tui.widgets.pane_frame import ColumnHeader
 from workbench.views import approvals as views_approvals
 from workbench.views.action_detail import ActionDetail, decider_name, decision_route_text
@@ -359,6 +359,10 @@ class ApprovalsPane(ActionDetailPane):
     def compose_body(self) -> Iterable[Widget]:
         yield self.queue
         yield from self.compose_detail()
+
+    @property
+    def list_view(self) -> LineView | None:
+        return self.queue
 
     @property
     def focus_view(self) -> Widget:

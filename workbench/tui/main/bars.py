@@ -30,7 +30,7 @@ from workbench.tui.pane import (
 )
 from workbench.tui.render_context import glyphs, has_motion, ink
 from workbench.tui.widgets.line_view import LineView, RowList, RowPlacement
-from workbench.tui.widgets.pane_frame import PaneTitle, StableStatic
+from workbench.tui.widgets.pane_frame import PaneTitle, StableStatic, overflow_text
 from workbench.views import sessions
 from workbench.views.sessions import ChangedFile, HeaderFacts, SessionFacts, SessionRow
 
@@ -223,6 +223,12 @@ class Tabs(Widget):
         super().__init__(id="tabs")
         self._tabs: Sequence[Tab] = ()
         self._places: list[tuple[int, int, int]] = []
+        self._lists: dict[int, LineView] = {}
+
+    def follow(self, place: int, view: LineView) -> None:
+        """Say at the right end what of the list of a pane is not on the screen, while it is there."""
+        self._lists[place] = view
+        view.watch_extent(self.refresh)
 
     def show(self, tabs: Sequence[Tab]) -> None:
         """Show tabs."""
@@ -234,17 +240,25 @@ class Tabs(Widget):
         del y
         self._places = []
         line = Content(" ")
-        bare = self._without_name()
+        here = self._lists.get(next((tab.place for tab in self._tabs if tab.is_here), -1))
+        more, short = (
+            "" if here is None else overflow_text(here, glyphs(self), is_short=is_short)
+            for is_short in (False, True)
+        )
+        bare = self._without_name(self.size.width - len(more) - bool(more))
         for tab in self._tabs:
             item = self._item(tab, has_name=tab not in bare)
             self._places.append((line.cell_length, line.cell_length + item.cell_length, tab.place))
             line = Content.assemble(line, item, "  " if tab.is_here else "   ")
+        room = self.size.width - line.cell_length - 1
+        more = more if len(more) <= room else short
+        line = Content.assemble(line, " " * max(0, room - len(more)), (more, ink(self).of("muted")))
         return cells.line_strip(line, self.size.width, ink(self).on("background"))
 
-    def _without_name(self) -> Sequence[Tab]:
+    def _without_name(self, room: int) -> Sequence[Tab]:
         """Return the tabs of which only the number fits: the first ones, and never the one that is here."""
         bare: list[Tab] = []
-        over = 1 + sum(self._item(tab).cell_length + 3 for tab in self._tabs) - 3 - self.size.width
+        over = 1 + sum(self._item(tab).cell_length + 3 for tab in self._tabs) - 3 - room
         for tab in self._tabs:
             if over > 0 and not tab.is_here:
                 bare.append(tab)
@@ -352,6 +366,10 @@ class Sidebar(Pane):
         yield self.list
         yield self._facts_title
         yield self._facts
+
+    @property
+    def list_view(self) -> LineView | None:
+        return self.list
 
     @property
     def focus_view(self) -> Widget:

@@ -1,0 +1,142 @@
+"""Room: empty panes are folded to their title, the queue grows, and what does not fit is said."""
+
+import asyncio
+
+import pytest
+
+from benchmarks import homes
+from tests.support import drawn_runs
+from tests.support.stage import call, exchange, recording, text
+from tests.tui.screens import play, staged
+from workbench.tui.main.layout import layout_for_size
+
+
+def many_edits(count):
+    calls = [call(f"c{n}", "create_file", path=f"part_{n}.md", content="# part\n") for n in range(count)]
+    return recording(exchange(text("I write all parts."), *calls), exchange(text("Done.")))
+
+
+@pytest.mark.parametrize(
+    ("size", "place", "is_zoomed", "rows"),
+    [
+        ((160, 48), 2, False, (1, 1)),
+        ((160, 48), 4, False, (1, 1)),
+        ((160, 48), 4, True, (0, 0)),
+        ((120, 36), 2, False, (1, 1)),
+        ((80, 24), 4, False, (0, 0)),
+    ],
+)
+def test_empty_panes_beside_others_have_their_title_only(size, place, is_zoomed, rows):
+    found = layout_for_size(*size, place, is_zoomed=is_zoomed, empty=(3, 4))
+    assert (found.tools, found.pipeline) == rows
+    full = layout_for_size(*size, place, is_zoomed=is_zoomed)
+    assert (full.tools > 1) == (found.tools == 1)
+
+
+def test_a_pane_without_content_is_folded_and_opens_without_moving_cursor_focus_or_armed_keys(tmp_path):
+    stage = staged(tmp_path)
+
+    async def body(shown):
+        await shown.press("j")
+        pane, queue = shown.main.pipeline, shown.approvals.queue
+        cursor, line = queue.cursor, queue.region.y + queue.line_of(queue.cursor) - queue.first_line
+        room = shown.approvals.detail_view.size.height
+        assert pane.size.height == 1
+        assert "4 Pipeline  none runs" in shown.text
+        shown.hand.waits()
+        assert shown.approvals.standing.is_armed
+
+        await asyncio.to_thread(drawn_runs.nightly, stage.journal, str(stage.workspace))
+        await shown.look()
+        assert not shown.approvals.standing.is_armed, "what is drawn in less room has to stand first"
+        assert pane.size.height == 7
+        assert shown.approvals.detail_view.size.height == room - 6
+        assert (queue.cursor, queue.region.y + queue.line_of(cursor) - queue.first_line) == (cursor, line)
+        assert shown.app.focused is queue
+
+    play(stage, body)
+
+
+def test_a_folded_pane_takes_the_focus_and_zooms(tmp_path):
+    stage = staged(tmp_path)
+
+    async def body(shown):
+        await shown.press("4")
+        assert shown.main.pipeline.has_pane_focus
+        assert shown.main.pipeline.size.height == 1
+        await shown.press("z")
+        assert "No pipeline runs." in shown.text
+        await shown.press("z", "2")
+        assert shown.main.pipeline.size.height == 1
+
+    play(stage, body)
+
+
+@pytest.mark.parametrize(
+    ("size", "rows", "cue"),
+    [
+        ((160, 48), 14, "2 Approvals  ◆ 14 ─"),
+        ((120, 30), 9, "9 of 14 ↓"),
+        ((80, 24), 4, "4 of 14 ↓"),
+        ((60, 18), 4, "14 ↓"),
+    ],
+)
+def test_the_queue_takes_a_third_of_the_body_and_says_how_many_more_wait(tmp_path, size, rows, cue):
+    stage = staged(tmp_path, many_edits(14), files={})
+
+    async def body(shown):
+        queue = shown.approvals.queue
+        assert queue.size.height == rows
+        assert cue in shown.text
+        marked = [line for line in shown.text.splitlines() if "▐" in line and "write part_" in line]
+        assert len(marked) == (rows < 14)
+        if rows < 14:
+            await shown.press("G")
+            assert "↑" in shown.text
+            assert "↓" not in shown.text.partition("part_13.md")[0]
+
+    play(stage, body, size=size)
+
+
+def test_a_row_that_comes_while_the_queue_grows_leaves_the_row_under_the_cursor_where_it_is(tmp_path):
+    from tests.tui.test_screen import ask_again
+
+    stage = staged(tmp_path, many_edits(9), files={})
+
+    async def body(shown):
+        await shown.press("o", "G")
+        queue = shown.approvals.queue
+        cursor, y = queue.cursor, queue.line_of(queue.cursor) - queue.first_line
+        for number in range(3):
+            stage.journal.clock.advance(5)
+            await asyncio.to_thread(ask_again, stage, number)
+            await shown.look()
+            assert (queue.cursor, queue.line_of(cursor) - queue.first_line) == (cursor, y)
+
+    play(stage, body, size=(120, 36))
+
+
+@pytest.mark.parametrize(("size", "cue"), [((160, 48), "200 ↓"), ((80, 24), " of 200 ↓")])
+def test_a_list_of_sessions_says_that_there_are_more(tmp_path, size, cue):
+    stage = staged(tmp_path)
+    homes.add_sessions(stage.journal, str(stage.workspace), 230)
+
+    async def body(shown):
+        await shown.press("0")
+        assert cue in shown.text
+        await shown.press("G")
+        assert cue.replace("↓", "↑") in shown.text
+
+    play(stage, body, size=size)
+
+
+def test_a_dialog_says_in_its_border_that_its_list_goes_on(tmp_path):
+    stage = staged(tmp_path)
+
+    async def body(shown):
+        await shown.press("ctrl+p")
+        assert " ↓ ─╯" in shown.text
+        await shown.press("escape")
+        assert not any(" ↓ ─╯" in line for line in shown.text.splitlines())
+
+    play(stage, body)
