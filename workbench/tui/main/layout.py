@@ -238,6 +238,7 @@ class LayoutController:
         screen.query_one("#middle-divider").display = left.display and right.display
         widgets.strip.display = layout.has_strip
         widgets.tabs.display = layout.has_tabs and not self._context.places.is_away
+        widgets.rail.set_board(is_board=layout.is_alone and 0 in layout.shown and layout.width != "tiny")
         self._context.places.show()
         self.status()
 
