@@ -142,6 +142,37 @@ def test_a_dialog_says_in_its_border_that_its_list_goes_on(tmp_path):
     play(stage, body)
 
 
+def test_the_column_of_sessions_is_there_for_two_sessions_and_as_wide_as_their_titles(tmp_path):
+    from tests.tui.test_screen import ask_again
+
+    stage = staged(tmp_path)
+
+    async def body(shown):
+        def row():
+            return next(line for line in shown.text.splitlines() if "edit  router.py" in line)
+
+        assert row().endswith("+3 −3     15:00 ")
+        await asyncio.to_thread(ask_again, stage, 1)
+        await shown.look()
+        assert row().endswith("+3 −3  test           15:00 ")
+
+    play(stage, body)
+
+
+@pytest.mark.parametrize("size", [(160, 48), (120, 36), (80, 24)])
+def test_commands_stand_beside_their_meanings_over_whole_panes(tmp_path, size):
+    stage = staged(tmp_path)
+
+    async def body(shown):
+        await shown.press("i", "/")
+        assert " /end       end this session for good " in shown.text
+        popup = shown.app.screen.query_one("#composer-offers").region
+        divider = shown.app.screen.query_one("#middle-divider")
+        assert popup.right == (divider.region.right if divider.display else size[0])
+
+    play(stage, body, size=size)
+
+
 # --- the board of sessions --------------------------------------------------------------------------
 
 

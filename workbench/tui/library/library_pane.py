@@ -148,7 +148,7 @@ class LibraryPane(LibraryLoaderPane):
         self._empty.display = is_empty
         if not is_empty:
             return
-        words = "No session yet. ctrl+n starts one, I imports."
+        words = "Sessions of all folders are kept here. None yet: ctrl+n starts one, I imports."
         if self.wanted.text:
             words = f"Nothing matches “{self.wanted.text}”. esc clears the filter; / changes it."
         elif self.wanted.workspace is not None:

@@ -41,6 +41,10 @@ _RECOUNT_SECONDS: Final = 2.0
 _TWO_COLUMNS_FROM: Final = 100
 _MAX_DAYS: Final = 366
 _TIMES_HINT: Final = "time run and time waited for you are counted apart"
+_EMPTY: Final = (
+    "What was asked, run, changed and used is counted here.",
+    "No session in this period: l takes a longer one, ctrl+n starts one.",
+)
 _HINTS: Final = (f"{_TIMES_HINT}; expired is never counted as rejected", _TIMES_HINT)
 
 
@@ -231,7 +235,7 @@ class StatisticsPane(Pane):
         if not counts.sessions:
             first = [
                 left.blank("none"),
-                left.plain("none", "Nothing to count yet. Sessions of this period stand here."),
+                *(left.plain(f"none-{row}", text) for row, text in enumerate(_EMPTY)),
             ]
             self.left.take(first)
             self.right.take([])
