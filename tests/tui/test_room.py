@@ -152,9 +152,9 @@ def test_the_column_of_sessions_is_there_for_two_sessions_and_as_wide_as_their_t
             return next(line for line in shown.text.splitlines() if "edit  router.py" in line)
 
         assert row().endswith("+3 −3     15:00 ")
-        await asyncio.to_thread(ask_again, stage, 1)
+        await asyncio.to_thread(ask_again, stage, 1, "a longer title of one")
         await shown.look()
-        assert row().endswith("+3 −3  test           15:00 ")
+        assert row().endswith("+3 −3  test                 15:00 ")
 
     play(stage, body)
 

@@ -32,6 +32,7 @@ from workbench.tui.pane import (
     StatusMessage,
 )
 from workbench.tui.render_context import glyphs, has_motion, ink
+from workbench.tui.state import MAX_SESSIONS
 from workbench.tui.widgets.line_view import LineView, RowList, RowPlacement
 from workbench.tui.widgets.pane_frame import ColumnHeader, PaneTitle, StableStatic, overflow_text
 from workbench.views import sessions
@@ -449,6 +450,8 @@ class Sidebar(Pane):
         if board is None:
             self.set_title(Content(" "), count if shown else Content(" "))
             return
+        if len(shown) >= MAX_SESSIONS:
+            count = Content.styled(f"the newest {len(shown)}, 5 has all", colours.of("muted"))
         counts = Counter(row.sign for row in shown)
         named: tuple[StatusName, ...] = ("waiting", "running", "failed")
         parts = [
