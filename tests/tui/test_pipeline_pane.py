@@ -279,7 +279,7 @@ def test_every_size_draws_it(play, size):
 
 def test_no_run_says_so(play):
     async def body(s):
-        assert "No pipeline runs." in s.text
+        assert "4 Pipeline  none runs, none found ─" in s.text
         await s.press("j", "space", "enter", "n", "/", *"x", "enter", "a", "w")
         assert s.graph.cursor is None
 

@@ -405,7 +405,7 @@ def test_what_is_empty_says_nothing_of_how_things_are_begun(tmp_path):
         shown = text(app)
         assert "Nothing was said yet." in shown
         assert "Nothing waits." in shown
-        assert "No pipeline had run." in shown
+        assert "none had run" in shown
         for live in ("Write below", "When an agent wants", "starts one", "found in .wave"):
             assert live not in shown
 

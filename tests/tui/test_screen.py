@@ -71,13 +71,13 @@ def test_every_golden_session_is_shown(tmp_path, name):
     play_golden(name, tmp_path, body, size=(160, 48))
 
 
-def ask_again(stage, number):
+def ask_again(stage, number, title="test"):
     """Let another session of the workspace ask for something."""
     script = recording(exchange(call(f"n{number}", "create_file", path=f"new{number}.txt", content="x\n")))
     before, stage.recording = stage.recording, stage.root / f"recording{number}.json"
     stage.recording.write_text(json.dumps(script))
     first = stage.session_id
-    stage.begin(f"another {number}")
+    stage.begin(f"another {number}", title)
     stage.drive()
     stage.session_id, stage.recording = first, before
 

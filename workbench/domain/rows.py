@@ -334,6 +334,7 @@ class SessionCounts(Struct, frozen=True):
     """Times that a file was changed."""
     added: int = 0
     removed: int = 0
+    approved: int = 0
 
 
 class DeletionExtent(Struct, frozen=True):

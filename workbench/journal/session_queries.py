@@ -83,14 +83,15 @@ def pending_action_counts(database: Database) -> dict[str, int]:
 
 _COUNTED_EVENTS: Final = "event INDEXED BY event_counted WHERE session_id IN ({})"
 _COUNT_STATEMENTS: Final = (
-    "SELECT session_id, sum(state = 'rejected'), sum(state = 'expired'), 0, 0, 0, 0, 0"
+    "SELECT session_id, sum(state = 'rejected'), sum(state = 'expired'), 0, 0, 0, 0, 0,"
+    " sum(state = 'approved')"
     " FROM action WHERE session_id IN ({}) GROUP BY 1",
-    "SELECT session_id, 0, 0, count(*), 0, 0, 0, 0"
+    "SELECT session_id, 0, 0, count(*), 0, 0, 0, 0, 0"
     " FROM call WHERE session_id IN ({}) AND state = 'failed' GROUP BY 1",
-    "SELECT session_id, 0, 0, 0, count(*), 0, 0, 0"  # noqa: S608 ours
+    "SELECT session_id, 0, 0, 0, count(*), 0, 0, 0, 0"  # noqa: S608 ours
     f" FROM {_COUNTED_EVENTS} AND kind = 'turn.ended' GROUP BY 1",
     "SELECT session_id, 0, 0, 0, 0, count(*), sum(coalesce(json_extract(body, '$.added'), 0)),"  # noqa: S608 ours
-    " sum(coalesce(json_extract(body, '$.removed'), 0))"
+    " sum(coalesce(json_extract(body, '$.removed'), 0)), 0"
     f" FROM {_COUNTED_EVENTS} AND kind = 'file.changed' GROUP BY 1",
 )
 """Columns in the order of the fields of `Glance`; each question fills its own."""
@@ -100,7 +101,7 @@ def session_counts(database: Database, ids: Iterable[str]) -> dict[str, SessionC
     """Return what there is to say of some sessions in a word or two, by their ids."""
     counted: dict[str, SessionCounts] = {}
     for some in _id_chunks(ids):
-        counts = {key: [0] * 7 for key in some}
+        counts = {key: [0] * 8 for key in some}
         for statement in _COUNT_STATEMENTS:
             for key, *values in database.execute(statement.format(_placeholders(some)), some):
                 counts[key] = [total + more for total, more in zip(counts[key], values, strict=True)]

@@ -4,7 +4,7 @@ Commands are shown whole, wrapped, never cut; the table of a command's parts sta
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final, Literal, NamedTuple
 
 from textual.content import Content
@@ -33,6 +33,7 @@ from workbench.render.list_rows import (
 from workbench.render.theme import ColorName, Glyphs, Ink
 from workbench.text import human
 from workbench.text.human import clock_time
+from workbench.text.width import cell_width
 from workbench.views.action_detail import ActionDetail, CommandPartRow, CommandParts
 from workbench.views.approvals import QueueRow, Urgency
 from workbench.views.trust_question import NamedList
@@ -46,6 +47,7 @@ TRUST_KEY: Final = "ctrl+t"
 MAX_DETAIL_TITLE_CELLS: Final = 60
 MAX_LABEL_CELLS: Final = 32
 MIN_TARGET_CELLS: Final = 16
+MAX_SESSION_CELLS: Final = 18
 
 
 def body_lines(
@@ -247,6 +249,7 @@ class _QueueCell(NamedTuple):
     is_cursor: bool
     in_minutes: bool
     is_zoomed: bool
+    session_cells: int
 
 
 class QueueColumn(NamedTuple):
@@ -275,30 +278,45 @@ def queue_strip(
     has_focus: bool = False,
     shows_marks: bool = False,
     in_minutes: bool = False,
+    session_cells: int = MAX_SESSION_CELLS,
 ) -> Strip:
-    """Return one row of the queue; `shows_marks` is the zoomed one, `in_minutes` counts without seconds."""
+    """Return one row of the queue; `shows_marks` is the zoomed one, `in_minutes` counts without seconds.
+
+    `session_cells`: the width of the column of sessions; 0 leaves it out.
+    """
     cell = _QueueCell(
         row=row, width=width, ink=ink, glyphs=glyphs, now=now, is_cursor=is_cursor, in_minutes=in_minutes,
-        is_zoomed=shows_marks,
+        is_zoomed=shows_marks, session_cells=session_cells,
     )  # fmt: skip
     columns = [cursor_column(glyphs, ink, is_cursor=is_cursor, has_focus=has_focus)]
     if shows_marks:
         mark = styled(glyphs.of("taken") if row.mark else " ", ink.of("info"))
         columns.append(Column(content=mark, width=1, gap=0))
     columns.append(icon_column(row.sign, ink, glyphs, gap=int(shows_marks)))
-    columns += [_queue_column(column, cell) for column in QUEUE_COLUMNS]
+    columns += [
+        _queue_column(column, cell) for column in QUEUE_COLUMNS if session_cells or column.head != "session"
+    ]
     style = list_row_style(ink, is_cursor=is_cursor, has_focus=has_focus)
     return cells.row_strip([*columns, END_COLUMN], width, style, glyphs=glyphs)
 
 
-def queue_head_strip(width: int, ink: Ink, glyphs: Glyphs) -> Strip:
+def session_column_cells(titles: Iterable[str], width: int) -> int:
+    """Return the width of the column of sessions: none for one of them, else what the longest title needs."""
+    distinct = {title for title in titles if title}
+    if len(distinct) < 2:
+        return 0
+    return min(max(map(cell_width, distinct)), max(MAX_SESSION_CELLS, width // 4))
+
+
+def queue_head_strip(width: int, ink: Ink, glyphs: Glyphs, session_cells: int = MAX_SESSION_CELLS) -> Strip:
     columns = [Column(content=Content(""), width=4, gap=0)]
     columns += [
         Column(
-            content=styled(column.head, ink.of("faint")), width=column.width, grows=column.width is None,
+            content=styled(column.head, ink.of("faint")),
+            width=session_cells if column.head == "session" else column.width, grows=column.width is None,
             least=MIN_TARGET_CELLS, align=column.align, drop=column.drop, gap=column.gap,
         )
-        for column in QUEUE_COLUMNS
+        for column in QUEUE_COLUMNS if session_cells or column.head != "session"
     ]  # fmt: skip
     return cells.row_strip([*columns, END_COLUMN], width, ink.on("background"), glyphs=glyphs)
 
@@ -312,6 +330,7 @@ def _queue_column(column: QueueColumn, cell: _QueueCell) -> Column:
     if not cell.is_zoomed:
         return Column(content=content, drop=column.drop, gap=column.narrow_gap)
     width = column.width if column.drop else max(column.width, content.cell_length)
+    width = cell.session_cells if column.head == "session" else width
     return Column(content=content, width=width, align=column.align, drop=column.drop, gap=column.gap)
 
 
@@ -355,7 +374,7 @@ def _session_cell(cell: _QueueCell) -> Content:
         return title
     if not cell.row.is_pending or not title.plain:
         return Content("")
-    room = 16 if cell.width < 72 else 18
+    room = min(cell.session_cells, 16) if cell.width < 72 else cell.session_cells
     title = shorten_line(title, room, cell.glyphs)
     return title.pad_right(room - title.cell_length)
 

@@ -119,7 +119,7 @@ def _fact_lines(view: SessionPreview, width: int, ink: Ink, glyphs: Glyphs) -> l
 def _asked_lines(view: SessionPreview, width: int, ink: Ink, glyphs: Glyphs) -> list[Content]:
     if not view.asked and not view.outcomes:
         return []
-    most = max((count for _, count in view.outcomes), default=0)
+    most = view.asked + view.unasked
     digits = len(f"{most:,}")
     room = max(4, width - 20 - digits)
     waits = f", {view.waiting:,} wait{'s' if view.waiting == 1 else ''}" if view.waiting else ""
@@ -197,6 +197,9 @@ _QUERY_OF_OUTCOME: Final = {
 }  # fmt: skip
 _MAX_FILES: Final = 12
 _MIN_BAR_CELLS: Final = 8
+_SCALE_CELLS: Final = 8
+"""Cells of the scale at the left of a chart."""
+_CHART_ROWS: Final = 5
 _DECISION_TIME_LABELS: Final = (
     "1 s",
     "2 s",
@@ -209,6 +212,8 @@ _DECISION_TIME_LABELS: Final = (
     "15 min",
     "more",
 )
+_SHORT_DECISION_TIME_LABELS: Final = ("1s", "2s", "5s", "10s", "20s", "1m", "2m", "5m", "15m", ">")
+_LONGEST_LABEL_CELLS: Final = 6
 
 
 class StatisticsFrame(Struct, frozen=True, kw_only=True):
@@ -304,12 +309,11 @@ def outcome_lines(counts: Statistics, frame: StatisticsFrame) -> list[Statistics
     lines = [frame.blank("asks"), frame.caption("asks", "Who decided", f"{total:,}")]
     if not total:
         return [*lines, frame.plain("no-asks", "Nothing was decided in this period.")]
-    most = max(count for _, count in counts.outcomes)
     for name, count in counts.outcomes:
         sign = OUTCOME_ICONS[name]
         head = _count_head(frame, sign, name, count, f"{count / total:>5.0%}")
         line = head + count_bar(
-            count, most, max(4, frame.width - head.cell_length - 2), frame.ink.sign(sign), frame.glyphs
+            count, total, max(4, frame.width - head.cell_length - 2), frame.ink.sign(sign), frame.glyphs
         )
         lines.append((_QUERY_OF_OUTCOME.get(name) or f"-{name.replace(' ', '-')}", line))
     return _with_unique_ids(lines)
@@ -350,7 +354,8 @@ def decision_time_lines(deciding: DecisionTimes, frame: StatisticsFrame) -> list
     lines += [
         (f"-time-{index}", styled(f"   {text}", frame.ink.of("info"))) for index, text in enumerate(drawn)
     ]
-    labels = "".join(word[: cell - 1].ljust(cell) for word in _DECISION_TIME_LABELS)
+    words = _DECISION_TIME_LABELS if cell > _LONGEST_LABEL_CELLS else _SHORT_DECISION_TIME_LABELS
+    labels = "".join(word.ljust(cell) for word in words)
     return [*lines, ("-time-labels", styled(f"   {labels}", frame.ink.of("muted")))]
 
 
@@ -380,20 +385,26 @@ def token_lines(
     lines = [frame.caption("tokens", "Tokens by day", f"{token_text(used)}{money}")]
     if not any(days):
         return [*lines, frame.plain("no-tokens", "No token was counted in this period.")]
-    room = max(7, frame.width - 4)
+    room = max(7, frame.width - 2 - _SCALE_CELLS)
     group = -(-len(days) // room)
     grouped = [sum(days[start : start + group]) for start in range(0, len(days), group)]
     cell = max(1, min(5, room // len(grouped)))
     gap = 1 if cell > 2 else 0
-    drawn = column_chart(grouped, cell - gap, 5, frame, gap)
+    drawn = column_chart(grouped, cell - gap, _CHART_ROWS, frame, gap)
+    scale = [token_text(max(grouped)), *[""] * (_CHART_ROWS - 2), "0"]
+    ink = frame.ink
     lines += [
-        (f"-tokens-{start}", styled(f"  {text}", frame.ink.of("info"))) for start, text in enumerate(drawn)
+        (
+            f"-tokens-{row}",
+            styled(mark.rjust(_SCALE_CELLS - 1) + " ", ink.of("faint")) + styled(text, ink.of("info")),
+        )
+        for row, (mark, text) in enumerate(zip(scale, drawn, strict=True))
     ]
     wide = max(len(labels[0]) + len(labels[1]) + 1, min(room, cell * len(grouped)))
     text = labels[0] + labels[1].rjust(wide - len(labels[0]))
     return [
         *lines,
-        ("-tokens-labels", styled(f"  {text}", frame.ink.of("muted"))),
+        ("-tokens-labels", styled(f"{' ' * _SCALE_CELLS}{text}", ink.of("muted"))),
         frame.plain(
             "tokens-note",
             f" sent {token_text(counts.input_tokens)}, received {token_text(counts.output_tokens)}",

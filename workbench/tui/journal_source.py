@@ -18,7 +18,7 @@ from msgspec import Struct
 from workbench.changes.decision import SealedBytesMissing, action_hunks, exact_parameters, sealed_changes
 from workbench.changes.diff import decode_content
 from workbench.domain.events import ActionOpened, Event, ReplyCompleted, TurnEnded, TurnStarted
-from workbench.domain.rows import Action, Call, PipelineState, Session, StepState
+from workbench.domain.rows import Action, Call, PipelineState, Session, SessionCounts, StepState
 from workbench.domain.values import SYSTEM_SESSION, Hunk, JsonObject, StepPlan
 from workbench.journal.journal import Journal
 from workbench.journal.leases import is_lease_live
@@ -284,6 +284,13 @@ class JournalSource:
         """Return all events between two numbers, both included."""
         count = min(limit, last - first + 1)
         return self._journal.window(session_id, first, count) if count > 0 else []
+
+    def counts(self, session_id: str) -> SessionCounts:
+        """Return what the whole of a session counts: turns, lines changed, answers."""
+        from workbench.journal.session_queries import session_counts
+
+        with self._journal.snapshot() as database:
+            return session_counts(database, [session_id]).get(session_id, SessionCounts())
 
     def call_events(self, call_id: str) -> Sequence[Event]:
         return self._journal.call_events(call_id)

@@ -423,7 +423,18 @@ class Pane(Vertical):
     def compose(self) -> ComposeResult:
         """Yield the title and the body."""
         yield self.title_row
+        self.follow_list()
         yield from self.compose_body()
+
+    @property
+    def list_view(self) -> LineView | None:
+        """Return the list whose title says what of it is not on the screen."""
+        return None
+
+    def follow_list(self) -> None:
+        """Let the title say what of the list is not on the screen."""
+        if (view := self.list_view) is not None:
+            self.title_row.follow(view)
 
     @abstractmethod
     def compose_body(self) -> Iterable[Widget]:
@@ -466,6 +477,11 @@ class Pane(Vertical):
             keys = view if view.focusable else self.focus_view
             for target in view.jump_targets() if view.region.area else ():
                 yield JumpTarget(view.region.offset + target.at, partial(_jump, keys, target))
+
+    @property
+    def is_folded(self) -> bool:
+        """Return whether there is room for its title only."""
+        return self.size.height <= 1
 
     def tick(self, now: int) -> None:
         """Be told of a new second while something is pending or runs; `now` in microseconds."""

@@ -61,9 +61,8 @@ def session_rows(
     Archived sessions and steps of pipelines are left out; what a step asks waits in its run.
     """
     sessions = list(sessions)
-    runs = {step.id: step.parent_id for step in sessions if step.kind == "step" and step.parent_id}
-    pending = (action.session_id for action in actions if action.state == "pending")
-    waiting = Counter(_listed_session_id(asking, runs) for asking in pending)
+    asked = waiting_by_session(sessions, actions)
+    waiting = Counter({session_id: len(actions) for session_id, actions in asked.items()})
     shown = [
         session
         for session in sessions
@@ -73,6 +72,16 @@ def session_rows(
     words = text_filter.casefold().split()
     rows = [_session_row(session, waiting[session.id], session.id == current) for session in shown]
     return tuple(row for row in rows if all(word in row.title.casefold() for word in words))
+
+
+def waiting_by_session(sessions: Iterable[Session], actions: Iterable[Action]) -> dict[str, list[Action]]:
+    """Return what waits, by the session that lists it: what a step asks waits in its run."""
+    runs = {step.id: step.parent_id for step in sessions if step.kind == "step" and step.parent_id}
+    asked: dict[str, list[Action]] = {}
+    for action in actions:
+        if action.state == "pending":
+            asked.setdefault(_listed_session_id(action.session_id, runs), []).append(action)
+    return asked
 
 
 def _listed_session_id(session: str, runs: Mapping[str, str]) -> str:

@@ -27,7 +27,7 @@ from workbench.tui.approvals.approval_actions import ApprovalActions
 from workbench.tui.approvals.approval_selection import ReasonInput
 from workbench.tui.pane import DecisionReported, DetailWanted, LineWanted, QueueModel, StatusMessage
 from workbench.tui.render_context import glyphs, has_motion, ink
-from workbench.tui.widgets.line_view import RowList, RowPlacement
+from workbench.tui.widgets.line_view import LineView, RowList, RowPlacement
 from workbench.tui.widgets.pane_frame import ColumnHeader
 from workbench.views import approvals as views_approvals
 from workbench.views.action_detail import ActionDetail, decider_name, decision_route_text
@@ -197,6 +197,7 @@ class QueueList(RowList):
         self.order: Sequence[str] = ()
         """The ids of rows as they are shown."""
         self._decided = 0
+        self._titles: frozenset[str] = frozenset()
         self._now = 0
         self.is_zoomed = False
         self.idle: Sequence[Content] = ()
@@ -214,6 +215,10 @@ class QueueList(RowList):
             shown = [views_approvals.with_countdown_in_minutes(row) for row in shown]
         before, self.rows = self.rows, {row.id: row for row in shown}
         changed = {row.id for row in shown if before.get(row.id) is not row and before.get(row.id) != row}
+        titles = frozenset(row.session_title for row in shown if is_zoomed or row.is_pending)
+        if titles != self._titles:
+            self._titles = titles
+            self.invalidate()
         self._decided = sum(not row.is_pending for row in shown)
         if is_zoomed != self.is_zoomed:
             self.is_zoomed = is_zoomed
@@ -270,8 +275,13 @@ class QueueList(RowList):
             has_focus=placed.is_focused,
             shows_marks=self.is_zoomed,
             in_minutes=not has_motion(self),
+            session_cells=self.session_cells(width),
         )
         return strip.apply_style(_REVERSED) if placed.is_flashing else strip
+
+    def session_cells(self, width: int) -> int:
+        """Return the width of the column of sessions."""
+        return approvals.session_column_cells(self._titles, width)
 
     def _caption(self, width: int) -> Strip:
         colours, line = ink(self), glyphs(self).line("─")
@@ -346,7 +356,10 @@ class ApprovalsPane(ActionDetailPane):
         super().__init__(key=key)
         self.queue = QueueList(key="queue")
         self.heads = ColumnHeader(
-            lambda width: approvals.queue_head_strip(width, ink(self), glyphs(self)), key="queue-heads"
+            lambda width: approvals.queue_head_strip(
+                width, ink(self), glyphs(self), self.queue.session_cells(width)
+            ),
+            key="queue-heads",
         )
         self.actions, self.standing = ApprovalActions(self), PaneArming(self)
         self.ordering, self.written = QueueOrder(), ReasonInput()
@@ -359,6 +372,10 @@ class ApprovalsPane(ActionDetailPane):
     def compose_body(self) -> Iterable[Widget]:
         yield self.queue
         yield from self.compose_detail()
+
+    @property
+    def list_view(self) -> LineView | None:
+        return self.queue
 
     @property
     def focus_view(self) -> Widget:

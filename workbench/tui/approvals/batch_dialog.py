@@ -205,6 +205,7 @@ class BatchDialog(MinSizeDialog, inherit_bindings=False):
             yield self._view
 
     def on_mount(self) -> None:
+        self.follow(self._list)
         self._list.focus()
         self._show()
         unseen = [batch_row for batch_row in self._rows if self.choosing.unseen(batch_row.detail)]

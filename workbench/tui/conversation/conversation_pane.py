@@ -79,6 +79,10 @@ class ConversationPane(Pane):
         yield self.view
 
     @property
+    def list_view(self) -> TranscriptView:
+        return self.view
+
+    @property
     def focus_view(self) -> Widget:
         return self.view
 

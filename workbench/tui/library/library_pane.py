@@ -17,7 +17,7 @@ from workbench.tui import keymap
 from workbench.tui.library.library_list import LibraryLoaderPane, LibraryModel, LibraryQuery
 from workbench.tui.pane import KeysChanged, SessionRequest, StatusMessage
 from workbench.tui.render_context import glyphs, ink
-from workbench.tui.widgets.line_view import RowList
+from workbench.tui.widgets.line_view import LineView, RowList
 from workbench.tui.widgets.pane_frame import Divider, StableStatic
 from workbench.views.library import LIBRARY_ORDERS, FilterCompletion, SearchHit, complete_filter
 
@@ -93,6 +93,8 @@ class LibraryPane(LibraryLoaderPane):
 
     def on_mount(self) -> None:
         self.query_one("#library-left").mount(self.title_row, before=0)
+        self.follow_list()
+        self.preview_title.follow(self.preview)
         self.query_one("#library-find").display = False
         self._empty.display = False
         self._sign.update(Content.styled(" / ", ink(self).of("info", bold=True)))
@@ -106,6 +108,10 @@ class LibraryPane(LibraryLoaderPane):
         self.query_one("#library-right").display = self.query_one("#library-divider").display = has_two
         self.look_soon()
         self.call_after_refresh(self.say_hint)
+
+    @property
+    def list_view(self) -> LineView | None:
+        return self.list
 
     @property
     def focus_view(self) -> Widget:
@@ -142,7 +148,7 @@ class LibraryPane(LibraryLoaderPane):
         self._empty.display = is_empty
         if not is_empty:
             return
-        words = "No session yet. ctrl+n starts one, I imports."
+        words = "Sessions of all folders are kept here. None yet: ctrl+n starts one, I imports."
         if self.wanted.text:
             words = f"Nothing matches “{self.wanted.text}”. esc clears the filter; / changes it."
         elif self.wanted.workspace is not None:

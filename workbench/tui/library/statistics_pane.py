@@ -21,8 +21,8 @@ from workbench.tui import keymap
 from workbench.tui.pane import KeysChanged, Pane, StatusMessage
 from workbench.tui.render_context import glyphs, ink
 from workbench.tui.state import ScreenState
-from workbench.tui.widgets.line_view import RowList, RowPlacement
-from workbench.tui.widgets.pane_frame import Divider
+from workbench.tui.widgets.line_view import LineView, RowList, RowPlacement
+from workbench.tui.widgets.pane_frame import Divider, overflow_text
 from workbench.views.sessions import session_title
 from workbench.views.statistics import (
     DAY_MICROS,
@@ -41,7 +41,11 @@ _RECOUNT_SECONDS: Final = 2.0
 _TWO_COLUMNS_FROM: Final = 100
 _MAX_DAYS: Final = 366
 _TIMES_HINT: Final = "time run and time waited for you are counted apart"
-_EXPIRED_HINT: Final = "; expired is never counted as rejected"
+_EMPTY: Final = (
+    "What was asked, run, changed and used is counted here.",
+    "No session in this period: l takes a longer one, ctrl+n starts one.",
+)
+_HINTS: Final = (f"{_TIMES_HINT}; expired is never counted as rejected", _TIMES_HINT)
 
 
 class StatisticsList(RowList):
@@ -50,6 +54,9 @@ class StatisticsList(RowList):
     def __init__(self, key: str) -> None:
         super().__init__(key=key)
         self._lines_by_id: dict[str, Content] = {}
+
+    def rows_before(self, line: int) -> int:
+        return line  # what cannot be opened is read too
 
     def take(self, lines: Sequence[StatisticsLine]) -> None:
         """Show lines; the cursor stays on its line."""
@@ -101,13 +108,19 @@ class StatisticsPane(Pane):
 
     def on_mount(self) -> None:
         self.query_one("#statistics-first").mount(self.title_row, before=0)
+        self.follow_list()
+        self.right.watch_extent(lambda: self._say_hint(self.size.width))
         self._say()
         self.count()
         self.left.focus()
 
     def _say_hint(self, width: int) -> None:
-        words = _TIMES_HINT + _EXPIRED_HINT if width > len(_TIMES_HINT + _EXPIRED_HINT) + 1 else _TIMES_HINT
-        self.hint.update(Content.styled(f" {glyphs(self).line(words)}", ink(self).of("muted")))
+        more = overflow_text(self.right, glyphs(self)) if self.right.display else ""
+        more = f"the right column: {more} " if more else ""
+        room = width - len(more) - 1
+        words = next((words for words in _HINTS if len(words) < room), "")
+        words = glyphs(self).line(f" {words}")
+        self.hint.update(Content.styled(words + more.rjust(width - len(words)), ink(self).of("muted")))
 
     def on_resize(self, event: events.Resize) -> None:
         """Lay the lines out anew."""
@@ -119,6 +132,10 @@ class StatisticsPane(Pane):
     def on_show(self) -> None:
         """Count what happened while another place was on the screen."""
         self.count()
+
+    @property
+    def list_view(self) -> LineView | None:
+        return self.left
 
     @property
     def focus_view(self) -> Widget:
@@ -218,7 +235,7 @@ class StatisticsPane(Pane):
         if not counts.sessions:
             first = [
                 left.blank("none"),
-                left.plain("none", "Nothing to count yet. Sessions of this period stand here."),
+                *(left.plain(f"none-{row}", text) for row, text in enumerate(_EMPTY)),
             ]
             self.left.take(first)
             self.right.take([])

@@ -7,10 +7,12 @@ Each decides what it drops first when it is too narrow. The sidebar lists sessio
 # which key to press. What changed while a dialog lay over it counts as seen, and may be answered, only
 # after the dialog is gone.
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 from textual import events, on
 from textual.content import Content
 from textual.message import Message
@@ -27,12 +29,18 @@ from workbench.tui.pane import (
     PlaceWanted,
     SessionChosen,
     SidebarModel,
+    StatusMessage,
 )
 from workbench.tui.render_context import glyphs, has_motion, ink
+from workbench.tui.state import MAX_SESSIONS
 from workbench.tui.widgets.line_view import LineView, RowList, RowPlacement
-from workbench.tui.widgets.pane_frame import PaneTitle, StableStatic
+from workbench.tui.widgets.pane_frame import ColumnHeader, PaneTitle, StableStatic, overflow_text
 from workbench.views import sessions
 from workbench.views.sessions import ChangedFile, HeaderFacts, SessionFacts, SessionRow
+from workbench.views.status_icons import StatusName
+
+if TYPE_CHECKING:
+    from workbench.tui.main.session_board import SessionBoard
 
 _TITLE_CELLS = 24
 _MIN_PATH_CELLS = 12
@@ -223,6 +231,12 @@ class Tabs(Widget):
         super().__init__(id="tabs")
         self._tabs: Sequence[Tab] = ()
         self._places: list[tuple[int, int, int]] = []
+        self._lists: dict[int, LineView] = {}
+
+    def follow(self, place: int, view: LineView) -> None:
+        """Say at the right end what of the list of a pane is not on the screen, while it is there."""
+        self._lists[place] = view
+        view.watch_extent(self.refresh)
 
     def show(self, tabs: Sequence[Tab]) -> None:
         """Show tabs."""
@@ -234,17 +248,25 @@ class Tabs(Widget):
         del y
         self._places = []
         line = Content(" ")
-        bare = self._without_name()
+        here = self._lists.get(next((tab.place for tab in self._tabs if tab.is_here), -1))
+        more, short = (
+            "" if here is None else overflow_text(here, glyphs(self), is_short=is_short)
+            for is_short in (False, True)
+        )
+        bare = self._without_name(self.size.width - len(more) - bool(more))
         for tab in self._tabs:
             item = self._item(tab, has_name=tab not in bare)
             self._places.append((line.cell_length, line.cell_length + item.cell_length, tab.place))
             line = Content.assemble(line, item, "  " if tab.is_here else "   ")
+        room = self.size.width - line.cell_length - 1
+        more = more if len(more) <= room else short
+        line = Content.assemble(line, " " * max(0, room - len(more)), (more, ink(self).of("muted")))
         return cells.line_strip(line, self.size.width, ink(self).on("background"))
 
-    def _without_name(self) -> Sequence[Tab]:
+    def _without_name(self, room: int) -> Sequence[Tab]:
         """Return the tabs of which only the number fits: the first ones, and never the one that is here."""
         bare: list[Tab] = []
-        over = 1 + sum(self._item(tab).cell_length + 3 for tab in self._tabs) - 3 - self.size.width
+        over = 1 + sum(self._item(tab).cell_length + 3 for tab in self._tabs) - 3 - room
         for tab in self._tabs:
             if over > 0 and not tab.is_here:
                 bare.append(tab)
@@ -278,20 +300,46 @@ _MAX_CHANGED_FILES: Final = 8
 
 
 class SessionList(RowList):
-    """Sessions of the workspace."""
+    """Sessions of the workspace: a line each, on the board two and a blank one where all have room."""
 
     def __init__(self, *, key: str | None = None) -> None:
         super().__init__(key=key)
         self.rows: dict[str, SessionRow] = {}
+        self.board: SessionBoard | None = None
+        """What the rows are drawn by where the list has the whole body."""
         self._now = 0
 
     def show_rows(self, shown: Sequence[SessionRow], now: int) -> None:
         """Show sessions in this order."""
         before, self.rows = self.rows, {row.id: row for row in shown}
         self._now = now
-        self.set_ids([row.id for row in shown], {row.id for row in shown if before.get(row.id) != row})
+        changed = {row.id for row in shown if before.get(row.id) != row}
+        if self.board is None:
+            self.set_ids([row.id for row in shown], changed)
+            return
+        changed |= self.board.changed(self.rows, now)
+        below = ("-", "--") if 3 * len(shown) <= self.size.height else ("-",)
+        ids = [f"{mark}{row.id}" for row in shown for mark in ("", *below)]
+        self.set_ids(ids, {f"{mark}{key}" for key in changed for mark in ("", "-")})
+
+    def put_cursor(self, row_id: str | None) -> None:
+        super().put_cursor(row_id)
+        if self.board is not None and (line := self.line_of(row_id or "")) is not None:
+            self.reveal(line, line + 1)
+
+    def _redraw(self, row_ids: Iterable[str | None]) -> None:
+        keys = [key for key in row_ids if key is not None]
+        super()._redraw([*keys, *(f"-{key}" for key in keys)])
 
     def draw_row(self, placed: RowPlacement, width: int) -> Strip:
+        if self.board is not None:
+            key = placed.row_id.lstrip("-")
+            if placed.row_id.startswith("--"):
+                return cells.line_strip(Content(""), width, ink(self).on("background"))
+            return self.board.strip(
+                self, self.rows[key], width, self._now, is_first=key == placed.row_id,
+                is_cursor=key == self.cursor, has_focus=placed.is_focused,
+            )  # fmt: skip
         return list_rows.session_strip(
             self.rows[placed.row_id],
             width,
@@ -347,11 +395,18 @@ class Sidebar(Pane):
         self._facts = FactLines(key="facts")
         self._filter = ""
         self._shown: SidebarModel | None = None
+        self._board: SessionBoard | None = None
+        self._heads = ColumnHeader(self._draw_heads, key="sessions-heads")
+        self._must_sort = True
 
     def compose_body(self) -> Iterable[Widget]:
         yield self.list
         yield self._facts_title
         yield self._facts
+
+    @property
+    def list_view(self) -> LineView | None:
+        return self.list
 
     @property
     def focus_view(self) -> Widget:
@@ -360,14 +415,24 @@ class Sidebar(Pane):
     def show(self, view: SidebarModel) -> None:
         self._shown = view
         current = view.current.id if view.current else None
-        shown = sessions.session_rows(view.sessions, view.actions, current=current, text_filter=self._filter)
+        board = self.list.board
+        shown: Sequence[SessionRow] = sessions.session_rows(
+            view.sessions, view.actions, current=current, text_filter=self._filter
+        )
+        if board is not None:
+            before = [key for key in self.list.ids if not key.startswith("-")]
+            is_held = self.list.has_focus and not self._must_sort
+            shown = board.arranged(shown, before if is_held else ())
+            self._must_sort = False
         self.list.show_rows(shown, view.now)
         muted = ink(self).of("muted")
         self.put(self._empty, self.list, is_shown=not shown)
-        words = " Nothing matches." if self._filter else " No session here yet.\n ctrl+n starts one."
-        self._empty.update(Content.styled(words, muted))
-        self.set_title(right=Content.styled(str(len(shown)), muted) if shown else Content(" "))
-        files = tuple(view.changed_files[:_MAX_CHANGED_FILES])
+        words = f" Nothing matches “{self._filter}”. esc clears the filter; / changes it."
+        if not self._filter:
+            words = " No session here yet.\n ctrl+n starts one."
+        self._empty.update(cells.safe_content(glyphs(self).line(words), muted))
+        self._show_title(shown)
+        files = () if board is not None else tuple(view.changed_files[:_MAX_CHANGED_FILES])
         for widget in (self._changed_title, self._changed):
             self.put(widget, self._facts_title, is_shown=bool(files))
         self._changed.show(files)
@@ -376,11 +441,94 @@ class Sidebar(Pane):
             self._facts.show(
                 facts=sessions.session_facts(view.current, turns=view.turns, asks=view.asks, rules=view.rules)
             )
-        self._facts_title.display = self._facts.display = view.current is not None
+        self._facts_title.display = self._facts.display = view.current is not None and board is None
+        self._fit()
+
+    def _show_title(self, shown: Sequence[SessionRow]) -> None:
+        colours, signs, board = ink(self), glyphs(self), self.list.board
+        count = Content.styled(str(len(shown)), colours.of("muted"))
+        if board is None:
+            self.set_title(Content(" "), count if shown else Content(" "))
+            return
+        if len(shown) >= MAX_SESSIONS:
+            count = Content.styled(f"the newest {len(shown)}, 5 has all", colours.of("muted"))
+        counts = Counter(row.sign for row in shown)
+        named: tuple[StatusName, ...] = ("waiting", "running", "failed")
+        parts = [
+            Content.styled(f"{signs.of(name)} {counts[name]}", colours.sign(name))
+            for name in named
+            if counts[name]
+        ]
+        key = colours.of("info", bold=True)
+        order = (board.order_words, colours.of("muted"))
+        hints = (
+            ("  o", key),
+            (" order", colours.of("muted")),
+            ("  /", key),
+            (" filter", colours.of("muted")),
+        )
+        self.set_title(Content("  ").join([count, *parts]), Content.assemble(order, *hints))
+
+    def _fit(self) -> None:
+        """Give the list what the parts below it leave; on the board all of it."""
+        if self.list.board is not None:
+            self.list.styles.height, self.list.styles.max_height = "1fr", "100%"
+            return
+        below = sum(view.line_count + 2 for view in (self._changed, self._facts) if view.display)
+        self.list.styles.height = "auto"
+        self.list.styles.max_height = max(4, self.size.height - 2 - below)
+
+    def on_resize(self) -> None:
+        """Give each part its room."""
+        if self._shown is not None:
+            self.show(self._shown)
+
+    def set_board(self, *, is_board: bool) -> None:
+        """Show sessions as a board where they have the whole body, else as a list."""
+        if is_board == (self.list.board is not None):
+            return
+        if is_board:
+            from workbench.tui.main.session_board import SessionBoard
+
+            self._board = self._board or SessionBoard(self.main.state)
+        self.list.board = self._board if is_board else None
+        self._must_sort = True
+        self.list.invalidate()
+        self.put(self._heads, self.list, is_shown=is_board)
+        if self._shown is not None:
+            self.show(self._shown)
+
+    def tick(self, now: int) -> None:
+        if self.list.board is not None and self._shown is not None:
+            self.show(replace(self._shown, now=now))
+
+    def _draw_heads(self, width: int) -> Strip:
+        board = self.list.board
+        return Strip.blank(width) if board is None else board.heads(self, width)
+
+    def next_order(self) -> None:
+        if self.list.board is None:
+            self.post_message(StatusMessage("The list has one order; zoomed it has three."))
+            return
+        words = self.list.board.next_order()
+        self._must_sort = True
+        if self._shown is not None:
+            self.show(self._shown)
+        self.post_message(StatusMessage(f"Ordered {words}."))
 
     def open_row(self) -> None:
-        if self.list.cursor is not None:
-            self.post_message(SessionChosen(self.list.cursor))
+        """Show the session; from the board go to what waits in it first, else to its conversation."""
+        key, board = self.list.cursor, self.list.board
+        if key is None:
+            return
+        self.post_message(SessionChosen(key))
+        if board is not None:
+            self.main.places.is_zoomed = False
+            waiting = board.first_waiting(key)
+            if waiting is not None:
+                self.main.show_action(waiting)
+            else:
+                self.main.go_to(1)
 
     @on(RowList.Opened)
     def _opened(self, message: RowList.Opened) -> None:
@@ -391,10 +539,11 @@ class Sidebar(Pane):
         return "there is no session under the cursor" if self.list.cursor is None else ""
 
     def label_of(self, key_id: str) -> str:
-        return "show it" if key_id == "list.open" else super().label_of(key_id)
+        opens = "show it" if self.list.board is None else "go there"
+        return opens if key_id == "list.open" else super().label_of(key_id)
 
     def move_to_problem(self, step: int) -> None:
-        ids = list(self.list.ids)
+        ids = [key for key in self.list.ids if not key.startswith("-")]
         wanted = [key for key in ids if self.list.rows[key].sign in ("waiting", "failed")]
         if wanted:
             index = ids.index(self.list.cursor) if self.list.cursor in ids else -1

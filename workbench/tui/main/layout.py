@@ -6,6 +6,7 @@ The computation is pure; `LayoutController` applies it to the main screen.
 # A narrow screen has no rule over the composer. At 80x24 the diff keeps 15 rows that way; a sentence takes
 # the composer's row for its four seconds, so that nothing moves.
 
+from collections.abc import Container
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from msgspec import Struct
@@ -71,7 +72,9 @@ def width_class(columns: int, rows: int) -> WidthClass:
     return "medium" if columns < WIDE else "wide"
 
 
-def layout_for_size(columns: int, rows: int, place: int, *, is_zoomed: bool = False) -> Layout:
+def layout_for_size(
+    columns: int, rows: int, place: int, *, is_zoomed: bool = False, empty: Container[int] = ()
+) -> Layout:
     """Return what is on a screen.
 
     Args:
@@ -79,6 +82,7 @@ def layout_for_size(columns: int, rows: int, place: int, *, is_zoomed: bool = Fa
         rows: of the terminal.
         place: where the user is; a place that is none of the five panes has the whole body.
         is_zoomed: whether that pane has the whole body.
+        empty: places that have nothing to show: beside others they are folded to their title.
     """
     width = width_class(columns, rows)
     is_short = rows < TALL
@@ -86,14 +90,15 @@ def layout_for_size(columns: int, rows: int, place: int, *, is_zoomed: bool = Fa
     opened_over = is_short and place in (3, 4)
     if width in ("tiny", "narrow") or is_zoomed or hidden_here or opened_over or place not in PANE_PLACES:
         return Layout(width=width, shown=frozenset({place}), is_alone=True)
-    small = 1 if is_short else None
+    tools = 1 if is_short or 3 in empty else None
+    pipeline = 1 if is_short or 4 in empty else None
     if width == "medium":
         return Layout(
             width=width,
             shown=frozenset(PANE_PLACES[1:]),
             left=_MIN_PANE_WIDTH,
-            tools=small or 7,
-            pipeline=small or 7,
+            tools=tools or 7,
+            pipeline=pipeline or 7,
         )
     room = columns - SIDEBAR_WIDTH - 2
     left = max(
@@ -102,7 +107,7 @@ def layout_for_size(columns: int, rows: int, place: int, *, is_zoomed: bool = Fa
         round(room / 2.27) if room > 133 else 0,
     )
     return Layout(
-        width=width, shown=frozenset(PANE_PLACES), left=left, tools=small or 12, pipeline=small or 10
+        width=width, shown=frozenset(PANE_PLACES), left=left, tools=tools or 12, pipeline=pipeline or 10
     )
 
 
@@ -210,7 +215,16 @@ class LayoutController:
             # It has the whole body, and is read where nothing else is.
             size = Size(max(size.width, NARROW), max(size.height, SHORT))
             is_zoomed = True
-        return layout_for_size(size.width, size.height, self._context.places.current, is_zoomed=is_zoomed)
+        state = self._context.state
+        empty = [place for place, rows in ((3, state.calls), (4, state.runs.rows)) if not rows]
+        return layout_for_size(
+            size.width, size.height, self._context.places.current, is_zoomed=is_zoomed, empty=empty
+        )
+
+    def refit(self) -> None:
+        """Fold a pane that has nothing to show any more, and open one that has."""
+        if self.arrangement is not None and self._layout() != self.arrangement:
+            self.rearrange()
 
     @property
     def _is_first_page(self) -> bool:
@@ -242,6 +256,7 @@ class LayoutController:
         screen.query_one("#middle-divider").display = left.display and right.display
         widgets.strip.display = layout.has_strip
         widgets.tabs.display = layout.has_tabs and not self._context.places.is_away
+        widgets.rail.set_board(is_board=layout.is_alone and 0 in layout.shown and layout.width != "tiny")
         self._context.places.show()
         self.status()
 

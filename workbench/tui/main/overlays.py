@@ -22,6 +22,7 @@ from textual.widgets import Input, Static
 from workbench.render import cells
 from workbench.render.cells import Column, wrap_line
 from workbench.text import human
+from workbench.text.width import cell_width
 from workbench.tui import keymap, render_context
 from workbench.tui.conversation.completion import Completions
 from workbench.tui.key_arming import ARM_SECONDS
@@ -467,10 +468,17 @@ class CompletionPopup(LineView, can_focus=False):
         if offer is not None:
             rows = len(offer.candidates) + 2
             self.styles.height = rows
-            self.styles.width = _popup_width(self.screen.size.width)
+            self.styles.width = self._width_to_divider()
             self.styles.offset = (0, -rows - 1)
             self.set_line_count(rows)
             self.invalidate()
+
+    def _width_to_divider(self) -> int:
+        """Return the cells up to the line between the panes, so that it covers none of them by half."""
+        for divider in self.screen.query("#middle-divider"):
+            if divider.display and divider.region.width:
+                return divider.region.right
+        return self.screen.size.width
 
     def move(self, rows: int) -> None:
         """Move the cursor; past the end it begins again."""
@@ -497,14 +505,16 @@ class CompletionPopup(LineView, can_focus=False):
         name, words = offer.candidates[line - 1]
         is_cursor = line - 1 == self._at
         bar = Content.styled(glyphs.of("cursor"), ink.of("info")) if is_cursor else Content(" ")
+        longest = max(cell_width(name) for name, _ in offer.candidates)
+        has_words = any(words for _, words in offer.candidates)
         columns = [
             Column(content=bar, width=1, gap=0),
             Column(
                 content=cells.safe_content(name, ink.of("foreground", bold=is_cursor), ink),
-                grows=True,
+                width=min(longest, width // 2) if has_words else width - 4,
                 cut="path",
             ),
-            Column(content=cells.safe_content(words, ink.of("muted")), drop=1),
+            Column(content=cells.safe_content(words, ink.of("muted")), grows=True, gap=2),
             Column(content=Content(" "), width=1, gap=0),
         ]
         style = ink.cursor(has_focus=True) if is_cursor else ink.on("surface")
@@ -525,13 +535,6 @@ class CompletionPopup(LineView, can_focus=False):
         count = f"  {len(offer.candidates)} of {offer.total:,}"
         rest = "   ignored files are left out" if offer.word.kind == "file" else ""
         return Content.styled(count + rest, ink.of("faint"))
-
-
-def _popup_width(columns: int) -> int:
-    """Return how wide the list is: as the conversation it stands over, or the whole of a narrow screen."""
-    if columns < 100:
-        return columns
-    return 48 if columns < 140 else 60
 
 
 class PipePrompt:

@@ -372,6 +372,7 @@ class PaletteScreen(Dialog, inherit_bindings=False):
             yield self._hint
 
     def on_mount(self) -> None:
+        self.follow(self._list)
         self._input.focus()
         self._find("")
 

@@ -414,6 +414,7 @@ class Presenter(SessionPresenter):
         self.tools()
         self.around()
         self.pipeline()
+        self._context.layout.refit()
 
     def around(self) -> None:
         """Show what stands around the conversation and says how a session is set."""
@@ -437,6 +438,8 @@ class Presenter(SessionPresenter):
             self.composer()
         if changed.runs or (changed.actions and self.state.runs.rows):
             self.pipeline()
+        if changed.has_calls or changed.runs:
+            self._context.layout.refit()
 
     def head(self) -> None:
         """Show header, strip and tabs."""

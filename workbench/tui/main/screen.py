@@ -92,6 +92,8 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
         self.conversation.presenter = self.presenter
         for pane in five:
             pane.main = context
+            if pane.list_view is not None:
+                widgets.tabs.follow(pane.PLACE, pane.list_view)
         self.leaving = LeaveQuestion(context)
         self._looks_soon, self._looked_at = False, 0.0
         self._says_keys = False

@@ -204,8 +204,19 @@ class PipelinePane(Pane):
         room = max(1, self.size.width - 3)
         said = (_NO_RUNS_AT_MOMENT,) if self.is_past else (_NO_RUNS, *lines)
         words = "".join(f"\n  {row.plain}" for line in said for row in wrap_line(Content(line), room))
-        self._words.update(Content.styled(words, render_context.ink(self).of("muted")))
-        self.set_title(Content(" "), Content(" "))
+        muted = render_context.ink(self).of("muted")
+        self._words.update(Content.styled(words, muted))
+        self.set_title(Content.styled(self._folded_words(), muted), Content(" "))
+
+    def _folded_words(self) -> str:
+        """Return what the title says where there is no room under it."""
+        if not self.is_folded:
+            return " "
+        if self.is_past:
+            return "none had run"
+        count = self._shown.found
+        found = "" if count is None else f", {count or 'none'} found"
+        return f"none runs{found}{', L starts one' if count else ''}"
 
     def _show_title(self, run: PipelineRun) -> None:
         ink, glyphs = render_context.ink(self), render_context.glyphs(self)

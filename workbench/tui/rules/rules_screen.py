@@ -143,6 +143,7 @@ class RulesScreen(Dialog, inherit_bindings=False):
 
     def on_mount(self) -> None:
         self._input.display = False
+        self.follow(self._list)
         self._list.focus()
         self._read()
 

@@ -24,7 +24,7 @@ from workbench.tui.pane import (
     ToolsModel,
     ToolWanted,
 )
-from workbench.tui.widgets.line_view import RowList, RowPlacement
+from workbench.tui.widgets.line_view import LineView, RowList, RowPlacement
 from workbench.tui.widgets.pane_frame import ColumnHeader
 from workbench.views import tools
 from workbench.views.approvals import CALM_COUNTDOWN_STEP
@@ -153,6 +153,10 @@ class ToolsPane(Pane):
         return self._call
 
     @property
+    def list_view(self) -> LineView | None:
+        return self.list
+
+    @property
     def focus_view(self) -> Widget:
         return self.list
 
@@ -223,6 +227,8 @@ class ToolsPane(Pane):
         if facts.total:
             total = f"{facts.total + earlier}"
             shown.append(Content.styled(f"of {total}" if shown else total, ink.of("muted")))
+        elif self.is_folded:
+            shown.append(Content.styled("none was called yet", ink.of("muted")))
         left = Content("  ").join(shown)
         self.set_title(left, Content.styled(self._right(now), ink.of("muted")))
 

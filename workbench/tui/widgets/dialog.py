@@ -16,6 +16,7 @@ from workbench.render.cells import safe_lines, wrap_code
 from workbench.tui import keymap
 from workbench.tui.render_context import glyphs, ink
 from workbench.tui.widgets.line_view import LineView
+from workbench.tui.widgets.pane_frame import overflow_text
 
 
 class Dialog(ModalScreen[None], inherit_bindings=False):
@@ -24,6 +25,8 @@ class Dialog(ModalScreen[None], inherit_bindings=False):
     def __init__(self, name: str) -> None:
         super().__init__(id=f"{name}-screen")
         self._box_id = f"{name}-box"
+        self._subtitle = ""
+        self._followed: LineView | None = None
 
     @property
     def box(self) -> Widget:
@@ -34,7 +37,18 @@ class Dialog(ModalScreen[None], inherit_bindings=False):
         """Write into the upper and the lower border of the box."""
         box = self.box
         box.border_title = cells.safe_content(title)  # type: ignore[assignment]
-        box.border_subtitle = cells.safe_content(subtitle)  # type: ignore[assignment]
+        self._subtitle = subtitle
+        self._show_subtitle()
+
+    def follow(self, view: LineView) -> None:
+        """Say in the lower border what of a list is not on the screen."""
+        self._followed = view
+        view.watch_extent(self._show_subtitle)
+
+    def _show_subtitle(self) -> None:
+        more = overflow_text(self._followed, glyphs(self)) if self._followed is not None else ""
+        words = "  ".join(part for part in (more, self._subtitle) if part)
+        self.box.border_subtitle = cells.safe_content(words)  # type: ignore[assignment]
 
     def action_do(self, key_id: str) -> None:
         keymap.run_action(key_id, self)
@@ -84,6 +98,7 @@ class PagerScreen(Dialog, inherit_bindings=False):
 
     def on_mount(self) -> None:
         self.set_titles(glyphs(self).line(self._title), "j k scroll  g G ends  esc back")
+        self.follow(self._view)
         self._view.focus()
         if self._begins_at_end:
             self.call_after_refresh(lambda: self._view.scroll_to_line(self._view.line_count))

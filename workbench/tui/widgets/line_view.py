@@ -5,11 +5,11 @@ changed row and the mouse. Subclasses draw strips of exactly the width.
 """
 
 from abc import abstractmethod
-from bisect import bisect
+from bisect import bisect, bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Final, Self, cast
+from typing import ClassVar, Final, Self, cast
 
 from msgspec import Struct
 from rich.segment import Segment
@@ -21,7 +21,7 @@ from textual.reactive import Reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from workbench.tui.render_context import context_of, has_motion
+from workbench.tui.render_context import context_of, glyphs, has_motion, ink
 
 
 class RowIndex(Struct, frozen=True):
@@ -48,6 +48,14 @@ class JumpTarget(Struct, frozen=True):
     """Puts the cursor there; it decides nothing."""
 
 
+class ListExtent(Struct, frozen=True):
+    """Which rows of a list are on the screen: those from `first` to `last`, the last not included."""
+
+    first: int = 0
+    last: int = 0
+    total: int = 0
+
+
 EMPTY_ROW_INDEX: Final = RowIndex((), {}, [])
 FLASH_SECONDS = 0.15
 _BELOW: Final = -1
@@ -65,12 +73,19 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
     LineView { scrollbar-size: 0 0; overflow-x: hidden; overflow-y: auto; background: $background; }
     """
 
+    HAS_THUMB: ClassVar[bool] = False
+    """Whether the last cell of a row shows where among all rows the screen is: lists leave it blank."""
+
     def __init__(self, *, key: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=key, classes=classes)
         self._line_count = 0
         self._strips: dict[int, Strip] = {}
         self.is_following = False
         """Whether the view stays at its end when lines are added there."""
+        self.extent = ListExtent()
+        """Which of its rows are on the screen."""
+        self._thumb: int | None = None
+        self._extent_watchers: list[Callable[[], None]] = []
 
     # --- what subclasses say --------------------------------------------------------------------
 
@@ -88,6 +103,36 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
     def jump_targets(self) -> Iterable[JumpTarget]:
         """Return what of it is on the screen and can be gone to."""
         return ()
+
+    def rows_before(self, line: int) -> int:
+        """Return how many rows stand above a line; every line is one unless some are captions."""
+        return line
+
+    # --- what is not on the screen ----------------------------------------------------------------
+
+    def watch_extent(self, watcher: Callable[[], None]) -> None:
+        """Have a function called whenever other rows are on the screen, or others are not."""
+        self._extent_watchers.append(watcher)
+
+    def _look_at_extent(self) -> None:
+        seen, height = self.visible_lines, self.size.height
+        if not height:
+            return
+        extent = ListExtent(
+            first=self.rows_before(seen.start), last=self.rows_before(seen.stop),
+            total=self.rows_before(self._line_count),
+        )  # fmt: skip
+        hidden = self._line_count - height
+        thumb = round(seen.start / hidden * (height - 1)) if hidden > 0 else None
+        if thumb != self._thumb:
+            before, self._thumb = self._thumb, thumb
+            for y in (before, thumb):
+                if y is not None:
+                    self.refresh_line(y + self.first_line)
+        if extent != self.extent:
+            self.extent = extent
+            for watcher in self._extent_watchers:
+                watcher()
 
     # --- what they use --------------------------------------------------------------------------
 
@@ -130,6 +175,7 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
             self.scroll_to_line(count)
         elif shift:
             self.scroll_to_line(top)
+        self._look_at_extent()
 
     def _grow(self, size: Size) -> None:
         """Take another height; the screen is laid out anew only when it begins or ceases to scroll."""
@@ -174,6 +220,7 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
             super().watch_scroll_y(old_value, new_value)
         elif round(old_value) != round(new_value):
             self.refresh(self.size.region)
+        self._look_at_extent()
 
     # --- drawing --------------------------------------------------------------------------------
 
@@ -202,7 +249,13 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
         if strip is None:
             drawn = Strip.blank(width) if line == _BELOW else self.draw_line(line, width)
             self._strips[line] = strip = finish_strip(drawn, width, style)
-        return strip
+        return self._with_thumb(strip, width) if y == self._thumb and self.HAS_THUMB else strip
+
+    def _with_thumb(self, strip: Strip, width: int) -> Strip:
+        """Return a row with the thumb in its last cell, which is blank in every list."""
+        *_, last = strip
+        style = (last.style or RichStyle.null()) + ink(self).of("faint").rich_style
+        return Strip([*strip.crop(0, width - 1), Segment(glyphs(self).of("thumb"), style)], width)
 
     def notify_style_update(self) -> None:
         """Draw everything again in other colours."""
@@ -215,6 +268,7 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
         self.on_width(event.size.width)
         if self.is_following:
             self.scroll_to_line(self._line_count)
+        self._look_at_extent()
 
     def restyle(self) -> None:
         """Lay out and draw anew what holds finished colours."""
@@ -267,6 +321,8 @@ class RowList(LineView):
 
     Subclasses implement `draw_row`. Ids that start with `-` are captions: the cursor passes over them.
     """
+
+    HAS_THUMB = True
 
     @dataclass(eq=False, repr=False)
     class Moved(Message):
@@ -321,6 +377,9 @@ class RowList(LineView):
         )
 
     # --- rows -----------------------------------------------------------------------------------
+
+    def rows_before(self, line: int) -> int:
+        return line - bisect_left(self._captions, line)
 
     def set_ids(self, ids: Sequence[str] | RowIndex, changed: Collection[str] | None = None) -> None:
         """Say which rows there are, in order; the row under the cursor keeps its line on the screen.

@@ -13,10 +13,23 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from workbench.render import cells
+from workbench.render.theme import Glyphs
 from workbench.tui.render_context import glyphs, ink
+from workbench.tui.widgets.line_view import LineView
 
 _MIN_TITLE_CELLS = 12
 """Cells of facts that are worth more than what stands at the right end."""
+
+
+def overflow_text(view: LineView, signs: Glyphs, *, is_short: bool = False) -> str:
+    """Return how far a list goes and where there is more, `4 of 9 ↓`; empty when all of it is seen."""
+    extent = view.extent
+    if view.is_following or extent.last - extent.first >= extent.total:
+        return ""
+    arrows = ("↑" if extent.first else "") + ("↓" if extent.last < extent.total else "")
+    return signs.line(
+        f"{extent.total:,} {arrows}" if is_short else f"{extent.last:,} of {extent.total:,} {arrows}"
+    )
 
 
 class PaneTitle(Widget):
@@ -35,7 +48,13 @@ class PaneTitle(Widget):
         self._number, self._words = number, name
         self._facts: Content = Content("")
         self._right: Content = Content("")
+        self._below: LineView | None = None
         self.is_focused = False
+
+    def follow(self, view: LineView) -> None:
+        """Say at the right end what of the list below is not on the screen."""
+        self._below = view
+        view.watch_extent(self.refresh)
 
     def show(
         self, facts: Content | None = None, right: Content | None = None, name: str | None = None
@@ -59,19 +78,26 @@ class PaneTitle(Widget):
         """Return the row: name, facts, rule, facts."""
         rule = "$info" if self.is_focused else "$rule"
         line = glyphs(self).line("─")
-        right = (
-            Content.assemble(" ", self._right, " ", (line, rule))
-            if self._right.plain.strip()
-            else Content("")
-        )
+        more, short = (self._overflow(is_short=is_short) for is_short in (False, True))
+        both = Content("   ").join(part for part in (more, self._right) if part.plain.strip())
         bare = self._left(line, rule, Content("")).cell_length + (3 if self._words else 1)
-        for room in (self.size.width - bare - right.cell_length, self.size.width - bare):
+        # What is not on the screen goes last: then nothing else would say that there is more.
+        for shown in (both, more, short, Content("")):
+            has_words = bool(shown.plain.strip())
+            right = Content.assemble(" ", shown, " ", (line, rule)) if has_words else Content("")
+            room = self.size.width - bare - right.cell_length
             if room >= min(_MIN_TITLE_CELLS, self._facts.cell_length):
                 break
-            right = Content("")
         left = self._left(line, rule, self._cut(max(0, room)))
         room = self.size.width - left.cell_length - right.cell_length - 1
         return Content.assemble(left, " ", (line * max(0, room), rule), right).truncate(self.size.width)
+
+    def _overflow(self, *, is_short: bool) -> Content:
+        if self._below is None:
+            return Content("")
+        return Content.styled(
+            overflow_text(self._below, glyphs(self), is_short=is_short), ink(self).of("muted")
+        )
 
     def _cut(self, room: int) -> Content:
         """Return the facts in so many cells; of a part that is cut to nothing no sign is left."""

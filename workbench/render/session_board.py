@@ -1,0 +1,159 @@
+"""A session of the board as two lines: facts and its last hour; what it said last, or the bar of a run."""
+
+from collections.abc import Mapping
+from itertools import groupby
+from typing import Final, cast
+
+from textual.content import Content
+from textual.strip import Strip
+from textual.style import Style
+
+from workbench.render import cells, list_rows
+from workbench.render.approvals import URGENCY_COLORS
+from workbench.render.cells import Column, safe_content, styled
+from workbench.render.theme import ColorName, Glyphs, Ink
+from workbench.text.human import clock_time, countdown_text, duration_text, time_left_text, token_text
+from workbench.views.session_board import HOUR, BoardRow, hour_cells
+from workbench.views.status_icons import StatusName
+
+_INDENT: Final = 3
+_RUN_BAR_CELLS: Final = 40
+_DOES_COLORS: Final[dict[str, ColorName]] = {
+    "waits": "waiting", "asks": "waiting", "runs": "info", "works": "info", "ended": "failed",
+}  # fmt: skip
+
+
+_NARROW: Final = {"title": 18, "hour": 14, "does": 5, "what": 0, "left": 8, "asks": 7}
+_MEDIUM: Final = {
+    "title": 20, "turn": 4, "hour": 24, "does": 5, "what": 0, "left": 8, "files": 9, "asks": 8, "tokens": 6,
+}  # fmt: skip
+_WIDE: Final = {**_MEDIUM, "title": 24, "hour": 46, "files": 11, "asks": 11, "tokens": 7}
+_MIN_WHAT_CELLS: Final = 20
+_MIN_HOUR_CELLS: Final = 10
+_ROOMY: Final = frozenset({"turn", "tokens"})
+_RIGHT: Final = frozenset({"turn", "left", "tokens"})
+
+
+def _column_widths(width: int) -> dict[str, int]:
+    """Return the cells of each column: what a session does grows, its hour gives way to it, then goes."""
+    widths = dict(_NARROW if width < 100 else _MEDIUM if width < 140 else _WIDE)
+    if width < 110:
+        widths = {name: cells for name, cells in widths.items() if name not in _ROOMY}
+    widths["hour"] += min(60 - widths["hour"], max(0, width - 160) // 2)
+    over = sum(widths.values()) + len(widths) + 5 + _MIN_WHAT_CELLS - width
+    hour = widths.pop("hour") - max(0, over)
+    return {**widths, "hour": hour} if hour >= _MIN_HOUR_CELLS else widths
+
+
+def _board_strip(content: Mapping[str, Content], width: int, style: Style, glyphs: Glyphs) -> Strip:
+    widths = _column_widths(width)
+    columns = [Column(content=content["sign"], width=2, gap=0)]
+    columns += [
+        Column(
+            content=content[name], width=widths[name], grows=name == "what", least=_MIN_WHAT_CELLS,
+            align="right" if name in _RIGHT else "left", gap=2 if name in ("hour", "does", "files") else 1,
+        )
+        for name in _WIDE if name in widths
+    ]  # fmt: skip
+    return cells.row_strip([*columns, list_rows.END_COLUMN], width, style, glyphs=glyphs)
+
+
+def board_head_strip(width: int, ink: Ink, glyphs: Glyphs, now: int) -> Strip:
+    """Return the heads over the rows, with the scale of the hour."""
+    begins, hour = clock_time(now - HOUR), _column_widths(width).get("hour", 0)
+    middle = "its hour" if hour >= len(begins) + 18 else ""
+    scale = begins + middle.center(max(0, hour - len(begins) - 3)) + "now"
+    heads = {"sign": "", "title": "session", "what": "", "left": "", "hour": scale}
+    content = {name: styled(heads.get(name, name), ink.of("faint")) for name in ("sign", *_WIDE)}
+    return _board_strip(content, width, ink.on("background"), glyphs)
+
+
+def board_strip(
+    row: BoardRow, width: int, ink: Ink, glyphs: Glyphs, now: int, *, is_cursor: bool, has_focus: bool
+) -> Strip:
+    """Return the first line of a session."""
+    bar = list_rows.cursor_column(glyphs, ink, is_cursor=is_cursor, has_focus=has_focus).content
+    tone, muted = ink.of("muted" if row.is_muted else "foreground"), ink.of("muted")
+    name = ink.of("muted" if row.is_muted else "foreground", bold=row.is_current or is_cursor)
+    does = ink.of(_DOES_COLORS.get(row.does, "added" if row.sign == "ok" else "muted"))
+    content = {
+        "sign": Content.assemble(bar, (glyphs.of(row.sign), ink.sign(row.sign))),
+        "title": safe_content(row.title, name, ink),
+        "turn": styled(str(row.turn or ""), muted),
+        "hour": _hour(row, _column_widths(width).get("hour", 0), ink, glyphs, now),
+        "does": styled(row.does, does),
+        "what": safe_content(glyphs.target(row.what), tone, ink),
+        "left": _time(row, ink),
+        "files": list_rows.line_counts(row.counts.added, row.counts.removed, ink, glyphs),
+        "asks": _asks(row, ink, glyphs),
+        "tokens": styled(token_text(row.tokens) if row.tokens else "", muted),
+    }
+    style = list_rows.list_row_style(ink, is_cursor=is_cursor, has_focus=has_focus)
+    return _board_strip(content, width, style, glyphs)
+
+
+def _hour(row: BoardRow, width: int, ink: Ink, glyphs: Glyphs, now: int) -> Content:
+    parts: list[Content] = []
+    for name, run in groupby(hour_cells(row.activity, now, width)):
+        count = len(list(run))
+        if name is None:
+            parts.append(styled(glyphs.line("─") * count, ink.of("rule")))
+        elif name in ("ran", "waited"):
+            parts.append(styled(glyphs.of(name) * count, ink.of("info" if name == "ran" else "waiting")))
+        else:
+            style = ink.of("info") if name == "prompt" else ink.sign(cast("StatusName", name))
+            parts.append(styled(glyphs.of(name) * count, style))
+    return Content("").join(parts)
+
+
+def _time(row: BoardRow, ink: Ink) -> Content:
+    """Return the time that is left to answer, or for how long it does this."""
+    if row.left is not None:
+        return styled(
+            time_left_text(row.left), ink.of(URGENCY_COLORS[row.urgency], bold=row.urgency != "calm")
+        )
+    return styled("" if row.elapsed is None else duration_text(row.elapsed), ink.of("muted"))
+
+
+def _asks(row: BoardRow, ink: Ink, glyphs: Glyphs) -> Content:
+    counts: tuple[tuple[StatusName, int], ...] = (
+        ("waiting", row.waiting), ("ok", row.counts.approved), ("rejected", row.counts.rejected),
+        ("expired", row.counts.expired),
+    )  # fmt: skip
+    parts = [
+        Content.assemble(
+            (glyphs.of(name), ink.sign(name)),
+            (f" {count}", ink.of("waiting" if name == "waiting" else "muted", bold=name == "waiting")),
+        )
+        for name, count in counts
+        if count
+    ]
+    return Content(" ").join(parts)
+
+
+def board_second_strip(
+    row: BoardRow, width: int, ink: Ink, glyphs: Glyphs, *, is_cursor: bool, has_focus: bool
+) -> Strip:
+    """Return the second line of a session: how far its run is, or what it said last."""
+    bar = list_rows.cursor_column(glyphs, ink, is_cursor=is_cursor, has_focus=has_focus).content
+    line = bar.pad_right(_INDENT - 1)
+    room = max(0, width - _INDENT - 1)
+    if row.run is not None:
+        line += _run_line(row, min(_RUN_BAR_CELLS, room // 3), ink, glyphs)
+    elif row.activity.said:
+        quoted = safe_content(glyphs.line(f"“{row.activity.said}”"), ink.of("muted", italic=True), ink)
+        line += cells.shorten_line(quoted, room, glyphs)
+    style = list_rows.list_row_style(ink, is_cursor=is_cursor, has_focus=has_focus)
+    return cells.line_strip(line, width, style)
+
+
+def _run_line(row: BoardRow, width: int, ink: Ink, glyphs: Glyphs) -> Content:
+    run = row.run
+    assert run is not None
+    done = run.done * width // run.total if run.total else 0
+    words = f"  {run.done} of {run.total} steps, {countdown_text(run.seconds)}"
+    words += f", about {countdown_text(run.to_go)} to go" if run.to_go is not None else ""
+    return Content.assemble(
+        (glyphs.of("ran") * done, ink.of("added")), (glyphs.of("waited") * (width - done), ink.of("rule")),
+        (words, ink.of("muted")),
+    )  # fmt: skip

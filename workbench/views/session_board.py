@@ -1,0 +1,286 @@
+"""The board of sessions: of each its last hour in the marks of a replay, what it does now, what it said last.
+
+Made of the last events of a session, for the rows on the screen only.
+"""
+
+from array import array
+from bisect import bisect_left
+from collections.abc import Container, Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from workbench.domain.events import (
+    ActionApproved,
+    ActionCancelled,
+    ActionExpired,
+    ActionOpened,
+    ActionRejected,
+    CallExecuting,
+    CallFinished,
+    CallProposed,
+    ErrorRaised,
+    Event,
+    PromptSubmitted,
+    ReplyCompleted,
+    StepChanged,
+    TurnEnded,
+)
+from workbench.domain.rows import Action, PipelineState, Session, SessionCounts
+from workbench.text.human import clock_time
+from workbench.text.safe import one_line
+from workbench.views.approvals import Urgency, seconds_left, urgency_for
+from workbench.views.pipeline import PipelineRun
+from workbench.views.sessions import BUSY_STATUSES, SessionRow
+from workbench.views.status_icons import IconName, StatusName
+from workbench.views.timeline import MARK_FIELDS, TimelineMarks, mark_for
+
+HOUR: Final = 3_600_000_000
+"""Microseconds."""
+MAX_EVENTS: Final = 300
+"""Events of a session that its row is made of: the last ones."""
+MAX_QUIET_EVENTS: Final = 40
+"""The same of a session that did not move in the last hour."""
+MAX_SAID_CELLS: Final = 300
+MAX_SAID_CHARACTERS: Final = 2_000
+_SECOND: Final = 1_000_000
+BoardOrder = Literal["needs", "newest", "name"]
+BOARD_ORDERS: Final[Mapping[BoardOrder, str]] = {
+    "needs": "what needs you first", "newest": "newest first", "name": "by name",
+}  # fmt: skip
+
+
+class Span(Struct, frozen=True):
+    """A time in which a session ran something, or only waited; without an end it goes on."""
+
+    name: Literal["ran", "waited"]
+    begin: int
+    end: int | None
+
+
+class HourMarks(Struct, frozen=True):
+    """Marks of a replay, and when each of them was."""
+
+    times: Sequence[int] = ()
+    marks: TimelineMarks = TimelineMarks()
+
+    def best(self, after: int, until: int) -> IconName | None:
+        """Return the most important sign from one moment to before another."""
+        return self.marks.best(bisect_left(self.times, after), bisect_left(self.times, until))
+
+
+class Activity(Struct, frozen=True, kw_only=True):
+    """What the last events of a session say."""
+
+    marks: HourMarks = HourMarks()
+    spans: tuple[Span, ...] = ()
+    tool: str = ""
+    target: str = ""
+    """What runs now; empty while no tool does."""
+    since: int | None = None
+    """When what goes on now began."""
+    said: str = ""
+    error: str = ""
+
+
+class _ActivityFold:
+    """What events say so far."""
+
+    def __init__(self) -> None:
+        self.asked: dict[str, int] = {}
+        """Since when questions wait, by action."""
+        self.running: dict[str, int] = {}
+        """Since when calls and steps run."""
+        self.names: dict[str, tuple[str, str]] = {}
+        """Tool and target of each call, name of each step."""
+        self.spans: list[Span] = []
+        self.said, self.error = "", ""
+        self.begun: int | None = None
+
+    def note(self, event: Event) -> None:
+        self._note_span(event)
+        match event.body:
+            case ReplyCompleted(text=text):
+                self.said = text or self.said
+            case ErrorRaised(message=message):
+                self.error = message
+            case TurnEnded():
+                self.running.clear()
+            case PromptSubmitted():
+                self.begun, self.error = event.at, ""
+            case _:
+                pass
+
+    def _note_span(self, event: Event) -> None:
+        call, action, step = event.call_id or "", event.action_id or "", event.step or ""
+        match event.body:
+            case ActionOpened():
+                self.asked[action] = event.at
+            case ActionApproved() | ActionRejected() | ActionExpired() | ActionCancelled():
+                self._end("waited", self.asked.pop(action, None), event.at)
+            case CallProposed(tool=tool, target=target):
+                self.names[call] = tool, target
+            case CallExecuting():
+                self.running[call] = event.at
+            case CallFinished():
+                self._end("ran", self.running.pop(call, None), event.at)
+            case StepChanged(state="running"):
+                self.names[step] = step, ""
+                self.running.setdefault(step, event.at)
+            case StepChanged():
+                self._end("ran", self.running.pop(step, None), event.at)
+            case _:
+                pass
+
+    def _end(self, name: Literal["ran", "waited"], begin: int | None, end: int) -> None:
+        if begin is not None:
+            self.spans.append(Span(name, begin, end))
+
+
+def activity(events: Sequence[Event]) -> Activity:
+    """Return what events of a session say, in their order."""
+    fold = _ActivityFold()
+    for event in events:
+        fold.note(event)
+    spans = [*fold.spans, *(Span("waited", begin, None) for begin in fold.asked.values())]
+    spans += [Span("ran", begin, None) for begin in fold.running.values()]
+    key = next(reversed(fold.running), None)
+    tool, target = fold.names.get(key or "", ("", ""))
+    return Activity(
+        marks=_hour_marks(events, fold.asked), spans=tuple(spans), tool=tool, target=target,
+        since=fold.begun if key is None else fold.running[key], said=_last_paragraph(fold.said),
+        error=one_line(fold.error, MAX_SAID_CELLS),
+    )  # fmt: skip
+
+
+def _last_paragraph(text: str) -> str:
+    paragraphs = [" ".join(part.split()) for part in text[-MAX_SAID_CHARACTERS:].split("\n\n")]
+    return one_line(next((part for part in reversed(paragraphs) if part), ""), MAX_SAID_CELLS)
+
+
+def _hour_marks(events: Iterable[Event], asked: Container[str]) -> HourMarks:
+    """Return the marks of events; a question has one only as long as it waits (`asked`)."""
+    times, marks = array("q"), TimelineMarks()
+    for event in events:
+        if isinstance(event.body, ActionOpened) and event.action_id not in asked:
+            continue
+        fact: object = getattr(event.body, MARK_FIELDS.get(event.kind, ""), None)
+        pair = mark_for(event.kind, fact)
+        # A step that waits has a question, which has the mark while it waits.
+        if pair is not None and fact != "waiting":
+            times.append(max(event.at, times[-1] if times else 0))
+            marks.add(len(times), pair)
+    return HourMarks(times, marks)
+
+
+def hour_cells(shown: Activity, now: int, width: int) -> tuple[IconName | None, ...]:
+    """Return what stands on each cell of the last hour: a mark, what ran or waited, or nothing."""
+    first = now - HOUR
+    row: list[IconName | None] = [None] * width
+    for span in shown.spans:
+        low = (span.begin - first) * width // HOUR
+        high = ((now if span.end is None else span.end) - first) * width // HOUR
+        # Shorter than a cell is left to the marks.
+        for cell in range(max(0, low), min(width, high)):
+            row[cell] = span.name
+    edges = [first + HOUR * cell // width for cell in range(width)] + [now + 1]
+    return tuple(shown.marks.best(*pair) or row[cell] for cell, pair in enumerate(pairwise(edges)))
+
+
+class RunProgress(Struct, frozen=True, kw_only=True):
+    """How far a run of a pipeline is."""
+
+    done: int
+    total: int
+    seconds: float
+    to_go: float | None = None
+    """Seconds; None without an earlier run to go by."""
+
+
+def run_progress(run: PipelineRun, runs: Iterable[PipelineState]) -> RunProgress:
+    """Return how far a run is; `runs` are all that are known, the newest first."""
+    completed = (row for row in runs if row.pipeline_name == run.name and row.status == "completed")
+    previous = next((row for row in completed if row.pipeline_id != run.id), None)
+    is_going = run.status in ("running", "waiting")
+    left = previous.duration_ms / 1000 - run.seconds if previous is not None and is_going else None
+    to_go = left if left is not None and left > 0 else None
+    return RunProgress(done=run.done, total=run.total, seconds=run.seconds, to_go=to_go)
+
+
+class BoardRow(Struct, frozen=True, kw_only=True):
+    """One session on the board."""
+
+    id: str
+    sign: StatusName
+    title: str
+    is_current: bool
+    is_muted: bool
+    activity: Activity
+    counts: SessionCounts
+    waiting: int
+    turn: int
+    """The one that goes on, else how many there were."""
+    does: str
+    """One word."""
+    what: str = ""
+    left: float | None = None
+    """Seconds until what it waits for expires."""
+    urgency: Urgency = "calm"
+    elapsed: float | None = None
+    """Seconds that it does this."""
+    tokens: int = 0
+    run: RunProgress | None = None
+
+
+def board_row(
+    row: SessionRow,
+    session: Session,
+    shown: Activity,
+    counts: SessionCounts,
+    asked: Sequence[Action],
+    now: int,
+    run: RunProgress | None = None,
+) -> BoardRow:
+    """Return a session's row; `asked` is what waits in it or below it."""
+    does, what, left, elapsed = row.word, "", None, None
+    if asked:
+        first = min(asked, key=lambda action: (action.expires_at is None, action.expires_at, action.id))
+        does = "waits" if first.kind == "tool" else "asks"
+        what = one_line(
+            f"{first.verb} {first.target}" if first.kind == "tool" else first.target, MAX_SAID_CELLS
+        )
+        left = seconds_left(first, now)
+    elif session.status in BUSY_STATUSES:
+        does, what = (
+            ("runs", one_line(f"{shown.tool} {shown.target}", MAX_SAID_CELLS))
+            if shown.tool
+            else ("works", "")
+        )
+        elapsed = None if shown.since is None else (now - shown.since) / _SECOND
+    elif session.status == "failed" or shown.error:
+        does, what = "ended", shown.error
+    else:
+        what = clock_time(session.updated_at, now)
+    return BoardRow(
+        id=row.id, sign=row.sign, title=row.title, is_current=row.is_current, is_muted=row.is_muted,
+        activity=shown, counts=counts, waiting=row.waiting, run=run, does=does, what=what, left=left,
+        turn=counts.turns + (session.open_turn is not None), tokens=session.usage.total_tokens,
+        urgency=urgency_for(left), elapsed=elapsed,
+    )  # fmt: skip
+
+
+def board_order(
+    rows: Sequence[SessionRow], asked: Mapping[str, Sequence[Action]], order: BoardOrder
+) -> list[SessionRow]:
+    """Return the rows of a board; `asked` is what waits, by session."""
+    if order == "name":
+        return sorted(rows, key=lambda row: (row.title.casefold(), row.id))
+    if order == "newest":
+        return sorted(rows, key=lambda row: (row.when is not None, -(row.when or 0), row.id))
+
+    def need(row: SessionRow) -> tuple[bool, float, bool, bool]:
+        times = [action.expires_at for action in asked.get(row.id, ()) if action.expires_at is not None]
+        return not row.waiting, min(times, default=0), row.sign != "running", row.sign != "failed"
+
+    return sorted(rows, key=need)
