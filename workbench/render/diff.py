@@ -6,6 +6,7 @@ Long lines are wrapped, never cut. Left hunks have neither tint nor syntax colou
 import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Final, Literal
 
 from msgspec import Struct
@@ -502,6 +503,44 @@ class DiffRowRenderer(Struct, frozen=True, kw_only=True):
                 line_strip(right, self.geometry.right, right_style),
             ]
         )
+
+
+def fitting_context(
+    files: Sequence[FileDetail], width: int, layout: DiffLayout, least: int, height: int
+) -> int:
+    """Return how many equal lines around a change fill `height` rows: `least` if no more fit.
+
+    Fewer than hunks hold are wanted exactly.
+    """
+    if least < HUNK_CONTEXT_LINES or not any(file.base for file in files):
+        return least
+
+    def rows(context: int) -> int:
+        return len(Diff(files, width, layout=layout, context=context))
+
+    spare = height - rows(least)
+    choices = range(least, least + 1 + spare)
+    return choices[bisect_right(choices, height, key=rows) - 1] if spare > 0 else least
+
+
+class MapMark(Struct, frozen=True, kw_only=True):
+    """One cell of the map of a diff."""
+
+    kind: Literal["none", "seen", "unseen"]
+    """Whether something changes in the lines it stands for, and whether all of that was on the screen."""
+    is_cursor: bool = False
+    is_shown: bool = False
+    """Whether its lines are on the screen, where not all lines are."""
+
+
+@cache
+def change_map_strip(mark: MapMark, ink: Ink, glyphs: Glyphs) -> Strip:
+    """Return a cell of the map; the same mark is the same strip."""
+    ground = ink.on("cursor_blur" if mark.is_shown else "background")
+    if mark.kind == "none":
+        return line_strip(styled(glyphs.line("│") if mark.is_shown else " ", ink.of("faint")), 1, ground)
+    style = ink.of("info", bold=True) if mark.is_cursor else ink.of("faint")
+    return line_strip(styled(glyphs.of("change" if mark.kind == "seen" else "unseen"), style), 1, ground)
 
 
 def blank_strip(width: int, ink: Ink) -> Strip:

@@ -534,7 +534,7 @@ class ApprovalsPane(ActionDetailPane):
         return ("lines", *scopes) if self.choosing.line is not None else scopes
 
     def label_of(self, key_id: str) -> str:
-        is_split, width = self.layout_wish == "split", self.screen.size.width
+        is_split, width = self.detail_view.is_split, self.screen.size.width
         label = approval_selection.approval_key_label(
             key_id, self.detail, self.choosing, is_split=is_split, width=width
         )
@@ -569,7 +569,7 @@ class ApprovalsPane(ActionDetailPane):
     def set_full(self, *, is_full: bool) -> None:
         """Begin or end the full-screen diff."""
         self.is_full = is_full
-        self.show_titles()
+        self.draw_detail()
         self.post_message(self.FullChanged(is_full))
         self.disarm()
 

@@ -7,7 +7,7 @@ and never scrolls.
 # `a` approves what was seen. What was drawn is noted row by row, with how long it stood. `ctrl+y` approves
 # the rest unseen and the record says so; an answer by id from the command line is recorded as that.
 
-from collections.abc import Collection, Hashable, Iterable
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 
 from workbench.render.diff import Diff
 from workbench.tui.key_arming import ARM_SECONDS
@@ -57,6 +57,20 @@ class RequiredRows:
             rows = self._diff.rows_to_see(part) if is_diff and self._diff else self._all
             self._of[part] = rows
         return rows
+
+    def shares(self, height: int, above: int) -> Sequence[Mapping[int, Collection[int]]]:
+        """Return what has to be seen in each of `height` equal shares of all lines: parts with their rows.
+
+        Args:
+            height: how many shares; of fewer lines each has its own.
+            above: lines that stand above the rows.
+        """
+        shares: list[dict[int, list[int]]] = [{} for _ in range(height)]
+        count = max(height, above + len(self._all))
+        for part in self.parts:
+            for row in self.of(part):
+                shares[(above + row) * height // count].setdefault(part, []).append(row)
+        return shares
 
 
 class LayoutReceipts:
@@ -110,6 +124,10 @@ class LayoutReceipts:
     def is_shown(self, part: int) -> bool:
         """Return whether all of a part was on the screen, or is."""
         return part in self._seen or all(self._counts(row) for row in self.rows.of(part))
+
+    def is_unseen(self, part: int, rows: Iterable[int]) -> bool:
+        """Return whether any of some rows of a part was not on the screen yet."""
+        return part not in self._seen and not all(self._counts(row) for row in rows)
 
     def is_settled(self, at: float) -> bool:
         """Return whether all that counts as seen has stood long enough at a moment."""

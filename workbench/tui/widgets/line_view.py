@@ -59,6 +59,8 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
         super().__init__(id=key, classes=classes)
         self._line_count = 0
         self._strips: dict[int, Strip] = {}
+        self._edged: dict[int, tuple[Strip, Strip, Strip]] = {}
+        """Of lines with another last cell: their strip, that cell, and both."""
         self.is_following = False
         """Whether the view stays at its end when lines are added there."""
 
@@ -71,6 +73,13 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
     def fixed_line(self, y: int, width: int) -> Strip | None:
         """Return what stands in a row of the screen whatever is scrolled; None where the lines are."""
         del y, width
+
+    def edge_strip(self, y: int) -> Strip | None:
+        """Return the last cell of a row of the screen whatever is scrolled; None where lines have it.
+
+        The same cell must be the same strip: the terminal scrolls rows that it knows.
+        """
+        del y
 
     def on_width(self, width: int) -> None:
         """Be told of a new width before lines are drawn in it; wraps anew and calls `set_line_count`."""
@@ -188,7 +197,15 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
         if strip is None:
             drawn = Strip.blank(width) if line == _BELOW else self.draw_line(line, width)
             self._strips[line] = strip = finish_strip(drawn, width, style)
-        return strip
+        edge = self.edge_strip(y)
+        return strip if edge is None else self._with_edge(line, strip, edge, width)
+
+    def _with_edge(self, line: int, strip: Strip, edge: Strip, width: int) -> Strip:
+        known = self._edged.get(line)
+        if known is None or known[0] is not strip or known[1] is not edge:
+            joined = Strip([*strip.crop(0, width - 1), *edge], width)
+            self._edged[line] = known = strip, edge, joined
+        return known[2]
 
     def notify_style_update(self) -> None:
         """Draw everything again in other colours."""
