@@ -39,7 +39,9 @@ class Watch:
         for y in range(view.size.height):
             # The last cell is that of the map.
             line = view.render_line(y).text[:-1].rstrip()
-            self.seen |= {word for word in self.pattern if word in line.split("  ")[-2:] or line.endswith(word)}
+            self.seen |= {
+                word for word in self.pattern if word in line.split("  ")[-2:] or line.endswith(word)
+            }
 
 
 async def approved_by_a(shown, words, most=40):

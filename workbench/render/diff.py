@@ -6,7 +6,6 @@ Long lines are wrapped, never cut. Left hunks have neither tint nor syntax colou
 import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import cache
 from typing import Final, Literal
 
 from msgspec import Struct
@@ -250,6 +249,8 @@ def _diff_side(rows: HunkLayout, index: int, part: int) -> DiffSide | None:
 _CELLS_BEFORE_NUMBERS = 2
 """The bar of the cursor, and the box of a line."""
 _CELLS_AFTER_NUMBERS = 3
+_CELLS_AT_END = 2
+"""A blank, and the cell of the map at the right edge."""
 _STATE_CELLS = 8
 TWO_NUMBERS_FROM: Final = 90
 """Cells of a unified diff from which each line has its old and its new number."""
@@ -283,9 +284,9 @@ class DiffColumns(Struct, frozen=True, kw_only=True):
 
     @property
     def room(self) -> int:
-        """Return the cells for the text of a line; the last column stays blank."""
+        """Return the cells for the text of a line; the last ones stay blank."""
         numbers = (1 + self.digits) * (2 if self.has_two_numbers else 1)
-        return max(1, self.left - _CELLS_BEFORE_NUMBERS - numbers - _CELLS_AFTER_NUMBERS - 1)
+        return max(1, self.left - _CELLS_BEFORE_NUMBERS - numbers - _CELLS_AFTER_NUMBERS - _CELLS_AT_END)
 
 
 class DiffRowRenderer(Struct, frozen=True, kw_only=True):
@@ -318,7 +319,7 @@ class DiffRowRenderer(Struct, frozen=True, kw_only=True):
             ),
             Column(content=line_counts(file.added, file.removed, ink, self.glyphs), drop=1),
             Column(content=styled(words, ink.of("muted")), gap=2, drop=2),
-            Column(content=Content(""), width=0),
+            Column(content=Content(""), width=_CELLS_AT_END, gap=0),
         ]
         return self._whole(compose_columns(columns, self.geometry.width, self.glyphs), ink.on("background"))
 
@@ -339,7 +340,7 @@ class DiffRowRenderer(Struct, frozen=True, kw_only=True):
         style = ink.cursor(has_focus=self.look.has_focus) if is_cursor else ink.on("panel")
         left = Column(content=Content("").join(parts), grows=True, gap=0)
         right = Column(content=where, gap=1, drop=1)
-        end = Column(content=Content(""), width=0)
+        end = Column(content=Content(""), width=_CELLS_AT_END, gap=0)
         if self.geometry.layout == "unified":
             return self._whole(compose_columns([left, right, end], self.geometry.width, self.glyphs), style)
         half = compose_columns(
@@ -521,26 +522,6 @@ def fitting_context(
     spare = height - rows(least)
     choices = range(least, least + 1 + spare)
     return choices[bisect_right(choices, height, key=rows) - 1] if spare > 0 else least
-
-
-class MapMark(Struct, frozen=True, kw_only=True):
-    """One cell of the map of a diff."""
-
-    kind: Literal["none", "seen", "unseen"]
-    """Whether something changes in the lines it stands for, and whether all of that was on the screen."""
-    is_cursor: bool = False
-    is_shown: bool = False
-    """Whether its lines are on the screen, where not all lines are."""
-
-
-@cache
-def change_map_strip(mark: MapMark, ink: Ink, glyphs: Glyphs) -> Strip:
-    """Return a cell of the map; the same mark is the same strip."""
-    ground = ink.on("cursor_blur" if mark.is_shown else "background")
-    if mark.kind == "none":
-        return line_strip(styled(glyphs.line("│") if mark.is_shown else " ", ink.of("faint")), 1, ground)
-    style = ink.of("info", bold=True) if mark.is_cursor else ink.of("faint")
-    return line_strip(styled(glyphs.of("change" if mark.kind == "seen" else "unseen"), style), 1, ground)
 
 
 def blank_strip(width: int, ink: Ink) -> Strip:

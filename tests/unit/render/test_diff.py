@@ -51,7 +51,7 @@ def strip_with(diff, text, ink=DARK, **look):
 
 def test_a_unified_diff():
     assert texts(Diff([FILE], 72), taken=TAKEN.toggle_hunk(2), hunk=2) == [
-        "  ■ taken   class Router                                   @@ 1,7 → 1,8",
+        "  ■ taken   class Router                                  @@ 1,7 → 1,8",
         "    1   class Router:",
         '    2       """Finds the handler."""',
         "    3",
@@ -61,7 +61,7 @@ def test_a_unified_diff():
         "    6           return 1",
         "    7",
         "    8",
-        "▌ □ left    def match                                    @@ 11,7 → 12,7",
+        "▌ □ left    def match                                   @@ 11,7 → 12,7",
         "▌  12",
         "▌  13",
         "▌  14       def match(self, path):",
@@ -70,7 +70,7 @@ def test_a_unified_diff():
         "▌  16               if route.accepts(path):",
         "▌  17                   return route",
         "▌  18",
-        "  ■ taken   def __call__                                 @@ 22,5 → 23,7",
+        "  ■ taken   def __call__                                @@ 22,5 → 23,7",
         "   23",
         "   24",
         "   25       def __call__(self, environ):",
@@ -101,12 +101,12 @@ def test_chosen_lines_have_boxes():
 
 def test_side_by_side():
     assert texts(Diff([FILE], 101, layout="split"))[:8] == [
-        "  ■ taken   class Router                          │                                     @@ 1,7 → 1,8",
+        "  ■ taken   class Router                          │                                    @@ 1,7 → 1,8",
         "    1   class Router:                             │    1   class Router:",
         '    2       """Finds the handler."""              │    2       """Finds the handler."""',
         "    3                                             │    3",
         "    4 -     def handle(self, request):            │    4 +     def dispatch(self, request: Request)",
-        "                                                  │              -> Response:",
+        "                                                  │               -> Response:",
         "  ╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱ │    5 +         self.log()",
         "    5           return 1                          │    6           return 1",
     ]
@@ -124,7 +124,7 @@ def numbers_of(diff, **look):
 
 def test_from_90_cells_each_line_has_the_number_it_has_now_and_the_one_it_will_have():
     assert texts(Diff([FILE], 90))[10:18] == [
-        "  ■ taken   def match                                                      @@ 11,7 → 12,7",
+        "  ■ taken   def match                                                     @@ 11,7 → 12,7",
         "    11  12",
         "    12  13",
         "    13  14       def match(self, path):",
@@ -211,7 +211,7 @@ def test_less_context_and_ascii():
     lines = texts(Diff([FILE], 72, context=1), ASCII, hunk=1)
     assert all(line.isascii() for line in lines)
     assert lines[:6] == [
-        "| # taken   class Router                                  @@ 1,7 -> 1,8",
+        "| # taken   class Router                                 @@ 1,7 -> 1,8",
         "|   3",
         "|     -     def handle(self, request):",
         "|   4 +     def dispatch(self, request: Request) -> Response:",
@@ -375,7 +375,7 @@ def test_ends_of_files_and_lines():
 def test_long_lines_are_shown_whole():
     file = changed("x" * 100 + "\n", "x" * 100 + "y" * 50 + "\n")
     lines = texts(Diff([file], 39))
-    assert lines[1] == "      - " + "x" * 30
+    assert lines[1] == "      - " + "x" * 29
     assert "".join(line[8:].strip() for line in lines[5:]) == "x" * 100 + "y" * 50
     assert [line[8:10] for line in lines[6:]] == ["  "] * 5
     assert [line[:8] for line in lines[5:]] == ["    1 + ", *[" " * 8] * 5]
@@ -566,7 +566,7 @@ def test_rows_that_say_what_changes_are_the_ones_to_see():
         FileDetail(path="a.py", change="modify", hunks=(hunk,)),
         FileDetail(path="gone.bin", change="delete", note="deleted, it was empty"),
     ]
-    diff = Diff(files, 60)
+    diff = Diff(files, 61)
     said = {y: diff.words(y) for y in sorted(diff.rows_to_see(1) | diff.rows_to_see(0))}
     assert [words for words in said.values() if not words.startswith("+")] == [
         "- b", "\\ no newline at the end of the file", "gone.bin", "deleted, it was empty",

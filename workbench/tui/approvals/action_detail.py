@@ -4,7 +4,7 @@ Owns scrolling, the current hunk and line, and the arming of the pane. It decide
 kept by `receipts`.
 """
 
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -24,16 +24,15 @@ from workbench.render.diff import (
     HUNK_CONTEXT_LINES,
     Diff,
     DiffDisplay,
-    MapMark,
-    change_map_strip,
     fitting_context,
     split_heads_strip,
 )
 from workbench.render.diff_layout import DiffLayout
 from workbench.tui.approvals import approval_selection
 from workbench.tui.approvals.approval_selection import ApprovalSelection, NextPart
+from workbench.tui.approvals.change_map import ChangeMap, MapSubject, mark_strip
 from workbench.tui.approvals.file_column import FileColumn
-from workbench.tui.approvals.receipts import LayoutReceipts, Receipts, RequiredRows
+from workbench.tui.approvals.receipts import ContextFit, LayoutReceipts, Receipts, RequiredRows
 from workbench.tui.key_arming import ARM_SECONDS, TOO_QUICK, KeyArming
 from workbench.tui.pane import KeysChanged, Pane, PartsSeen, StatusMessage
 from workbench.tui.render_context import context_of, glyphs, ink, painter
@@ -114,6 +113,8 @@ class PaneArming:
         self._widget.post_message(KeysChanged())
 
 
+_TITLE_CELLS: Final = 9
+"""Cells of a title between and around what it says."""
 SPLIT_FROM: Final = 100
 """Cells that the split layout needs."""
 SPLIT_BY_ITSELF_FROM: Final = 140
@@ -135,29 +136,6 @@ class DetailViewState(Struct, frozen=True, kw_only=True):
     """Whether the diff has the whole screen."""
     find: str = ""
     has_focus: bool = False
-
-
-class _ContextFit:
-    """How many equal lines around changes fill the view, for one arrangement of one action.
-
-    Once it has stood on the screen it stays: a row that comes to the queue moves no line under the eye.
-    """
-
-    def __init__(self) -> None:
-        self.lines = HUNK_CONTEXT_LINES
-        self._what: Hashable = None
-        self._drawn_at: float | None = None
-
-    def is_open(self, what: Hashable, now: float) -> bool:
-        """Return whether the lines may be counted anew."""
-        if what != self._what:
-            self._what, self._drawn_at = what, None
-        return self._drawn_at is None or now - self._drawn_at < ARM_SECONDS
-
-    def was_drawn(self, now: float) -> None:
-        """Note that a frame with it is out."""
-        if self._drawn_at is None:
-            self._drawn_at = now
 
 
 class DetailView(LineView):
@@ -190,10 +168,8 @@ class DetailView(LineView):
         self._is_telling = False
         self._position: Hashable = None
         """Of what the last `Changed` told."""
-        self._fit = _ContextFit()
-        self._map: Sequence[Mapping[int, Collection[int]]] = ()
-        """For each row of the screen the parts that change something in its share of the lines."""
-        self._marks: Sequence[MapMark] = ()
+        self._fit = ContextFit()
+        self._map = ChangeMap()
 
     # --- what is shown --------------------------------------------------------------------------
 
@@ -207,6 +183,7 @@ class DetailView(LineView):
         )
         if is_other or detail != before or shape != was_shape:
             self._lay_out()
+        self._map.look_anew()
         self.invalidate()
         if is_other:
             self.scroll_to_line(0)
@@ -264,12 +241,15 @@ class DetailView(LineView):
                 self._note(before, ())
             self._tell_again()
         self.set_line_count(len(self._above) + (len(self._diff) if self._diff else len(self._body)))
-        self._map = ()
+        self._map.begin()
         self._tell_position()
 
     def _diff_of(self, detail: ActionDetail, width: int) -> Diff:
         layout, look = self.diff_layout, self.look
-        what = (detail.id, detail.digest, width, layout, look.context, look.is_full, self.screen.size)
+        has_base = any(file.base for file in detail.files)
+        what = (
+            detail.id, detail.digest, has_base, width, layout, look.context, look.is_full, self.screen.size,
+        )  # fmt: skip
         now, height = context_of(self).monotonic(), self.size.height - len(self._above)
         if self._fit.is_open(what, now):
             self._fit.lines = fitting_context(detail.files, width, layout, look.context, height)
@@ -313,6 +293,7 @@ class DetailView(LineView):
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
         if round(old_value) != round(new_value):
+            self._map.look_anew()
             self.tell()
             self._tell_position()
 
@@ -342,7 +323,9 @@ class DetailView(LineView):
         if self._drawing is not None:
             self._fit.was_drawn(context_of(self).monotonic())
             self._note(self._drawing, self._rows_on_screen())
-            self._refresh_map()
+            subject = self._map_subject()
+            for y in self._map.rows_changed(subject) if subject else ():
+                self.refresh(Region(self.width - 1, y, 1, 1))
 
     def _rows_on_screen(self) -> frozenset[int]:
         if not self.screen.is_active or not self.is_on_screen:
@@ -406,33 +389,21 @@ class DetailView(LineView):
     # --- the map at the right edge --------------------------------------------------------------
 
     def edge_strip(self, y: int) -> Strip | None:
-        if self._diff is None or self._drawing is None:
+        if not self._map.is_made:
+            subject = self._map_subject()
+            if subject is None:
+                return None
+            self._map.make(subject)
+        marks = self._map.marks
+        return mark_strip(marks[y], ink(self), glyphs(self)) if y < len(marks) else None
+
+    def _map_subject(self) -> MapSubject | None:
+        if self._diff is None or self._drawing is None or not self.size.height:
             return None
-        if not self._map:
-            self._map = self._drawing.rows.shares(self.size.height, len(self._above))
-            self._marks = self._made_marks(self._drawing)
-        return change_map_strip(self._marks[y], ink(self), glyphs(self)) if y < len(self._marks) else None
-
-    def _refresh_map(self) -> None:
-        """Draw the cells of the map anew that show something else now."""
-        if not self._map or self._drawing is None:
-            return
-        before, self._marks = self._marks, self._made_marks(self._drawing)
-        for y, (mark, was) in enumerate(zip(self._marks, before, strict=False)):
-            if mark != was:
-                self.refresh(Region(self.size.width - 1, y, 1, 1))
-
-    def _made_marks(self, drawing: LayoutReceipts) -> list[MapMark]:
-        height, count, shown = len(self._map), max(1, self.line_count), self.visible_lines
-        marks: list[MapMark] = []
-        for y, parts in enumerate(self._map):
-            is_shown = count > height and shown.start <= y * count // height < shown.stop
-            kind = "none"
-            if parts:
-                is_unseen = any(drawing.is_unseen(part, rows) for part, rows in parts.items())
-                kind = "unseen" if is_unseen else "seen"
-            marks.append(MapMark(kind=kind, is_cursor=self.look.hunk in parts, is_shown=is_shown))
-        return marks
+        return MapSubject(
+            self._drawing, self.size.height, len(self._above), self.line_count, self.visible_lines,
+            self.look.hunk,
+        )  # fmt: skip
 
     # --- moving ---------------------------------------------------------------------------------
 
@@ -566,11 +537,14 @@ class ActionDetailPane(Pane):
             return
         left = approvals.detail_title(self.detail, colours, signs)
         position = approval_selection.position_caption(self.detail, self.choosing)
-        where = self.detail_view.position_caption
-        right = Content.styled("   ".join(filter(None, (where, position.strip()))), colours.of("muted"))
+        right = Content.styled(position, colours.of("muted"))
         if self.is_full:
             left = approval_selection.full_screen_title(self.detail, left, colours)
             right += approval_selection.time_left_caption(row, colours, signs)
+        where = Content.styled(self.detail_view.position_caption, colours.of("muted"))
+        used = left.cell_length + where.cell_length + right.cell_length
+        if where and used + _TITLE_CELLS <= self.size.width:
+            right = where + Content("   ") + right if position.strip() else where
         self.detail_title.show(left, right, self.detail.verb if self.is_full else "")
         self.detail_title.set_focused(self.is_full and self.has_pane_focus)
 

@@ -474,8 +474,10 @@ class ApprovalsPane(ActionDetailPane):
         self.standing.forget()
 
     def on_resize(self) -> None:
-        """Begin to count anew in another size."""
+        """Begin to count anew in another size, which may have room for more of the files."""
         self.disarm()
+        if self.detail is not None:
+            self.post_message(DetailWanted(self.detail.id))
 
     def on_descendant_focus(self) -> None:
         super().on_descendant_focus()

@@ -7,9 +7,9 @@ and never scrolls.
 # `a` approves what was seen. What was drawn is noted row by row, with how long it stood. `ctrl+y` approves
 # the rest unseen and the record says so; an answer by id from the command line is recorded as that.
 
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable
 
-from workbench.render.diff import Diff
+from workbench.render.diff import HUNK_CONTEXT_LINES, Diff
 from workbench.tui.key_arming import ARM_SECONDS
 from workbench.views.approvals import WHOLE_ACTION
 
@@ -57,20 +57,6 @@ class RequiredRows:
             rows = self._diff.rows_to_see(part) if is_diff and self._diff else self._all
             self._of[part] = rows
         return rows
-
-    def shares(self, height: int, above: int) -> Sequence[Mapping[int, Collection[int]]]:
-        """Return what has to be seen in each of `height` equal shares of all lines: parts with their rows.
-
-        Args:
-            height: how many shares; of fewer lines each has its own.
-            above: lines that stand above the rows.
-        """
-        shares: list[dict[int, list[int]]] = [{} for _ in range(height)]
-        count = max(height, above + len(self._all))
-        for part in self.parts:
-            for row in self.of(part):
-                shares[(above + row) * height // count].setdefault(part, []).append(row)
-        return shares
 
 
 class LayoutReceipts:
@@ -186,3 +172,26 @@ class Receipts:
         while len(self._seen) > _MAX_ACTIONS:
             self._seen.pop(next(iter(self._seen)))
         return drawing
+
+
+class ContextFit:
+    """How many equal lines around changes fill the view, for one arrangement of one action.
+
+    Once it has stood on the screen it stays: a row that comes to the queue moves no line under the eye.
+    """
+
+    def __init__(self) -> None:
+        self.lines = HUNK_CONTEXT_LINES
+        self._what: Hashable = None
+        self._drawn_at: float | None = None
+
+    def is_open(self, what: Hashable, now: float) -> bool:
+        """Return whether the lines may be counted anew."""
+        if what != self._what:
+            self._what, self._drawn_at = what, None
+        return self._drawn_at is None or now - self._drawn_at < ARM_SECONDS
+
+    def was_drawn(self, now: float) -> None:
+        """Note that a frame with it is out."""
+        if self._drawn_at is None:
+            self._drawn_at = now
