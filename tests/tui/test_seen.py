@@ -37,8 +37,11 @@ class Watch:
     def look(self):
         view = self.shown.approvals.detail_view
         for y in range(view.size.height):
-            self.seen |= {word for word in self.pattern if word in view.render_line(y).text.split("  ")[-2:]}
-            self.seen |= {word for word in self.pattern if view.render_line(y).text.rstrip().endswith(word)}
+            # The last cell is that of the map.
+            line = view.render_line(y).text[:-1].rstrip()
+            self.seen |= {
+                word for word in self.pattern if word in line.split("  ")[-2:] or line.endswith(word)
+            }
 
 
 async def approved_by_a(shown, words, most=40):

@@ -5,8 +5,8 @@ Long lines are wrapped, never cut. Left hunks have neither tint nor syntax colou
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
-from typing import Literal
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Final, Literal
 
 from msgspec import Struct
 from textual.content import Content, Span
@@ -14,7 +14,15 @@ from textual.strip import Strip
 from textual.style import Style
 
 from workbench.render.cells import Column, compose_columns, line_strip, mark_hidden, safe_content, styled
-from workbench.render.diff_layout import NOTE_SIGN, DiffLayout, HunkLayout, hunk_heading, widened_hunks
+from workbench.render.diff_layout import (
+    NOTE_SIGN,
+    DiffLayout,
+    HunkLayout,
+    hunk_heading,
+    hunk_range,
+    left_out_shift,
+    widened_hunks,
+)
 from workbench.render.list_rows import line_counts
 from workbench.render.theme import Glyphs, Ink, SyntaxHighlighter
 from workbench.views.action_detail import FileDetail
@@ -41,13 +49,13 @@ DiffRowKind = Literal["file", "head", "line", "note"]
 class DiffSide(Struct, frozen=True, kw_only=True):
     """What one half of a row shows: a line of the hunk, or the part of it that fits this row."""
 
-    number: int | None
     sign: Literal[" ", "+", "-"]
     index: int
     """Of the line in `Hunk.lines`, from 0."""
     change: int | None
     """Number of the line among the changed ones of its hunk, from 1; None if it is not changed."""
     part: int = 0
+    """Which of the rows that the line takes; past its last one where the other half takes more."""
 
 
 class DiffRow(Struct, frozen=True, kw_only=True):
@@ -59,6 +67,8 @@ class DiffRow(Struct, frozen=True, kw_only=True):
     left: DiffSide | None = None
     right: DiffSide | None = None
     text: str = ""
+    about: str = " "
+    """The sign of the line that a note is about: it stands on that side of the split layout."""
     is_last: bool = False
     """The last row of its hunk or file: when it was drawn, the hunk was seen."""
 
@@ -100,6 +110,7 @@ class Diff:
         for part in self._parts:
             self._tops.append(self._tops[-1] + part.length)
         self._hunks = {part.rows.hunk.index: index for index, part in enumerate(self._parts) if part.rows}
+        self._shifts: tuple[HunkSelection | None, Mapping[int, int]] = (None, {})
 
     def __len__(self) -> int:
         return self._tops[-1]
@@ -117,7 +128,10 @@ class Diff:
             return DiffRow(kind="head", file=part.file, hunk=hunk.index, is_last=is_last)
         left, right, number = part.rows.places[offset - 1]
         if left >= 0 and hunk.lines[left][0] == NOTE_SIGN:
-            return DiffRow(kind="note", file=part.file, hunk=hunk.index, text=_NO_NEWLINE, is_last=is_last)
+            return DiffRow(
+                kind="note", file=part.file, hunk=hunk.index, text=_NO_NEWLINE,
+                about=hunk.lines[left - 1][0] if left else " ", is_last=is_last,
+            )  # fmt: skip
         return DiffRow(
             kind="line", file=part.file, hunk=hunk.index, left=_diff_side(part.rows, left, number),
             right=_diff_side(part.rows, right, number), is_last=is_last,
@@ -128,8 +142,21 @@ class Diff:
         if not 0 <= y < len(self):
             return blank_strip(self.width, ink)
         part, _ = self._at(y)
-        pen = DiffRowRenderer(geometry=self._geometry, ink=ink, glyphs=glyphs, look=look)
-        return pen.strip(self.row(y), self.files[part.file], part.rows)
+        shift = self._shift(part.rows.hunk.index, look) if part.rows else 0
+        renderer = DiffRowRenderer(geometry=self._geometry, ink=ink, glyphs=glyphs, look=look, shift=shift)
+        return renderer.strip(self.row(y), self.files[part.file], part.rows)
+
+    def _shift(self, hunk: int, look: DiffDisplay) -> int:
+        """Return by how many lines what is left out of the hunks before moves a hunk of the new file."""
+        if self._shifts[0] is not look.taken:
+            shifts: dict[int, int] = {}
+            for file in self.files if look.taken.left else ():
+                shift = 0
+                for earlier in file.hunks:
+                    shifts[earlier.index] = shift
+                    shift += left_out_shift(earlier, look.taken.left.get(earlier.index, ()))
+            self._shifts = look.taken, shifts
+        return self._shifts[1].get(hunk, 0) if look.is_open else 0
 
     def hunk_top(self, hunk: int) -> int:
         """Return the row of a hunk's head; 0 for one that is not there."""
@@ -216,17 +243,17 @@ def _diff_side(rows: HunkLayout, index: int, part: int) -> DiffSide | None:
     if index < 0:
         return None
     line = rows.lines[index]
-    is_there = part == 0 or part < len(rows.pieces(index))
-    if not is_there:
-        return None
-    return DiffSide(
-        number=line.number if part == 0 else None, sign=line.sign, index=index, change=line.change, part=part
-    )  # fmt: skip
+    return DiffSide(sign=line.sign, index=index, change=line.change, part=part)
 
 
-_CELLS_BEFORE_NUMBER = 3
-_CELLS_AFTER_NUMBER = 3
+_CELLS_BEFORE_NUMBERS = 2
+"""The bar of the cursor, and the box of a line."""
+_CELLS_AFTER_NUMBERS = 3
+_CELLS_AT_END = 2
+"""A blank, and the cell of the map at the right edge."""
 _STATE_CELLS = 8
+TWO_NUMBERS_FROM: Final = 90
+"""Cells of a unified diff from which each line has its old and its new number."""
 
 
 class DiffColumns(Struct, frozen=True, kw_only=True):
@@ -238,9 +265,14 @@ class DiffColumns(Struct, frozen=True, kw_only=True):
 
     @classmethod
     def of(cls, files: Sequence[FileDetail], width: int, layout: DiffLayout) -> "DiffColumns":
-        """Return the columns for files: their largest line number makes the number column."""
+        """Return the columns for files: their largest line number makes the number columns."""
         ends = (max(h.old_start + h.old_count, h.new_start + h.new_count) for f in files for h in f.hunks)
-        return cls(width=width, layout=layout, digits=max(2, len(str(max(ends, default=0)))))
+        least = 3 if layout == "unified" and width >= TWO_NUMBERS_FROM else 2
+        return cls(width=width, layout=layout, digits=max(least, len(str(max(ends, default=0)))))
+
+    @property
+    def has_two_numbers(self) -> bool:
+        return self.layout == "unified" and self.width >= TWO_NUMBERS_FROM
 
     @property
     def left(self) -> int:
@@ -252,8 +284,9 @@ class DiffColumns(Struct, frozen=True, kw_only=True):
 
     @property
     def room(self) -> int:
-        """Return the cells for the text of a line; the last column stays blank."""
-        return max(1, self.left - _CELLS_BEFORE_NUMBER - self.digits - _CELLS_AFTER_NUMBER - 1)
+        """Return the cells for the text of a line; the last ones stay blank."""
+        numbers = (1 + self.digits) * (2 if self.has_two_numbers else 1)
+        return max(1, self.left - _CELLS_BEFORE_NUMBERS - numbers - _CELLS_AFTER_NUMBERS - _CELLS_AT_END)
 
 
 class DiffRowRenderer(Struct, frozen=True, kw_only=True):
@@ -263,6 +296,8 @@ class DiffRowRenderer(Struct, frozen=True, kw_only=True):
     ink: Ink
     glyphs: Glyphs
     look: DiffDisplay
+    shift: int
+    """By how many lines what is left out of earlier hunks moves this one in the file after the approval."""
 
     def strip(self, row: DiffRow, file: FileDetail, rows: HunkLayout | None) -> Strip:
         if row.kind == "file":
@@ -271,9 +306,7 @@ class DiffRowRenderer(Struct, frozen=True, kw_only=True):
             return self._head(rows)
         if row.kind == "line" and rows is not None:
             return self._line(row, file, rows)
-        text = safe_content(row.text, self.ink.of("muted", italic=True), self.ink)
-        bar = self._bar(row.hunk is not None and row.hunk == self.look.hunk)
-        return self._whole(bar + Content("  ") + text, self.ink.on("background"))
+        return self._note(row)
 
     # --- heads --------------------------------------------------------------------------------------
 
@@ -286,7 +319,7 @@ class DiffRowRenderer(Struct, frozen=True, kw_only=True):
             ),
             Column(content=line_counts(file.added, file.removed, ink, self.glyphs), drop=1),
             Column(content=styled(words, ink.of("muted")), gap=2, drop=2),
-            Column(content=Content(""), width=0),
+            Column(content=Content(""), width=_CELLS_AT_END, gap=0),
         ]
         return self._whole(compose_columns(columns, self.geometry.width, self.glyphs), ink.on("background"))
 
@@ -301,13 +334,13 @@ class DiffRowRenderer(Struct, frozen=True, kw_only=True):
             parts += [self._state(self.look.taken.state_of(hunk.index)), name, self._counted(hunk.index)]
         else:
             parts.append(name)
-        numbers = f"@@ {hunk.old_start},{hunk.old_count} → {hunk.new_start},{hunk.new_count}"
         ends = "CR LF  " if rows.is_crlf else ""
-        where = styled(self.glyphs.line(ends + numbers), ink.of("muted"))
+        place = hunk_range(hunk, self._left_out(hunk.index), self.shift)
+        where = styled(self.glyphs.line(ends + place), ink.of("muted"))
         style = ink.cursor(has_focus=self.look.has_focus) if is_cursor else ink.on("panel")
         left = Column(content=Content("").join(parts), grows=True, gap=0)
         right = Column(content=where, gap=1, drop=1)
-        end = Column(content=Content(""), width=0)
+        end = Column(content=Content(""), width=_CELLS_AT_END, gap=0)
         if self.geometry.layout == "unified":
             return self._whole(compose_columns([left, right, end], self.geometry.width, self.glyphs), style)
         half = compose_columns(
@@ -325,34 +358,66 @@ class DiffRowRenderer(Struct, frozen=True, kw_only=True):
         taken, size = self.look.taken.line_counts(hunk)
         return styled(f"   {taken} of {size} lines", self.ink.of("muted"))
 
+    def _note(self, row: DiffRow) -> Strip:
+        text = Content("  ") + safe_content(row.text, self.ink.of("muted", italic=True), self.ink)
+        bar = self._bar(row.hunk is not None and row.hunk == self.look.hunk)
+        style = self.ink.on("background")
+        if self.geometry.layout == "unified" or row.hunk is None:
+            return self._whole(bar + text, style)
+        left, right = (text if row.about in signs else Content("") for signs in (" -", " +"))
+        return self._halves(bar + left, Content(" ") + right, style, style)
+
     # --- lines --------------------------------------------------------------------------------------
 
     def _line(self, row: DiffRow, file: FileDetail, rows: HunkLayout) -> Strip:
         is_cursor = row.hunk == self.look.hunk
         bar = self._bar(is_cursor)
-        left, style = self._side(row.left, file, rows, bar)
-        if self.geometry.layout == "unified":
+        geometry, background = self.geometry, self.ink.on("background")
+        if row.left is None:
+            left, style = bar + self._filler(geometry.left), background
+        else:
+            left, style = self._side(row.left, file, rows, bar, is_old=geometry.layout == "split")
+        if geometry.layout == "unified":
             return self._whole(left, style)
-        right, right_style = self._side(row.right, file, rows, Content(" "))
+        if row.right is None:
+            right, right_style = Content(" ") + self._filler(geometry.right), background
+        else:
+            right, right_style = self._side(row.right, file, rows, Content(" "))
         return self._halves(left, right, style, right_style)
 
+    def _filler(self, width: int) -> Content:
+        """Return what stands where this side of the split has no line."""
+        return styled(" " + self.glyphs.of("gap") * max(0, width - 3), self.ink.of("rule"))
+
     def _side(
-        self, side: DiffSide | None, file: FileDetail, rows: HunkLayout, bar: Content
+        self, side: DiffSide, file: FileDetail, rows: HunkLayout, bar: Content, *, is_old: bool = False
     ) -> tuple[Content, Style]:
-        if side is None:
-            return bar, self.ink.on("background")
         is_taken = self._is_taken(rows.hunk.index, side)
-        number = "" if side.number is None else str(side.number)
-        sign = side.sign if side.part == 0 else " "
+        row_style = self._row_style(rows.hunk.index, side, is_taken)
         line = Content("").join(
             [
-                bar, self._box(rows.hunk.index, side), Content(" "),
-                styled(f"{number.rjust(self.geometry.digits)} ", self.ink.of("faint")),
-                styled(f"{sign} ", self._sign_style(side, is_taken)),
-                self._text(side, file, rows, is_taken),
+                bar, self._box(rows.hunk.index, side),
+                self._numbers_and_sign(side, rows, is_taken, is_old=is_old),
+                Content(" "), self._text(side, file, rows, is_taken),
             ]
         )  # fmt: skip
-        return line, self._row_style(rows.hunk.index, side, is_taken)
+        return line, row_style
+
+    def _numbers_and_sign(self, side: DiffSide, rows: HunkLayout, is_taken: bool, *, is_old: bool) -> Content:
+        old, new = rows.numbers(self._left_out(rows.hunk.index), self.shift)[side.index]
+        shown = (old, new) if self.geometry.has_two_numbers else (old if is_old else new,)
+        sign_style = self._sign_style(side, is_taken)
+        is_changed = is_taken and side.sign != " "
+        number_style = sign_style if is_changed else self.ink.of("faint")
+        words = "".join(
+            f" {'' if number is None or side.part else number:>{self.geometry.digits}}" for number in shown
+        )
+        sign = side.sign if side.part == 0 else " "
+        tint = self._tint(side) if is_changed and not self.ink.tokens.tints_lines else Style.null()
+        return styled(f"{words} ", tint + number_style) + styled(sign, tint + sign_style)
+
+    def _left_out(self, hunk: int) -> Collection[int]:
+        return self.look.taken.left.get(hunk, ()) if self.look.is_open else ()
 
     def _is_taken(self, hunk: int, side: DiffSide) -> bool:
         taken = self.look.taken
@@ -364,8 +429,11 @@ class DiffRowRenderer(Struct, frozen=True, kw_only=True):
         is_here = self.look.line is not None and self.look.hunk == hunk
         if is_here and side.change == self.look.line and side.change is not None:
             return self.ink.cursor(has_focus=self.look.has_focus)
-        if not is_taken or side.sign == " ":
+        if not is_taken or side.sign == " " or not self.ink.tokens.tints_lines:
             return self.ink.on("background")
+        return self._tint(side)
+
+    def _tint(self, side: DiffSide) -> Style:
         return self.ink.on("added_bg" if side.sign == "+" else "removed_bg")
 
     def _sign_style(self, side: DiffSide, is_taken: bool) -> Style:
@@ -385,7 +453,10 @@ class DiffRowRenderer(Struct, frozen=True, kw_only=True):
 
     def _text(self, side: DiffSide, file: FileDetail, rows: HunkLayout, is_taken: bool) -> Content:
         text = rows.text(side.index)
-        start, end = rows.pieces(side.index)[side.part]
+        pieces = rows.pieces(side.index)
+        if side.part >= len(pieces):
+            return Content("")
+        start, end = pieces[side.part]
         spans = [Span(0, len(text), self._text_style(side, is_taken))]
         if is_taken:
             spans += self._paints(side, file, rows)
@@ -433,6 +504,24 @@ class DiffRowRenderer(Struct, frozen=True, kw_only=True):
                 line_strip(right, self.geometry.right, right_style),
             ]
         )
+
+
+def fitting_context(
+    files: Sequence[FileDetail], width: int, layout: DiffLayout, least: int, height: int
+) -> int:
+    """Return how many equal lines around a change fill `height` rows: `least` if no more fit.
+
+    Fewer than hunks hold are wanted exactly.
+    """
+    if least < HUNK_CONTEXT_LINES or not any(file.base for file in files):
+        return least
+
+    def rows(context: int) -> int:
+        return len(Diff(files, width, layout=layout, context=context))
+
+    spare = height - rows(least)
+    choices = range(least, least + 1 + spare)
+    return choices[bisect_right(choices, height, key=rows) - 1] if spare > 0 else least
 
 
 def blank_strip(width: int, ink: Ink) -> Strip:

@@ -8,7 +8,7 @@ Lines that have little in common are no pair: marking nearly all of a line says 
 # the same.
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import cache
 from typing import Final, Literal
@@ -33,10 +33,12 @@ class HunkLine(Struct, frozen=True, kw_only=True):
     """One line of a hunk as it is shown."""
 
     sign: Literal[" ", "+", "-"]
-    number: int
-    """Old number of a removed line, new number of all others."""
     change: int | None
     """Its number among the changed lines of the hunk, from 1."""
+
+
+LineNumbers = tuple[int | None, int | None]
+"""Of a line in the file as it is now and as it will be; None where it is not in that file."""
 
 
 ChangedSpans = Sequence[tuple[int, int]]
@@ -50,11 +52,12 @@ class HunkLayout:
         self.hunk = hunk
         self.room = room
         self.is_crlf = _is_crlf(hunk)
-        self.lines = list(_numbered_lines(hunk))
+        self.lines = list(_hunk_lines(hunk))
         self._texts: dict[int, str] = {}
         self._pieces: dict[int, list[tuple[int, int]]] = {}
         self._marks: dict[int, ChangedSpans] | None = None
         self._paints: dict[int, Sequence[SyntaxSpan]] | None = None
+        self._numbers: tuple[tuple[Collection[int], int], Sequence[LineNumbers]] | None = None
         kept = _lines_near_changes(hunk, context)
         self.places = list(self._split(kept) if layout == "split" else self._unified(kept))
 
@@ -78,6 +81,15 @@ class HunkLayout:
 
     def hang(self, index: int, part: int) -> int:
         return hanging_indent(self.text(index), self.room) if part else 0
+
+    def numbers(self, left: Collection[int], shift: int) -> Sequence[LineNumbers]:
+        """Return the numbers of all lines, where the changed lines `left` are not taken.
+
+        `shift` is by how many lines what was left out of the hunks before moves this one.
+        """
+        if self._numbers is None or self._numbers[0] != (left, shift):
+            self._numbers = (left, shift), list(_line_numbers(self.hunk, left, shift))
+        return self._numbers[1]
 
     def marks(self, index: int) -> ChangedSpans:
         if self._marks is None:
@@ -181,22 +193,46 @@ def _change_runs(hunk: Hunk, kept: Sequence[int]) -> Iterator[tuple[list[int], l
     yield removed, added, after
 
 
-def _numbered_lines(hunk: Hunk) -> Iterator[HunkLine]:
-    old, new, change = max(1, hunk.old_start), max(1, hunk.new_start), 0
+def _hunk_lines(hunk: Hunk) -> Iterator[HunkLine]:
+    change = 0
     for sign, _ in hunk.lines:
+        change += sign in "+-"
         match sign:
-            case "-":
-                change += 1
-                yield HunkLine(sign="-", number=old, change=change)
-                old += 1
-            case "+":
-                change += 1
-                yield HunkLine(sign="+", number=new, change=change)
-                new += 1
+            case "-" | "+":
+                yield HunkLine(sign=sign, change=change)
             case _:
-                yield HunkLine(sign=" ", number=new, change=None)
-                if sign != NOTE_SIGN:
-                    old, new = old + 1, new + 1
+                yield HunkLine(sign=" ", change=None)
+
+
+# The numbers of the new side are those that somebody finds who opens the file after the approval: what is
+# left out does not move the lines below it. So an added line that is left out has no number, and a removed
+# one that is left out has two, as it stays.
+
+
+def _line_numbers(hunk: Hunk, left: Collection[int], shift: int) -> Iterator[LineNumbers]:
+    old = _first_index(hunk.old_start, hunk.old_count) + 1
+    new = _first_index(hunk.new_start, hunk.new_count) + 1 + shift
+    change = 0
+    for sign, _ in hunk.lines:
+        change += sign in "+-"
+        is_left = sign in "+-" and change in left
+        is_old = sign in " -"
+        is_new = sign == " " or (sign == "+" and not is_left) or (sign == "-" and is_left)
+        yield old if is_old else None, new if is_new else None
+        old, new = old + is_old, new + is_new
+
+
+def left_out_shift(hunk: Hunk, left: Collection[int]) -> int:
+    """Return by how many lines everything below moves when some changed lines of a hunk are not taken."""
+    signs = [sign for sign, _ in hunk.lines if sign in "+-"] if left else []
+    return sum(1 if signs[change - 1] == "-" else -1 for change in left if change <= len(signs))
+
+
+def hunk_range(hunk: Hunk, left: Collection[int], shift: int) -> str:
+    """Return where a hunk is: `@@ 10,6 → 10,7`, as `left` of its changed lines are not taken."""
+    count = hunk.new_count + left_out_shift(hunk, left)
+    first = _first_index(hunk.new_start, hunk.new_count) + shift
+    return f"@@ {hunk.old_start},{hunk.old_count} → {first + 1 if count else first},{count}"
 
 
 def _lines_near_changes(hunk: Hunk, context: int) -> list[int]:

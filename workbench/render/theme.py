@@ -69,6 +69,8 @@ class ThemeColors(Struct, frozen=True, kw_only=True):
     is_dark: bool = True
     is_ansi: bool = False
     """Only the 16 colours: no tints, changed words are underlined."""
+    tints_lines: bool = True
+    """Whether changed lines of a diff have a tint; else their numbers, signs and changed words have it."""
 
 
 DARK_COLORS: Final = ThemeColors(
@@ -231,7 +233,8 @@ class Ink(Struct, frozen=True, kw_only=True):
             return Style(bold=True, underline=True)
         tint = self.tokens.added_word if sign == "+" else self.tokens.removed_word
         marked = _row_style(tint, self.tokens.background, self.tokens.foreground) + Style(bold=True)
-        is_lost = self.no_colour or tint in (self.tokens.added_bg, self.tokens.removed_bg)
+        is_in_tint = self.tokens.tints_lines and tint in (self.tokens.added_bg, self.tokens.removed_bg)
+        is_lost = self.no_colour or is_in_tint
         return marked + Style(underline=True) if is_lost else marked
 
     def hit(self) -> Style:
@@ -271,15 +274,15 @@ _DARK_256: Final = ThemeColors(
     rule="#444444", foreground="#dadada", muted="#a8a8a8", faint="#8a8a8a", info="#5fafff", added="#87d787",
     removed="#ff8787", waiting="#ffaf5f", failed="#ff5f5f", added_bg="#005f00", added_word="#005f00",
     removed_bg="#5f0000", removed_word="#5f0000", keyword="#d7d7ff", string="#d7d787", function="#afd7ff",
-    number="#ffd7af", comment="#d0d0d0",
+    number="#ffd7af", comment="#d0d0d0", tints_lines=False,
 )  # fmt: skip
-"""The 256 have one dark green: a changed word has the tint of its line and is underlined."""
+"""The 256 have one dark green, too loud for whole lines."""
 _LIGHT_256: Final = ThemeColors(
     background="#ffffff", surface="#ffffff", panel="#eeeeee", cursor_row="#d7ffff", cursor_blur="#e4e4e4",
     rule="#bcbcbc", foreground="#1c1c1c", muted="#4e4e4e", faint="#626262", info="#005faf", added="#005f00",
     removed="#af0000", waiting="#5f5f00", failed="#af0000", added_bg="#d7ffd7", added_word="#afd7af",
     removed_bg="#ffd7d7", removed_word="#ffafaf", keyword="#5f00af", string="#5f5f00", function="#005faf",
-    number="#870000", comment="#585858", is_dark=False,
+    number="#870000", comment="#585858", is_dark=False, tints_lines=False,
 )  # fmt: skip
 OWN_THEMES_256: Final[Mapping[str, ThemeColors]] = dict(zip(OWN_THEMES, (_DARK_256, _LIGHT_256), strict=True))
 _ANSI_THEME_NAMES: Final = {True: "ansi-dark", False: "ansi-light"}
@@ -296,7 +299,7 @@ def colors_at_depth(theme: Theme, depth: ColorDepth) -> ThemeColors:
     return replace(
         colors, panel=ours.panel, cursor_row=ours.cursor_row, cursor_blur=ours.cursor_blur,
         added_bg=ours.added_bg, added_word=ours.added_word, removed_bg=ours.removed_bg,
-        removed_word=ours.removed_word,
+        removed_word=ours.removed_word, tints_lines=ours.tints_lines,
     )  # fmt: skip
 
 

@@ -24,7 +24,7 @@ StatusName = Literal[
 """What a row means; the key of its icon and of its colour."""
 GlyphName = Literal[
     "taken", "left", "cursor", "ran", "waited", "tick", "folded", "open", "retries", "times", "prompt", "gap",
-    "typing", "caret", "paused", "new", "thumb",
+    "typing", "caret", "paused", "new", "thumb", "change", "unseen",
 ]  # fmt: skip
 """Glyphs that are no state of a row."""
 IconName = StatusName | GlyphName
@@ -80,6 +80,8 @@ ICONS: Final[Mapping[IconName, Icon]] = {
     "paused": _icon("‖", '"', "paused"),
     "new": _icon("↓", "v", "new"),
     "thumb": _icon("▐", "]", ""),
+    "change": _icon("▐", "]", "change"),
+    "unseen": _icon("▒", "&", "unseen"),
 }
 """Every glyph is one cell wide and has no emoji form."""
 COUNTDOWN_BARS: Final = "▁▂▃▄▅▆▇"

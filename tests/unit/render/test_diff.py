@@ -10,7 +10,7 @@ from workbench.domain.values import Hunk
 from workbench.render import diff_layout
 from workbench.render.diff import Diff, DiffDisplay, split_heads_strip
 from workbench.render.diff_layout import widened_hunks
-from workbench.render.theme import LIGHT_COLORS, Ink, SyntaxHighlighter
+from workbench.render.theme import LIGHT_COLORS, OWN_THEMES_256, Ink, SyntaxHighlighter
 from workbench.views.action_detail import FileDetail
 from workbench.views.approvals import HunkSelection
 
@@ -51,30 +51,30 @@ def strip_with(diff, text, ink=DARK, **look):
 
 def test_a_unified_diff():
     assert texts(Diff([FILE], 72), taken=TAKEN.toggle_hunk(2), hunk=2) == [
-        "  ■ taken   class Router                                   @@ 1,7 → 1,8",
+        "  ■ taken   class Router                                  @@ 1,7 → 1,8",
         "    1   class Router:",
         '    2       """Finds the handler."""',
         "    3",
-        "    4 -     def handle(self, request):",
+        "      -     def handle(self, request):",
         "    4 +     def dispatch(self, request: Request) -> Response:",
         "    5 +         self.log()",
         "    6           return 1",
         "    7",
         "    8",
-        "▌ □ left    def match                                    @@ 11,7 → 12,7",
+        "▌ □ left    def match                                   @@ 11,7 → 12,7",
         "▌  12",
         "▌  13",
         "▌  14       def match(self, path):",
-        "▌  14 -         for route in self.routes:",
-        "▌  15 +         for route in sorted(self.routes, key=len):",
+        "▌  15 -         for route in self.routes:",
+        "▌     +         for route in sorted(self.routes, key=len):",
         "▌  16               if route.accepts(path):",
         "▌  17                   return route",
         "▌  18",
-        "  ■ taken   def __call__                                 @@ 22,5 → 23,7",
+        "  ■ taken   def __call__                                @@ 22,5 → 23,7",
         "   23",
         "   24",
         "   25       def __call__(self, environ):",
-        "   25 -         response = self.handle(Request(environ))",
+        "      -         response = self.handle(Request(environ))",
         "   26 +         response = self.dispatch(Request(environ))",
         "   27 +         if response is None:",
         "   28 +             raise LookupError",
@@ -87,11 +87,11 @@ def test_chosen_lines_have_boxes():
     lines = texts(Diff([FILE], 72), taken=state, hunk=3, line=3)
     assert lines[19:][0].startswith("▌ ◑ partly  def __call__   3 of 4 lines")
     assert lines[23:] == [
-        "▌■ 25 -         response = self.handle(Request(environ))",
+        "▌■    -         response = self.handle(Request(environ))",
         "▌■ 26 +         response = self.dispatch(Request(environ))",
-        "▌□ 27 +         if response is None:",
-        "▌■ 28 +             raise LookupError",
-        "▌  29           return response",
+        "▌□    +         if response is None:",
+        "▌■ 27 +             raise LookupError",
+        "▌  28           return response",
     ]
     strip = strip_with(Diff([FILE], 72), "if response is None", taken=state, hunk=3, line=3, has_focus=True)
     assert strip.text[1] == "□"
@@ -101,14 +101,14 @@ def test_chosen_lines_have_boxes():
 
 def test_side_by_side():
     assert texts(Diff([FILE], 101, layout="split"))[:8] == [
-        "  ■ taken   class Router                          │                                     @@ 1,7 → 1,8",
+        "  ■ taken   class Router                          │                                    @@ 1,7 → 1,8",
         "    1   class Router:                             │    1   class Router:",
         '    2       """Finds the handler."""              │    2       """Finds the handler."""',
         "    3                                             │    3",
         "    4 -     def handle(self, request):            │    4 +     def dispatch(self, request: Request)",
-        "                                                  │              -> Response:",
-        "                                                  │    5 +         self.log()",
-        "    6           return 1                          │    6           return 1",
+        "                                                  │               -> Response:",
+        "  ╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱╱ │    5 +         self.log()",
+        "    5           return 1                          │    6           return 1",
     ]
     assert (
         split_heads_strip(101, DARK, UNICODE).text.rstrip()
@@ -116,13 +116,104 @@ def test_side_by_side():
     )
 
 
+def numbers_of(diff, **look):
+    """Return the two numbers and the sign of each line, by what stands in its cells."""
+    lines = [f"{line:<16}" for line in texts(diff, **look)]
+    return [(line[2:6].strip(), line[6:10].strip(), line[11].strip()) for line in lines if "@@" not in line]
+
+
+def test_from_90_cells_each_line_has_the_number_it_has_now_and_the_one_it_will_have():
+    assert texts(Diff([FILE], 90))[10:18] == [
+        "  ■ taken   def match                                                     @@ 11,7 → 12,7",
+        "    11  12",
+        "    12  13",
+        "    13  14       def match(self, path):",
+        "    14     -         for route in self.routes:",
+        "        15 +         for route in sorted(self.routes, key=len):",
+        "    15  16               if route.accepts(path):",
+        "    16  17                   return route",
+    ]
+    assert texts(Diff([FILE], 89))[13:16] == [
+        "   14       def match(self, path):",
+        "      -         for route in self.routes:",
+        "   15 +         for route in sorted(self.routes, key=len):",
+    ]
+
+
+def test_what_is_left_out_moves_no_number_of_the_file_as_it_will_be():
+    """Who opens the file after the approval finds each line at its number."""
+    for state in (
+        TAKEN,
+        TAKEN.toggle_hunk(1),
+        TAKEN.toggle_line(1, 3),
+        TAKEN.toggle_line(2, 1).toggle_hunk(3),
+    ):
+        took = {
+            (hunk.index, n) for hunk in FILE.hunks for n in range(1, 9) if state.is_line_taken(hunk.index, n)
+        }
+        after, before = {}, dict(enumerate(BEFORE.splitlines(), 1))
+        diff, drawn = Diff([FILE], 90), texts(Diff([FILE], 90), taken=state)
+        for y, line in enumerate(drawn):
+            row = diff.row(y)
+            if row.kind == "line":
+                old, new = line[2:6].strip(), line[6:10].strip()
+                after |= {int(new): line[13:]} if new else {}
+                assert not old or before[int(old)] == line[13:]
+                assert bool(new) == (
+                    row.left.sign == " " or (row.left.sign == "+") == ((row.hunk, row.left.change) in took)
+                )
+        assert list(after) == sorted(after)
+        result = applied(FILE, state).splitlines()
+        assert {number: result[number - 1] for number in after} == after
+
+
+def applied(file, state):
+    """Return the file after what a selection takes of it."""
+    lines, wanted, position = BEFORE.splitlines(), [], 0
+    for hunk in file.hunks:
+        wanted += lines[position : hunk.old_start - 1]
+        change = 0
+        for sign, text in hunk.lines:
+            change += sign in "+-"
+            if sign == " " or state.is_line_taken(hunk.index, change) == (sign == "+"):
+                wanted.append(text)
+        position = hunk.old_start - 1 + hunk.old_count
+    return "\n".join([*wanted, *lines[position:]])
+
+
+def test_a_left_out_hunk_keeps_its_place_in_its_head():
+    heads = [
+        line.partition("@@")[2]
+        for line in texts(Diff([FILE], 90), taken=TAKEN.toggle_hunk(1))
+        if "@@" in line
+    ]
+    assert heads == [" 1,7 → 1,7", " 11,7 → 11,7", " 22,5 → 22,7"]
+
+
+def test_changed_numbers_have_the_colour_of_their_sign():
+    diff = Diff([FILE], 90)
+    colours = {
+        text: styles_at(strip_with(diff, text), number).color.name
+        for text, number in (("def handle", "4"), ("self.log()", "5"), ("return 1", "6"))
+    }
+    assert list(colours.values()) == [DARK.tokens.removed, DARK.tokens.added, DARK.tokens.faint]
+
+
+@pytest.mark.parametrize("tokens", OWN_THEMES_256.values(), ids=list(OWN_THEMES_256))
+def test_in_256_colours_only_numbers_signs_and_changed_words_have_tints(tokens):
+    strip = strip_with(Diff([FILE], 90), "def dispatch", ink=Ink(tokens=tokens))
+    grounds = {text: styles_at(strip, text).bgcolor.name for text in ("   4", "+", "(self", "dispatch")}
+    assert list(grounds.values()) == [tokens.added_bg, tokens.added_bg, tokens.background, tokens.added_word]
+    assert not styles_at(strip, "dispatch").underline
+
+
 def test_less_context_and_ascii():
     lines = texts(Diff([FILE], 72, context=1), ASCII, hunk=1)
     assert all(line.isascii() for line in lines)
     assert lines[:6] == [
-        "| # taken   class Router                                  @@ 1,7 -> 1,8",
+        "| # taken   class Router                                 @@ 1,7 -> 1,8",
         "|   3",
-        "|   4 -     def handle(self, request):",
+        "|     -     def handle(self, request):",
         "|   4 +     def dispatch(self, request: Request) -> Response:",
         "|   5 +         self.log()",
         "|   6           return 1",
@@ -141,7 +232,7 @@ def test_taken_lines_have_tints_and_left_ones_have_not():
     diff = Diff([FILE], 72)
     added, removed, same = (strip_with(diff, text) for text in ("self.log()", "def handle", "return 1"))
     assert styles_at(added, "self.log").bgcolor.name == DARK.tokens.added_bg
-    assert {styles_at(removed, text).bgcolor.name for text in ("  4 ", "-", "self, ")} == {
+    assert {styles_at(removed, text).bgcolor.name for text in ("   ", "-", "self, ")} == {
         DARK.tokens.removed_bg
     }
     assert styles_at(same, "return").bgcolor.name == DARK.tokens.background
@@ -259,7 +350,7 @@ def test_several_files():
         ["binary"],
         ["gone.py", "−1", "deleted"],
     ]
-    assert lines[33:] == ["    1 - x"]
+    assert lines[33:] == ["      - x"]
     assert diff.row(30).is_last
     assert diff.hunk_at(30) is None
 
@@ -267,22 +358,24 @@ def test_several_files():
 def test_ends_of_files_and_lines():
     lines = texts(Diff([changed("a\r\nb\r\n", "a\r\nc\r\n")], 60))
     assert "CR LF  @@ 1,2 → 1,2" in lines[0]
-    assert lines[1:] == ["    1   a", "    2 - b", "    2 + c"]
+    assert lines[1:] == ["    1   a", "      - b", "    2 + c"]
     mixed = texts(Diff([changed("a\nb\n", "a\nb\r\n")], 60))
-    assert mixed[1:] == ["    1   a", "    2 - b", "    2 + b⟨U+000D⟩"]
+    assert mixed[1:] == ["    1   a", "      - b", "    2 + b⟨U+000D⟩"]
     bare = texts(Diff([changed("a", "b\n")], 60))
-    assert bare[1:] == ["    1 - a", "   \\ no newline at the end of the file", "    1 + b"]
-    split = texts(Diff([changed("a", "b\n")], 61, layout="split"))
+    assert bare[1:] == ["      - a", "   \\ no newline at the end of the file", "    1 + b"]
+    split = texts(Diff([changed("a", "b\n")], 81, layout="split"))
     assert split[1:] == [
-        "    1 - a                     │    1 + b",
-        "   \\ no newline at the end of the file",
+        "    1 - a                               │    1 + b",
+        "   \\ no newline at the end of the file  │",
     ]
+    other = texts(Diff([changed("a\n", "b")], 81, layout="split"))
+    assert other[2].split("│") == [" " * 40, "   \\ no newline at the end of the file"]
 
 
 def test_long_lines_are_shown_whole():
     file = changed("x" * 100 + "\n", "x" * 100 + "y" * 50 + "\n")
     lines = texts(Diff([file], 39))
-    assert lines[1] == "    1 - " + "x" * 30
+    assert lines[1] == "      - " + "x" * 29
     assert "".join(line[8:].strip() for line in lines[5:]) == "x" * 100 + "y" * 50
     assert [line[8:10] for line in lines[6:]] == ["  "] * 5
     assert [line[:8] for line in lines[5:]] == ["    1 + ", *[" " * 8] * 5]
@@ -459,7 +552,7 @@ def test_a_diff_with_more_context_numbers_what_it_adds():
     assert [line.split() for line in lines[1:4]] == [
         ["8", "line", "8"],
         ["9", "line", "9"],
-        ["10", "-", "line", "10"],
+        ["-", "line", "10"],
     ]
     assert lines[0].endswith("@@ 8,5 → 8,5")
 
@@ -473,7 +566,7 @@ def test_rows_that_say_what_changes_are_the_ones_to_see():
         FileDetail(path="a.py", change="modify", hunks=(hunk,)),
         FileDetail(path="gone.bin", change="delete", note="deleted, it was empty"),
     ]
-    diff = Diff(files, 60)
+    diff = Diff(files, 61)
     said = {y: diff.words(y) for y in sorted(diff.rows_to_see(1) | diff.rows_to_see(0))}
     assert [words for words in said.values() if not words.startswith("+")] == [
         "- b", "\\ no newline at the end of the file", "gone.bin", "deleted, it was empty",

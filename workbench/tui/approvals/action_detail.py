@@ -7,31 +7,39 @@ kept by `receipts`.
 from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol
+from typing import Final, Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
 from textual import events, on
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
-from textual.geometry import Offset
+from textual.geometry import Offset, Region
 from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
+from workbench.domain.values import Hunk
 from workbench.render import approvals, cells
-from workbench.render.cells import wrap_plain_text
-from workbench.render.diff import Diff, DiffDisplay, split_heads_strip
+from workbench.render.diff import (
+    HUNK_CONTEXT_LINES,
+    Diff,
+    DiffDisplay,
+    fitting_context,
+    split_heads_strip,
+)
 from workbench.render.diff_layout import DiffLayout
 from workbench.tui.approvals import approval_selection
 from workbench.tui.approvals.approval_selection import ApprovalSelection, NextPart
-from workbench.tui.approvals.receipts import LayoutReceipts, Receipts, RequiredRows
+from workbench.tui.approvals.change_map import ChangeMap, MapSubject, mark_strip
+from workbench.tui.approvals.file_column import FileColumn
+from workbench.tui.approvals.receipts import ContextFit, LayoutReceipts, Receipts, RequiredRows
 from workbench.tui.key_arming import ARM_SECONDS, TOO_QUICK, KeyArming
 from workbench.tui.pane import KeysChanged, Pane, PartsSeen, StatusMessage
 from workbench.tui.render_context import context_of, glyphs, ink, painter
 from workbench.tui.widgets.line_view import JumpTarget, LineView
 from workbench.tui.widgets.pane_frame import ColumnHeader, Divider, PaneTitle
-from workbench.views.action_detail import ActionDetail, FileDetail
+from workbench.views.action_detail import ActionDetail
 from workbench.views.approvals import HunkSelection, QueueRow
 
 
@@ -106,96 +114,12 @@ class PaneArming:
         self._widget.post_message(KeysChanged())
 
 
-_FILE_HINT = ("[ ]", "other file")
-_DIFF_HINTS = (("{ }", "context"), ("t", "split or unified"), ("v", "choose lines"))
-_LINE_HINTS = (("j k", "more, fewer"), ("space", "take or leave"), ("esc", "whole hunks"))
-_CHANGE_WORDS = {"create": "new", "delete": "gone", "modify": ""}
-
-
-class FileColumn(LineView):
-    """Files of an action, for the full-screen diff."""
-
-    can_focus = False
-
-    def __init__(self, *, key: str | None = None) -> None:
-        super().__init__(key=key)
-        self._lines: list[Content] = []
-        self._shown: tuple[ActionDetail, ApprovalSelection] | None = None
-
-    def show(self, detail: ActionDetail | None, choosing: ApprovalSelection) -> None:
-        """Show the files with what is taken of them."""
-        self._shown = None if detail is None else (detail, choosing)
-        if self.display:
-            self._lay_out()
-
-    def on_show(self) -> None:
-        """Make the lines that nobody saw."""
-        self._lay_out()
-
-    def _lay_out(self) -> None:
-        self._lines = [] if self._shown is None else self._made(*self._shown)
-        self.set_line_count(len(self._lines))
-        self.invalidate()
-
-    def on_width(self, width: int) -> None:
-        del width
-        self._lay_out()
-
-    def draw_line(self, line: int, width: int) -> Strip:
-        return cells.line_strip(self._lines[line], width)
-
-    def _made(self, detail: ActionDetail, choosing: ApprovalSelection) -> list[Content]:
-        colours = ink(self)
-        lines = [Content.styled(f" files {len(detail.files)}", colours.of("faint"))]
-        lines += [self._file(file, detail, choosing) for file in detail.files]
-        lines.append(Content(""))
-        if choosing.line is not None:
-            lines.append(Content.assemble(" ", (" choosing lines ", colours.reverse("info"))))
-        for keys, words in _diff_hints(detail) if choosing.line is None else _LINE_HINTS:
-            lines.append(
-                Content.assemble(
-                    " ", (f"{keys:<6}", colours.of("info", bold=True)), (words, colours.of("muted"))
-                )
-            )
-        return lines + self._why(detail)
-
-    def _why(self, detail: ActionDetail) -> list[Content]:
-        if not detail.why_asked:
-            return []
-        colours = ink(self)
-        room = max(1, self.width - 2)
-        texts = [Content(" ") + line for line in wrap_plain_text(detail.why_asked, room, colours)]
-        head = Content.styled(" why it asks", colours.of("faint"))
-        return [Content(""), head, *(text.stylize_before(colours.of("muted")) for text in texts)]
-
-    def _file(self, file: FileDetail, detail: ActionDetail, choosing: ApprovalSelection) -> Content:
-        taken, colours, signs = choosing.taken_of(detail), ink(self), glyphs(self)
-        states = [taken.state_of(hunk.index) for hunk in file.hunks]
-        count = sum(state != "left" for state in states)
-        right = _CHANGE_WORDS[file.change] or (f"{count}/{len(states)}" if states else "")
-        here = any(hunk.index == choosing.hunk_of(detail) for hunk in file.hunks)
-        path = cells.safe_content(file.path, colours.of("foreground", bold=here))
-        name = cells.shorten_line(path, max(4, self.width - 6 - len(right)), signs, keeps_end=True)
-        line = Content.assemble(
-            (signs.of("cursor") if here else " ", colours.of("info")),
-            (
-                signs.of("left" if states and not count else "taken"),
-                colours.of("added" if count or not states else "muted"),
-            ),
-            " ",
-            name,
-        )
-        gap = max(1, self.width - line.cell_length - len(right) - 1)
-        return Content.assemble(line, " " * gap, (right, colours.of("muted")))
-
-
-def _diff_hints(detail: ActionDetail) -> Sequence[tuple[str, str]]:
-    """Return the keys of a diff; those that go from file to file where there is another."""
-    return (_FILE_HINT, *_DIFF_HINTS) if len(detail.files) > 1 else _DIFF_HINTS
-
-
-SPLIT_FROM = 100
+_TITLE_CELLS: Final = 9
+"""Cells of a title between and around what it says."""
+SPLIT_FROM: Final = 100
 """Cells that the split layout needs."""
+SPLIT_BY_ITSELF_FROM: Final = 140
+"""Columns of a screen on which a diff is split unless the user chose otherwise."""
 
 
 class DetailViewState(Struct, frozen=True, kw_only=True):
@@ -205,8 +129,12 @@ class DetailViewState(Struct, frozen=True, kw_only=True):
     hunk: int | None = None
     line: int | None = None
     choice: str | None = None
-    layout: DiffLayout = "unified"
-    context: int = 3
+    layout: DiffLayout | None = None
+    """As the user chose; None goes by the width."""
+    context: int = HUNK_CONTEXT_LINES
+    """Equal lines around a change: fewer than hunks hold exactly, else at least so many."""
+    is_full: bool = False
+    """Whether the diff has the whole screen."""
     find: str = ""
     has_focus: bool = False
 
@@ -223,6 +151,9 @@ class DetailView(LineView):
         hunk: int
         is_box: bool
 
+    class Changed(Message):
+        """What title and heads say of the view is another: it scrolled, or became split or unified."""
+
     def __init__(self, *, key: str | None = None) -> None:
         super().__init__(key=key)
         self.detail: ActionDetail | None = None
@@ -236,6 +167,10 @@ class DetailView(LineView):
         self._drawing: LayoutReceipts | None = None
         self._left = 0
         self._is_telling = False
+        self._position: Hashable = None
+        """Of what the last `Changed` told."""
+        self._fit = ContextFit()
+        self._map = ChangeMap()
 
     # --- what is shown --------------------------------------------------------------------------
 
@@ -244,9 +179,12 @@ class DetailView(LineView):
         before, was = self.detail, self.look
         self.detail, self.look = detail, look
         is_other = (detail and (detail.id, detail.digest)) != (before and (before.id, before.digest))
-        shape, was_shape = (look.layout, look.context, look.choice), (was.layout, was.context, was.choice)
+        shape, was_shape = (
+            (shown.layout, shown.context, shown.is_full, shown.choice) for shown in (look, was)
+        )
         if is_other or detail != before or shape != was_shape:
             self._lay_out()
+        self._map.look_anew()
         self.invalidate()
         if is_other:
             self.scroll_to_line(0)
@@ -257,9 +195,27 @@ class DetailView(LineView):
         return self.width >= SPLIT_FROM
 
     @property
+    def diff_layout(self) -> DiffLayout:
+        """Return how a diff is shown: as the user chose, by itself split on a wide screen."""
+        is_wide = self.screen.size.width >= SPLIT_BY_ITSELF_FROM
+        wanted = self.look.layout or ("split" if is_wide else "unified")
+        return wanted if self.can_split else "unified"
+
+    @property
     def is_split(self) -> bool:
         """Return whether both sides are shown."""
-        return self.can_split and self.look.layout == "split" and bool(self.detail and self.detail.files)
+        return self._diff is not None and self._diff.layout == "split"
+
+    @property
+    def context(self) -> int:
+        """Return how many equal lines around a change are shown."""
+        return self.look.context if self._diff is None else self._diff.context
+
+    @property
+    def position_caption(self) -> str:
+        """Return where the view is in what does not fit it: `line 40 of 210`; empty where all of it does."""
+        last, height = self.visible_lines.stop, self.size.height
+        return f"line {last} of {self.line_count}" if self.line_count > height > 0 else ""
 
     def on_width(self, width: int) -> None:
         del width
@@ -278,17 +234,33 @@ class DetailView(LineView):
             self._body, table = ([], range(0)) if self._diff else self._body_of(detail, width)
             body = [row for row in range(len(self._body)) if row not in table]
             rows = RequiredRows(self._diff, body, has_hunks=bool(detail.hunks))
-            layout = (width, self.look.layout, self.look.context, len(self._diff or self._body))
+            arrangement = (self.diff_layout, self.context, len(self._diff or self._body))
+            layout = (width, *arrangement)
             self._drawing = self._receipts.of(detail.id, (detail.digest, detail.hunks), layout, rows)
         if before is not self._drawing:
             if before is not None:
                 self._note(before, ())
             self._tell_again()
         self.set_line_count(len(self._above) + (len(self._diff) if self._diff else len(self._body)))
+        self._map.begin()
+        self._tell_position()
 
     def _diff_of(self, detail: ActionDetail, width: int) -> Diff:
-        layout = self.look.layout if self.can_split else "unified"
-        return Diff(detail.files, width, layout=layout, context=self.look.context)
+        layout, look = self.diff_layout, self.look
+        has_base = any(file.base for file in detail.files)
+        what = (
+            detail.id, detail.digest, has_base, width, layout, look.context, look.is_full, self.screen.size,
+        )  # fmt: skip
+        now, height = context_of(self).monotonic(), self.size.height - len(self._above)
+        if self._fit.is_open(what, now):
+            self._fit.lines = fitting_context(detail.files, width, layout, look.context, height)
+        return Diff(detail.files, width, layout=layout, context=self._fit.lines)
+
+    def _tell_position(self) -> None:
+        position = (self.is_split, self.position_caption)
+        if position != self._position:
+            self._position = position
+            self.post_message(self.Changed())
 
     def _body_of(self, detail: ActionDetail, width: int) -> tuple[list[Content], range]:
         return approvals.body_and_parts_table(detail, width, ink(self), glyphs(self), choice=self.look.choice)
@@ -322,7 +294,9 @@ class DetailView(LineView):
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
         if round(old_value) != round(new_value):
+            self._map.look_anew()
             self.tell()
+            self._tell_position()
 
     def on_hide(self) -> None:
         """Count nothing that is drawn where nobody sees it."""
@@ -348,7 +322,11 @@ class DetailView(LineView):
         """Note which rows are on the screen, with nothing over them."""
         self._is_telling = False
         if self._drawing is not None:
+            self._fit.was_drawn(context_of(self).monotonic())
             self._note(self._drawing, self._rows_on_screen())
+            subject = self._map_subject()
+            for y in self._map.rows_changed(subject) if subject else ():
+                self.refresh(Region(self.width - 1, y, 1, 1))
 
     def _rows_on_screen(self) -> frozenset[int]:
         if not self.screen.is_active or not self.is_on_screen:
@@ -408,6 +386,25 @@ class DetailView(LineView):
             if below[0] <= end:
                 return detail.command.rstrip().rpartition("\n")[2]
         return ""
+
+    # --- the map at the right edge --------------------------------------------------------------
+
+    def edge_strip(self, y: int) -> Strip | None:
+        if not self._map.is_made:
+            subject = self._map_subject()
+            if subject is None:
+                return None
+            self._map.make(subject)
+        marks = self._map.marks
+        return mark_strip(marks[y], ink(self), glyphs(self)) if y < len(marks) else None
+
+    def _map_subject(self) -> MapSubject | None:
+        if self._diff is None or self._drawing is None or not self.size.height:
+            return None
+        return MapSubject(
+            self._drawing, self.size.height, len(self._above), self.line_count, self.visible_lines,
+            self.look.hunk,
+        )  # fmt: skip
 
     # --- moving ---------------------------------------------------------------------------------
 
@@ -482,8 +479,8 @@ class ActionDetailPane(Pane):
         self.choosing = ApprovalSelection()
         self.detail: ActionDetail | None = None
         self.find = ""
-        self.layout_wish: DiffLayout = "unified"
-        self.context = 3
+        self.layout_choice: DiffLayout | None = None
+        self.context = HUNK_CONTEXT_LINES
         self.is_full = False
         self._gone = ""
 
@@ -513,7 +510,6 @@ class ActionDetailPane(Pane):
     def draw_detail(self, *, has_moved: bool = False) -> None:
         """Draw the detail with what is chosen now; with `has_moved` scroll to the hunk under the cursor."""
         self.detail_view.show(self.detail, self._look())
-        self.put(self.sides, self.detail_view, is_shown=self.detail_view.is_split)
         if has_moved:
             self.detail_view.reveal_hunk()
         self.files.show(self.detail, self.choosing)
@@ -530,8 +526,9 @@ class ActionDetailPane(Pane):
             hunk=choosing.hunk_of(detail),
             line=choosing.line,
             choice=choosing.choice_of(detail),
-            layout=self.layout_wish,
+            layout=self.layout_choice,
             context=self.context,
+            is_full=self.is_full,
             find=self.find,
             has_focus=self.has_pane_focus,
         )
@@ -544,16 +541,32 @@ class ActionDetailPane(Pane):
         """Say what the detail is of, and where in it the user is; full screen with the time of its row."""
         colours, signs = ink(self), glyphs(self)
         if self.detail is None:
-            self.detail_title.show(Content(" "), Content(" "))
+            self.detail_title.show(Content(" "), Content(" "), "")
             return
         left = approvals.detail_title(self.detail, colours, signs)
-        right = Content.styled(
-            approval_selection.position_caption(self.detail, self.choosing), colours.of("muted")
-        )
+        position = approval_selection.position_caption(self.detail, self.choosing)
+        right = Content.styled(position, colours.of("muted"))
         if self.is_full:
             left = approval_selection.full_screen_title(self.detail, left, colours)
             right += approval_selection.time_left_caption(row, colours, signs)
-        self.detail_title.show(left, right)
+        where = Content.styled(self.detail_view.position_caption, colours.of("muted"))
+        used = left.cell_length + where.cell_length + right.cell_length
+        if where and used + _TITLE_CELLS <= self.size.width:
+            right = where + Content("   ") + right if position.strip() else where
+        self.detail_title.show(left, right, self.detail.verb if self.is_full else "")
+        self.detail_title.set_focused(self.is_full and self.has_pane_focus)
+
+    @on(DetailView.Changed)
+    def _view_changed(self, message: DetailView.Changed) -> None:
+        message.stop()
+        self.put(self.sides, self.detail_view, is_shown=self.detail_view.is_split)
+        self.show_titles()
+
+    def wants_base(self, hunks: Sequence[Hunk]) -> bool:
+        """Return whether more of the files may be shown than the hunks hold."""
+        rows = sum(1 + len(hunk.lines) for hunk in hunks)
+        has_room = self.context == HUNK_CONTEXT_LINES and rows < self.screen.size.height
+        return has_room or self.context > HUNK_CONTEXT_LINES
 
     @on(PartsSeen)
     def _hunks_shown(self, message: PartsSeen) -> None:

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Final, Protocol
 from textual.message import Message
 
 from workbench.domain.values import DecisionVerdict
+from workbench.render.diff import HUNK_CONTEXT_LINES
 from workbench.tui.approvals import approval_selection
+from workbench.tui.approvals.action_detail import SPLIT_FROM
 from workbench.tui.approvals.approval_selection import REJECTING_CHOICES, ApprovalSelection
 from workbench.tui.key_arming import TOO_QUICK
 from workbench.tui.pane import (
@@ -317,22 +319,27 @@ class ApprovalActions(AnswerActions):
 
     def toggle_layout(self) -> None:
         """Change between split and unified."""
-        pane = self._pane
-        pane.layout_wish = "unified" if pane.layout_wish == "split" else "split"
+        pane, view = self._pane, self._pane.detail_view
+        pane.layout_choice = "unified" if view.is_split else "split"
         pane.draw_detail(has_moved=True)
-        if pane.layout_wish == "split" and not pane.detail_view.can_split:
-            pane.post_message(
-                StatusMessage("Split needs 100 columns: enter gives the diff the whole screen.")
-            )
+        if pane.layout_choice == "split" and not view.can_split:
+            way = f"here are {view.width}" if pane.is_full else "enter gives the diff the whole screen"
+            pane.post_message(StatusMessage(f"Split needs {SPLIT_FROM} columns: {way}."))
 
     def change_context(self, step: int) -> None:
-        """Show more (1) or fewer (-1) equal lines around each change."""
-        pane = self._pane
-        index = _CONTEXT_SIZES.index(pane.context) + step
-        pane.context = _CONTEXT_SIZES[max(0, min(index, len(_CONTEXT_SIZES) - 1))]
+        """Show more (1) or fewer (-1) equal lines around each change than there are now."""
+        pane, shown = self._pane, self._pane.detail_view.context
+        if step > 0:
+            pane.context = next((size for size in _CONTEXT_SIZES if size > shown), _CONTEXT_SIZES[-1])
+        elif shown > pane.context:
+            # They fill the view by themselves; what is fewer than hunks hold is shown exactly.
+            pane.context = HUNK_CONTEXT_LINES - 1
+        else:
+            pane.context = next((size for size in reversed(_CONTEXT_SIZES) if size < shown), 0)
         if pane.detail is not None:
             pane.post_message(DetailWanted(pane.detail.id))
-        pane.post_message(StatusMessage(f"{pane.context} equal lines around a change."))
+        least = "At least " if pane.context >= HUNK_CONTEXT_LINES else ""
+        pane.post_message(StatusMessage(f"{least}{pane.context} equal lines around a change."))
 
     def ask_find(self) -> None:
         """Ask for what to find in the diff."""

@@ -456,10 +456,9 @@ def order_caption(words: str, colours: Ink, glyphs: Glyphs, *, is_zoomed: bool) 
 
 
 def full_screen_title(detail: ActionDetail, title: Content, colours: Ink) -> Content:
-    """Return the title of a full-screen detail, where no row says what it is and who asks."""
-    verb = Content.styled(f"{detail.verb}  ", colours.of("muted"))
+    """Return what a full-screen detail is about, and who asks, which no row says there."""
     by = f"   {detail.session_title}" if detail.session_title and detail.hunks else ""
-    return Content.assemble(verb, title, (by, colours.of("muted")))
+    return Content.assemble(title, (by, colours.of("muted")))
 
 
 def time_left_caption(row: QueueRow | None, colours: Ink, glyphs: Glyphs) -> Content:

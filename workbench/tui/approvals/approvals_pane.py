@@ -502,8 +502,10 @@ class ApprovalsPane(ActionDetailPane):
         self.standing.forget()
 
     def on_resize(self) -> None:
-        """Begin to count anew in another size."""
+        """Begin to count anew in another size, which may have room for more of the files."""
         self.disarm()
+        if self.detail is not None:
+            self.post_message(DetailWanted(self.detail.id))
 
     def on_descendant_focus(self) -> None:
         super().on_descendant_focus()
@@ -562,7 +564,7 @@ class ApprovalsPane(ActionDetailPane):
         return ("lines", *scopes) if self.choosing.line is not None else scopes
 
     def label_of(self, key_id: str) -> str:
-        is_split, width = self.layout_wish == "split", self.screen.size.width
+        is_split, width = self.detail_view.is_split, self.screen.size.width
         label = approval_selection.approval_key_label(
             key_id, self.detail, self.choosing, is_split=is_split, width=width
         )
@@ -597,7 +599,7 @@ class ApprovalsPane(ActionDetailPane):
     def set_full(self, *, is_full: bool) -> None:
         """Begin or end the full-screen diff."""
         self.is_full = is_full
-        self.show_titles()
+        self.draw_detail()
         self.post_message(self.FullChanged(is_full))
         self.disarm()
 

@@ -287,6 +287,7 @@ class BatchDialog(MinSizeDialog, inherit_bindings=False):
             look = DetailViewState(
                 taken=choosing.taken_of(batch_row.detail),
                 hunk=choosing.hunk_of(batch_row.detail),
+                layout="unified",
                 has_focus=True,
             )
             self._view.show(batch_row.detail, look)

@@ -9,7 +9,7 @@ and never scrolls.
 
 from collections.abc import Collection, Hashable, Iterable
 
-from workbench.render.diff import Diff
+from workbench.render.diff import HUNK_CONTEXT_LINES, Diff
 from workbench.tui.key_arming import ARM_SECONDS
 from workbench.views.approvals import WHOLE_ACTION
 
@@ -111,6 +111,10 @@ class LayoutReceipts:
         """Return whether all of a part was on the screen, or is."""
         return part in self._seen or all(self._counts(row) for row in self.rows.of(part))
 
+    def is_unseen(self, part: int, rows: Iterable[int]) -> bool:
+        """Return whether any of some rows of a part was not on the screen yet."""
+        return part not in self._seen and not all(self._counts(row) for row in rows)
+
     def is_settled(self, at: float) -> bool:
         """Return whether all that counts as seen has stood long enough at a moment."""
         return all(
@@ -168,3 +172,26 @@ class Receipts:
         while len(self._seen) > _MAX_ACTIONS:
             self._seen.pop(next(iter(self._seen)))
         return drawing
+
+
+class ContextFit:
+    """How many equal lines around changes fill the view, for one arrangement of one action.
+
+    Once it has stood on the screen it stays: a row that comes to the queue moves no line under the eye.
+    """
+
+    def __init__(self) -> None:
+        self.lines = HUNK_CONTEXT_LINES
+        self._what: Hashable = None
+        self._drawn_at: float | None = None
+
+    def is_open(self, what: Hashable, now: float) -> bool:
+        """Return whether the lines may be counted anew."""
+        if what != self._what:
+            self._what, self._drawn_at = what, None
+        return self._drawn_at is None or now - self._drawn_at < ARM_SECONDS
+
+    def was_drawn(self, now: float) -> None:
+        """Note that a frame with it is out."""
+        if self._drawn_at is None:
+            self._drawn_at = now

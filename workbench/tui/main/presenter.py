@@ -19,7 +19,6 @@ from workbench import __version__
 from workbench.domain.events import CallFinished, CallProposed, Event
 from workbench.domain.rows import Action, Call
 from workbench.domain.values import JsonObject
-from workbench.render.diff import HUNK_CONTEXT_LINES
 from workbench.text.safe import one_line
 from workbench.tui import keymap
 from workbench.tui.approvals import approval_selection
@@ -298,7 +297,7 @@ class SessionPresenter:
             action, opened, hunks, source.now(), session=session, call=call, parameters=parameters,
             verdict=verdict, parts=self.command_parts(action, parameters),
             is_own_text=bool(edited), is_undone=action.id in self.state.undone, finished=finished,
-            bases=source.base_lines(action) if self.panes.approvals.context > HUNK_CONTEXT_LINES else None,
+            bases=source.base_lines(action) if self.panes.approvals.wants_base(hunks) else None,
         )  # fmt: skip
 
     def tools(self) -> None:

@@ -8,7 +8,7 @@ from abc import abstractmethod
 from bisect import bisect, bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import ClassVar, Final, Self, cast
 
 from msgspec import Struct
@@ -21,6 +21,8 @@ from textual.reactive import Reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from workbench.render.cells import line_strip, styled
+from workbench.render.theme import Glyphs, Ink
 from workbench.tui.render_context import context_of, glyphs, has_motion, ink
 
 
@@ -62,6 +64,11 @@ _BELOW: Final = -1
 """Under which the blank row below the last line is kept."""
 
 
+@cache
+def _thumb_strip(colours: Ink, signs: Glyphs) -> Strip:
+    return line_strip(styled(signs.of("thumb"), colours.of("faint")), 1, colours.on("background"))
+
+
 class LineView(ScrollView, can_focus=True, inherit_bindings=False):
     """A number of lines, of which only those on the screen are ever drawn.
 
@@ -80,6 +87,8 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
         super().__init__(id=key, classes=classes)
         self._line_count = 0
         self._strips: dict[int, Strip] = {}
+        self._edged: dict[int, tuple[Strip, Strip, Strip]] = {}
+        """Of lines with another last cell: their strip, that cell, and both."""
         self.is_following = False
         """Whether the view stays at its end when lines are added there."""
         self.extent = ListExtent()
@@ -96,6 +105,14 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
     def fixed_line(self, y: int, width: int) -> Strip | None:
         """Return what stands in a row of the screen whatever is scrolled; None where the lines are."""
         del y, width
+
+    def edge_strip(self, y: int) -> Strip | None:
+        """Return the last cell of a row of the screen whatever is scrolled; None where lines have it.
+
+        The same cell must be the same strip: the terminal scrolls rows that it knows.
+        """
+        is_thumb = y == self._thumb and self.HAS_THUMB
+        return _thumb_strip(ink(self), glyphs(self)) if is_thumb else None
 
     def on_width(self, width: int) -> None:
         """Be told of a new width before lines are drawn in it; wraps anew and calls `set_line_count`."""
@@ -249,13 +266,15 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
         if strip is None:
             drawn = Strip.blank(width) if line == _BELOW else self.draw_line(line, width)
             self._strips[line] = strip = finish_strip(drawn, width, style)
-        return self._with_thumb(strip, width) if y == self._thumb and self.HAS_THUMB else strip
+        edge = self.edge_strip(y)
+        return strip if edge is None else self._with_edge(line, strip, edge, width)
 
-    def _with_thumb(self, strip: Strip, width: int) -> Strip:
-        """Return a row with the thumb in its last cell, which is blank in every list."""
-        *_, last = strip
-        style = (last.style or RichStyle.null()) + ink(self).of("faint").rich_style
-        return Strip([*strip.crop(0, width - 1), Segment(glyphs(self).of("thumb"), style)], width)
+    def _with_edge(self, line: int, strip: Strip, edge: Strip, width: int) -> Strip:
+        known = self._edged.get(line)
+        if known is None or known[0] is not strip or known[1] is not edge:
+            joined = Strip([*strip.crop(0, width - 1), *edge], width)
+            self._edged[line] = known = strip, edge, joined
+        return known[2]
 
     def notify_style_update(self) -> None:
         """Draw everything again in other colours."""

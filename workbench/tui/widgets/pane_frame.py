@@ -63,9 +63,10 @@ class PaneTitle(Widget):
         # Nothing to say is said too: an empty text is no reason to keep the one before.
         facts = self._facts if facts is None else facts
         right = self._right if right is None else right
+        words = self._words if name is None else name
         is_same = facts.is_same(self._facts) and right.is_same(self._right)
-        if not is_same or (name or self._words) != self._words:
-            self._facts, self._right, self._words = facts, right, name or self._words
+        if not is_same or words != self._words:
+            self._facts, self._right, self._words = facts, right, words
             self.refresh()
 
     def set_focused(self, is_focused: bool) -> None:
