@@ -240,7 +240,7 @@ class Ink(Struct, frozen=True, kw_only=True):
 
 _STATUS_COLORS: Final[Mapping[StatusName, ColorName]] = {
     "waiting": "waiting", "running": "info", "todo": "faint", "ok": "added", "failed": "failed",
-    "partly": "added", "rejected": "removed", "expired": "faint", "stale": "waiting", "rule": "info",
+    "partly": "added", "rejected": "removed", "expired": "muted", "stale": "waiting", "rule": "info",
     "cancelled": "faint", "unknown": "failed", "risk": "failed",
 }  # fmt: skip
 
@@ -342,10 +342,7 @@ class Glyphs(Struct, frozen=True, kw_only=True):
         ]
 
 
-_ASCII_OF: Final = {
-    **ASCII_EQUIVALENTS,
-    **{sign.unicode: sign.ascii for sign in ICONS.values() if sign.unicode not in ASCII_EQUIVALENTS},
-}
+_ASCII_OF: Final = {**{sign.unicode: sign.ascii for sign in ICONS.values()}, **ASCII_EQUIVALENTS}
 UNICODE_GLYPHS: Final = Glyphs()
 ASCII_GLYPHS: Final = Glyphs(is_ascii=True)
 
@@ -368,7 +365,7 @@ MISSING_CHARACTER = "?"
 _REPLACEMENTS = {
     **{line: plain for line, plain in ASCII_EQUIVALENTS.items() if len(plain) == 1},
     **{sign.unicode: sign.ascii for sign in ICONS.values()},
-    "…": ".", "═": "=", "▔": "-", "▁": "_",
+    "…": ".", "═": "=", "║": "|", "▔": "-", "▁": "_",
     LINE_END_SYMBOL: "^",
 }  # fmt: skip
 
