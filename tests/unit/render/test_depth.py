@@ -1,18 +1,19 @@
 from typing import get_args
 
 import pytest
+from msgspec.structs import replace
 from rich.color import Color as Cell
 from rich.color import ColorSystem
 from textual.color import Color
 from textual.theme import BUILTIN_THEMES
 
+from workbench.render.derived_colors import contrast_ratio
 from workbench.render.theme import (
     OWN_THEMES,
     OWN_THEMES_256,
     ColorName,
     Ink,
     colors_at_depth,
-    contrast_ratio,
     own_theme,
     theme_name_at_depth,
 )
@@ -65,8 +66,10 @@ def test_our_dark_tints_would_be_lost_without_it():
 
 
 def test_a_changed_word_is_underlined_where_it_has_the_tint_of_its_line():
-    assert Ink(tokens=OWN_THEMES_256["workbench-dark"]).word("+").underline
-    assert not Ink(tokens=OWN_THEMES_256["workbench-light"]).word("-").underline
+    dark = OWN_THEMES_256["workbench-dark"]
+    assert not Ink(tokens=dark).word("+").underline
+    assert Ink(tokens=replace(dark, tints_lines=True)).word("+").underline
+    assert not Ink(tokens=replace(OWN_THEMES_256["workbench-light"], tints_lines=True)).word("-").underline
 
 
 @pytest.mark.parametrize("name", ["nord", "gruvbox", "solarized-light", "textual-light"])
