@@ -41,7 +41,7 @@ def test_a_compact_screen_takes_calls_together_and_opens_them_for_what_is_found(
         shown.main.line_bar.input.value = "treasure"
         await shown.settle()
         await shown.press("enter")
-        assert "▾ 2 calls" in shown.text
+        assert "▼ 2 calls" in shown.text
         assert "echo treasure" in shown.text
         await shown.press("escape", "g", "j", "space")
         assert "✓ 2 calls" in shown.text

@@ -84,10 +84,10 @@ def test_the_run_is_drawn_with_states_durations_retries_and_contract_marks(play)
         await s.press("z")
         for part in (
             "✓ plan 4s",
-            "✓ api 1m12 §✓",
-            "✓ web 48s ↺2/3",
-            "§✗",
-            "tests ×12 9 ok 3 run",
+            "✓ api 1m12 c✓",
+            "✓ web 48s «2/3",
+            "c×",
+            "tests x12 9 ok 3 run",
             "ask 14:4",
         ):
             assert part in s.text, part
@@ -160,7 +160,7 @@ def test_space_opens_and_closes_a_matrix_and_nothing_else_moves_layer(play):
         assert s.graph.cursor == "tests"
         layers = {key: s.graph.drawing.layout.net.layer[at] for key, at in s.graph.drawing.index.items()}
         await s.press("space")
-        assert "▾ tests ×12" in s.text
+        assert "▼ tests x12" in s.text
         assert "● py39" in s.text
         assert s.graph.cursor == "tests"
         index, layer = s.graph.drawing.index, s.graph.drawing.layout.net.layer
@@ -168,7 +168,7 @@ def test_space_opens_and_closes_a_matrix_and_nothing_else_moves_layer(play):
         await s.press("J")
         assert "py32" in s.text
         await s.press("space")
-        assert "▾" not in s.text
+        assert "▼" not in s.text
 
     play(body)
 

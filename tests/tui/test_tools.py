@@ -104,9 +104,9 @@ def test_rows_counts_and_heads():
     async def act(app, pilot):
         lines = app.lines()
         assert "3 Tool invocations" in lines[0]
-        assert "✗ 1  ◆ 1  of 5" in lines[0]
+        assert "× 1  ◆ 1  of 5" in lines[0]
         assert lines[1].split()[:2] == ["tool", "time"]
-        assert [line[1] for line in lines[2:7]] == ["✓", "✗", "●", "◆", "✓"]
+        assert [line[1] for line in lines[2:7]] == ["✓", "×", "●", "◆", "✓"]
         assert all(cell_width(line) == 58 for line in lines)
 
     play(Scene(), act)
@@ -114,7 +114,7 @@ def test_rows_counts_and_heads():
 
 def test_a_narrow_pane_has_no_waterfall():
     async def act(app, pilot):
-        assert [line[1] for line in app.lines()[1:6]] == ["✓", "✗", "●", "◆", "✓"]
+        assert [line[1] for line in app.lines()[1:6]] == ["✓", "×", "●", "◆", "✓"]
         assert not any("━" in line or "╌" in line for line in app.lines()[1:])
 
     play(Scene(), act, size=(48, 6))
@@ -172,7 +172,7 @@ def test_a_call_that_ends_or_is_answered_is_shown_anew():
         said_no = {"a4": replace(ACTIONS["a4"], state="rejected", decided_at=NOW + 6 * SECOND)}
         scene.show(calls=(*CALLS[:2], ended, rejected, CALLS[4]), actions=said_no)
         await pilot.pause(0.3)
-        assert app.lines()[5][1] == "⊘"
+        assert app.lines()[5][1] == "∅"
         assert "◆" not in app.lines()[0]
 
     play(scene, act)
@@ -258,7 +258,7 @@ def test_one_call_in_full():
         scene.answer(app)
         await pilot.pause()
         text = "\n".join(app.lines())
-        for words in ("run_in_terminal ✗ exit 1", "Output", "1 failed, 7 passed", "started", "[ ] part"):
+        for words in ("run_in_terminal × exit 1", "Output", "1 failed, 7 passed", "started", "[ ] part"):
             assert words in text
         await pilot.press("]")
         await pilot.pause()

@@ -64,7 +64,7 @@ def test_the_page_of_messages_shows_what_was_said(stage):
         await shown.settle()
         lines = shown.text.splitlines()
         assert any("Messages of this screen" in line for line in lines)
-        assert any("✗ The second [red]x[/red]." in line for line in lines)
+        assert any("× The second [red]x[/red]." in line for line in lines)
         await shown.press("escape")
         assert "Messages of this screen" not in shown.text
 

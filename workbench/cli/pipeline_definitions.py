@@ -376,7 +376,7 @@ def step_notes(step: Step, manifest: Manifest | None) -> list[str]:
     if step.branch is not None:
         notes.append(" / ".join(f"{case}: {name}" for case, name in step.branch.cases.items()))
     if step.matrix is not None:
-        notes.append(f"×{len(step.matrix.items)}" if step.matrix.items is not None else "×?")
+        notes.append(f"x{len(step.matrix.items)}" if step.matrix.items is not None else "x?")
     if step.contracts:
         notes.append("contract " + ", ".join(contract.written_type for contract in step.contracts))
     if step.failing.attempts > 1:

@@ -287,6 +287,6 @@ def _file_lines(counts: statistics.Statistics, console: Console) -> Iterable[str
         yield f"files changed: {len(counts.files)}"
     for file in counts.files[:_MOST_FILES_SHOWN]:
         lines = f"+{file.added} {console.signs.minus}{file.removed}"
-        yield f"  {one_line(file.path, 60):<60} {file.times:>4}×  {lines}"
+        yield f"  {one_line(file.path, 60):<60} {file.times:>4}x  {lines}"
     if len(counts.files) > _MOST_FILES_SHOWN:
         yield f"  and {len(counts.files) - _MOST_FILES_SHOWN} more"

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from workbench.graph.layout import Layout
 from workbench.graph.model import PENDING_FACTS, GraphStep, StepFacts, badge_text, fact_line, status_sign
 from workbench.text.width import cell_width, cut_to_width
+from workbench.views.status_icons import ICONS
 
 DrawingKind = Literal["band", "wrapped", "list", "cards"]
 SpanRole = Literal["wire", "heavy", "sign", "name", "badge", "reference", "item"]
@@ -281,7 +282,7 @@ ROUNDED = 32
 """Added to the corners of the wires between bands, which are no junctions."""
 CARD_BORDER = 48
 """Added to the borders of cards."""
-FOLD_SIGN = ("▾", "-")
+FOLD_SIGN = (ICONS["open"].unicode, ICONS["open"].ascii)
 """The sign of a step whose items are listed."""
 _UNICODE = " ╴╶─╵┘└┴╷┐┌┬│┤├┼"
 _ASCII = " --- ''+ ..+|+++"

@@ -85,7 +85,7 @@ def step_labels(graph: Graph, room: int, slots: BadgeWidthRule, *, is_ascii: boo
         if step.chooses and len(graph.feeds[index]) > 1:
             marks[index] = f"1 of {len(graph.feeds[index])}"
     for index, to in graph.back:
-        marks[index] = f"{marks[index]} ↩ {shorten_name(display_name(graph.steps[to]), _MARK_WIDTH)}".strip()
+        marks[index] = f"{marks[index]} ← {shorten_name(display_name(graph.steps[to]), _MARK_WIDTH)}".strip()
     names = [display_name(step) for step in graph.steps]
     names = _ascii_names(names) if is_ascii else names
     return [

@@ -91,7 +91,7 @@ def display_name(step: GraphStep) -> str:
     name = one_line(step.name or step.id, LONGEST_NAME).strip() or "·"
     if step.many is None:
         return name
-    return f"{name} ×{step.many or '?'}"
+    return f"{name} x{step.many or '?'}"
 
 
 def topological_order(needs: Sequence[Sequence[int]], feeds: Sequence[Sequence[int]]) -> list[int]:
@@ -267,7 +267,7 @@ def badge_width(step: GraphStep) -> int:
         return _COUNTS_WIDTH
     if step.asks:
         return len("ask 14:22")
-    retry = 1 + len(f"↺{step.attempts}/{step.attempts}") if step.attempts > 1 else 0
+    retry = 1 + len(f"{RETRIES}{step.attempts}/{step.attempts}") if step.attempts > 1 else 0
     return _DURATION_WIDTH + retry + (3 if step.contract else 0)
 
 
@@ -285,7 +285,7 @@ def fact_line_width(step: GraphStep) -> int:
         return _COUNTS_WIDTH
     if step.asks:
         return len("asks you 14:22")
-    retry = len("  ↺ 2/3") if step.attempts > 1 else 0
+    retry = len("  « 2/3") if step.attempts > 1 else 0
     return _DURATION_WIDTH + retry + (len("  contract ✓") if step.contract else 0)
 
 
@@ -296,14 +296,14 @@ def status_sign(facts: StepFacts, *, is_ascii: bool = False) -> str:
 
 
 def fact_line(step: GraphStep, facts: StepFacts, room: int, *, is_ascii: bool = False) -> str:
-    """Write the same as a badge in words, where they fit: `1m12  ↺ 2/3  contract ✓`."""
+    """Write the same as a badge in words, where they fit: `1m12  « 2/3  contract ✓`."""
     retry = _attempt_text(step, facts)
     parts = (
         cut_to_width(facts.duration, _DURATION_WIDTH),
         _BADGE_WORDS.get(facts.state, ""),
         facts.note if facts.state in ("waiting", "running") else "",
-        f"↺ {retry}" if retry else "",
-        {"kept": "contract ✓", "broken": "contract ✗"}.get(facts.contract, ""),
+        f"{RETRIES} {retry}" if retry else "",
+        {"kept": "contract ✓", "broken": "contract ×"}.get(facts.contract, ""),
     )
     text = "  ".join(part for part in parts if part)
     text = as_ascii(text) if is_ascii else text
@@ -327,8 +327,8 @@ def badge_text(step: GraphStep, facts: StepFacts, room: int, *, is_ascii: bool =
 def _badge_candidates(step: GraphStep, facts: StepFacts) -> list[tuple[str, ...]]:
     time = cut_to_width(facts.duration, _DURATION_WIDTH)
     tried = _attempt_text(step, facts)
-    retry = f"↺{tried}" if tried else ""
-    mark = {"kept": "§✓", "broken": "§✗"}.get(facts.contract, "")
+    retry = f"{RETRIES}{tried}" if tried else ""
+    mark = {"kept": "c✓", "broken": "c×"}.get(facts.contract, "")
     word = _BADGE_WORDS.get(facts.state, "")
     note = facts.note if facts.state in ("waiting", "running") else ""
     brief = "skip" if facts.state == "skipped" else ""
@@ -357,6 +357,7 @@ def _attempt_text(step: GraphStep, facts: StepFacts) -> str:
 
 
 FAILED_GOES_ON = STEP_STATUSES["warned"][1]
+RETRIES = ICONS["retries"].unicode
 _BADGE_WORDS: dict[StepStatus, str] = {
     "completed_empty": "empty",
     **{name: STEP_STATUSES[name][1] for name in ("warned", "skipped", "cancelled")},
@@ -387,6 +388,6 @@ def as_ascii(text: str) -> str:
 
 
 _ASCII_FALLBACKS = {
-    "…": "~", "×": "x", "↺": "r", "§": "S", "✓": "v", "✗": "x", "↩": "<", "▾": "-", "▸": "+", "·": ".",
-    "⏎": "^", "→": ">", "–": "_", "●": "@", "○": ".", "◆": "*",
-}  # fmt: skip
+    **{icon.unicode: icon.ascii for icon in ICONS.values()},
+    **{"…": "~", "←": "<", "·": ".", "⏎": "^", "→": ">"},
+}

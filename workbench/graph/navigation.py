@@ -226,7 +226,7 @@ def back_edge_lines(picture: Picture, at: int) -> list[str]:
 
 def _back_edge_line(picture: Picture, start: int, to: int) -> str:
     source, target = picture.places[start], picture.places[to]
-    arrow, dash, left, right = "<.''" if picture.is_ascii else "◂╌╰╯"
+    arrow, dash, left, right = "<.''" if picture.is_ascii else "◄╌╰╯"
     width = source.end - max(1, cell_width(source.mark) // 2) - target.sign_x
     if picture.kind in ("list", "wrapped") or width < 4:
         names = [display_name(picture.steps()[v]) for v in (start, to)]
@@ -414,7 +414,7 @@ def _numbered_keys(keys: Sequence[object]) -> list[int]:
 
 def _named_groups(graph: Graph, groups: Iterable[tuple[str, list[int]]]) -> dict[str, list[int]]:
     return {
-        f"{name} ×{graph.steps[group[0]].id}": group
+        f"{name} x{graph.steps[group[0]].id}": group
         for name, group in groups
         if len(group) >= FOLD_FROM and all(graph.steps[v].many is None for v in group)
     }
@@ -451,7 +451,7 @@ def _folded_step(graph: Graph, name: str, group: Sequence[int], home: Mapping[st
     needs = dict.fromkeys(home.get(need, need) for v in group for need in graph.steps[v].needs)
     return GraphStep(
         id=name,
-        name=name.rpartition(" ×")[0],
+        name=name.rpartition(" x")[0],
         needs=tuple(needs),
         many=len(group),
         asks=any(graph.steps[v].asks for v in group),

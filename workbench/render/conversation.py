@@ -258,7 +258,7 @@ def _notice_lines(block: NoticeBlock, width: int, ink: Ink, glyphs: Glyphs) -> l
 
 
 _NOTICE_ICONS: Final[dict[str, StatusName]] = {
-    "continued": "ok", "limit": "expired", "expired": "expired", "trust": "ok", "unknown": "unknown",
+    "continued": "ok", "expired": "expired", "trust": "ok", "unknown": "unknown",
 }  # fmt: skip
 
 

@@ -434,7 +434,7 @@ def changed_file_lines(counts: Statistics, frame: StatisticsFrame) -> list[Stati
     if not files:
         return [*lines, frame.plain("no-files", "No file was changed in this period.")]
     for file in files[:_MAX_FILES]:
-        times = styled(frame.glyphs.line(f"{file.times:,}×"), frame.ink.of("muted"))
+        times = styled(frame.glyphs.line(f"{file.times:,}x"), frame.ink.of("muted"))
         sizes = list_rows.line_counts(file.added, file.removed, frame.ink, frame.glyphs)
         line = [
             Column(content=safe_content(file.path, None, frame.ink), grows=True, cut="path", gap=2),

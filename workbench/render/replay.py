@@ -41,8 +41,8 @@ def replay_line_strip(
     if shown.is_live:
         sign, speed = glyphs.of("running"), "live"
     else:
-        sign = glyphs.of("folded" if shown.is_playing else "paused")
-        speed = shown.speed if shown.speed == "max" else f"{shown.speed}{glyphs.of('times')}"
+        sign = glyphs.of("playing" if shown.is_playing else "paused")
+        speed = shown.speed if shown.speed == "max" else f"{shown.speed}x"
     head = Content.assemble((f" {sign} ", ink.of("info")), (speed, ink.of("info", bold=True)))
     parts = [head.pad_right(max(0, BAR_LEFT_CELLS - head.cell_length))]
     line: list[tuple[IconName | None, bool]] = [

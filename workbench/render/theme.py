@@ -18,7 +18,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 from msgspec import Struct
-from msgspec.structs import replace
 from rich.segment import Segment
 from textual.color import Color
 from textual.filter import LineFilter
@@ -74,16 +73,16 @@ class ThemeColors(Struct, frozen=True, kw_only=True):
 
 
 DARK_COLORS: Final = ThemeColors(
-    background="#0f1217", surface="#0f1217", panel="#181d25", cursor_row="#1c2b3f", cursor_blur="#1a2029",
+    background="#0f1217", surface="#0f1217", panel="#1c222c", cursor_row="#1c2b3f", cursor_blur="#1a2029",
     rule="#323b48", foreground="#d8dee7", muted="#98a3b3", faint="#76818f", info="#74b4ff", added="#7fd18e",
     removed="#f29191", waiting="#f0b952", failed="#ff6470", added_bg="#12261a", added_word="#215234",
-    removed_bg="#2c1719", removed_word="#632a2f", keyword="#c0a9ec", string="#b4cf94", function="#9ccaf5",
+    removed_bg="#2e181a", removed_word="#632a2f", keyword="#c0a9ec", string="#b4cf94", function="#9ccaf5",
     number="#dfb285", comment="#8a96a5",
 )  # fmt: skip
 LIGHT_COLORS: Final = ThemeColors(
-    background="#fbfbfa", surface="#fbfbfa", panel="#eceef1", cursor_row="#dbe9f8", cursor_blur="#e9edf1",
+    background="#fbfbfa", surface="#fbfbfa", panel="#e6e9ed", cursor_row="#dbe9f8", cursor_blur="#e9edf1",
     rule="#c3c9d1", foreground="#1c2128", muted="#56606d", faint="#6c7581", info="#0a5cb0", added="#11682d",
-    removed="#a3282f", waiting="#855000", failed="#b50d28", added_bg="#e3f4e6", added_word="#b4e2be",
+    removed="#a3282f", waiting="#855000", failed="#b50d28", added_bg="#dff3e3", added_word="#b4e2be",
     removed_bg="#fbe7e6", removed_word="#f5c0be", keyword="#6639a6", string="#3c6414", function="#0a5a9c",
     number="#8a4b00", comment="#5d6672", is_dark=False,
 )  # fmt: skip
@@ -113,78 +112,16 @@ def theme_colors(theme: Theme) -> ThemeColors:
     """Return the tokens of any theme: our own as they are, others derived."""
     if theme.name in OWN_THEMES:
         return OWN_THEMES[theme.name]
-    return derive_colors(theme.to_color_system().generate(), is_dark=theme.dark, is_ansi=theme.ansi)
+    generated = theme.to_color_system().generate()
+    if theme.ansi:
+        return _ansi_colors(generated, is_dark=theme.dark)
+    from workbench.render.derived_colors import derive_colors
 
-
-def derive_colors(generated: Mapping[str, str], *, is_dark: bool, is_ansi: bool) -> ThemeColors:
-    """Return colours for a foreign theme from the variables that Textual generates for it."""
-    if is_ansi:
-        return _ansi_colors(generated, is_dark=is_dark)
-    background = Color.parse(generated["background"])
-    push = _ContrastAdjuster(background=background, end=_WHITE if is_dark else _BLACK)
-    foreground = push.text(generated["foreground"])
-    success, error = (Color.parse(generated[name]) for name in ("success", "error"))
-    added, removed = (push.tint(generated[f"{name}-muted"], foreground) for name in ("success", "error"))
-    return ThemeColors(
-        background=background.hex, surface=background.hex, foreground=foreground.hex,
-        panel=push.tint(generated["panel"], foreground).hex,
-        cursor_row=push.tint(generated["primary-muted"], foreground).hex,
-        cursor_blur=push.tint(generated["surface-active"], foreground).hex,
-        rule=background.blend(foreground, 0.2).hex, muted=push.text(background.blend(foreground, 0.7)).hex,
-        faint=push.text(background.blend(foreground, 0.5), FAINT_CONTRAST).hex,
-        info=push.text(generated["text-primary"]).hex, added=push.text(generated["text-success"]).hex,
-        removed=push.text(generated["text-error"]).hex, waiting=push.text(generated["text-warning"]).hex,
-        failed=push.text(error).hex, added_bg=added.hex, removed_bg=removed.hex,
-        added_word=push.tint(added.blend(success, 0.4), foreground).hex,
-        removed_word=push.tint(removed.blend(error, 0.4), foreground).hex,
-        keyword=push.text(generated["text-accent"]).hex, string=push.text(generated["text-success"]).hex,
-        function=push.text(generated["text-primary"]).hex, number=push.text(generated["text-warning"]).hex,
-        comment=push.text(background.blend(foreground, 0.6)).hex, is_dark=is_dark,
-    )  # fmt: skip
-
-
-TEXT_CONTRAST: Final = 4.5
-FAINT_CONTRAST: Final = 3.6
-_CONTRAST_STEP: Final = 0.08
-_WHITE, _BLACK = Color(255, 255, 255), Color(0, 0, 0)
-
-
-def contrast_ratio(first: Color, second: Color) -> float:
-    """Return the contrast of two opaque colours, 1 to 21, as WCAG 2 defines it."""
-    low, high = sorted((_luminance(first), _luminance(second)))
-    return (high + 0.05) / (low + 0.05)
-
-
-def _luminance(color: Color) -> float:
-    parts = [value / 255 for value in color.rgb]
-    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-class _ContrastAdjuster(Struct, frozen=True, kw_only=True):
-    """Moves a colour until it can be read; text away from the background, a tint towards it."""
-
-    background: Color
-    end: Color
-
-    def text(self, color: Color | str, least: float = TEXT_CONTRAST) -> Color:
-        start = self._opaque(color)
-        steps = (start.blend(self.end, step * _CONTRAST_STEP, alpha=1.0) for step in range(13))
-        return next((shade for shade in steps if contrast_ratio(shade, self.background) >= least), self.end)
-
-    def tint(self, color: Color | str, foreground: Color) -> Color:
-        start = self._opaque(color)
-        steps = (start.blend(self.background, step * _CONTRAST_STEP, alpha=1.0) for step in range(13))
-        readable = (tinted for tinted in steps if contrast_ratio(foreground, tinted) >= TEXT_CONTRAST)
-        return next(readable, self.background)
-
-    def _opaque(self, color: Color | str) -> Color:
-        parsed = Color.parse(color)
-        return self.background.blend(parsed, parsed.a, alpha=1.0)
+    return derive_colors(generated, is_dark=theme.dark)
 
 
 def _ansi_colors(generated: Mapping[str, str], *, is_dark: bool) -> ThemeColors:
-    """Return tokens of the 16 colours; Textual's tints of them are percentages, which no terminal has."""
+    """Return colours out of the 16; Textual's tints of them are percentages, which no terminal has."""
     grey, plain, none = "ansi_bright_black", "ansi_default", "transparent"
     info, added, removed = (generated[name] for name in ("primary", "success", "error"))
     waiting = generated["warning"]
@@ -243,7 +180,7 @@ class Ink(Struct, frozen=True, kw_only=True):
 
 _STATUS_COLORS: Final[Mapping[StatusName, ColorName]] = {
     "waiting": "waiting", "running": "info", "todo": "faint", "ok": "added", "failed": "failed",
-    "partly": "added", "rejected": "removed", "expired": "faint", "stale": "waiting", "rule": "info",
+    "partly": "added", "rejected": "removed", "expired": "muted", "stale": "waiting", "rule": "info",
     "cancelled": "faint", "unknown": "failed", "risk": "failed",
 }  # fmt: skip
 
@@ -270,15 +207,15 @@ def own_theme_ink(name: OwnThemeName) -> Ink:
 ColorDepth = Literal["full", "256", "16"]
 """How many colours a terminal shows; `full` is 24 bits."""
 _DARK_256: Final = ThemeColors(
-    background="#121212", surface="#121212", panel="#262626", cursor_row="#00005f", cursor_blur="#303030",
+    background="#121212", surface="#121212", panel="#262626", cursor_row="#303030", cursor_blur="#1c1c1c",
     rule="#444444", foreground="#dadada", muted="#a8a8a8", faint="#8a8a8a", info="#5fafff", added="#87d787",
-    removed="#ff8787", waiting="#ffaf5f", failed="#ff5f5f", added_bg="#005f00", added_word="#005f00",
+    removed="#ff8787", waiting="#ffaf5f", failed="#ff5f87", added_bg="#005f00", added_word="#005f00",
     removed_bg="#5f0000", removed_word="#5f0000", keyword="#d7d7ff", string="#d7d787", function="#afd7ff",
     number="#ffd7af", comment="#d0d0d0", tints_lines=False,
 )  # fmt: skip
 """The 256 have one dark green, too loud for whole lines."""
 _LIGHT_256: Final = ThemeColors(
-    background="#ffffff", surface="#ffffff", panel="#eeeeee", cursor_row="#d7ffff", cursor_blur="#e4e4e4",
+    background="#ffffff", surface="#ffffff", panel="#eeeeee", cursor_row="#d7d7ff", cursor_blur="#e4e4e4",
     rule="#bcbcbc", foreground="#1c1c1c", muted="#4e4e4e", faint="#626262", info="#005faf", added="#005f00",
     removed="#af0000", waiting="#5f5f00", failed="#af0000", added_bg="#d7ffd7", added_word="#afd7af",
     removed_bg="#ffd7d7", removed_word="#ffafaf", keyword="#5f00af", string="#5f5f00", function="#005faf",
@@ -289,18 +226,15 @@ _ANSI_THEME_NAMES: Final = {True: "ansi-dark", False: "ansi-light"}
 
 
 def colors_at_depth(theme: Theme, depth: ColorDepth) -> ThemeColors:
-    """Return the colours of a theme at a depth; a foreign theme keeps its texts and takes our tints."""
+    """Return the colours of a theme at a depth; a foreign one has the nearest of the 256 that can be read."""
     colors = theme_colors(theme)
     if depth != "256" or colors.is_ansi:
         return colors
     if theme.name in OWN_THEMES_256:
         return OWN_THEMES_256[theme.name]
-    ours = _DARK_256 if colors.is_dark else _LIGHT_256
-    return replace(
-        colors, panel=ours.panel, cursor_row=ours.cursor_row, cursor_blur=ours.cursor_blur,
-        added_bg=ours.added_bg, added_word=ours.added_word, removed_bg=ours.removed_bg,
-        removed_word=ours.removed_word, tints_lines=ours.tints_lines,
-    )  # fmt: skip
+    from workbench.render.derived_colors import nearest_of_256
+
+    return nearest_of_256(colors)
 
 
 def css_variables_at_depth(theme: Theme, depth: ColorDepth) -> dict[str, str]:
@@ -345,10 +279,7 @@ class Glyphs(Struct, frozen=True, kw_only=True):
         ]
 
 
-_ASCII_OF: Final = {
-    **ASCII_EQUIVALENTS,
-    **{sign.unicode: sign.ascii for sign in ICONS.values() if sign.unicode not in ASCII_EQUIVALENTS},
-}
+_ASCII_OF: Final = {**{sign.unicode: sign.ascii for sign in ICONS.values()}, **ASCII_EQUIVALENTS}
 UNICODE_GLYPHS: Final = Glyphs()
 ASCII_GLYPHS: Final = Glyphs(is_ascii=True)
 
@@ -371,7 +302,7 @@ MISSING_CHARACTER = "?"
 _REPLACEMENTS = {
     **{line: plain for line, plain in ASCII_EQUIVALENTS.items() if len(plain) == 1},
     **{sign.unicode: sign.ascii for sign in ICONS.values()},
-    "…": ".", "═": "=", "▔": "-", "▁": "_",
+    "…": ".", "═": "=", "║": "|", "▔": "-", "▁": "_",
     LINE_END_SYMBOL: "^",
 }  # fmt: skip
 

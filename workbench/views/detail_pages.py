@@ -54,7 +54,7 @@ class DetailPage(Struct, frozen=True, kw_only=True):
     id: str
     sign: StatusName
     title: str
-    """`run_in_terminal ✗ exit 1` without the sign: tool and how it ended."""
+    """`run_in_terminal × exit 1` without the sign: tool and how it ended."""
     facts: str = ""
     sections: tuple[PageSection, ...] = ()
     moments: tuple[PageMoment, ...] = ()

@@ -23,8 +23,8 @@ StatusName = Literal[
 ]  # fmt: skip
 """What a row means; the key of its icon and of its colour."""
 GlyphName = Literal[
-    "taken", "left", "cursor", "ran", "waited", "tick", "folded", "open", "retries", "times", "prompt", "gap",
-    "typing", "caret", "paused", "new", "thumb", "change", "unseen",
+    "taken", "left", "cursor", "ran", "waited", "tick", "folded", "open", "retries", "prompt", "gap",
+    "typing", "caret", "playing", "paused", "new", "thumb", "change", "unseen",
 ]  # fmt: skip
 """Glyphs that are no state of a row."""
 IconName = StatusName | GlyphName
@@ -52,12 +52,12 @@ def _icon(unicode: str, ascii_: str, word: str) -> Icon:
 ICONS: Final[Mapping[IconName, Icon]] = {
     "waiting": _icon("◆", "*", "waiting"),
     "running": _icon("●", "@", "running"),
-    "todo": _icon("○", ".", "todo"),
+    "todo": _icon("◯", ".", "todo"),
     "ok": _icon("✓", "v", "ok"),
-    "failed": _icon("✗", "x", "failed"),
-    "partly": _icon("◑", "/", "partly"),
-    "rejected": _icon("⊘", "0", "rejected"),
-    "expired": _icon("◌", "~", "expired"),
+    "failed": _icon("×", "x", "failed"),
+    "partly": _icon("◧", "/", "partly"),
+    "rejected": _icon("∅", "0", "rejected"),
+    "expired": _icon("◇", "~", "expired"),
     "stale": _icon("≠", "%", "stale"),
     "rule": _icon("§", "S", "by rule"),
     "cancelled": _icon("–", "_", "cancelled"),
@@ -65,31 +65,34 @@ ICONS: Final[Mapping[IconName, Icon]] = {
     "risk": _icon("!", "!", "risk"),
     "taken": _icon("■", "#", "taken"),
     "left": _icon("□", "o", "left"),
-    "cursor": _icon("▌", "|", ""),
+    "cursor": _icon("▌", ">", ""),
     "ran": _icon("━", "=", "ran"),
-    "waited": _icon("╌", "-", "waited"),
+    "waited": _icon("╌", ",", "waited"),
     "tick": _icon("▏", "'", "under a cell"),
-    "folded": _icon("▸", "+", "folded"),
-    "open": _icon("▾", "-", "open"),
-    "retries": _icon("↺", "r", "retries"),
-    "times": _icon("×", "x", "times"),
-    "prompt": _icon("›", ">", "prompt"),
-    "gap": _icon("╱", ":", "gap"),
+    "folded": _icon("►", "+", "folded"),
+    "open": _icon("▼", "-", "open"),
+    "retries": _icon("«", "r", "retries"),
+    "prompt": _icon("›", ":", "prompt"),
+    "gap": _icon("╱", "\\", "gap"),
     "typing": _icon("▍", "|", ""),
     "caret": _icon("↑", "^", "earlier"),
-    "paused": _icon("‖", '"', "paused"),
-    "new": _icon("↓", "v", "new"),
-    "thumb": _icon("▐", "]", ""),
+    "playing": _icon("»", ")", "playing"),
+    "paused": _icon("║", '"', "paused"),
+    "new": _icon("↓", "V", "new"),
+    "thumb": _icon("┃", "I", "place in the list"),
     "change": _icon("▐", "]", "change"),
     "unseen": _icon("▒", "&", "unseen"),
 }
-"""Every glyph is one cell wide and has no emoji form."""
+"""Every glyph is one cell wide, has no emoji form and one meaning, in ASCII too.
+
+JetBrains Mono, DejaVu Sans Mono, Fira Code and Hack have them all, as a terminal would borrow a missing one
+from another font, often too wide. Only Hack has no `✓`; the four have `√`, too wide in Fira Code.
+"""
 COUNTDOWN_BARS: Final = "▁▂▃▄▅▆▇"
 """The last five minutes, emptiest first, 300 / 8 = 37.5 s a step; ASCII has none."""
 ASCII_EQUIVALENTS: Final[Mapping[str, str]] = {
     "─": "-", "│": "|", "╭": "+", "╮": "+", "╰": "+", "╯": "+", "├": "+", "┤": "+", "┬": "+", "┴": "+",
-    "┼": "+", "…": "..", "−": "-", "→": "->", "“": '"', "”": '"', "’": "'", "‖": '"', "›": ">", "·": ".",
-    "↓": "v", "↑": "^", "•": "-",
+    "┼": "+", "…": "..", "−": "-", "→": "->", "“": '"', "”": '"', "’": "'", "·": ".", "•": "-",
 }  # fmt: skip
 """Lines and punctuation of our own texts in ASCII; the widths of `…` and `→` change."""
 

@@ -41,7 +41,7 @@ def test_mermaid():
         "flowchart LR\n"
         '  s0["a<br/>8s"]:::completed\n'
         '  s1{{"b"}}\n'
-        '  s2[["c ×3"]]\n'
+        '  s2[["c x3"]]\n'
         "  s0 --> s1\n"
         "  s1 -. back .-> s0\n"
         "  classDef completed stroke:#2e7d32\n"
@@ -155,8 +155,8 @@ def test_every_mix_of_weights_has_a_glyph():
 def test_overview_shows_the_worst_of_each_part():
     layout = compute_layout(graph_of(BAR["demo"]))
     facts = {0: StepFacts(state="completed"), 1: StepFacts(state="completed"), 2: StepFacts(state="failed")}
-    assert overview_lines(layout, facts) == ["✓ ✗ ○ ○ ○"]
-    assert overview_lines(layout, facts, rows=1) == ["▪ ▪ · · ·", "  ✗"]
+    assert overview_lines(layout, facts) == ["✓ × ◯ ◯ ◯"]
+    assert overview_lines(layout, facts, rows=1) == ["▪ ▪ · · ·", "  ×"]
     assert overview_lines(layout, facts, is_ascii=True) == ["v x . . ."]
 
 
@@ -179,8 +179,8 @@ def test_a_way_back_is_a_mark_and_a_dashed_line_below():
     ]
     picture = fit_picture(compute_layout(build_graph(steps)), 80, slots=no_badge_width)
     assert [*picture.lines(), *back_edge_lines(picture, 2)] == [
-        " ○ plan ── ○ work ── ○ review ↩ work",
-        "           ╰◂╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╯",
+        " ◯ plan ── ◯ work ── ◯ review ← work",
+        "           ╰◄╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╯",
     ]
     assert back_edge_lines(picture, 0) == []
     listed = fit_picture(compute_layout(build_graph(steps), apart=True), 40, wanted="list", is_ascii=True)
@@ -194,7 +194,7 @@ def test_a_loop_is_drawn_as_a_way_back():
         GraphStep(id="c", needs=("b",)),
     ]
     layout = compute_layout(build_graph(steps))
-    assert fit_picture(layout, 60, slots=no_badge_width).lines() == [" ○ a ── ○ b ── ○ c ↩ a"]
+    assert fit_picture(layout, 60, slots=no_badge_width).lines() == [" ◯ a ── ◯ b ── ◯ c ← a"]
     assert layout.graph.problems == ("loop: a → b → c → a",)
     assert all(edge not in layout.drawn for edge in itertools.product([2], [0]))
 
@@ -204,8 +204,8 @@ def test_a_choice_says_that_one_way_is_taken():
     steps[1] = replace(steps[1], chooses=True, returns=("a",))
     layout = compute_layout(build_graph(steps))
     assert fit_picture(layout, 80, slots=no_badge_width).lines() == [
-        " ○ a ── ○ way 1 of 2 ↩ a ─┬─ ○ b",
-        "                          └─ ○ c",
+        " ◯ a ── ◯ way 1 of 2 ← a ─┬─ ◯ b",
+        "                          └─ ◯ c",
     ]
     assert needs_and_feeds_text(layout, 1) == "needs a · feeds b or c · may go back to a"
     assert '  s1{"way"}' in mermaid_text(layout)

@@ -64,11 +64,11 @@ def test_slots(step, room):
     [
         (StepFacts(state="completed", duration="8m41"), 4, "8m41"),
         (StepFacts(state="completed", duration="8m41"), 3, ""),
-        (StepFacts(state="retrying", attempt=2, duration="8s"), 9, "8s ↺2/3"),
-        (StepFacts(state="retrying", attempt=2, duration="8m41"), 5, "↺2/3"),
-        (StepFacts(state="completed", attempt=4, duration="2.1s"), 7, "2.1s ↺4"),
-        (StepFacts(state="completed", duration="52s", contract="kept"), 7, "52s §✓"),
-        (StepFacts(state="failed", contract="broken"), 2, "§✗"),
+        (StepFacts(state="retrying", attempt=2, duration="8s"), 9, "8s «2/3"),
+        (StepFacts(state="retrying", attempt=2, duration="8m41"), 5, "«2/3"),
+        (StepFacts(state="completed", attempt=4, duration="2.1s"), 7, "2.1s «4"),
+        (StepFacts(state="completed", duration="52s", contract="kept"), 7, "52s c✓"),
+        (StepFacts(state="failed", contract="broken"), 2, "c×"),
         (StepFacts(state="waiting", note="ask 14:22"), 9, "ask 14:22"),
         (StepFacts(state="waiting", note="ask 14:22"), 4, ""),
         (StepFacts(state="warned", duration="52s"), 19, "52s failed, goes on"),
@@ -114,8 +114,8 @@ def test_a_badge_never_exceeds_its_slot(facts, room, is_ascii):
     ("facts", "room", "text"),
     [
         (StepFacts(state="completed", duration="1m12", contract="kept"), 16, "1m12  contract ✓"),
-        (StepFacts(state="completed", duration="1m12", contract="kept"), 15, "1m12 §✓"),
-        (StepFacts(state="retrying", duration="48s", attempt=2), 10, "48s  ↺ 2/3"),
+        (StepFacts(state="completed", duration="1m12", contract="kept"), 15, "1m12 c✓"),
+        (StepFacts(state="retrying", duration="48s", attempt=2), 10, "48s  « 2/3"),
         (StepFacts(state="waiting", note="asks you 14:40"), 14, "asks you 14:40"),
         (StepFacts(counts=StatusCounts(ok=9, run=2)), 22, "9 ok 2 run"),
     ],
@@ -130,4 +130,4 @@ def test_fact_lines(facts, room, text):
 
 
 def test_ascii():
-    assert as_ascii("a…×↺中é") == "a~xr???"
+    assert as_ascii("a…×«中é") == "a~xr???"

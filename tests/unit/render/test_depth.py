@@ -7,13 +7,13 @@ from rich.color import ColorSystem
 from textual.color import Color
 from textual.theme import BUILTIN_THEMES
 
+from workbench.render.derived_colors import contrast_ratio
 from workbench.render.theme import (
     OWN_THEMES,
     OWN_THEMES_256,
     ColorName,
     Ink,
     colors_at_depth,
-    contrast_ratio,
     own_theme,
     theme_name_at_depth,
 )

@@ -85,7 +85,7 @@ def test_a_unified_diff():
 def test_chosen_lines_have_boxes():
     state = TAKEN.toggle_line(3, 3)
     lines = texts(Diff([FILE], 72), taken=state, hunk=3, line=3)
-    assert lines[19:][0].startswith("▌ ◑ partly  def __call__   3 of 4 lines")
+    assert lines[19:][0].startswith("▌ ◧ partly  def __call__   3 of 4 lines")
     assert lines[23:] == [
         "▌■    -         response = self.handle(Request(environ))",
         "▌■ 26 +         response = self.dispatch(Request(environ))",
@@ -211,12 +211,12 @@ def test_less_context_and_ascii():
     lines = texts(Diff([FILE], 72, context=1), ASCII, hunk=1)
     assert all(line.isascii() for line in lines)
     assert lines[:6] == [
-        "| # taken   class Router                                 @@ 1,7 -> 1,8",
-        "|   3",
-        "|     -     def handle(self, request):",
-        "|   4 +     def dispatch(self, request: Request) -> Response:",
-        "|   5 +         self.log()",
-        "|   6           return 1",
+        "> # taken   class Router                                 @@ 1,7 -> 1,8",
+        ">   3",
+        ">     -     def handle(self, request):",
+        ">   4 +     def dispatch(self, request: Request) -> Response:",
+        ">   5 +         self.log()",
+        ">   6           return 1",
     ]
 
 

@@ -65,7 +65,7 @@ def drawn(width, glyphs=UNICODE, **more):
             " ≠ edit  src/shop/cache.py           stale  rename handler        9:10",
             " ◆ run   curl -fsS https://get.…  ! hidden  rename handler       11:40",
             " ◆ edit  src/shop/router.py  and 2… +52 −6  rename handler       13:20",
-            f" ◑ edit  src/shop/app.py                          2 of 3 hunks   {CLOCK}",
+            f" ◧ edit  src/shop/app.py                          2 of 3 hunks   {CLOCK}",
         ]),
         (46, [
             " ◆ write docs/api.md            +40   ▁  0:41",
@@ -73,7 +73,7 @@ def drawn(width, glyphs=UNICODE, **more):
             " ≠ edit  src/shop/cache.py    stale      9:10",
             " ◆ run   curl -fsS https…  ! hidden     11:40",
             " ◆ edit  src/shop/router.py… +52 −6     13:20",
-            f" ◑ edit  src/shop/app.py                {CLOCK}",
+            f" ◧ edit  src/shop/app.py                {CLOCK}",
         ]),
         (28, [
             " ◆ write …/api.md   ▁  0:41",
@@ -89,7 +89,7 @@ def test_the_queue(width, expected):
 def test_sign_verb_and_time_are_never_dropped():
     for width in (24, 30, 40):
         for strip, row in zip(drawn(width), ROWS, strict=True):
-            assert strip.text[1] in "◆≠◑"
+            assert strip.text[1] in "◆≠◧"
             assert row.verb in strip.text
             assert (human.time_left_text(row.left_seconds) or CLOCK) in strip.text
 
@@ -120,7 +120,7 @@ def test_urgency_and_cursor_are_colours_of_what_words_say():
 def test_ascii():
     text = drawn(71, ASCII, is_cursor=True)[1].text
     assert text.isascii()
-    assert text.startswith("|* edit  src/shop/router.py")
+    assert text.startswith(">* edit  src/shop/router.py")
     assert "+6 -3" in text
 
 
@@ -223,7 +223,7 @@ def test_the_rail():
     )
     assert list_rows.session_strip(quiet, 25, DARK, UNICODE, NOW).text == f" ✓ explain the ca… {CLOCK} "
     changed = ChangedFile(path="tests/test_app_of_it.py", sign="partly", added=6, removed=2)
-    assert list_rows.changed_file_strip(changed, 25, DARK, UNICODE).text == " ◑ …t_app_of_it.py +6 −2 "
+    assert list_rows.changed_file_strip(changed, 25, DARK, UNICODE).text == " ◧ …t_app_of_it.py +6 −2 "
     assert list_rows.fact_strip("model", "qwen3-coder", 25, DARK, UNICODE).text == "   model     qwen3-coder "
 
 

@@ -49,16 +49,16 @@ KEYS = (("r", "ask again"), ("p", "other model"), ("l", "the log"))
         (TextBlock(id="t", at=1, text="It *is* done.\n\n- one"), ["   It is done.", "", "   • one"]),
         (TextBlock(id="t", at=1, text="It *may", is_open=True), ["   It *may▍"]),
         (TextBlock(id="t", at=1, text="It may", was_cut=True), ["   It may", "   It stopped here; the rest never came."]),
-        (ThoughtBlock(id="t", at=1, text="hm", seconds=4.2), ["   ▸ thought for 4 s"]),
-        (ThoughtBlock(id="t", at=1, text="hm", seconds=0.3), ["   ▸ thought for 300 ms"]),
-        (ThoughtBlock(id="t", at=1, text="hm"), ["   ▸ thought"]),
-        (ThoughtBlock(id="t", at=1, text="hm", is_open=True, seconds=1.0), ["   ▸ thinking"]),
-        (ThoughtBlock(id="t", at=1, text="hm\nyes", seconds=75, is_folded=False), ["   ▾ thought for 1:15", "     hm", "     yes"]),
+        (ThoughtBlock(id="t", at=1, text="hm", seconds=4.2), ["   ► thought for 4 s"]),
+        (ThoughtBlock(id="t", at=1, text="hm", seconds=0.3), ["   ► thought for 300 ms"]),
+        (ThoughtBlock(id="t", at=1, text="hm"), ["   ► thought"]),
+        (ThoughtBlock(id="t", at=1, text="hm", is_open=True, seconds=1.0), ["   ► thinking"]),
+        (ThoughtBlock(id="t", at=1, text="hm\nyes", seconds=75, is_folded=False), ["   ▼ thought for 1:15", "     hm", "     yes"]),
         (line_of(right="12 ms", is_by_rule=True), ["   ✓ read_file       src/shop/app.py    § 12 ms"]),
         (line_of(sign="waiting", tool="replace_string_in_file", right="asks you"), ["   ◆ replace_string… src/shop/app.py   asks you"]),
         (
             line_of(sign="partly", right="2 of 3", note="you left hunk 2", note_quote="keep the order, it is tested"),
-            ["   ◑ read_file       src/shop/app.py     2 of 3", "     you left hunk 2: “keep the order, it is", "     tested”"],
+            ["   ◧ read_file       src/shop/app.py     2 of 3", "     you left hunk 2: “keep the order, it is", "     tested”"],
         ),
         (line_of(tool="x", target="a very/long path/that does not fit in here", right="exit 1"), ["   ✓ x               a very/long path/t… exit 1"]),
         (line_of(tool="x", target="src/very/long/path/that/does/not/fit.py"), ["   ✓ x               src/…/that/does/not/fit.py"]),
@@ -68,7 +68,7 @@ KEYS = (("r", "ask again"), ("p", "other model"), ("l", "the log"))
         (OutputBlock(id="o", at=1, call_id="c", text="one", total_bytes=9000, is_folded=False, is_open=True), ["     one"]),
         (
             ErrorBlock(id="e", at=1, code="x", message="The model stopped.", details="It closed the connection.", remedy="Ask again.", keys=KEYS),
-            [" ✗ The model stopped.", "   It closed the connection.", "   Ask again.", "   r ask again    p other model    l the log"],
+            [" × The model stopped.", "   It closed the connection.", "   Ask again.", "   r ask again    p other model    l the log"],
         ),
         (NoticeBlock(id="n", at=1, kind="paused", text="Nobody answered.", keys=KEYS[:1]), [" – Nobody answered.", "   r ask again"]),
         (NoticeBlock(id="n", at=1, kind="continued", text="You let it go on."), [" ✓ You let it go on."]),
@@ -226,7 +226,7 @@ def test_a_question_with_its_choices():
         proposal(prompt="Deploy?\nNow?", choices=choices, subject={"run": "nightly"}),
     )
     assert body(found, choice="yes") == [
-        "", "   Deploy?", "   Now?", "", "   a  ● Do it", "      ○ Leave it", "", "   run  nightly",
+        "", "   Deploy?", "   Now?", "", "   a  ● Do it", "      ◯ Leave it", "", "   run  nightly",
     ]  # fmt: skip
     assert approvals.detail_title(found, DARK, UNICODE).plain == "deploy?"
 
@@ -244,10 +244,10 @@ def test_a_question_with_its_choices():
                 "          written until you approve that one.",
             ],
         ),
-        (action(state="expired", decided_at=NOW), {}, [f" ◌ expired {human.clock_time(NOW)}  Nobody answered in time. Nothing was", "                  done."]),
+        (action(state="expired", decided_at=NOW), {}, [f" ◇ expired {human.clock_time(NOW)}  Nobody answered in time. Nothing was", "                  done."]),
         (
             action(state="approved", decided_at=NOW, decided_by="user"), {"call": call(state="failed", error="disk full")},
-            [f" ✓ approved {human.clock_time(NOW)}  By you.", " then  ✗ failed: disk full"],
+            [f" ✓ approved {human.clock_time(NOW)}  By you.", " then  × failed: disk full"],
         ),
         (action(warnings=("deletes",)), {}, [" ! deletes  It deletes a file."]),
     ],

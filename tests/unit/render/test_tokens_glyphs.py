@@ -4,16 +4,24 @@ import sys
 import pytest
 from msgspec.structs import asdict
 from textual.color import Color
-from textual.theme import BUILTIN_THEMES
+from textual.theme import BUILTIN_THEMES, Theme
 
 from tests.support.tables import each_row
 from tests.unit.render.inks import ASCII, DARK, UNICODE, ansi_ink
+from workbench.render.derived_colors import (
+    FAINT_CONTRAST,
+    GROUND_NAMES,
+    LEAST_LIFT,
+    TEXT_CONTRAST,
+    TEXT_NAMES,
+    contrast_ratio,
+)
 from workbench.render.theme import (
     DARK_COLORS,
     LIGHT_COLORS,
     OWN_THEMES,
     Ink,
-    contrast_ratio,
+    colors_at_depth,
     css_variables,
     glyphs_for,
     own_theme,
@@ -21,42 +29,75 @@ from workbench.render.theme import (
 )
 from workbench.views.status_icons import ICONS
 
-TEXTS = [
-    "foreground",
-    "muted",
-    "info",
-    "added",
-    "removed",
-    "waiting",
-    "failed",
-    "keyword",
-    "string",
-    "function",
-    "number",
-    "comment",
-]
-TINTS = ["panel", "cursor_row", "cursor_blur", "added_bg", "added_word", "removed_bg", "removed_word"]
-COLOURED = sorted(name for name, theme in BUILTIN_THEMES.items() if not theme.ansi)
+TINTS = ("panel", "cursor_row", "cursor_blur", "added_bg", "added_word", "removed_bg", "removed_word")
+LEAST_LIFT_256 = 1.09
+WORD_TINTS = ("added_word", "removed_word")
+BARE = Theme(name="bare", primary="#ff00ff")
+"""A theme of a user that says as little as one can."""
+COLOURED = {
+    theme.name: theme
+    for theme in (*map(own_theme, OWN_THEMES), *BUILTIN_THEMES.values(), BARE)
+    if not theme.ansi
+}
 
 
 def on(tokens, name, under="background"):
     return contrast_ratio(Color.parse(getattr(tokens, name)), Color.parse(getattr(tokens, under)))
 
 
+def weak_texts(tokens, grounds):
+    return {
+        (text, ground): round(on(tokens, text, ground), 2)
+        for text in TEXT_NAMES
+        for ground in grounds
+        if on(tokens, text, ground) < (FAINT_CONTRAST if text == "faint" else TEXT_CONTRAST)
+    }
+
+
 @each_row("name", COLOURED)
-def test_every_theme_can_be_read(name):
-    tokens = theme_colors(BUILTIN_THEMES[name])
-    assert {text: on(tokens, text) >= 4.5 for text in TEXTS} == dict.fromkeys(TEXTS, True)
-    assert {tint: on(tokens, "foreground", tint) >= 4.5 for tint in TINTS} == dict.fromkeys(TINTS, True)
-    assert on(tokens, "faint") >= 3.6
-    assert not tokens.is_ansi
+def test_every_text_can_be_read_on_every_ground(name):
+    tokens = theme_colors(COLOURED[name])
+    assert weak_texts(tokens, ("background", *GROUND_NAMES)) == {}
+    assert all(on(tokens, "foreground", tint) >= TEXT_CONTRAST for tint in WORD_TINTS)
+    assert on(tokens, "foreground") > on(tokens, "muted") > on(tokens, "faint")
 
 
-@pytest.mark.parametrize("tokens", OWN_THEMES.values(), ids=list(OWN_THEMES))
-def test_the_house_can_be_read_everywhere(tokens):
-    for under in ("background", "panel", "cursor_row"):
-        assert all(on(tokens, text, under) >= 4.5 for text in TEXTS)
-        assert on(tokens, "faint", under) >= 3.6
+@each_row("name", COLOURED)
+def test_every_ground_is_seen(name):
+    tokens = theme_colors(COLOURED[name])
+    assert {ground: on(tokens, ground) for ground in GROUND_NAMES if on(tokens, ground) < LEAST_LIFT} == {}
+    told_apart = [getattr(tokens, ground) for ground in GROUND_NAMES if ground != "cursor_blur"]
+    assert len(set(told_apart)) == len(told_apart) or name == BARE.name
+
+
+@each_row("name", COLOURED)
+def test_every_row_can_be_read_in_256_colours(name):
+    tokens = colors_at_depth(COLOURED[name], "256")
+    rows = ("panel", "cursor_row", "cursor_blur")
+    assert weak_texts(tokens, ("background", *rows)) == {}
+    assert all(on(tokens, row) >= LEAST_LIFT_256 for row in rows)
+    assert len({getattr(tokens, row) for row in ("background", *rows)}) == 4
+    assert on(tokens, "added", "added_bg") >= TEXT_CONTRAST
+    assert on(tokens, "removed", "removed_bg") >= TEXT_CONTRAST
+    assert all(on(tokens, "foreground", tint) >= TEXT_CONTRAST for tint in WORD_TINTS)
+
+
+def hue_distance(first, second):
+    away = abs(Color.parse(first).hsl.h - Color.parse(second).hsl.h)
+    return min(away, 1 - away)
+
+
+@each_row("name", [name for name, theme in BUILTIN_THEMES.items() if not theme.ansi])
+def test_what_waits_and_what_failed_have_the_hue_of_the_theme(name):
+    theme = BUILTIN_THEMES[name]
+    tokens, generated = theme_colors(theme), theme.to_color_system().generate()
+    for mine, theirs in (
+        ("waiting", "warning"),
+        ("failed", "error"),
+        ("added", "success"),
+        ("info", "primary"),
+    ):
+        assert hue_distance(getattr(tokens, mine), generated[theirs]) < 0.03, mine
 
 
 @pytest.mark.parametrize("name", ["ansi-dark", "ansi-light"])

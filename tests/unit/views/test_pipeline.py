@@ -161,7 +161,7 @@ def test_a_call_in_the_log_of_a_step_has_the_sign_of_how_it_stands():
         for one in calls
     ]
     log = step_detail(run, steps["plan"], [], child, calls, lambda ref: None).sections[0]
-    assert log.lines == ("  ✓ create_file c1", "  ◆ create_file c2", "  ✗ create_file c3")
+    assert log.lines == ("  ✓ create_file c1", "  ◆ create_file c2", "  × create_file c3")
 
 
 def test_a_step_that_failed_and_let_its_run_go_on_is_green_nowhere():
@@ -181,7 +181,7 @@ def test_a_step_that_failed_and_let_its_run_go_on_is_green_nowhere():
     detail = step_detail(run, steps["plan"], [], [], [], lambda _: None)
     assert (detail.sign, "failed, goes on" in detail.title) == ("failed", True)
     items = step_detail(run, steps["tests"], [], [], [], lambda _: None).sections[1].lines
-    assert items[0].split("   ")[:2] == ["✗ b", "failed, goes on"]
+    assert items[0].split("   ")[:2] == ["× b", "failed, goes on"]
 
 
 def test_every_drawing_of_a_run_says_that_a_step_failed_and_goes_on():
@@ -197,12 +197,12 @@ def test_every_drawing_of_a_run_says_that_a_step_failed_and_goes_on():
     text = "\n".join(fit_picture(layout, 120, slots=slots).lines(facts))
     drawn = mermaid_text(layout, facts)
     picture = svg_document(layout, step_labels(layout.graph, 40, slots), facts)
-    assert "✗ plan" in text and "failed, goes on" in text and "✓ plan" not in text
+    assert "× plan" in text and "failed, goes on" in text and "✓ plan" not in text
     assert "<br/>failed, goes on" in drawn
     assert "classDef warned stroke:#c62828" in drawn
     assert '<g class="warned"><title>failed, goes on; ' in picture
-    assert "✗ plan 0s failed, goes on" in picture
-    assert overview_lines(layout, facts, rows=1)[0].startswith("✗")
+    assert "× plan 0s failed, goes on" in picture
+    assert overview_lines(layout, facts, rows=1)[0].startswith("×")
 
 
 def test_a_row_of_the_command_line_says_so_too():
@@ -212,4 +212,4 @@ def test_a_row_of_the_command_line_says_so_too():
     said = step_line(
         row("plan", "completed", is_warned=True, error_message="exit 1"), status_icons_for("utf-8")
     )
-    assert said.split() == ["✗", "plan", "failed,", "goes", "on", "exit", "1"]
+    assert said.split() == ["×", "plan", "failed,", "goes", "on", "exit", "1"]

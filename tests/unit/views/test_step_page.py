@@ -45,7 +45,7 @@ def test_a_problem_with_a_value_says_what_was_expected_and_what_was_found(proble
     assert head.split() == ["path", "expected", "found"]
     path = problem.partition(": ")[0]
     cells = line.split(maxsplit=2)
-    assert cells[:2] == ["✗", path]
+    assert cells[:2] == ["×", path]
     assert cells[2].replace(expected, "", 1).strip() == found
     assert line.index(expected) == head.index("expected")
 
@@ -54,9 +54,9 @@ def test_an_earlier_attempt_with_the_same_problems_is_one_line():
     problems = ("$.a: '' is too short", "$.b: '' is too short")
     found = page("api", checked(*problems), checked(*problems, attempt=2), rows=[row("api", "failed")])
     lines = section(found, "Contract").lines
-    assert lines[0].startswith("✗ json_schema   attempt 2")
+    assert lines[0].startswith("× json_schema   attempt 2")
     assert [line for line in lines if "attempt 1" in line] == [
-        "✗ json_schema   attempt 1   checked out.json   the same 2 problems"
+        "× json_schema   attempt 1   checked out.json   the same 2 problems"
     ]
     assert sum("too short" in line or "longer" in line for line in lines) == 2
 
@@ -64,7 +64,7 @@ def test_an_earlier_attempt_with_the_same_problems_is_one_line():
 def test_output_of_tests_in_a_contract_is_no_list_of_failures():
     body = checked("it ended with exit code 1", "a.py::test PASSED", "1 failed", contract="test_suite")
     part = section(page("api", body, rows=[row("api", "failed")]), "Contract")
-    assert part.lines[1:4] == ("  ✗ it ended with exit code 1", "    a.py::test PASSED", "    1 failed")
+    assert part.lines[1:4] == ("  × it ended with exit code 1", "    a.py::test PASSED", "    1 failed")
     assert part.tones[2] == ((15, 21, "ok"),)
 
 

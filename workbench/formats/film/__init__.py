@@ -369,7 +369,7 @@ _PAGE_TEMPLATE: Final = """<!doctype html>
 <kbd>home</kbd> <kbd>end</kbd></p>
 <p id="about">A recorded session of workbench, in which a person supervises agents: \
 <b class="approval">◆</b> waits for an answer, <b class="edit">✓</b> went well, \
-<b class="error">✗</b> failed, <b class="prompt">›</b> a prompt. This page loads nothing.</p>
+<b class="error">×</b> failed, <b class="prompt">›</b> a prompt. This page loads nothing.</p>
 <noscript><p>One moment is shown. Playing needs the script of this file; it loads nothing.</p></noscript>
 <script type="application/json" id="film">{data}</script>
 <script>{script}</script>

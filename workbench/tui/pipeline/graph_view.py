@@ -125,7 +125,7 @@ class GraphView(GraphPicture):
         return True
 
     def _is_member(self, step: str, fold_id: str) -> bool:
-        name, _, first = fold_id.rpartition(" ×")
+        name, _, first = fold_id.rpartition(" x")
         return bool(first) and (step == first or step.startswith(name))
 
     def toggle_folds(self) -> None:
