@@ -1,5 +1,6 @@
 """The installed program, as a user has it: processes, pipes and a pseudo-terminal."""
 
+import io
 import json
 import os
 import subprocess
@@ -11,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.stage import call, exchange, recording, result, text
+from workbench.cli.console import Console
+from workbench.cli.dispatch import dispatch
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 
@@ -93,6 +96,14 @@ class Shop:
         raise AssertionError(f"{count} actions did not come to wait")
 
 
+def stop_hosts(home):
+    """Stop the hosts of a home by the command that does it; in this process, as most tests leave none."""
+    said = Console(io.TextIOWrapper(io.BytesIO(), "utf-8"), io.TextIOWrapper(io.BytesIO(), "utf-8"))
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setenv("WORKBENCH_HOME", str(home))
+        assert dispatch(["host", "stop", "--all"], said) == 0
+
+
 @contextmanager
 def opened(root):
     """Open a shop, and leave nothing of it running."""
@@ -106,7 +117,7 @@ def opened(root):
             process.communicate()
         for home in (made.home, root / "demo" / "home"):
             if home.exists():
-                made.call("host", "stop", "--all", env=made.env(WORKBENCH_HOME=str(home)))
+                stop_hosts(home)
 
 
 @pytest.fixture

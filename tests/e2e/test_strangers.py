@@ -26,9 +26,6 @@ def opened(shop):
     yield open_
     for terminal in made:
         terminal.close()
-    demo = shop.root / "demo" / "home"
-    if demo.exists():
-        shop.call("host", "stop", env=shop.env(WORKBENCH_HOME=str(demo)))
 
 
 def test_a_terminal_of_20_by_5_says_so_decides_nothing_and_grows_back(opened):

@@ -17,6 +17,17 @@ def test_every_key_of_a_scope_chain_means_one_thing():
     assert keymap.keymap_errors({}, CHAINS) == []
 
 
+ANSWERS = {
+    "approvals.approve", "approvals.approve-unseen", "approvals.reject", "approvals.extend", "approvals.undo",
+    "batch.approve", "batch.reject", "trust.answer", "dialog.ok", "rules.add", "rules.revoke", "always.save",
+    "pipeline.launch", "pipeline.cancel", "pipeline.run-from", "launch.start", "library.delete", "app.leave",
+}  # fmt: skip
+
+
+def test_every_key_that_answers_or_ends_something_waits_before_it_counts():
+    assert {key.id for key in KEYS if key.id in ANSWERS and key.decides} == ANSWERS
+
+
 def test_every_scope_is_in_a_chain():
     assert {key.scope for key in KEYS} == {key for chain in CHAINS for key in chain}
 

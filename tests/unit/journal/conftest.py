@@ -10,12 +10,6 @@ from workbench.effects import runtime
 from workbench.journal.journal import Journal
 
 
-@pytest.fixture(autouse=True)
-def small_reserve(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A megabyte for each of hundreds of homes is time that proves nothing."""
-    monkeypatch.setattr("workbench.journal.home.RESERVE_BYTES", 1000)
-
-
 @pytest.fixture
 def clock() -> SettableClock:
     return SettableClock()
