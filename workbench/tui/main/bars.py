@@ -297,6 +297,10 @@ class Tabs(Widget):
 
 
 _MAX_CHANGED_FILES: Final = 8
+_ROWS_AROUND: Final = 4
+"""Rows of a wide screen around its panes, until the sidebar knows its own size."""
+_SPACED_LINES: Final = 3
+"""Lines of a session on the board, with the blank one."""
 
 
 class SessionList(RowList):
@@ -307,6 +311,8 @@ class SessionList(RowList):
         self.rows: dict[str, SessionRow] = {}
         self.board: SessionBoard | None = None
         """What the rows are drawn by where the list has the whole body."""
+        self.is_spaced = False
+        """Whether a blank row stands between the sessions of the board."""
         self._now = 0
 
     def show_rows(self, shown: Sequence[SessionRow], now: int) -> None:
@@ -318,7 +324,7 @@ class SessionList(RowList):
             self.set_ids([row.id for row in shown], changed)
             return
         changed |= self.board.changed(self.rows, now)
-        below = ("-", "--") if 3 * len(shown) <= self.size.height else ("-",)
+        below = ("-", "--") if self.is_spaced else ("-",)
         ids = [f"{mark}{row.id}" for row in shown for mark in ("", *below)]
         self.set_ids(ids, {f"{mark}{key}" for key in changed for mark in ("", "-")})
 
@@ -424,25 +430,35 @@ class Sidebar(Pane):
             is_held = self.list.has_focus and not self._must_sort
             shown = board.arranged(shown, before if is_held else ())
             self._must_sort = False
+        self._show_below(view, len(shown))
         self.list.show_rows(shown, view.now)
-        muted = ink(self).of("muted")
         self.put(self._empty, self.list, is_shown=not shown)
-        words = f" Nothing matches “{self._filter}”. esc clears the filter; / changes it."
+        self.put(self._heads, self.list, is_shown=board is not None and bool(shown))
+        words = cells.safe_content(glyphs(self).line(f"Nothing matches “{self._filter}”. / changes it."))
         if not self._filter:
-            words = " No session here yet.\n ctrl+n starts one."
-        self._empty.update(cells.safe_content(glyphs(self).line(words), muted))
+            words = Content("No session here yet.\nctrl+n starts one.")
+        self._empty.update(words.stylize(ink(self).of("muted")))
         self._show_title(shown)
-        files = () if board is not None else tuple(view.changed_files[:_MAX_CHANGED_FILES])
+
+    def _show_below(self, view: SidebarModel, rows: int) -> None:
+        """Show what belongs to the session on show; on the board where the sessions leave room for it."""
+        files = tuple(view.changed_files[:_MAX_CHANGED_FILES])
+        facts = SessionFacts()
+        if view.current is not None:
+            facts = sessions.session_facts(view.current, turns=view.turns, asks=view.asks, rules=view.rules)
+        below = sum(len(lines) + 2 for lines in (files, facts.facts) if lines)
+        room = (self.size.height or self.screen.size.height - _ROWS_AROUND) - 2
+        self.list.is_spaced = _SPACED_LINES * rows <= room
+        has_room = self.list.board is None or _SPACED_LINES * rows + below < room
         for widget in (self._changed_title, self._changed):
-            self.put(widget, self._facts_title, is_shown=bool(files))
+            self.put(widget, self._facts_title, is_shown=bool(files) and has_room)
+        muted = ink(self).of("muted")
         self._changed.show(files)
         self._changed_title.show(right=Content.styled(str(len(view.changed_files)), muted))
-        if view.current is not None:
-            self._facts.show(
-                facts=sessions.session_facts(view.current, turns=view.turns, asks=view.asks, rules=view.rules)
-            )
-        self._facts_title.display = self._facts.display = view.current is not None and board is None
-        self._fit()
+        self._facts.show(facts=facts)
+        self._facts_title.display = self._facts.display = bool(facts.facts) and has_room
+        self.list.styles.height = "auto" if has_room else "1fr"
+        self.list.styles.max_height = max(4, room - below) if has_room else "100%"
 
     def _show_title(self, shown: Sequence[SessionRow]) -> None:
         colours, signs, board = ink(self), glyphs(self), self.list.board
@@ -469,19 +485,12 @@ class Sidebar(Pane):
         )
         self.set_title(Content("  ").join([count, *parts]), Content.assemble(order, *hints))
 
-    def _fit(self) -> None:
-        """Give the list what the parts below it leave; on the board all of it."""
-        if self.list.board is not None:
-            self.list.styles.height, self.list.styles.max_height = "1fr", "100%"
-            return
-        below = sum(view.line_count + 2 for view in (self._changed, self._facts) if view.display)
-        self.list.styles.height = "auto"
-        self.list.styles.max_height = max(4, self.size.height - 2 - below)
-
     def on_resize(self) -> None:
         """Give each part its room."""
-        if self._shown is not None:
+        if self._shown is not None and self.list.board is not None:
             self.show(self._shown)
+        elif self._shown is not None:
+            self._show_below(self._shown, len(self.list.rows))
 
     def set_board(self, *, is_board: bool) -> None:
         """Show sessions as a board where they have the whole body, else as a list."""
@@ -494,7 +503,6 @@ class Sidebar(Pane):
         self.list.board = self._board if is_board else None
         self._must_sort = True
         self.list.invalidate()
-        self.put(self._heads, self.list, is_shown=is_board)
         if self._shown is not None:
             self.show(self._shown)
 
