@@ -163,7 +163,7 @@ def _hour_marks(events: Iterable[Event], asked: Container[str]) -> HourMarks:
     """Return the marks of events; a question has one only as long as it waits (`asked`)."""
     times, marks = array("q"), TimelineMarks()
     for event in events:
-        if isinstance(event.body, ActionOpened) and event.action_id not in asked:
+        if isinstance(event.body, ActionOpened) and (event.action_id or "") not in asked:
             continue
         fact: object = getattr(event.body, MARK_FIELDS.get(event.kind, ""), None)
         pair = mark_for(event.kind, fact)
