@@ -18,12 +18,13 @@ from workbench.tui.backend import Backend
 from workbench.tui.compositor import DirtyScreen
 from workbench.tui.conversation.conversation_pane import ConversationPane
 from workbench.tui.journal_source import MAX_FRAMES_PER_SECOND, JournalFeed
-from workbench.tui.main.bars import Footer, Header, SessionStrip, Sidebar, Tabs
+from workbench.tui.main.bars import Footer, Header, SessionStrip, Tabs
 from workbench.tui.main.context import MainContext, MainWidgets, WorkspaceStatus
 from workbench.tui.main.layout import LayoutController
 from workbench.tui.main.notifications import LeaveQuestion, LoggedMessage, Notifications, ToastController
 from workbench.tui.main.places import PANE_PLACES, PlaceStack
 from workbench.tui.main.presenter import Presenter, RedrawTimer
+from workbench.tui.main.sidebar import Sidebar
 from workbench.tui.main.tasks import MainTasks
 from workbench.tui.pane import Pane
 from workbench.tui.pipeline.pipeline_pane import PipelinePane
@@ -91,8 +92,6 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
         self.conversation.presenter = self.presenter
         for pane in five:
             pane.main = context
-            if pane.list_view is not None:
-                widgets.tabs.follow(pane.PLACE, pane.list_view)
         self.leaving = LeaveQuestion(context)
         self._looks_soon, self._looked_at = False, 0.0
         self._says_keys = False
@@ -174,9 +173,8 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
         """Put the focus where something is said; without a model on the page that says how to get one."""
         is_alone = self.layout_controller.is_alone
         is_first = not self.state.sessions or self.textual.opens_on is not None
-        self.places.current = (
-            1 if is_first and not (self.state.pending and (self.state.sessions or is_alone)) else 2
-        )
+        waits = self.state.pending and (self.state.sessions or is_alone)
+        self.places.current = 1 if is_first and not waits else 2
         if self.presenter.has_model:
             self.composer.focus_input()
         else:
