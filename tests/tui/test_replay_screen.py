@@ -10,6 +10,7 @@ from tests.support import golden
 from tests.tui.backend import backend
 from tests.tui.screens import Hand, counted, settled, work_done
 from workbench.domain.events import PromptSubmitted, SessionStatusChanged
+from workbench.domain.rows import SessionCounts
 from workbench.domain.values import SYSTEM_SESSION, Actor
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
@@ -645,3 +646,17 @@ def test_a_live_session_is_forked_from_its_end(keys, tmp_path):
     (wanted,) = asked
     assert (wanted.session_id, wanted.position) == (session.id, last)
     assert (wanted.folder, wanted.is_worktree) == ("/tmp/there", True)
+
+
+def test_the_board_of_sessions_says_what_was_known_at_the_moment(tmp_path):
+    async def body(app, press):
+        await press("t", *"#12", "enter", "0")
+        assert "now  does" in text(app)
+        board = app.main.rail.list.board
+        (row,) = [row for row in board.drawn.values() if row.title == "rename handler"]
+        assert row.counts == SessionCounts(), "what the session counts in the end is not known yet"
+        assert "✓" not in next(line for line in text(app).splitlines() if "rename handler" in line[:40])
+        await press("t", *"#1", "enter")
+        assert not board.drawn[row.id].activity.said
+
+    replayed("rename-handler", tmp_path, body)

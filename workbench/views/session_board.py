@@ -99,39 +99,38 @@ class _ActivityFold:
         self.begun: int | None = None
 
     def note(self, event: Event) -> None:
-        self._note_span(event)
-        match event.body:
-            case ReplyCompleted(text=text):
-                self.said = text or self.said
-            case ErrorRaised(message=message):
-                self.error = message
-            case TurnEnded():
-                self.running.clear()
-            case PromptSubmitted():
-                self.begun, self.error = event.at, ""
-            case _:
-                pass
+        body = event.body
+        self._note_question(event)
+        self._note_work(event)
+        if isinstance(body, ReplyCompleted):
+            self.said = body.text or self.said
+        elif isinstance(body, ErrorRaised):
+            self.error = body.message
+        elif isinstance(body, TurnEnded):
+            self.running.clear()
+        elif isinstance(body, PromptSubmitted):
+            self.begun, self.error = event.at, ""
 
-    def _note_span(self, event: Event) -> None:
-        call, action, step = event.call_id or "", event.action_id or "", event.step or ""
-        match event.body:
-            case ActionOpened():
-                self.asked[action] = event.at
-            case ActionApproved() | ActionRejected() | ActionExpired() | ActionCancelled():
-                self._end("waited", self.asked.pop(action, None), event.at)
-            case CallProposed(tool=tool, target=target):
-                self.names[call] = tool, target
-            case CallExecuting():
-                self.running[call] = event.at
-            case CallFinished():
-                self._end("ran", self.running.pop(call, None), event.at)
-            case StepChanged(state="running"):
-                self.names[step] = step, ""
-                self.running.setdefault(step, event.at)
-            case StepChanged():
-                self._end("ran", self.running.pop(step, None), event.at)
-            case _:
-                pass
+    def _note_question(self, event: Event) -> None:
+        key = event.action_id or ""
+        if isinstance(event.body, ActionOpened):
+            self.asked[key] = event.at
+        elif isinstance(event.body, ActionApproved | ActionRejected | ActionExpired | ActionCancelled):
+            self._end("waited", self.asked.pop(key, None), event.at)
+
+    def _note_work(self, event: Event) -> None:
+        body, call, step = event.body, event.call_id or "", event.step or ""
+        if isinstance(body, CallProposed):
+            self.names[call] = body.tool, body.target
+        elif isinstance(body, CallExecuting):
+            self.running[call] = event.at
+        elif isinstance(body, CallFinished):
+            self._end("ran", self.running.pop(call, None), event.at)
+        elif isinstance(body, StepChanged) and body.state == "running":
+            self.names[step] = step, ""
+            self.running.setdefault(step, event.at)
+        elif isinstance(body, StepChanged):
+            self._end("ran", self.running.pop(step, None), event.at)
 
     def _end(self, name: Literal["ran", "waited"], begin: int | None, end: int) -> None:
         if begin is not None:
@@ -163,7 +162,7 @@ def _hour_marks(events: Iterable[Event], asked: Container[str]) -> HourMarks:
     """Return the marks of events; a question has one only as long as it waits (`asked`)."""
     times, marks = array("q"), TimelineMarks()
     for event in events:
-        if isinstance(event.body, ActionOpened) and event.action_id not in asked:
+        if isinstance(event.body, ActionOpened) and (event.action_id or "") not in asked:
             continue
         fact: object = getattr(event.body, MARK_FIELDS.get(event.kind, ""), None)
         pair = mark_for(event.kind, fact)

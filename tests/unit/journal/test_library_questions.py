@@ -66,6 +66,7 @@ def test_glances_agree_with_the_events(journal):
             failed=len(journal.calls(one.id, ("failed",))),
             turns=sum(isinstance(event.body, TurnEnded) for event in events), files=len(changed),
             added=sum(body.added for body in changed), removed=sum(body.removed for body in changed),
+            approved=states.count("approved"),
         )  # fmt: skip
         assert asked(journal, session_queries.session_counts, [one.id]) == {one.id: expected}
 

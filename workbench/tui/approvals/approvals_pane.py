@@ -153,20 +153,10 @@ class QueueOrder:
             lingering: ids of decided rows that are not hidden yet.
         """
         return views_approvals.queue_rows(
-            view.actions,
-            view.sessions,
-            view.now,
-            order=self.order,
-            text_filter=self.text_filter,
-            shows_decided=self.shows_decided,
-            marks=marks,
-            calls=view.calls,
-            hunk_sizes=view.hunk_sizes,
-            lingering=lingering,
-            ruled=view.ruled,
-            undone=view.undone,
-            cache=self._made,
-        )
+            view.actions, view.sessions, view.now, order=self.order, text_filter=self.text_filter,
+            shows_decided=self.shows_decided, marks=marks, calls=view.calls, hunk_sizes=view.hunk_sizes,
+            lingering=lingering, ruled=view.ruled, undone=view.undone, cache=self._made,
+        )  # fmt: skip
 
     def held(
         self,

@@ -16,11 +16,12 @@ if TYPE_CHECKING:
     from workbench.tui.backend import Backend
     from workbench.tui.conversation.composer import Composer
     from workbench.tui.conversation.conversation_pane import ConversationPane
-    from workbench.tui.main.bars import Footer, Header, SessionStrip, Sidebar, Tabs
+    from workbench.tui.main.bars import Footer, Header, SessionStrip, Tabs
     from workbench.tui.main.layout import LayoutController
     from workbench.tui.main.places import PlaceStack
     from workbench.tui.main.presenter import Presenter
     from workbench.tui.main.screen import MainScreen
+    from workbench.tui.main.sidebar import Sidebar
     from workbench.tui.main.tasks import MainTasks
     from workbench.tui.pipeline.pipeline_pane import PipelinePane
     from workbench.tui.state import ScreenState

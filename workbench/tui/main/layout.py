@@ -120,6 +120,9 @@ class LayoutController:
 
     def __init__(self, screen: Screen[Any], context: "MainContext") -> None:
         self._screen, self._context, self._widgets = screen, context, context.widgets
+        for pane in context.places.panes:
+            if pane.list_view is not None:
+                self._widgets.tabs.follow(pane.PLACE, pane.list_view)
         self.arrangement: Layout | None = None
         self._small: TooSmallPage | None = None
         self._line_bar: PromptBar | None = None
@@ -222,9 +225,10 @@ class LayoutController:
         )
 
     def refit(self) -> None:
-        """Fold a pane that has nothing to show any more, and open one that has."""
+        """Fold a pane that has nothing to show any more, open one that has, say what a small screen can."""
         if self.arrangement is not None and self._layout() != self.arrangement:
             self.rearrange()
+        self.show_too_small()
 
     @property
     def _is_first_page(self) -> bool:

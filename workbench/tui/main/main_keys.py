@@ -8,9 +8,9 @@ from workbench.tui.main.places import NO_SUCH_PLACE, PLACES, Place
 from workbench.tui.pane import FirstWaiting, JumpWanted
 
 if TYPE_CHECKING:
-    from workbench.tui.main.bars import Sidebar
     from workbench.tui.main.overlays import PromptBar
     from workbench.tui.main.screen import MainScreen
+    from workbench.tui.main.sidebar import Sidebar
     from workbench.tui.pane import Pane
 
 

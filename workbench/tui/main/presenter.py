@@ -413,7 +413,6 @@ class Presenter(SessionPresenter):
         self.tools()
         self.around()
         self.pipeline()
-        self._context.layout.refit()
 
     def around(self) -> None:
         """Show what stands around the conversation and says how a session is set."""
@@ -437,8 +436,6 @@ class Presenter(SessionPresenter):
             self.composer()
         if changed.runs or (changed.actions and self.state.runs.rows):
             self.pipeline()
-        if changed.has_calls or changed.runs:
-            self._context.layout.refit()
 
     def head(self) -> None:
         """Show header, strip and tabs."""
@@ -461,7 +458,7 @@ class Presenter(SessionPresenter):
                 sessions.session_rows(state.sessions.values(), state.pending, current=current)
             )
         self._widgets.tabs.show(self._tabs())
-        self._context.layout.show_too_small()
+        self._context.layout.refit()
 
     def tick(self, now: int) -> None:
         """Let panes on the screen count; `now` in microseconds."""

@@ -18,12 +18,13 @@ from workbench.tui.backend import Backend
 from workbench.tui.compositor import DirtyScreen
 from workbench.tui.conversation.conversation_pane import ConversationPane
 from workbench.tui.journal_source import MAX_FRAMES_PER_SECOND, JournalFeed
-from workbench.tui.main.bars import Footer, Header, SessionStrip, Sidebar, Tabs
+from workbench.tui.main.bars import Footer, Header, SessionStrip, Tabs
 from workbench.tui.main.context import MainContext, MainWidgets, WorkspaceStatus
 from workbench.tui.main.layout import LayoutController
 from workbench.tui.main.notifications import LeaveQuestion, LoggedMessage, Notifications, ToastController
 from workbench.tui.main.places import PANE_PLACES, PlaceStack
 from workbench.tui.main.presenter import Presenter, RedrawTimer
+from workbench.tui.main.sidebar import Sidebar
 from workbench.tui.main.tasks import MainTasks
 from workbench.tui.pane import Pane
 from workbench.tui.pipeline.pipeline_pane import PipelinePane
@@ -92,8 +93,6 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
         self.conversation.presenter = self.presenter
         for pane in five:
             pane.main = context
-            if pane.list_view is not None:
-                widgets.tabs.follow(pane.PLACE, pane.list_view)
         self.leaving = LeaveQuestion(context)
         self._looks_soon, self._looked_at = False, 0.0
         self._says_keys = False

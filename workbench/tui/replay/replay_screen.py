@@ -26,12 +26,13 @@ from workbench.tui.backend import Backend, ReplayBackend
 from workbench.tui.conversation.conversation_pane import ConversationPane
 from workbench.tui.journal_source import MAX_FRAMES_PER_SECOND, JournalFeed
 from workbench.tui.library.session_actions import ExportPrompt, ForkPrompt
-from workbench.tui.main.bars import Footer, FooterKey, Sidebar, Tabs
+from workbench.tui.main.bars import Footer, FooterKey, Tabs
 from workbench.tui.main.context import MainContext, MainWidgets, WorkspaceStatus
 from workbench.tui.main.layout import Layout, LayoutController
 from workbench.tui.main.places import PLACES_UNAVAILABLE
 from workbench.tui.main.presenter import Presenter
 from workbench.tui.main.screen import MainScreen
+from workbench.tui.main.sidebar import Sidebar
 from workbench.tui.pane import (
     DecisionMade,
     DecisionReported,

@@ -94,7 +94,7 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
         self.extent = ListExtent()
         """Which of its rows are on the screen."""
         self._thumb: int | None = None
-        self._extent_watchers: list[Callable[[], None]] = []
+        self._extent_watchers: list[Callable[[], object]] = []
 
     # --- what subclasses say --------------------------------------------------------------------
 
@@ -127,7 +127,7 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
 
     # --- what is not on the screen ----------------------------------------------------------------
 
-    def watch_extent(self, watcher: Callable[[], None]) -> None:
+    def watch_extent(self, watcher: Callable[[], object]) -> None:
         """Have a function called whenever other rows are on the screen, or others are not."""
         self._extent_watchers.append(watcher)
 
