@@ -9,7 +9,7 @@ from tests.support.stage import Stage, exchange, recording, text
 from tests.tui.screens import FILES, play
 from workbench.effects.runtime import ManualClock
 from workbench.host import workspace_trust
-from workbench.tui.main.screen import DEMO_DONE
+from workbench.tui.main.first_page import DEMO_DONE
 
 HELLO = recording(exchange(text("Hello.")))
 
