@@ -186,7 +186,9 @@ class ConversationPane(Pane):
 
         def page(width: int) -> Sequence[Strip]:
             look = render_context.context_of(self)
-            return draw(facts, width, self.view.size.height, look.ink, look.glyphs, look.painter)
+            has_keys = self.main.layout.is_alone or self.has_pane_focus
+            shown = facts if has_keys else facts.without_keys()
+            return draw(shown, width, self.view.size.height, look.ink, look.glyphs, look.painter)
 
         return page
 
