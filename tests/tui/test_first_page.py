@@ -9,7 +9,7 @@ from tests.support.stage import Stage, exchange, recording, text
 from tests.tui.screens import FILES, play
 from workbench.effects.runtime import ManualClock
 from workbench.host import workspace_trust
-from workbench.tui.main.screen import DEMO_DONE
+from workbench.tui.main.first_page import DEMO_DONE
 
 HELLO = recording(exchange(text("Hello.")))
 
@@ -43,8 +43,9 @@ def test_its_other_keys_lead_where_they_say(fresh):
         assert ".workbench.json not trusted yet, 2 asks" in shown.text
         await shown.press("2")
         assert shown.approvals.has_pane_focus and "ctrl+t trust" in shown.text.splitlines()[-1]
+        assert "d   try the demo" not in shown.text and "1 leads to" in shown.text
         await shown.press("1")
-        assert "2 Approvals" not in shown.text and "You decide." in shown.text
+        assert "2 Approvals" not in shown.text and "d   try the demo" in shown.text
         await shown.press("5")
         assert shown.main.place == 5
 

@@ -54,7 +54,7 @@ def test_no_row_has_only_keys_that_terminals_do_not_send(key):
 @pytest.mark.parametrize(
     ("users", "sentence"),
     [
-        ({"list.jump": "j"}, 'keymap: there is no "list.jump".'),
+        ({"list.nothing": "j"}, 'keymap: there is no "list.nothing".'),
         ({"approvals.approve": "r"}, 'keymap: r means "approvals.approve" and "approvals.reject".'),
         (
             {"approvals.approve": "ctrl+h"},

@@ -185,9 +185,9 @@ def action_detail(
     command = _command_of(action, proposed)
     printed = finished.preview.splitlines() if finished is not None and command else []
     verb, target = action_words(action)
-    detail = ActionDetail(
-        id=action.id, digest=action.digest, kind=action.kind, verb=verb,
-        tool=one_line(action.tool or "", 64), target=target, sign=sign, state_word=word,
+    return _with_trust_lists(opened, ActionDetail(
+        id=action.id, digest=action.digest, kind=action.kind, verb=verb, target=target,
+        tool=one_line(action.tool or "", 64), sign=sign, state_word=word,
         session_id=action.session_id,
         session_title=one_line(session.title, MAX_TITLE_CELLS) if session else "", turn_id=action.turn_id,
         files=files, hunks=tuple(hunks), command=command,
@@ -208,13 +208,13 @@ def action_detail(
         is_pending=action.state == "pending", is_stale=bool(action.stale_paths),
         must_see_all=_must_see_all(action, files), successor=action.successor,
         why_asked=_why_asked(action, verdict), why_no_rule=_why_no_rule(verdict), parts=parts,
-    )  # fmt: skip
-    is_trust = action.kind == "trust" and has_trust_facts(opened.subject)
-    return _trust_detail(detail, opened) if is_trust else detail
+    ))  # fmt: skip
 
 
-def _trust_detail(detail: ActionDetail, opened: ActionOpened) -> ActionDetail:
-    """Return a trust question in lists; of one that was answered the answer, and what comes next."""
+def _with_trust_lists(opened: ActionOpened, detail: ActionDetail) -> ActionDetail:
+    """Return a trust question in lists, and of an answered one the answer alone; others as they are."""
+    if opened.action_kind != "trust" or not has_trust_facts(opened.subject):
+        return detail
     if not detail.is_pending:
         answers = tuple(choice for choice in detail.choices if choice.key == detail.chosen)
         return replace(detail, prompt=TRUST_ANSWERED, choices=answers)

@@ -4,12 +4,14 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from workbench.domain.rows import Action
 from workbench.text.safe import one_line
 from workbench.views.status_icons import StatusName
 
 _MAX_NAME_CELLS: Final = 60
+WAY_TO_PAGE: Final = "1 leads to the keys of this page."
 MORE_ROOM: Final = "60×18 or more shows the rest"
 
 
@@ -32,6 +34,10 @@ class WelcomeFacts(Struct, frozen=True, kw_only=True):
     lines: tuple[str, ...] = ()
     """Said instead of the keys."""
     here: tuple[tuple[StatusName, str], ...] = ()
+
+    def without_keys(self) -> "WelcomeFacts":
+        """Return the page beside what has the focus, where its keys would do nothing."""
+        return replace(self, keys=(), before="", lines=(WAY_TO_PAGE,)) if self.keys else self
 
 
 _DEMO: Final = WelcomeKey(

@@ -1,10 +1,12 @@
 """The conversation pane: what was said, thought, called and noticed, search in it, and its keys."""
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import on
 from textual.content import Content
+from textual.strip import Strip
 from textual.widget import Widget
 
 from workbench.domain.events import Event
@@ -40,6 +42,7 @@ from workbench.views.conversation_blocks import (
     ThoughtBlock,
 )
 from workbench.views.data_source import DataSource
+from workbench.views.welcome import WelcomeFacts
 
 if TYPE_CHECKING:
     from workbench.tui.main.presenter import SessionPresenter
@@ -94,7 +97,7 @@ class ConversationPane(Pane):
         unread, was, self._part = self.view.unread, self._part, view.part
         self.view.has_later = bool(view.part)
         self.view.empty = self._empty_lines(view)
-        self.view.welcome = view.welcome
+        self.view.page = None if view.welcome is None else self._page(view.welcome)
         if view.changed is None or view.changed:
             self._put(view.transcript.blocks, view.changed)
             if was != view.part:
@@ -178,6 +181,20 @@ class ConversationPane(Pane):
         rest = () if self.is_past else ("", *_NEXT_MESSAGE_LINES)
         bold, muted = ink.of("foreground", bold=True), ink.of("muted")
         return [Content(""), Content.styled(sentence, bold), *(Content.styled(line, muted) for line in rest)]
+
+    def _page(self, facts: WelcomeFacts) -> Callable[[int], Sequence[Strip]]:
+        """Return what draws the first page; each size and each look of it once."""
+        from workbench.render.welcome import welcome_rows
+
+        draw = lru_cache(1)(welcome_rows)
+
+        def page(width: int) -> Sequence[Strip]:
+            look = render_context.context_of(self)
+            has_keys = self.main.layout.is_alone or self.has_pane_focus
+            shown = facts if has_keys else facts.without_keys()
+            return draw(shown, width, self.view.size.height, look.ink, look.glyphs, look.painter)
+
+        return page
 
     # --- list keys ------------------------------------------------------------------------------
 

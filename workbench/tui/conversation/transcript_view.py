@@ -4,14 +4,12 @@ A virtual list: heights for all blocks, lines only for those near the screen. Th
 place when anything above it changes.
 """
 
-from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import accumulate
 
-from msgspec import Struct, structs
+from msgspec import structs
 from textual import events
 from textual.content import Content
 from textual.geometry import Offset
@@ -21,6 +19,7 @@ from textual.strip import Strip
 from workbench.render import cells, conversation
 from workbench.render.conversation import blank_rows_before, block_lines
 from workbench.tui import render_context
+from workbench.tui.conversation.height_index import DrawnBlock, HeightIndex, LineAnchor
 from workbench.tui.conversation.streaming_text import REPLY_INDENT, PartialMarkdown
 from workbench.tui.widgets.line_view import JumpTarget, LineView
 from workbench.views.conversation_blocks import (
@@ -35,86 +34,11 @@ from workbench.views.conversation_blocks import (
     TextBlock,
     ThoughtBlock,
 )
-from workbench.views.welcome import WelcomeFacts
-
-
-class HeightIndex:
-    """Heights of blocks from the top down, in lines."""
-
-    def __init__(self) -> None:
-        self._heights: list[int] = []
-        self._tops: list[int] = [0]
-
-    def __len__(self) -> int:
-        return len(self._heights)
-
-    def __getitem__(self, index: int) -> int:
-        return self._heights[index]
-
-    @property
-    def total(self) -> int:
-        """Return the lines of all blocks together."""
-        return self.top(len(self._heights))
-
-    def put(self, index: int, height: int) -> None:
-        """Change the height of one block."""
-        if self._heights[index] != height:
-            self._heights[index] = height
-            del self._tops[index + 1 :]
-
-    def replace_from(self, index: int, heights: Iterable[int]) -> None:
-        """Replace all heights from one block on."""
-        self._heights[index:] = heights
-        del self._tops[index + 1 :]
-
-    def top(self, index: int) -> int:
-        """Return the first line of a block; of the index behind the last one the line behind everything."""
-        self._sum_up()
-        return self._tops[index]
-
-    def at(self, line: int) -> tuple[int, int]:
-        """Return the block that a line belongs to, and which of its lines it is.
-
-        Raises:
-            IndexError: There is no such line.
-        """
-        if not 0 <= line < self.total:
-            raise IndexError(line)
-        index = bisect_right(self._tops, line) - 1
-        return index, line - self._tops[index]
-
-    def _sum_up(self) -> None:
-        known = len(self._tops) - 1
-        if known < len(self._heights):
-            sums = accumulate(self._heights[known:], initial=self._tops[known])
-            next(sums)
-            self._tops += sums
-
 
 OPEN_TAIL = 16_384
 """Characters shown of an output or a thought that is still being written: its end."""
 _MAX_DRAWN_BLOCKS = 512
 """Drawn blocks that are kept; any other is drawn again when it is looked at."""
-
-
-class DrawnBlock(Struct, frozen=True):
-    """One block in one width: blank lines before it, and its lines."""
-
-    gap: int
-    lines: Sequence[Content]
-
-    @property
-    def height(self) -> int:
-        """Return its lines with the blank ones."""
-        return self.gap + len(self.lines) if self.lines else 0
-
-
-class LineAnchor(Struct, frozen=True):
-    """A line of a block and the row of the screen where it has to stay."""
-
-    block_id: str
-    line: int
-    row: int
 
 
 class BlockView(LineView):
@@ -138,9 +62,8 @@ class BlockView(LineView):
         """What is looked for: underlined wherever it stands on a line."""
         self.empty: Sequence[Content] = ()
         """What is said instead while there are no blocks."""
-        self.welcome: WelcomeFacts | None = None
-        """The first page, which is said instead of it."""
-        self._welcome_rows: tuple[object, Sequence[Strip]] = (None, ())
+        self.page: Callable[[int], Sequence[Strip]] | None = None
+        """Returns the rows of a page that is shown instead of it, in a width."""
         self.is_following = True
         self.has_later = False
         """Whether what is shown ends before the conversation does."""
@@ -392,8 +315,8 @@ class BlockView(LineView):
     def fixed_line(self, y: int, width: int) -> Strip | None:
         if self.blocks or not self.empty:
             return None
-        if self.welcome is not None:
-            rows = self._rows_of_welcome(self.welcome, width)
+        if self.page is not None:
+            rows = self.page(width)
             return rows[y] if y < len(rows) else None
         room = max(1, width - REPLY_INDENT - 1)
         rows = [row for line in self.empty for row in cells.wrap_line(line, room)]
@@ -402,15 +325,6 @@ class BlockView(LineView):
         return cells.line_strip(
             Content(" " * REPLY_INDENT) + rows[y], width, render_context.ink(self).on("background")
         )
-
-    def _rows_of_welcome(self, facts: WelcomeFacts, width: int) -> Sequence[Strip]:
-        look = render_context.context_of(self)
-        made_of = (facts, width, self.size.height, look.ink, look.glyphs, look.painter)
-        if self._welcome_rows[0] != made_of:
-            from workbench.render.welcome import welcome_rows
-
-            self._welcome_rows = made_of, welcome_rows(*made_of)
-        return self._welcome_rows[1]
 
     def draw_line(self, line: int, width: int) -> Strip:
         index, row = self._heights.at(line)
@@ -494,14 +408,11 @@ class TranscriptView(BlockView):
 
     def jump_targets(self) -> Iterator[JumpTarget]:
         lines = self.visible_lines
-        index = self._heights.at(lines.start)[0] if len(lines) and lines.start < self._heights.total else 0
-        for block in self.blocks[index:]:
-            top = self._heights.top(self._index[block.id]) + self._gap(self._index[block.id])
-            if top >= lines.stop:
-                return
-            if top >= lines.start and not is_hidden(block):
-                go = partial(self.put_cursor, block.id, is_revealed=False)
-                yield JumpTarget(Offset(0, top - lines.start), go)
+        for line in range(lines.start, min(lines.stop, self._heights.total)):
+            index, row = self._heights.at(line)
+            if row == self._gap(index):
+                go = partial(self.put_cursor, self.blocks[index].id, is_revealed=False)
+                yield JumpTarget(Offset(0, line - lines.start), go)
 
     def show_hit(self, block_id: str) -> None:
         """Put the cursor on a block that holds what is looked for, and the hit on the screen."""

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from workbench.tui.conversation.composer import Composer
     from workbench.tui.conversation.conversation_pane import ConversationPane
     from workbench.tui.main.bars import Footer, Header, SessionStrip, Tabs
+    from workbench.tui.main.first_page import FirstPage
     from workbench.tui.main.layout import LayoutController
     from workbench.tui.main.places import PlaceStack
     from workbench.tui.main.presenter import Presenter
@@ -76,6 +77,7 @@ class MainContext:
     tasks: "MainTasks"
     layout: "LayoutController"
     places: "PlaceStack"
+    first_page: "FirstPage"
 
     def __init__(
         self,

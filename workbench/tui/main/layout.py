@@ -232,7 +232,7 @@ class LayoutController:
 
     @property
     def _is_first_page(self) -> bool:
-        return self._context.presenter.is_first_page and self._context.places.current == 1
+        return self._context.first_page.is_shown and self._context.places.current == 1
 
     def _classify(self, layout: Layout) -> bool:
         """Say in classes how things are arranged; return whether that is new."""

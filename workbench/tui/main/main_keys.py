@@ -153,7 +153,7 @@ FIRST: Final[tuple[Key["MainScreen"], ...]] = (
 DEMO: Final[tuple[Key["MainScreen"], ...]] = (
     Key(id="demo.replay", keys=("p",), label="replay it", tooltip="see the demo again, from its beginning",
         group="Start", footer=1, in_palette=False, decides=True,
-        action=lambda screen: screen.replay_demo()),
+        action=lambda screen: screen.first_page.replay_demo()),
     Key(id="demo.pipeline", keys=("L",), label="its pipeline", tooltip="start the pipeline of the demo",
         group="Start", footer=2, in_palette=False, decides=True,
         action=lambda screen: screen.pipeline.open_launch()),

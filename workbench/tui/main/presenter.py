@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from textual.timer import Timer
 
-from workbench import __version__
 from workbench.domain.events import CallFinished, CallProposed, Event
 from workbench.domain.rows import Action, Call
 from workbench.domain.values import JsonObject
@@ -46,11 +45,11 @@ from workbench.views.approvals import CALM_COUNTDOWN_STEP, SOON_SECONDS, hunk_si
 from workbench.views.data_source import SealedContentGone
 from workbench.views.sessions import HeaderFacts
 from workbench.views.tools import FRESH_WAIT_SECONDS
-from workbench.views.welcome import WelcomeFacts, welcome_facts
 
 if TYPE_CHECKING:
     from workbench.tui.main.screen import MainScreen
     from workbench.views.detail_pages import DetailPage
+    from workbench.views.welcome import WelcomeFacts
 
 _SECOND: Final = 1_000_000
 """Microseconds."""
@@ -193,8 +192,6 @@ class SessionPresenter:
 
     command_parts: "Callable[[Action, JsonObject], CommandParts | None]" = staticmethod(_no_command_parts)
     """Returns a waiting command taken apart."""
-    is_first_page = False
-    """Whether a page about this program stands where the panes will be."""
 
     def __init__(
         self,
@@ -226,8 +223,8 @@ class SessionPresenter:
             )
         )
 
-    def welcome(self) -> WelcomeFacts | None:
-        """Return what the first page says; None where there is a session."""
+    def welcome(self) -> "WelcomeFacts | None":
+        """Return what the first page says; None where there is none."""
         return None
 
     def another_part(self) -> None:
@@ -364,46 +361,11 @@ class Presenter(SessionPresenter):
             context.decisions,
             lambda why: context.say(why, is_error=True),
         )
-        self._opening = context.backend.opening
         self._screen, self._context, self._widgets = screen, context, context.widgets
         self.facts = HeaderFacts()
 
-    @property
-    def is_first_page(self) -> bool:
-        """Return whether a page about this program stands where the panes will be."""
-        return not (self.state.sessions or self._opening)
-
-    def welcome(self) -> WelcomeFacts | None:
-        """Return what the first page says; a demo has words of its own there."""
-        if self.state.sessions:
-            return None
-        if self._opening:
-            return WelcomeFacts(version=__version__, lines=tuple(self._opening))
-        status = self.status
-        return welcome_facts(
-            __version__,
-            has_model=status.has_model,
-            elsewhere=status.elsewhere,
-            branch=status.branch,
-            pipelines=status.pipelines_found,
-            trust=next((action for action in self.state.pending if action.kind == "trust"), None),
-            is_tiny=self._context.layout.is_smaller_than_panes,
-        )
-
-    @property
-    def ended_demo(self) -> str:
-        """Return the id of the demo's own session once its agent is done; empty before, and in no demo."""
-        if not self._opening or self.state.pending:
-            return ""
-        chats = [session for session in self.state.sessions.values() if session.kind == "chat"]
-        own = min(chats, key=lambda session: session.created_at, default=None)
-        is_done = own is not None and own.status == "ready" and own.open_turn is None and own.last_prompt_at
-        return own.id if own is not None and is_done else ""
-
-    def show_welcome(self) -> None:
-        """Show the first page anew, where it is on the screen: more is known of the folder."""
-        if not self.state.sessions:
-            self.conversation(None)
+    def welcome(self) -> "WelcomeFacts | None":
+        return self._context.first_page.facts()
 
     def everything(self) -> None:
         """Show everything, as at the start or after another session was chosen."""
@@ -552,36 +514,10 @@ class Presenter(SessionPresenter):
             return
         pane = screen.focused_pane
         if not self.state.sessions and pane is self._widgets.conversation:
-            self._widgets.footer.show(self._first_keys(), right)
+            self._widgets.footer.show(self._context.first_page.page_keys(), right)
             return
         own = [] if pane is None else self._keys_of_pane(pane)
-        if self.ended_demo and not self._context.places.is_away:
-            own = [*self._demo_keys(), *own]
-        self._widgets.footer.show(own, right)
-
-    def _first_keys(self) -> list[FooterKey]:
-        """Return the keys of the first page; where there is room for nothing else only those of the page."""
-        users, is_small = keymap.user_keymap(self._screen), self._context.layout.is_smaller_than_panes
-        keys = [(key.id, key.label) for key in keymap.keys_of_scopes(["first"])]
-        if not is_small:
-            keys.append(("app.place-5", "bring sessions in"))
-            keys += [("app.place-2", "trust this folder?")] if self.state.pending else []
-            keys += [("app.compose", "write")] if self.has_model else []
-        rows = [(keymap.key_of(key_id), label) for key_id, label in keys]
-        return [
-            FooterKey(keys=keymap.printed_keys(key, users) or users.get(key.id, key.keys[0]), label=label)
-            for key, label in rows
-        ]
-
-    def _demo_keys(self) -> list[FooterKey]:
-        """Return what leads on from a demo that is done."""
-        users = keymap.user_keymap(self._screen)
-        rows = [(key, key.label) for key in keymap.keys_of_scopes(["demo"])]
-        rows.append((keymap.key_of("app.place-5"), "find it"))
-        return [
-            FooterKey(keys=keymap.printed_keys(key, users) or users.get(key.id, key.keys[0]), label=label)
-            for key, label in rows
-        ]
+        self._widgets.footer.show([*self._context.first_page.demo_keys(), *own], right)
 
     def _label_in_composer(self, key: keymap.Key[Any]) -> str:
         is_idle = self._widgets.composer.is_empty and bool(self.state.pending)

@@ -20,6 +20,7 @@ from workbench.tui.conversation.conversation_pane import ConversationPane
 from workbench.tui.journal_source import MAX_FRAMES_PER_SECOND, JournalFeed
 from workbench.tui.main.bars import Footer, Header, SessionStrip, Tabs
 from workbench.tui.main.context import MainContext, MainWidgets, WorkspaceStatus
+from workbench.tui.main.first_page import FirstPage
 from workbench.tui.main.layout import LayoutController
 from workbench.tui.main.notifications import LeaveQuestion, LoggedMessage, Notifications, ToastController
 from workbench.tui.main.places import PANE_PLACES, PlaceStack
@@ -38,7 +39,6 @@ if TYPE_CHECKING:
 
 _CLICKABLE_GROUPS: Final = ("Move", "Many", "Hunks and lines")
 """Groups of keys that a click in the footer may stand for."""
-DEMO_DONE: Final = "The demo is done: p replays it, L starts its pipeline, 5 finds it."
 _CHECK_HOST_AFTER: Final = 3.0
 """Seconds after the first frame: a host that is being started is no trouble."""
 
@@ -84,6 +84,7 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
         self.context = context = MainContext(self, state, backend, decisions, widgets, status)
         self.notifications = Notifications(wishes=notify)
         self.places = context.places = PlaceStack(self, context, five, is_replay=bool(self.INNER))
+        self.first_page = context.first_page = FirstPage(self, context)
         self.presenter = context.presenter = self.make_presenter()
         self.tasks = context.tasks = MainTasks(self, context)
         self.layout_controller = context.layout = self.make_layout()
@@ -167,22 +168,16 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
         """Read what the first frame shows; the text field is in it where nothing else wants the keys."""
         self.state.load(self.textual.opens_on)
         self.context.status.has_model = self.context.backend.has_model()
-        if self.presenter.is_first_page:
-            self.places.current = 1
+        self.first_page.begin()
         if self.presenter.has_model:
             self.composer.prepare()
 
     def start_focus(self) -> None:
         """Put the focus where something is said; without a model on the page that says how to get one."""
-        is_alone = self.layout_controller.is_alone
-        is_first = not self.state.sessions or self.textual.opens_on is not None
-        if not self.presenter.is_first_page:
-            waits = self.state.pending and (self.state.sessions or is_alone)
-            self.places.current = 1 if is_first and not waits else 2
-        if self.presenter.has_model and not self.presenter.ended_demo:
+        self.places.current = self.first_page.start_place(self.textual.opens_on)
+        if self.presenter.has_model and not self.first_page.ended_demo:
             self.composer.focus_input()
         else:
-            self.places.current = 1
             self.conversation.focus_view.focus()
 
     def after_first_frame(self) -> None:
@@ -226,10 +221,7 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
 
     def take_in(self, fresh: Sequence[Event]) -> None:
         """Fold events and show what they changed."""
-        was_first, was_ended = self.presenter.is_first_page, self.presenter.ended_demo
         changed = self.state.apply(fresh)
-        if self.presenter.is_first_page != was_first:
-            self.rearrange()
         if self.conversation.view.is_following and self.state.trim():
             self.presenter.another_part()
         if changed.has_first:
@@ -241,19 +233,8 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
         self.toasts.answers(fresh)
         self.tell(changed.troubles)
         self.keep_time()
-        if self.presenter.ended_demo and not was_ended:
-            self._lead_on()
+        self.first_page.follow()
         self.presenter.footer()
-
-    def _lead_on(self) -> None:
-        """Say what comes after the demo, and let its keys count where nothing is being written."""
-        if self.composer.has_focus_within and self.composer.is_empty:
-            self.go_to(self.conversation.PLACE)
-        self.say(DEMO_DONE)
-
-    def replay_demo(self) -> None:
-        """Show the demo again, from its beginning."""
-        self.textual.open_replay(self.presenter.ended_demo)
 
     def tell(self, troubles: Iterable[Event] = ()) -> None:
         """Ring, and notify outside of the terminal, if something waits that did not; tell of troubles."""
@@ -526,10 +507,8 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
         return ""
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        if action == "do" and str(parameters[0]).startswith("first."):
-            return not self.state.sessions and self.conversation.has_pane_focus
-        if action == "do" and str(parameters[0]).startswith("demo."):
-            return bool(self.presenter.ended_demo) and not self.places.is_away
+        if action == "do" and (key_id := str(parameters[0])).startswith(("first.", "demo.")):
+            return self.first_page.takes(key_id)
         return super().check_action(action, parameters)
 
     def action_do(self, key_id: str) -> None:

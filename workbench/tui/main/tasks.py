@@ -423,7 +423,7 @@ class MainTasks(BackgroundTasks):
         def work() -> None:
             self._status.branch = self.backend.branch()
             self._context.call_from_thread(self._context.presenter.head)
-            self._context.call_from_thread(self._context.presenter.show_welcome)
+            self._context.call_from_thread(self._context.first_page.show)
 
         self._thread(work, "branch", "read the branch")
 
@@ -456,7 +456,7 @@ class MainTasks(BackgroundTasks):
             if count != self._status.pipelines_found:
                 self._status.pipelines_found = count
                 self._context.call_from_thread(self._context.presenter.pipeline)
-                self._context.call_from_thread(self._context.presenter.show_welcome)
+                self._context.call_from_thread(self._context.first_page.show)
 
         self._thread(work, "pipelines", "look for pipelines")
 
@@ -466,7 +466,7 @@ class MainTasks(BackgroundTasks):
         def work() -> None:
             self._status.elsewhere = self.backend.count_other_sessions()
             if self._status.elsewhere:
-                self._context.call_from_thread(self._context.presenter.show_welcome)
+                self._context.call_from_thread(self._context.first_page.show)
 
         self._thread(work, "elsewhere", "count other sessions")
 

@@ -1,0 +1,127 @@
+"""What leads somebody on who is new: the page of a folder without sessions, and the end of the demo."""
+
+from typing import TYPE_CHECKING, Any, Final
+
+from workbench import __version__
+from workbench.tui import keymap
+from workbench.tui.main.bars import FooterKey
+from workbench.views.welcome import WelcomeFacts, welcome_facts
+
+if TYPE_CHECKING:
+    from textual.screen import Screen
+
+    from workbench.tui.main.context import MainContext
+
+DEMO_DONE: Final = "The demo is done: p replays it, L starts its pipeline, 5 finds it."
+
+
+class FirstPage:
+    """Knows whether somebody is new here, and what they are told."""
+
+    def __init__(self, screen: "Screen[Any]", context: "MainContext") -> None:
+        self._screen, self._context, self._state = screen, context, context.state
+        self._opening = context.backend.opening
+        self._was_shown, self._was_ended = False, ""
+
+    @property
+    def is_shown(self) -> bool:
+        """Return whether the page stands where the panes will be."""
+        return not (self._state.sessions or self._opening)
+
+    @property
+    def ended_demo(self) -> str:
+        """Return the id of the demo's own session once its agent is done; empty before, and in no demo."""
+        if not self._opening or self._state.pending:
+            return ""
+        chats = [session for session in self._state.sessions.values() if session.kind == "chat"]
+        own = min(chats, key=lambda session: session.created_at, default=None)
+        if own is None or own.status != "ready" or own.open_turn is not None or not own.last_prompt_at:
+            return ""
+        return own.id
+
+    def facts(self) -> WelcomeFacts | None:
+        """Return what the page says, in a demo in words of its own; None where there is a session."""
+        if self._state.sessions:
+            return None
+        if self._opening:
+            return WelcomeFacts(version=__version__, lines=tuple(self._opening))
+        status = self._context.status
+        return welcome_facts(
+            __version__,
+            has_model=status.has_model,
+            elsewhere=status.elsewhere,
+            branch=status.branch,
+            pipelines=status.pipelines_found,
+            trust=next((action for action in self._state.pending if action.kind == "trust"), None),
+            is_tiny=self._context.layout.is_smaller_than_panes,
+        )
+
+    def begin(self) -> None:
+        """Note how it stands when the screen begins."""
+        self._was_shown, self._was_ended = self.is_shown, self.ended_demo
+        if self.is_shown:
+            self._context.places.current = 1
+
+    def start_place(self, opens_on: str | None) -> int:
+        """Return the place that has the focus first: where something is said, else what waits."""
+        if self.is_shown or self.ended_demo:
+            return 1
+        waits = self._state.pending and (self._state.sessions or self._context.layout.is_alone)
+        return 1 if (not self._state.sessions or opens_on is not None) and not waits else 2
+
+    def follow(self) -> None:
+        """Give the body to the panes with the first session, and lead on when the demo has ended."""
+        if self.is_shown != self._was_shown:
+            self._was_shown = self.is_shown
+            self._context.layout.rearrange()
+        was, self._was_ended = self._was_ended, self.ended_demo
+        if self._was_ended and not was:
+            self._lead_on()
+
+    def show(self) -> None:
+        """Show the page anew, where it is on the screen: more is known of the folder."""
+        if not self._state.sessions:
+            self._context.presenter.conversation(None)
+
+    def _lead_on(self) -> None:
+        """Say what comes after the demo, and let its keys count where nothing is being written."""
+        composer = self._context.widgets.composer
+        if composer.has_focus_within and composer.is_empty:
+            self._context.go_to(self._context.widgets.conversation.PLACE)
+        self._context.say(DEMO_DONE)
+
+    def replay_demo(self) -> None:
+        """Show the demo again, from its beginning."""
+        self._context.app.open_replay(self.ended_demo)
+
+    # --- keys -----------------------------------------------------------------------------------
+
+    def takes(self, key_id: str) -> bool:
+        """Return whether a key of the page, or of the end of the demo, counts now."""
+        if key_id.startswith("demo."):
+            return bool(self.ended_demo) and not self._context.places.is_away
+        return not self._state.sessions and self._context.widgets.conversation.has_pane_focus
+
+    def page_keys(self) -> list[FooterKey]:
+        """Return the keys of the page; where there is room for nothing else only those that work there."""
+        labels = {key.id: key.label for key in keymap.keys_of_scopes(["first"])}
+        if not self._context.layout.is_smaller_than_panes:
+            labels["app.place-5"] = "bring sessions in"
+            labels |= {"app.place-2": "trust this folder?"} if self._state.pending else {}
+            labels |= {"app.compose": "write"} if self._context.status.has_model else {}
+        return self._footer_keys(labels)
+
+    def demo_keys(self) -> list[FooterKey]:
+        """Return what leads on from a demo that is done; nothing otherwise."""
+        if not self.takes("demo.replay"):
+            return []
+        labels = {key.id: key.label for key in keymap.keys_of_scopes(["demo"])}
+        return self._footer_keys({**labels, "app.place-5": "find it"})
+
+    def _footer_keys(self, labels: dict[str, str]) -> list[FooterKey]:
+        users = keymap.user_keymap(self._screen)
+        rows = [(keymap.key_of(key_id), label) for key_id, label in labels.items()]
+        return [
+            FooterKey(keys=keymap.printed_keys(key, users) or users.get(key.id, key.keys[0]), label=label)
+            for key, label in rows
+        ]
