@@ -3,6 +3,7 @@
 import io
 
 import pytest
+from msgspec.structs import replace
 
 from tests.tui.screens import counted
 from tests.tui.test_pipeline_pane import play as play
@@ -10,6 +11,7 @@ from workbench.cli.console import Console
 from workbench.cli.dispatch import dispatch
 from workbench.cli.local_backend_parts import LocalRuns
 from workbench.domain.events import RunRequested
+from workbench.domain.values import StepPlan
 from workbench.tui.backend import BackendError
 from workbench.views.pipeline import GrantOffer, LaunchPlan, LaunchProblem, PipelineChoice, PlannedStep
 
@@ -81,6 +83,7 @@ NIGHTLY_PLAN = LaunchPlan(
             is_asking=False,
         ),
     ),
+    plans=(StepPlan(id="plan"), StepPlan(id="build", kind="command", needs=("plan",))),
     grants=(
         GrantOffer(pattern="Read", whose="planner", origin="wave.yaml:9"),
         GrantOffer(pattern="Bash(git log *)", whose="planner", origin="wave.yaml:9"),
@@ -236,6 +239,85 @@ def test_every_size_shows_keys_and_steps(play, size):
     play(body, size=size, **Service().services())
 
 
+LONG_PLAN = LaunchPlan(
+    name="nightly",
+    file="/w/nightly.yaml",
+    steps=(
+        PlannedStep(
+            id="links", wave=1, kind="command", who="command", does="echo broken link: docs/api.md; exit 3",
+            asks="runs without asking", is_asking=False, facts="2 attempts  then warn  10 min",
+        ),
+        PlannedStep(
+            id="release", wave=2, kind="gate", who="gate", does="Publish tonight?",
+            asks="asks you: publish / not yet", is_asking=True,
+        ),
+    ),
+    plans=(StepPlan(id="links", kind="command"), StepPlan(id="release", kind="gate", needs=("links",))),
+    grants=NIGHTLY_PLAN.grants,
+)  # fmt: skip
+
+
+def test_nothing_is_cut_where_there_is_room_and_columns_begin_below_each_other(play):
+    async def body(s):
+        await slowly(s, "L")
+        links, release = (
+            next(line for line in s.text.splitlines() if f" {name} " in line and mark in line)
+            for name, mark in (("links", "attempts"), ("release", "asks you"))
+        )
+        assert "echo broken link: docs/api.md; exit 3" in links
+        assert "2 attempts  then warn  10 min" in links
+        assert "asks you: publish / not yet" in release
+        assert links.index("echo broken") == release.index("Publish tonight?")
+        assert links.index("runs without") == release.index("asks you")
+
+    service = Service()
+    service.plan = lambda file: LONG_PLAN
+    play(body, size=(160, 48), **service.services())
+
+
+def test_only_the_bar_marks_the_choice_and_groups_stand_apart(play):
+    async def body(s):
+        await slowly(s, "L")
+        form = s.text.split("Start a pipeline")[1]
+        chosen = next(line for line in form.splitlines() if "builds and releases" in line)
+        assert "▌" in chosen
+        assert "●" not in chosen
+        lines = form.splitlines()
+        grants = next(number for number, line in enumerate(lines) if "What agents may do" in line)
+        assert lines[grants - 1].strip("│ ") == ""
+
+    play(body, **Service().services())
+
+
+@pytest.mark.parametrize(("size", "is_drawn"), [((160, 48), True), ((80, 24), False)])
+def test_the_graph_of_what_would_run_stands_where_there_is_room(play, size, is_drawn):
+    async def body(s):
+        await slowly(s, "L", "tab", "tab", "j")
+        graph = s.app.screen._graph
+        assert bool(graph.display) == is_drawn
+        if is_drawn:
+            assert graph.cursor == "build"
+            assert graph.virtual_size.height <= graph.size.height
+            lines = graph.render_lines(graph.size.region)
+            assert any("plan" in line.text and "build" in line.text for line in lines)
+
+    play(body, size=size, **Service().services())
+
+
+def test_a_graph_that_does_not_fit_is_left_out(play):
+    needs = ((), *((f"step-{number}",) for number in range(199)))
+    many = tuple(StepPlan(id=f"step-{number}", needs=before) for number, before in enumerate(needs))
+
+    async def body(s):
+        await slowly(s, "L")
+        assert not s.app.screen._graph.display
+        assert "runs without asking" in s.text
+
+    service = Service()
+    service.plan = lambda file: replace(NIGHTLY_PLAN, plans=many)
+    play(body, size=(120, 36), **service.services())
+
+
 def test_nothing_found_is_said(play):
     async def body(s):
         await slowly(s, "L")
@@ -283,6 +365,12 @@ def test_a_plan_says_who_asks_and_what_may_be_granted(launching, project):
         ("Telepathy", "planner", True),
     ]
     assert plan.input_hint == "for example the login page"
+
+
+def test_a_plan_has_the_edges_of_its_graph(launching, project):
+    services, _ = launching
+    plan = services.launch_plan(str(project / ".wave" / "pipelines" / "nightly.yaml"))
+    assert {step.id: step.needs for step in plan.plans}["build"] == ("plan", "look")
 
 
 def test_a_timer_waits_and_asks_nobody_here_and_on_the_command_line(launching, project):

@@ -106,6 +106,8 @@ class LocalRuns(RunBackend):
         return self._planned(loaded, why_not)
 
     def _planned(self, loaded: "LoadedPipeline", why_not: str) -> LaunchPlan:
+        from workbench.pipelines.step_order import step_plans
+
         pipeline = loaded.pipeline
         named = self._inside(loaded.file)
         findings = tuple(
@@ -117,6 +119,7 @@ class LocalRuns(RunBackend):
         return LaunchPlan(
             name=one_line(pipeline.name if pipeline else named, 120), file=loaded.file,
             steps=tuple(_planned_steps(pipeline, loaded.manifest)) if pipeline else (),
+            plans=step_plans(pipeline, loaded.manifest) if pipeline else (),
             grants=self._grants(pipeline, loaded.manifest) if pipeline else (),
             findings=findings, input_hint=_input_hint(pipeline), why_not=why_not,
         )  # fmt: skip

@@ -1,5 +1,8 @@
 """Pipelines: rows of two runs compared, rows of the launch form."""
 
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct
 from textual.content import Content
 from textual.strip import Strip
 from textual.style import Style
@@ -9,6 +12,7 @@ from workbench.render.cells import Column, safe_content, styled
 from workbench.render.list_rows import cursor_column
 from workbench.render.theme import Glyphs, Ink
 from workbench.text.human import duration_text, token_text
+from workbench.text.width import cell_width
 from workbench.views.pipeline import (
     GrantOffer,
     LaunchProblem,
@@ -148,8 +152,43 @@ def comparison_text(row: ComparisonRow) -> str:
     return "   ".join([row.id, *parts])
 
 
-_MIN_FACTS_CELLS, _MAX_FACTS_CELLS, _CELLS_BEFORE_FACTS = 28, 44, 82
-"""Cells of contract, tries and time: as many as they need where what is asked has its room before them."""
+_MAX_ID_CELLS, _MAX_WHO_CELLS, _MAX_PATTERN_CELLS = 28, 16, 40
+_MIN_ASKS_CELLS, _MIN_DOES_CELLS = 40, 12
+"""Cells that a column keeps where the row is too narrow for all, as far as its content needs them."""
+_GAP = 2
+
+
+class PlanColumns(Struct, frozen=True, kw_only=True):
+    """Cells of the columns of a plan's steps: as many as the longest content needs, where there is room."""
+
+    step: int
+    who: int
+    asks: int
+    does: int
+    """0 leaves the column out, as with facts."""
+    facts: int
+
+
+def plan_columns(steps: Sequence[PlannedStep], width: int) -> PlanColumns:
+    step = min(_MAX_ID_CELLS, _longest(one.id for one in steps))
+    who = min(_MAX_WHO_CELLS, _longest(one.who for one in steps))
+    asks, does = _longest(map(_asked_words, steps)), _longest(one.does for one in steps)
+    facts = _longest(one.facts for one in steps)
+    room = width - len("▌999 ○ ") - step - _GAP - who - 1
+    asks = max(0, min(asks, room - _GAP, max(_MIN_ASKS_CELLS, room - facts - 2 * _GAP)))
+    room -= asks + _GAP
+    facts = facts if facts + _GAP <= room else 0
+    room -= facts + _GAP
+    does = min(does, room - _GAP) if room - _GAP >= min(does, _MIN_DOES_CELLS) else 0
+    return PlanColumns(step=step, who=who, asks=asks, does=does, facts=facts)
+
+
+def _longest(texts: Iterable[str]) -> int:
+    return max(map(cell_width, texts), default=0)
+
+
+def _asked_words(step: PlannedStep) -> str:
+    return f"cannot run here: {step.cannot}" if step.cannot else step.asks
 
 
 class LaunchRows:
@@ -165,18 +204,22 @@ class LaunchRows:
         last = Column(content=Content(" "), gap=0)
         return cells.row_strip((first, *columns, last), self._width, self._style, glyphs=self._glyphs)
 
-    def choice(self, choice: PipelineChoice, *, is_chosen: bool) -> Strip:
-        ink, glyphs = self._ink, self._glyphs
-        sign = glyphs.of("failed") if choice.is_broken else glyphs.of("running" if is_chosen else "todo")
-        meaning = "failed" if choice.is_broken else "running" if is_chosen else "todo"
+    def choice(self, choice: PipelineChoice, choices: Sequence[PipelineChoice]) -> Strip:
+        """Draw one of the pipelines; a sign stands only before one that cannot be used."""
+        ink = self._ink
         says = "cannot be used as it is" if choice.is_broken else choice.description
-        steps = f"{choice.steps} step{'' if choice.steps == 1 else 's'}"
+        steps, steps_cells = _steps_text(choice), _longest(map(_steps_text, choices))
+        sign = styled(self._glyphs.of("failed") if choice.is_broken else " ", ink.sign("failed"))
+        name = safe_content(choice.name, ink.of("foreground", bold=self._is_cursor), ink)
         return self._row(
-            Column(content=styled(sign, ink.sign(meaning)), gap=0),
-            Column(content=safe_content(choice.name, ink.of("foreground", bold=is_chosen), ink), width=24),
-            Column(content=styled(steps, ink.of("muted")), width=9, align="right"),
-            Column(content=safe_content(says, ink.of("muted"), ink), grows=True, gap=2),
-        )
+            Column(content=sign, gap=0),
+            Column(content=name, width=min(_MAX_PATTERN_CELLS, _longest(one.name for one in choices))),
+            Column(content=styled(steps, ink.of("muted")), width=steps_cells, align="right", gap=_GAP),
+            Column(content=safe_content(says, ink.of("muted"), ink), grows=True, gap=_GAP),
+        )  # fmt: skip
+
+    def blank(self) -> Strip:
+        return Strip.blank(self._width)
 
     def caption(self, title: str, right: str) -> Strip:
         ink = self._ink
@@ -185,29 +228,29 @@ class LaunchRows:
             Column(content=styled(right, ink.of("muted")), grows=True, gap=2),
         )
 
-    def step(self, step: PlannedStep) -> Strip:
-        """Draw a step: wave, id, who does it, what a human is asked, what it does."""
+    def step(self, step: PlannedStep, columns: PlanColumns) -> Strip:
+        """Draw a step: wave, id, who does it, what a human is asked, what it does, tries and time."""
         ink, glyphs = self._ink, self._glyphs
         meaning = "failed" if step.cannot else "waiting" if step.is_asking else "todo"
-        words = f"cannot run here: {step.cannot}" if step.cannot else step.asks
         says = ink.of("failed" if step.cannot else "waiting" if step.kind == "gate" else "muted")
-        facts = safe_content(step.facts, ink.of("faint"), ink)
-        room = max(
-            _MIN_FACTS_CELLS, min(_MAX_FACTS_CELLS, self._width - _CELLS_BEFORE_FACTS, facts.cell_length)
-        )
+        does = step.does if columns.does else ""
+        facts = step.facts if columns.facts else ""
         return self._row(
             Column(content=styled(f"{step.wave:>3}", ink.of("faint")), gap=0),
             Column(content=styled(glyphs.of(meaning), ink.sign(meaning))),
-            Column(content=safe_content(step.id, None, ink), width=20),
-            Column(content=safe_content(step.who, ink.of("muted"), ink), width=11),
-            Column(content=safe_content(words, says, ink), grows=True, least=24),
+            Column(content=safe_content(step.id, None, ink), width=columns.step),
+            Column(content=safe_content(step.who, ink.of("muted"), ink), width=columns.who, gap=_GAP),
+            Column(content=safe_content(_asked_words(step), says, ink), width=columns.asks, gap=_GAP),
+            Column(content=safe_content(does, ink.of("faint", italic=True), ink), grows=True, gap=_GAP),
             Column(
-                content=safe_content(step.does, ink.of("faint", italic=True), ink), width=32, drop=2, gap=2
+                content=safe_content(facts, ink.of("faint"), ink),
+                width=columns.facts,
+                align="right",
+                gap=_GAP,
             ),
-            Column(content=facts, width=room, align="right", drop=1),
         )
 
-    def grant(self, grant: GrantOffer) -> Strip:
+    def grant(self, grant: GrantOffer, grants: Sequence[GrantOffer]) -> Strip:
         """Draw what may be granted: taken or left, pattern, whose, where it was written."""
         ink, glyphs = self._ink, self._glyphs
         sign = glyphs.of("taken" if grant.is_taken else "left")
@@ -219,21 +262,20 @@ class LaunchRows:
             else "asks"
         )
         shade = ink.of("added" if grant.is_taken else "faint" if grant.refused else "muted")
+        pattern = safe_content(grant.pattern, ink.of("faint") if grant.refused else None, ink)
         return self._row(
             Column(content=styled(f"    {sign}", shade), gap=0),
+            Column(content=pattern, width=min(_MAX_PATTERN_CELLS, _longest(one.pattern for one in grants))),
+            Column(content=safe_content(words, shade, ink), grows=True, least=20, gap=_GAP),
             Column(
-                content=safe_content(grant.pattern, ink.of("faint") if grant.refused else None, ink), width=30
+                content=safe_content(grant.whose, ink.of("muted"), ink),
+                width=_longest(one.whose for one in grants), drop=2, gap=_GAP,
             ),
-            Column(content=safe_content(words, shade, ink), grows=True, least=20),
-            Column(content=safe_content(grant.whose, ink.of("muted"), ink), width=24, drop=2),
             Column(
                 content=safe_content(grant.origin, ink.of("faint"), ink),
-                width=20,
-                align="right",
-                cut="path",
-                drop=1,
+                width=_longest(one.origin for one in grants), align="right", cut="path", drop=1, gap=_GAP,
             ),
-        )
+        )  # fmt: skip
 
     def finding(self, problem: LaunchProblem) -> Strip:
         ink, glyphs = self._ink, self._glyphs
@@ -243,3 +285,7 @@ class LaunchRows:
             Column(content=safe_content(problem.place, ink.of("foreground"), ink), cut="path"),
             Column(content=safe_content(problem.message, ink.of("muted"), ink), grows=True, least=20),
         )
+
+
+def _steps_text(choice: PipelineChoice) -> str:
+    return f"{choice.steps} step{'' if choice.steps == 1 else 's'}"

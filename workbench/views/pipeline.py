@@ -384,6 +384,8 @@ class LaunchPlan(Struct, frozen=True, kw_only=True):
     name: str
     file: str
     steps: tuple[PlannedStep, ...] = ()
+    plans: tuple[StepPlan, ...] = ()
+    """What its graph is drawn from."""
     grants: tuple[GrantOffer, ...] = ()
     findings: tuple[LaunchProblem, ...] = ()
     input_hint: str = ""
@@ -417,6 +419,14 @@ class LaunchPlan(Struct, frozen=True, kw_only=True):
             self,
             grants=tuple(replace(grant, is_taken=is_taken and not grant.refused) for grant in self.grants),
         )
+
+
+def planned_run(plan: LaunchPlan) -> PipelineRun:
+    """Return a run of which nothing has begun, for the graph of what would run."""
+    run = PipelineState(
+        pipeline_id=plan.file, pipeline_name=plan.name, status="queued", created_at=0, updated_at=0
+    )
+    return pipeline_run(run, plan.plans, (), (), 0)
 
 
 class LaunchRequest(Struct, frozen=True, kw_only=True):

@@ -13,21 +13,23 @@ from typing import TYPE_CHECKING, Final
 from textual import events, on
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
+from textual.geometry import Size
 from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from workbench.render import cells
 from workbench.render.cells import key_hint, key_hint_row, wrap_code
-from workbench.render.pipeline import LaunchRows
+from workbench.render.pipeline import LaunchRows, plan_columns
 from workbench.tui import keymap
 from workbench.tui.backend import BackendError, error_text
 from workbench.tui.key_arming import TOO_QUICK, KeyArming
 from workbench.tui.main.overlays import MinSizeDialog
 from workbench.tui.main.tasks import edit_in_external_editor
+from workbench.tui.pipeline.graph_view import GraphView
 from workbench.tui.render_context import context_of, glyphs, ink
 from workbench.tui.widgets.line_view import LineView, RowList, RowPlacement
-from workbench.views.pipeline import LaunchPlan, LaunchRequest, PipelineChoice
+from workbench.views.pipeline import LaunchPlan, LaunchRequest, PipelineChoice, planned_run
 
 if TYPE_CHECKING:
     from workbench.tui.main.context import MainContext
@@ -35,6 +37,10 @@ if TYPE_CHECKING:
 _NO_PIPELINES: Final = "No pipeline was found in .wave/pipelines or .workbench/pipelines of this workspace."
 _MOST_CHOICES: Final = 6
 _MOST_WORDS: Final = 4
+_PADDED_FROM: Final = 30
+"""Rows of the screen from which the box has blanks inside its frame."""
+_MIN_GRAPH_ROWS: Final = 6
+"""Rows that a graph needs, with the blank one above it."""
 
 
 def open_launch(context: "MainContext") -> None:
@@ -61,7 +67,7 @@ class ChoiceList(RowList):
         rows = LaunchRows(
             ink(self), glyphs(self), width, is_cursor=placed.is_cursor, has_focus=placed.is_focused
         )
-        return rows.choice(self.choices[placed.row_id], is_chosen=placed.is_cursor)
+        return rows.choice(self.choices[placed.row_id], list(self.choices.values()))
 
 
 class PlanList(RowList):
@@ -88,11 +94,13 @@ class PlanList(RowList):
             return rows.caption("The pipeline is being read.", "")
         match kind:
             case "step":
-                return rows.step(plan.steps[int(position)])
+                return rows.step(plan.steps[int(position)], plan_columns(plan.steps, width))
             case "grant":
-                return rows.grant(plan.grants[int(position)])
+                return rows.grant(plan.grants[int(position)], plan.grants)
             case "wrong":
                 return rows.finding(plan.findings[int(position)])
+            case "-blank":
+                return rows.blank()
             case _:
                 return rows.caption(*_plan_captions(plan)[kind])
 
@@ -103,6 +111,7 @@ def _plan_row_ids(plan: LaunchPlan | None) -> list[str]:
     row_ids: list[str] = []
     for kind, rows in (("wrong", plan.findings), ("step", plan.steps), ("grant", plan.grants)):
         if rows:
+            row_ids += [f"-blank:{kind}"] if row_ids else []
             row_ids += [f"-{kind}", *(f"{kind}:{index}" for index in range(len(rows)))]
     return row_ids
 
@@ -138,6 +147,11 @@ class LaunchScreen(MinSizeDialog, inherit_bindings=False):
         super().__init__("launch")
         self._main, self._file = context, first
         self._choices, self._plan_list = ChoiceList(choices), PlanList()
+        self._body, self._graph = Vertical(id="launch-body"), GraphView(key="launch-graph")
+        self._graph.can_focus, self._graph.display = False, False
+        self._graph_of: object = None
+        self._without_graph: tuple[LaunchPlan | None, Size] | None = None
+        """The dry run and the room in which its graph would be cut."""
         self._input = Input(id="launch-input", select_on_focus=False, compact=True)
         self._input.cursor_blink = False
         self._label, self._words = Static(" input   ", id="launch-label"), Static(id="launch-words")
@@ -153,7 +167,9 @@ class LaunchScreen(MinSizeDialog, inherit_bindings=False):
             with Horizontal(id="launch-row"):
                 yield self._label
                 yield self._input
-            yield self._plan_list
+            with self._body:
+                yield self._plan_list
+                yield self._graph
             yield self._words
             yield self._keys
 
@@ -173,6 +189,26 @@ class LaunchScreen(MinSizeDialog, inherit_bindings=False):
     def _fit(self) -> None:
         most = _MOST_CHOICES if self.size.height >= 30 else _MOST_CHOICES // 2
         self._choices.styles.height = min(len(self._choices.choices), most)
+        self.box.styles.padding = (1, 2) if self.size.height >= _PADDED_FROM else (0, 1)
+
+    def _fit_graph(self) -> None:
+        """Draw what would run below the dry run, where all of it leaves enough room."""
+        plan, rows, room = self.plan, len(self._plan_list.ids), self._body.size
+        is_shown = plan is not None and bool(plan.plans) and room.height - rows >= _MIN_GRAPH_ROWS
+        self._graph.display = is_shown and (plan, room) != self._without_graph
+        self._plan_list.styles.height = rows if self._graph.display else "1fr"
+        if plan is not None and self._graph.display:
+            if plan.plans is not self._graph_of:
+                self._graph_of = plan.plans
+                self._graph.show(planned_run(plan), {})
+            self.call_after_refresh(self._hide_cut_graph)
+
+    def _hide_cut_graph(self) -> None:
+        """Draw no graph rather than a part of one."""
+        size, whole = self._graph.size, self._graph.virtual_size
+        if self._graph.display and (whole.height > size.height or whole.width > size.width):
+            self._without_graph = (self.plan, self._body.size)
+            self._fit_graph()
 
     # --- the dry run ----------------------------------------------------------------------------
 
@@ -230,6 +266,7 @@ class LaunchScreen(MinSizeDialog, inherit_bindings=False):
         lines = wrap_code([cells.safe_content(text, colours.of(shade), colours)], width)[:_MOST_WORDS]  # type: ignore[arg-type]
         self._words.update(Content("\n").join([Content(" ") + line for line in lines]))
         self._keys.update(self._key_line(plan))
+        self.call_after_refresh(self._fit_graph)
         self.call_after_refresh(self._drawn)
 
     def _row_in_full(self) -> str:
@@ -288,6 +325,9 @@ class LaunchScreen(MinSizeDialog, inherit_bindings=False):
             self._file = message.row_id
             self._read()
         else:
+            kind, _, position = (message.row_id or "").partition(":")
+            if self.plan is not None and kind == "step":
+                self._graph.put_cursor(self.plan.steps[int(position)].id)
             self._say()
 
     @on(RowList.Clicked)
