@@ -4,11 +4,9 @@ A virtual list: heights for all blocks, lines only for those near the screen. Th
 place when anything above it changes.
 """
 
-from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 
 from msgspec import Struct, structs
 from textual import events
@@ -20,7 +18,7 @@ from workbench.render import cells, conversation
 from workbench.render.conversation import blank_rows_before, block_lines
 from workbench.tui import render_context
 from workbench.tui.conversation.streaming_text import REPLY_INDENT, PartialMarkdown
-from workbench.tui.widgets.line_view import LineView
+from workbench.tui.widgets.line_view import HeightIndex, LineView
 from workbench.views.conversation_blocks import (
     Block,
     CallBlock,
@@ -28,68 +26,17 @@ from workbench.views.conversation_blocks import (
     ErrorBlock,
     NoticeBlock,
     OutputBlock,
+    ProgressBlock,
     PromptBlock,
     StepBlock,
     TextBlock,
     ThoughtBlock,
 )
 
-
-class HeightIndex:
-    """Heights of blocks from the top down, in lines."""
-
-    def __init__(self) -> None:
-        self._heights: list[int] = []
-        self._tops: list[int] = [0]
-
-    def __len__(self) -> int:
-        return len(self._heights)
-
-    def __getitem__(self, index: int) -> int:
-        return self._heights[index]
-
-    @property
-    def total(self) -> int:
-        """Return the lines of all blocks together."""
-        return self.top(len(self._heights))
-
-    def put(self, index: int, height: int) -> None:
-        """Change the height of one block."""
-        if self._heights[index] != height:
-            self._heights[index] = height
-            del self._tops[index + 1 :]
-
-    def replace_from(self, index: int, heights: Iterable[int]) -> None:
-        """Replace all heights from one block on."""
-        self._heights[index:] = heights
-        del self._tops[index + 1 :]
-
-    def top(self, index: int) -> int:
-        """Return the first line of a block; of the index behind the last one the line behind everything."""
-        self._sum_up()
-        return self._tops[index]
-
-    def at(self, line: int) -> tuple[int, int]:
-        """Return the block that a line belongs to, and which of its lines it is.
-
-        Raises:
-            IndexError: There is no such line.
-        """
-        if not 0 <= line < self.total:
-            raise IndexError(line)
-        index = bisect_right(self._tops, line) - 1
-        return index, line - self._tops[index]
-
-    def _sum_up(self) -> None:
-        known = len(self._tops) - 1
-        if known < len(self._heights):
-            sums = accumulate(self._heights[known:], initial=self._tops[known])
-            next(sums)
-            self._tops += sums
-
-
 OPEN_TAIL = 16_384
 """Characters shown of an output or a thought that is still being written: its end."""
+MAX_TEXT_CELLS = 100
+"""Cells of a line at most: longer ones are hard to read, and results would be far from their tool."""
 _MAX_DRAWN_BLOCKS = 512
 """Drawn blocks that are kept; any other is drawn again when it is looked at."""
 
@@ -160,7 +107,9 @@ class BlockView(LineView):
             return
         anchor = self._anchor()
         first = self._first_difference(blocks, changed)
-        new = sum(block.id not in self._index for block in blocks[first:])
+        new = sum(
+            block.id not in self._index and not isinstance(block, ProgressBlock) for block in blocks[first:]
+        )
         self._take_over(blocks, first, changed)
         self._restore(anchor)
         self.unread = 0 if self.is_following or self.is_at_end else self.unread + new
@@ -222,7 +171,8 @@ class BlockView(LineView):
         touched, is_below = set(changed), True
         for block in blocks[first:]:
             if is_below and not is_hidden(block):
-                touched.add(block.id)
+                # What the model does changes with whatever changes the blank rows above it.
+                touched |= set() if isinstance(block, ProgressBlock) else {block.id}
                 is_below = False
             is_below = is_below or block.id in changed or block.id not in self._index
         return touched
@@ -244,7 +194,9 @@ class BlockView(LineView):
         match block:
             case OutputBlock(is_folded=True):
                 return 0
-            case ThoughtBlock(is_folded=True) | CallBlock() | CallGroupBlock() | StepBlock():
+            case (
+                ThoughtBlock(is_folded=True) | CallBlock() | CallGroupBlock() | StepBlock() | ProgressBlock()
+            ):
                 return 1
             case TextBlock() | PromptBlock() | OutputBlock() | ThoughtBlock():
                 return 2 + block.text.count("\n") + len(block.text) // width
@@ -333,7 +285,7 @@ class BlockView(LineView):
         self.post_message(self.Looked(self))
 
     def on_width(self, width: int) -> None:
-        anchor = self._anchor()
+        anchor, width = self._anchor(), min(width, MAX_TEXT_CELLS)
         if width != self._wrapped:
             self._wrapped = width
             self._forget_drawn()
@@ -410,7 +362,7 @@ class BlockView(LineView):
         if is_cursor:
             bar = Content.styled(render_context.context_of(self).glyphs.of("cursor"), ink.of("info"))
             content = Content.assemble(bar, content[1:])
-        return cells.line_strip(content, width, style)
+        return cells.line_strip(content, min(width, self._wrapped), style)
 
     def _with_hits(self, line: Content) -> Content:
         if not self.find:
@@ -460,6 +412,15 @@ class TranscriptView(BlockView):
         """Return the block under the cursor."""
         index = self._index.get(self.cursor or "")
         return None if index is None else self.blocks[index]
+
+    @property
+    def block_in_view(self) -> int:
+        """Return the index of the block that the reader is at; behind the last one while they follow."""
+        if self.is_following or not self._line_count or not len(self._heights):
+            return len(self.blocks)
+        cursor = self._cursor_on_screen() if self.has_focus else None
+        last = min(self.visible_lines.stop, self._heights.total) - 1
+        return self._heights.at(max(0, last))[0] if cursor is None else cursor
 
     def put_cursor(self, block_id: str | None, *, is_revealed: bool = True) -> None:
         """Put the cursor on a block at the reader's wish."""
@@ -565,9 +526,20 @@ class TranscriptView(BlockView):
         """Go to the end and stay there while more comes."""
         self.is_following = True
         self._restore(None)
-        shown = [block for block in self.blocks[-8:] if not is_hidden(block)]
+        shown = [
+            block for block in self.blocks[-8:] if not (is_hidden(block) or isinstance(block, ProgressBlock))
+        ]
         self.put_cursor(shown[-1].id if shown else None, is_revealed=False)
         self._set_following(True)
+
+    def go_to_top(self, block_id: str) -> None:
+        """Put the cursor on a block, its first line at the top; what comes below does not scroll it away."""
+        index = self._index.get(block_id)
+        if index is not None:
+            self.put_cursor(block_id)
+            self.scroll_to_line(self._heights.top(index) + self._gap(index))
+            self.stay()
+            self.post_message(self.Looked(self))
 
     def move_to_problem(self, step: int) -> bool:
         """Go to the next (1) or previous (-1) prompt, error or notice with keys; False without one."""
