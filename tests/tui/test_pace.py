@@ -7,9 +7,9 @@ import pytest
 
 from workbench.domain.rows import Action, Call, Session
 from workbench.tui import journal_source
-from workbench.tui.main import presenter
 from workbench.tui.main.presenter import RedrawTimer
 from workbench.tui.state import seconds_until_change
+from workbench.views.approvals import seconds_left
 
 S = 1_000_000
 NOW = 1_000_000 * S
@@ -82,9 +82,9 @@ def test_a_screen_counts_on_when_something_changes(shown, wanted):
 def test_what_is_shown_of_a_countdown_changes_then_and_not_before(left):
     one = action(left)
     wait = int(seconds_until_change(state(pending=[one]), NOW) * S)
-    before = presenter.seconds_left(one, NOW)
-    assert presenter.seconds_left(one, NOW + wait - 1) == before
-    assert presenter.seconds_left(one, NOW + wait) < before
+    before = seconds_left(one, NOW)
+    assert seconds_left(one, NOW + wait - 1) == before
+    assert seconds_left(one, NOW + wait) < before
 
 
 def test_hundreds_of_questions_do_not_wake_the_screen_hundreds_of_times():

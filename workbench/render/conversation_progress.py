@@ -49,8 +49,12 @@ def _reading_parts(block: ProgressBlock, ink: Ink) -> list[Content]:
     if block.seconds is not None:
         parts.append(styled(duration_text(block.seconds, counts_on=True), ink.of("foreground", bold=True)))
     sizes = [f"about {token_text(block.tokens)} tok"] if block.tokens else []
-    usual = [f"usually {duration_text(block.usual)}"] if block.usual is not None else []
+    usual = [f"usually {_usual_text(block.usual)}"] if block.usual is not None else []
     return [*parts, styled(", ".join([*sizes, *usual]), ink.of("muted"))] if sizes or usual else parts
+
+
+def _usual_text(seconds: float) -> str:
+    return duration_text(round(seconds), counts_on=True) if seconds >= 1 else duration_text(seconds)
 
 
 def _writing_parts(block: ProgressBlock, ink: Ink, glyphs: Glyphs) -> list[Content]:

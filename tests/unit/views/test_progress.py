@@ -57,7 +57,7 @@ def test_what_is_usual_is_the_median_of_the_same_model():
         session.say(number * 1000 + waited, "word")
         session.add(number * 1000 + waited, e.ReplyCompleted(text="word", round=number + 1))
     session.ask(5000, 4)
-    assert session.line(5001) == ["● qwen3-coder reads   1 s   about 1k tok, usually 9.0 s"]
+    assert session.line(5001) == ["● qwen3-coder reads   1 s   about 1k tok, usually 9 s"]
     session.add(5001, e.TurnStarted(provider="p", model="another", round=5))
     assert session.line(5002) == ["● another reads   1 s"]
 

@@ -393,6 +393,10 @@ def is_hidden(block: Block) -> bool:
     return isinstance(block, OutputBlock) and block.is_folded
 
 
+def _has_no_cursor(block: Block) -> bool:
+    return is_hidden(block) or isinstance(block, ProgressBlock)
+
+
 _ROWS_AROUND_CURSOR = 2
 """Lines that are shown above and below a hit."""
 
@@ -487,7 +491,7 @@ class TranscriptView(BlockView):
 
     def _step(self, index: int, rows: int) -> None:
         index += rows
-        while 0 <= index < len(self.blocks) and is_hidden(self.blocks[index]):
+        while 0 <= index < len(self.blocks) and _has_no_cursor(self.blocks[index]):
             index += rows
         if 0 <= index < len(self.blocks):
             self.put_cursor(self.blocks[index].id)
@@ -502,7 +506,9 @@ class TranscriptView(BlockView):
     def _block_on_screen(self, *, is_last: bool) -> str:
         lines = self.visible_lines
         line = lines.stop - 1 if is_last else lines.start
-        return self.blocks[self._heights.at(max(0, min(line, self._heights.total - 1)))[0]].id
+        index = self._heights.at(max(0, min(line, self._heights.total - 1)))[0]
+        # What the model does now comes and goes: no place for a cursor.
+        return self.blocks[index - (index > 0 and isinstance(self.blocks[index], ProgressBlock))].id
 
     def move_to_end(self, *, is_last: bool) -> None:
         """Go to the first block, or to the end and stay there."""
@@ -526,9 +532,7 @@ class TranscriptView(BlockView):
         """Go to the end and stay there while more comes."""
         self.is_following = True
         self._restore(None)
-        shown = [
-            block for block in self.blocks[-8:] if not (is_hidden(block) or isinstance(block, ProgressBlock))
-        ]
+        shown = [block for block in self.blocks[-8:] if not _has_no_cursor(block)]
         self.put_cursor(shown[-1].id if shown else None, is_revealed=False)
         self._set_following(True)
 
