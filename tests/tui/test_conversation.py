@@ -28,7 +28,6 @@ from workbench.text.width import cell_width
 from workbench.tui.conversation import streaming_text
 from workbench.tui.conversation.conversation_pane import ConversationPane
 from workbench.tui.conversation.streaming_text import StreamingText, wrap_line
-from workbench.tui.conversation.transcript_view import HeightIndex
 from workbench.tui.pane import (
     ContinueSession,
     ConversationModel,
@@ -39,6 +38,7 @@ from workbench.tui.pane import (
     RetryModelCall,
     StatusMessage,
 )
+from workbench.tui.widgets.line_view import HeightIndex
 from workbench.views.conversation import Transcript
 from workbench.views.conversation_blocks import CallBlock, PromptBlock, TextBlock, ThoughtBlock
 
@@ -348,7 +348,7 @@ def test_what_stands_below_a_change_gets_its_new_gap():
         app.set_focus(None)
         await pilot.pause()
         shown = app.lines()
-        assert [type(block) for block in view.blocks] == [PromptBlock, ThoughtBlock, TextBlock]
+        assert [type(block) for block in view.blocks][:3] == [PromptBlock, ThoughtBlock, TextBlock]
         view.show_blocks(scene.transcript.blocks, None)
         await pilot.pause()
         assert app.lines() == shown
@@ -465,7 +465,8 @@ def test_only_the_live_block_is_drawn_again(monkeypatch):
             scene.stream(20, "two ", offset)
             scene.show()
         await pilot.pause()
-        assert drawn == []
+        # What the model does is said anew once a second: ten times in ten seconds.
+        assert set(drawn) == {"progress"} and len(drawn) <= 11
         assert "two two" in "\n".join(app.lines())
 
     play(scene, act)
@@ -744,3 +745,55 @@ def test_text_of_the_agent_is_markdown_and_is_kept_as_it_came():
     scene.turn(0, text="**x**")
     scene.transcript.apply_all(scene.told.events)
     assert any(isinstance(block, TextBlock) and block.text == "**x**" for block in scene.transcript.blocks)
+
+
+# --- what goes on now, and turns ------------------------------------------------------------------------
+
+
+def test_each_second_says_how_long_the_model_reads():
+    scene = Scene()
+    scene.begin(0)
+
+    async def act(app, pilot):
+        assert "● m reads   0 s" in app.lines()[3] and "● turn 1  0:00" in app.lines()[0]
+        scene.pane.tick(scene.told.at + 12_300_000)
+        await pilot.pause()
+        assert "● m reads   12 s" in app.lines()[3] and "● turn 1  0:12" in app.lines()[0]
+        scene.told.add(ReplyCompleted(text="Done."), turn_id="t0")
+        scene.told.add(TurnEnded(outcome="done"), turn_id="t0")
+        scene.show()
+        await pilot.pause()
+        assert not any("reads" in line for line in app.lines())
+
+    play(scene, act)
+
+
+def test_a_wide_conversation_keeps_its_measure_and_lists_its_turns():
+    scene = Scene()
+    for n in range(5):
+        scene.turn(n, text="word " * 200)
+
+    async def act(app, pilot):
+        assert max(len(line[:119].rstrip()) for line in app.lines()[1:]) <= 100
+        assert [line[120:].split()[-3:] for line in app.lines()[1:6]] == [
+            [str(n + 1), "Question", f"{n}?"] for n in range(5)
+        ]
+        scene.pane.view.focus()
+        assert scene.pane.turn_in_view.number == 5
+        await pilot.press("[", "[", "[")
+        await pilot.pause()
+        assert scene.pane.turn_in_view.number == 3
+        assert app.lines()[1].startswith("▌› Question 2?")
+        assert [line[122] for line in app.lines()[1:6]].index("▌") == 2
+        await pilot.press("]")
+        assert scene.pane.turn_in_view.number == 4
+        await pilot.click("#conversation-turns", offset=(8, 0))
+        await pilot.pause()
+        assert scene.pane.turn_in_view.number == 1
+        await pilot.press("f")
+        assert scene.pane.turn_in_view.number == 5
+        await pilot.resize_terminal(100, 30)
+        await pilot.pause()
+        assert not scene.pane.query("#conversation-turns").first().display
+
+    play(scene, act, size=(160, 30))

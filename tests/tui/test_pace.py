@@ -7,8 +7,9 @@ import pytest
 
 from workbench.domain.rows import Action, Call, Session
 from workbench.tui import journal_source
-from workbench.tui.main import presenter
-from workbench.tui.main.presenter import RedrawTimer, seconds_until_change
+from workbench.tui.main.presenter import RedrawTimer
+from workbench.tui.state import seconds_until_change
+from workbench.views.approvals import seconds_left
 
 S = 1_000_000
 NOW = 1_000_000 * S
@@ -42,8 +43,9 @@ class Driven(journal_source.JournalSource):
         return self._is
 
 
-def state(*, pending=(), calls=(), status="completed", is_driven=True, run_moves=False):
+def state(*, pending=(), calls=(), status="completed", is_driven=True, run_moves=False, is_asked=False):
     return SimpleNamespace(
+        current=session(status) if is_asked else None, transcript=SimpleNamespace(is_model_asked=is_asked),
         pending=list(pending), calls=list(calls), sessions={"s": session(status)},
         runs=SimpleNamespace(is_moving=run_moves), source=Driven(is_driven),
     )  # fmt: skip
@@ -65,6 +67,8 @@ CASES = [
     ("a call that waits for long", state(calls=[call(400)]), 10.0),
     ("a session at work", state(status="processing"), 10.0),
     ("a session that nobody drives", state(status="processing", is_driven=False), None),
+    ("a model that was asked", state(status="processing", is_asked=True), 1.0),
+    ("a model whose driver died", state(status="processing", is_asked=True, is_driven=False), None),
     ("a run", state(run_moves=True), 1.0),
 ]
 
@@ -78,9 +82,9 @@ def test_a_screen_counts_on_when_something_changes(shown, wanted):
 def test_what_is_shown_of_a_countdown_changes_then_and_not_before(left):
     one = action(left)
     wait = int(seconds_until_change(state(pending=[one]), NOW) * S)
-    before = presenter.seconds_left(one, NOW)
-    assert presenter.seconds_left(one, NOW + wait - 1) == before
-    assert presenter.seconds_left(one, NOW + wait) < before
+    before = seconds_left(one, NOW)
+    assert seconds_left(one, NOW + wait - 1) == before
+    assert seconds_left(one, NOW + wait) < before
 
 
 def test_hundreds_of_questions_do_not_wake_the_screen_hundreds_of_times():

@@ -23,6 +23,8 @@ from workbench.tui.pane import (
 )
 from workbench.tui.tools.call_detail import FIXED_ROWS
 from workbench.tui.tools.tools_pane import ToolsPane
+from workbench.views.conversation_blocks import Turn
+from workbench.views.conversation_progress import CommandProgress
 
 SECOND = 1_000_000
 NOW = 1_763_726_400 * SECOND
@@ -139,6 +141,8 @@ def test_only_the_turn_under_the_cursor_has_bars():
         def has_bar(line):
             return any(mark in line for mark in "━╌▏")
 
+        await pilot.press("g")
+        await pilot.pause()
         assert [has_bar(line) for line in app.lines()[2:4]] == [True, False]
         await pilot.press("G")
         await pilot.pause()
@@ -209,7 +213,7 @@ def test_new_calls_do_not_move_the_cursor():
     scene = Scene(calls=tuple(call(n) for n in range(30)), actions={})
 
     async def act(app, pilot):
-        await pilot.press(*"jjj")
+        await pilot.press(*"gjjj")
         line = scene.pane.list.line_of("c3") - scene.pane.list.first_line
         scene.show(calls=(call(99), *scene.view.calls))
         await pilot.pause()
@@ -238,7 +242,7 @@ def test_filter_narrows_while_it_is_typed():
 
 def test_a_small_pane_asks_for_no_detail_and_says_so():
     async def act(app, pilot):
-        await pilot.press("j", "]")
+        await pilot.press("g", "j", "]")
         assert app.said(ToolWanted) == []
         assert "when this pane is large" in app.said(StatusMessage)[0].text
         await pilot.press("enter", "y")
@@ -252,7 +256,7 @@ def test_one_call_in_full():
     scene = Scene()
 
     async def act(app, pilot):
-        await pilot.press("j")
+        await pilot.press("g", "j")
         await pilot.pause()
         assert app.said(ToolWanted)[-1] == ToolWanted("c2")
         scene.answer(app)
@@ -333,7 +337,7 @@ def test_an_answer_that_comes_late_is_for_another_row():
     scene = Scene()
 
     async def act(app, pilot):
-        await pilot.press("j")
+        await pilot.press("g", "j")
         await pilot.pause()
         scene.answer(app)
         scene.pane.list.put_cursor("c5")
@@ -376,3 +380,96 @@ def test_another_session_forgets_filter_and_detail():
         assert (list(scene.pane.list.rows), scene.pane.call.detail) == (["c7"], None)
 
     play(scene, act, size=(120, 36))
+
+
+# --- turns and what runs --------------------------------------------------------------------------------
+
+
+def turns(count):
+    return tuple(
+        Turn(id=f"t{n}", number=n, block_id=f"prompt:{n}", title=f"Question {n}", sign="ok")
+        for n in range(1, count + 1)
+    )
+
+
+BY_TURN = tuple(call(10 * n + k, turn=f"t{n}") for n in (1, 2, 3) for k in (1, 2))
+
+
+def test_a_small_pane_shows_the_turn_in_view_at_its_end():
+    scene = Scene(calls=BY_TURN, actions={})
+
+    async def act(app, pilot):
+        scene.show(turns=turns(3), turn=turns(3)[1])
+        await pilot.pause()
+        assert list(scene.pane.list.rows) == ["c21", "c22"]
+        assert scene.pane.list.cursor == "c22"
+        assert "turn 2  2 calls" in app.lines()[0]
+        scene.show(calls=(*BY_TURN, call(23, turn="t2")))
+        await pilot.pause()
+        assert scene.pane.list.cursor == "c23"
+        await pilot.press("k")
+        scene.show(calls=(*scene.view.calls, call(24, turn="t2")))
+        assert scene.pane.list.cursor == "c22"
+        scene.show(turn=turns(3)[2])
+        assert list(scene.pane.list.rows) == ["c21", "c22", "c23", "c24"], "somebody reads here"
+        await pilot.press("G")
+        scene.show()
+        await pilot.pause()
+        assert list(scene.pane.list.rows) == ["c31", "c32"]
+
+    play(scene, act)
+
+
+def test_a_large_pane_shows_all_turns_with_their_names():
+    scene = Scene(calls=BY_TURN, actions={})
+
+    async def act(app, pilot):
+        scene.show(turns=turns(3)[1:], turn=turns(3)[0])
+        await pilot.pause()
+        text = [line.rstrip() for line in app.lines()[2:11]]
+        assert [line.split()[:2] for line in text if "turn" in line] == [
+            ["an", "earlier"],
+            ["turn", "2"],
+            ["turn", "3"],
+        ]
+        assert scene.pane.list.cursor == "c32"
+        await pilot.press("k", "k")
+        assert scene.pane.list.cursor == "c22"
+
+    play(scene, act, size=(120, 40))
+
+
+def test_a_call_of_another_turn_is_gone_to_when_there_is_room():
+    scene = Scene(calls=BY_TURN, actions={})
+
+    async def act(app, pilot):
+        scene.show(turns=turns(3), turn=turns(3)[2])
+        scene.pane.put_cursor("c12")
+        assert scene.pane.list.cursor == "c32"
+        await pilot.resize_terminal(120, 40)
+        await pilot.pause()
+        assert scene.pane.list.cursor == "c12"
+
+    play(scene, act)
+
+
+def test_a_command_that_runs_has_its_limit_and_its_last_line():
+    command = CommandProgress(limit_seconds=60.0, last_line="tests/test_app.py ..F..", output="one\ntwo")
+    runs = call(3, "executing", tool="run_in_terminal", target="pytest -q", started_at=NOW + 3 * SECOND)
+    scene = Scene(calls=(*CALLS[:2], runs), actions={})
+
+    async def act(app, pilot):
+        scene.show(commands={"c3": command})
+        await pilot.pause()
+        assert any("run_in_terminal" in line and "0:06 of 1:00" in line for line in app.lines())
+        shown = [line for line in app.lines() if "tests/test_app.py ..F.." in line]
+        assert len(shown) == 1
+        await pilot.press("k", "j")
+        assert scene.pane.list.cursor == "c3"
+        scene.answer(app)
+        scene.pane.tick(NOW + 30 * SECOND)
+        await pilot.pause()
+        text = "\n".join(app.lines())
+        assert "━━━━━━╌╌╌╌╌╌  0:27 of 1:00" in text and "two" in text
+
+    play(scene, act, size=(120, 40))

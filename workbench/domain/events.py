@@ -265,6 +265,10 @@ class ProgressReported(TurnEvent, frozen=True, kw_only=True):
     DURABLE: ClassVar[bool] = False
     message: str
     percentage: Annotated[float, Meta(ge=0, le=100)] | None = None
+    sent: Count = 0
+    """Bytes of the request that a model was just asked with."""
+    received: Count = 0
+    """Bytes of calls that came of a reply so far: calls are shown only when they are whole."""
 
 
 class ErrorRaised(TurnEvent, frozen=True, kw_only=True):
@@ -329,6 +333,8 @@ class ProcessStarted(CallEvent, frozen=True, kw_only=True):
     group: int
     start_time: str
     mark: str = ""
+    limit_seconds: float | None = None
+    """After how long it is ended; absent in journals of older versions."""
 
 
 class OutputStreamed(CallEvent, frozen=True, kw_only=True):

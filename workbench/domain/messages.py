@@ -70,6 +70,15 @@ class ToolCallPart(Struct, frozen=True, kw_only=True):
     arguments: str
 
 
+class ProgressPart(Struct, frozen=True, kw_only=True):
+    """The request goes out, or a piece of a call came; the call itself follows when it is whole."""
+
+    sent: int = 0
+    """Bytes of the request."""
+    received: int = 0
+    """Characters of the piece."""
+
+
 class UsagePart(Struct, frozen=True, kw_only=True):
     """Tokens of this reply."""
 
@@ -99,7 +108,9 @@ class FailurePart(Struct, frozen=True, kw_only=True):
     recoverable: bool = True
 
 
-ReplyPart = TextPart | ThinkingPart | ToolCallPart | UsagePart | StopPart | ExchangePart | FailurePart
+ReplyPart = (
+    TextPart | ThinkingPart | ToolCallPart | ProgressPart | UsagePart | StopPart | ExchangePart | FailurePart
+)
 
 
 # --- the four types of the executor's protocol (DESIGN section 10) -----------------------------------

@@ -307,7 +307,11 @@ async def run_command(
     fault_point("call.started")
     identity = command.identity
     started = ProcessStarted(
-        pid=identity.pid, group=identity.group, start_time=identity.start_time, mark=record.row.id
+        pid=identity.pid,
+        group=identity.group,
+        start_time=identity.start_time,
+        mark=record.row.id,
+        limit_seconds=spec.timeout_seconds,
     )
     with abandoned_on_error(command):
         await writer.append(writer.call_event(started, record.row))

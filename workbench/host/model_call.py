@@ -24,6 +24,7 @@ from workbench.domain.events import (
     CallProposed,
     ErrorRaised,
     Event,
+    ProgressReported,
     ReplyCompleted,
     SessionStatusChanged,
     TextStreamed,
@@ -35,6 +36,7 @@ from workbench.domain.messages import (
     ExchangePart,
     FailurePart,
     ModelRequest,
+    ProgressPart,
     ReplyPart,
     StopPart,
     TextPart,
@@ -74,6 +76,8 @@ CUT_REMEDIES = {
     "filtered": "Say it in other words, or take another model.",
 }
 AGENT_ACTOR = Actor(kind="agent")
+_PROGRESS_INTERVAL_SECONDS: Final = 0.5
+"""Seconds between two events that say how much of a call came."""
 
 
 class PartialReply(Struct):
@@ -159,6 +163,7 @@ class ModelCall:
         self._block = -1
         self._deltas: DeltaWriter | None = None
         self._kind: type[TextStreamed] | type[ThinkingStreamed] | None = None
+        self._received, self._reported_at = 0, 0.0
 
     async def run(self) -> None:
         """Call the model and record the reply or the error."""
@@ -262,6 +267,8 @@ class ModelCall:
                 self._stream(ThinkingStreamed, text)
             case ToolCallPart():
                 self.reply.take_call(part)
+            case ProgressPart():
+                self._report(part)
             case UsagePart(usage=usage):
                 self.reply.usage = usage
             case StopPart(reason=reason):
@@ -272,6 +279,16 @@ class ModelCall:
                 self.reply.failure = part
 
     # --- streaming ------------------------------------------------------------------------------
+
+    def _report(self, part: ProgressPart) -> None:
+        """Record that the request goes out, or, now and then, how much of calls came."""
+        now = self._writer.context.clock.monotonic()
+        self._received = 0 if part.sent else self._received + part.received
+        if part.sent or now - self._reported_at >= _PROGRESS_INTERVAL_SECONDS:
+            self._reported_at = now
+            message = "asks" if part.sent else "writes a call"
+            body = ProgressReported(message=message, sent=part.sent, received=self._received)
+            self._writer.stream(self._event(body, actor=AGENT_ACTOR))
 
     def _stream(self, kind: type[TextStreamed] | type[ThinkingStreamed], text: str) -> None:
         if kind is not self._kind or self._deltas is None:

@@ -17,6 +17,7 @@ from workbench.domain.messages import (
     Message,
     MessageCall,
     ModelRequest,
+    ProgressPart,
     ReplyPart,
     StopPart,
     TextPart,
@@ -102,10 +103,11 @@ class _ChatExchange:
         """What to send instead, where the server did not know a part of this one."""
 
     async def parts(self) -> AsyncGenerator[ReplyPart, None]:
-        endpoint = self._endpoint
+        endpoint, body = self._endpoint, encode_body(self._body)
+        yield ProgressPart(sent=len(body))
         request = HttpRequest(
             url=f"{endpoint.base_url}/chat/completions", method="POST", headers=self._headers,
-            body=encode_body(self._body), connect_seconds=endpoint.connect_seconds,
+            body=body, connect_seconds=endpoint.connect_seconds,
             answer_seconds=endpoint.first_token_seconds,
         )  # fmt: skip
         try:
@@ -382,8 +384,9 @@ class ReplyReader:
             self.is_empty = False
             yield TextPart(text=text)
         calls = message.get("tool_calls")
-        for call in cast("list[object]", calls) if isinstance(calls, list) else ():
-            self._call(json_object(call))
+        pieces = cast("list[object]", calls) if isinstance(calls, list) else []
+        if size := sum(self._call(json_object(piece)) for piece in pieces):
+            yield ProgressPart(received=size)
 
     def _mended(self, kind: type[ReplyPart], text: str) -> str:
         """Return text that can be stored; half a character at its end waits for the next delta."""
@@ -397,7 +400,8 @@ class ReplyReader:
 
     # --- calls ----------------------------------------------------------------------------------
 
-    def _call(self, delta: ForeignObject) -> None:
+    def _call(self, delta: ForeignObject) -> int:
+        """Take a piece of a call; return how many characters of name and arguments it has."""
         function = json_object(delta.get("function"))
         call_id, name, arguments = (
             _text_or_empty(delta.get("id")),
@@ -405,8 +409,10 @@ class ReplyReader:
             function.get("arguments"),
         )
         call = self._place(delta.get("index"), call_id, name)
+        text = _argument_text(arguments)
         if call is not None:
-            call.add(call_id, name, _argument_text(arguments))
+            call.add(call_id, name, text)
+        return len(name) + len(text)
 
     def _place(self, index: object, call_id: str, name: str) -> _PartialCall | None:
         number = index if isinstance(index, int) and not isinstance(index, bool) else None

@@ -24,6 +24,7 @@ from workbench.domain.messages import (
     FailurePart,
     Message,
     ModelRequest,
+    ProgressPart,
     ReplyPart,
     ResultOutcome,
     StopPart,
@@ -483,6 +484,8 @@ class _ExchangeRecorder:
         self._others: dict[int, list[tuple[float, ReplyPart]]] = {}
 
     def take(self, part: ReplyPart) -> None:
+        if isinstance(part, ProgressPart):
+            return
         now = self._clock()
         wait, self._last = now - self._last, now
         if isinstance(part, TextPart | ThinkingPart):
@@ -529,8 +532,8 @@ def _written_part(part: ReplyPart, wait: float) -> RecordedItem:
             return _with_wait({"stop": reason}, wait)
         case FailurePart():
             return _with_wait({"error": _written_failure(part)}, wait)
-        case TextPart() | ThinkingPart() | ExchangePart():
-            raise AssertionError("texts are kept in blocks, exchanges not at all")
+        case TextPart() | ThinkingPart() | ExchangePart() | ProgressPart():
+            raise AssertionError("texts are kept in blocks, exchanges and progress not at all")
 
 
 def _written_arguments(text: str) -> object:

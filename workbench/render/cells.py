@@ -6,6 +6,7 @@ Text that comes in passes `text.safe`; Content was made by `safe_content` or ano
 import re
 from collections.abc import Sequence
 from functools import cache
+from math import ceil
 from typing import Final, Literal
 
 from msgspec import Struct
@@ -114,6 +115,13 @@ def _fitted_column(column: Column, room: int, glyphs: Glyphs) -> Content:
     line = shorten_line(column.content, room, glyphs, keeps_end=column.cut == "path")
     blanks = Content(" " * max(0, room - line.cell_length))
     return blanks + line if column.align == "right" else line + blanks
+
+
+def measured_bar(share: float, width: int, ink: Ink, glyphs: Glyphs) -> Content:
+    """Return a bar of `width` cells of which a share is done: `━━━━╌╌╌`."""
+    done = max(0, min(width, ceil(share * width)))
+    rest = glyphs.of("waited") * (width - done)
+    return Content.assemble((glyphs.of("ran") * done, ink.of("info")), (rest, ink.of("faint")))
 
 
 def shorten_line(

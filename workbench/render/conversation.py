@@ -25,6 +25,13 @@ from workbench.render.cells import (
     wrap_line,
     wrap_plain_text,
 )
+from workbench.render.conversation_progress import (
+    NOTE_INDENT,
+    PART_SEPARATOR,
+    REPLY_INDENT,
+    progress_lines,
+    running_command_lines,
+)
 from workbench.render.list_rows import reads_as_path
 from workbench.render.theme import Glyphs, Ink, SyntaxHighlighter
 from workbench.text.human import duration_text, size_text
@@ -37,6 +44,7 @@ from workbench.views.conversation_blocks import (
     ErrorBlock,
     NoticeBlock,
     OutputBlock,
+    ProgressBlock,
     PromptBlock,
     StepBlock,
     TextBlock,
@@ -48,14 +56,11 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.tree import SyntaxTreeNode
 
-REPLY_INDENT: Final = 3
-NOTE_INDENT: Final = 5
 _TOOL_CELLS: Final = 15
 _LONG_TOOL_CELLS: Final = 22
 """Of the longest of our own names; from `_LONG_FROM` cells on there is room for it."""
 _LONG_TOOL_MIN_CELLS: Final = 56
 _LONG_STEP_MIN_CELLS: Final = 90
-_PART_SEPARATOR: Final = "   "
 _STEP_GAP_CELLS: Final = 5
 _MIN_KIND_CELLS: Final = 6
 _MAX_NOTE_LINES: Final = 3
@@ -80,10 +85,10 @@ def block_lines(
             return _step_lines(block, width, ink, glyphs)
         case OutputBlock():
             return [] if block.is_folded else _output_lines(block, width, ink)
-        case ErrorBlock():
-            return _error_lines(block, width, ink, glyphs)
-        case NoticeBlock():
-            return _notice_lines(block, width, ink, glyphs)
+        case ErrorBlock() | NoticeBlock():
+            return _message_lines(block, width, ink, glyphs)
+        case ProgressBlock():
+            return progress_lines(block, width, ink, glyphs)
         case _:
             assert_never(block)
 
@@ -95,6 +100,8 @@ def blank_rows_before(block: Block, previous: Block | None, *, is_compact: bool 
     if isinstance(block, CallBlock | CallGroupBlock) and isinstance(
         previous, CallBlock | CallGroupBlock | OutputBlock
     ):
+        return 0
+    if isinstance(block, ProgressBlock) and isinstance(previous, TextBlock | ThoughtBlock):
         return 0
     if isinstance(block, StepBlock) and isinstance(previous, StepBlock):
         return 0 if block.step else 1
@@ -140,7 +147,7 @@ def _text_lines(
 
 
 def _thought_lines(block: ThoughtBlock, width: int, ink: Ink, glyphs: Glyphs) -> list[Content]:
-    took = "" if block.seconds is None or block.is_open else f" for {_seconds_text(block.seconds)}"
+    took = "" if block.seconds is None or block.is_open else f" for {duration_text(block.seconds)}"
     words = f"{'thinking' if block.is_open else 'thought'}{took}"
     sign = glyphs.of("folded" if block.is_folded else "open")
     head = styled(f"{' ' * REPLY_INDENT}{sign} {words}", ink.of("faint"))
@@ -150,12 +157,13 @@ def _thought_lines(block: ThoughtBlock, width: int, ink: Ink, glyphs: Glyphs) ->
     return [head, *_indented([_stylize_under(line, ink.of("muted")) for line in body], NOTE_INDENT)]
 
 
-def _seconds_text(seconds: float) -> str:
-    return f"{round(seconds)} s" if 1 <= seconds < 60 else duration_text(seconds)
-
-
 def _call_lines(block: CallBlock, width: int, ink: Ink, glyphs: Glyphs) -> list[Content]:
+    if block.elapsed is not None and block.limit_seconds is not None:
+        lines = running_command_lines(block, block.elapsed, block.limit_seconds, width, ink, glyphs)
+        return [*lines, *_note_lines(block, width, ink, glyphs)]
     right = styled(glyphs.line(block.right), _right_style(block.right_meaning, ink))
+    if block.elapsed:
+        right += f"   {duration_text(block.elapsed, counts_on=True)}"
     if block.is_by_rule:
         right = styled(f"{glyphs.of('rule')} ", ink.of("info")) + right
     tool = _LONG_TOOL_CELLS if width >= _LONG_TOOL_MIN_CELLS else _TOOL_CELLS
@@ -189,9 +197,9 @@ def _step_lines(block: StepBlock, width: int, ink: Ink, glyphs: Glyphs) -> list[
     name = _LONG_TOOL_CELLS if width >= _LONG_STEP_MIN_CELLS else _TOOL_CELLS
     room = width - (REPLY_INDENT + 1 + name + _STEP_GAP_CELLS)
     words = glyphs.line(block.right)
-    while cell_width(words) > room and _PART_SEPARATOR in words:
+    while cell_width(words) > room and PART_SEPARATOR in words:
         # The attempt goes before the state, and that before the time.
-        words = words.partition(_PART_SEPARATOR)[2]
+        words = words.partition(PART_SEPARATOR)[2]
     right = styled(words, _right_style(block.right_meaning, ink))
     items = block.items if len(block.items) + 2 + right.cell_length <= room else ""
     rest = room - right.cell_length - 2 - (len(items) + 1 if items else 0)
@@ -232,6 +240,12 @@ def _output_lines(block: OutputBlock, width: int, ink: Ink) -> list[Content]:
         return indented
     words = f"{' ' * NOTE_INDENT}{size_text(block.total_bytes)} in all"
     return [*indented, styled(words, ink.of("faint"))]
+
+
+def _message_lines(block: ErrorBlock | NoticeBlock, width: int, ink: Ink, glyphs: Glyphs) -> list[Content]:
+    if isinstance(block, ErrorBlock):
+        return _error_lines(block, width, ink, glyphs)
+    return _notice_lines(block, width, ink, glyphs)
 
 
 def _error_lines(block: ErrorBlock, width: int, ink: Ink, glyphs: Glyphs) -> list[Content]:

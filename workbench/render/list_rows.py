@@ -17,6 +17,7 @@ from workbench.render.theme import Glyphs, Ink
 from workbench.text import human
 from workbench.text.human import duration_text
 from workbench.text.safe import LINE_END_SYMBOL
+from workbench.views.conversation_blocks import Turn
 from workbench.views.sessions import ChangedFile, SessionRow
 from workbench.views.status_icons import GlyphName, StatusName
 from workbench.views.tools import TimeAxis, TimeSpan, ToolRow
@@ -71,17 +72,21 @@ def tool_strip(
     glyphs: Glyphs,
     *,
     span: TimeSpan | None = None,
+    clock: str = "",
     is_cursor: bool = False,
     has_focus: bool = False,
 ) -> Strip:
-    """Return one tool call; with a span and enough cells also its bar on the time axis."""
+    """Return one tool call; with a span and enough cells also its bar on the time axis.
+
+    `clock` is the time of a command that runs, with its limit.
+    """
     style = ink.of("foreground", bold=is_cursor)
     columns = [
         cursor_column(glyphs, ink, is_cursor=is_cursor, has_focus=has_focus),
         icon_column(row.sign, ink, glyphs),
         Column(content=safe_content(row.tool, style, ink), width=_tool_name_cells(width)),
         target_column(glyphs.target(row.target), ink.of("muted"), ink, least=10),
-        *_time_columns(row, width, ink, glyphs),
+        *_time_columns(row, clock or row.right, width, ink, glyphs),
     ]
     if width >= WATERFALL_MIN_CELLS:
         room = _bar_cells(width)
@@ -103,17 +108,40 @@ def _bar_cells(width: int) -> int:
     return width * 3 // 10 if width >= WIDE_MIN_CELLS else width // 4
 
 
-def _time_columns(row: ToolRow, width: int, ink: Ink, glyphs: Glyphs) -> list[Column]:
+def turn_caption_strip(turn: Turn | None, count: int, width: int, ink: Ink, glyphs: Glyphs) -> Strip:
+    """Return the row over the calls of a turn; without one, over those of turns before what was read."""
+    number = f"turn {turn.number}" if turn is not None else "an earlier turn"
+    title = safe_content(turn.title if turn is not None else "", ink.of("muted"), ink)
+    calls = f"{count} call{'' if count == 1 else 's'}" if count else ""
+    columns = [
+        Column(content=styled(number, ink.of("foreground", bold=True))),
+        Column(content=title, grows=True, gap=2),
+        Column(content=styled(calls, ink.of("muted")), align="right"),
+        END_COLUMN,
+    ]
+    return cells.row_strip(columns, width, ink.on("background"), glyphs=glyphs)
+
+
+def output_caption_strip(line: str, width: int, ink: Ink, glyphs: Glyphs) -> Strip:
+    """Return what a command that runs wrote last, below its row."""
+    words = safe_content(glyphs.line(line), ink.of("muted"), ink)
+    columns = [Column(content=words, grows=True, gap=3), END_COLUMN]
+    return cells.row_strip(columns, width, ink.on("background"), glyphs=glyphs)
+
+
+def _time_columns(row: ToolRow, right: str, width: int, ink: Ink, glyphs: Glyphs) -> list[Column]:
     color = ink.sign(row.sign) if row.sign in ("failed", "running", "waiting", "stale") else ink.of("muted")
     if width < WIDE_MIN_CELLS:
-        return [Column(content=styled(row.right, color), align="right")]
-    run = duration_text(row.run_ms / 1000) if row.run_ms is not None and row.sign != "running" else row.right
-    wait = f"{round(row.wait_ms / 1000)} s" if row.wait_ms is not None else ""
+        return [Column(content=styled(right, color), align="right")]
+    run = duration_text(row.run_ms / 1000) if row.run_ms is not None and row.sign != "running" else right
+    wait = duration_text(round(row.wait_ms / 1000), counts_on=True) if row.wait_ms is not None else ""
     by = safe_content(glyphs.line(row.by), ink.of("info" if row.by.startswith("§") else "muted"))
     return [
         Column(content=by, width=8, drop=2),
         Column(
-            content=styled("" if row.sign in ("waiting", "stale") else run, color), width=7, align="right"
+            content=styled("" if row.sign in ("waiting", "stale") else run, color),
+            align="right",
+            width=max(7, len(run) if row.sign == "running" else 0),
         ),
         Column(content=styled(wait, ink.of("waiting")), width=6, align="right", drop=1),
     ]
@@ -254,10 +282,7 @@ def axis_marks(axis: TimeAxis, width: int, ink: Ink) -> Content:
 
 def axis_time_text(seconds: float) -> str:
     """Return a mark of the axis: `8 s`, `1:20`, `400 ms`."""
-    if seconds < 1:
-        return f"{seconds * 1000:.0f} ms"
-    whole = round(seconds)
-    return f"{whole} s" if whole < 60 else f"{whole // 60}:{whole % 60:02}"
+    return duration_text(seconds, counts_on=seconds >= 1)
 
 
 def _round_times(seconds: float, width: int) -> list[int]:

@@ -9,9 +9,14 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
 
-def duration_text(seconds: float) -> str:
-    """Write how long something took: `12 ms`, `4.1 s`, `41 s`, `1:12`, `2 h 5 min`, `3 d 4 h`."""
+def duration_text(seconds: float, *, counts_on: bool = False) -> str:
+    """Write how long something took: `12 ms`, `4.1 s`, `41 s`, `1:12`, `2 h 5 min`, `3 d 4 h`.
+
+    What still counts on is said in whole seconds, `4 s`, so that it moves once a second.
+    """
     seconds = max(0.0, seconds)
+    if counts_on and seconds < 10:
+        return f"{int(seconds)} s"
     if seconds < 0.9995:
         return f"{seconds * 1000:.0f} ms"
     if seconds < 9.95:
@@ -38,7 +43,7 @@ def token_text(n: int) -> str:
 
 
 def countdown_text(seconds: float) -> str:
-    """Write the time that is left: `4:52`, `1:02:03`; `0:00` only when nothing is left."""
+    """Write the time that is left or, in whole seconds, has passed: `4:52`, `1:02:03`."""
     left = math.ceil(max(0.0, seconds))
     if left < 3600:
         return f"{left // 60}:{left % 60:02}"

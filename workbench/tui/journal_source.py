@@ -89,6 +89,10 @@ class EventArchive(Protocol):
         """Return all events between two numbers, both included."""
         ...
 
+    def turns_before(self, event: Event) -> int:
+        """Return how many turns of its session ended before an event."""
+        ...
+
 
 class TranscriptWindow(Struct, frozen=True, kw_only=True):
     """A part of a session that is not its end."""
@@ -147,7 +151,7 @@ def event_batches(archive: EventArchive, session_id: str) -> Iterator[Sequence[E
 def _make_window(archive: EventArchive, session_id: str, events: Sequence[Event]) -> TranscriptWindow | None:
     if not events:
         return None
-    transcript = Transcript(session_id)
+    transcript = Transcript(session_id, archive.turns_before(events[0]))
     transcript.apply_all(_with_partial_replies(archive, session_id, events))
     transcript.close()
     return TranscriptWindow(

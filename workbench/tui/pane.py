@@ -29,8 +29,10 @@ from workbench.domain.values import DecisionVerdict, SeenExtent, SelectedHunk
 from workbench.tui import keymap
 from workbench.tui.widgets.line_view import JumpTarget, LineView, RowList
 from workbench.tui.widgets.pane_frame import PaneTitle
-from workbench.views.conversation import BlockHit, Transcript
-from workbench.views.conversation_blocks import ErrorBlock
+from workbench.views.conversation import Transcript
+from workbench.views.conversation_blocks import ErrorBlock, Turn
+from workbench.views.conversation_progress import CommandProgress
+from workbench.views.conversation_search import BlockHit
 from workbench.views.pipeline import PipelineRun
 from workbench.views.sessions import ChangedFile, HeaderFacts
 from workbench.views.welcome import WelcomeFacts
@@ -304,6 +306,8 @@ class ConversationModel(Struct, frozen=True, kw_only=True):
     """The first page, where there is no session to show."""
     part: str = ""
     """Which part of a long conversation is shown, where it is not the end."""
+    is_driven: bool = True
+    """Whether a living process drives the session; else nothing of it counts on."""
 
 
 class ToolsModel(Struct, frozen=True, kw_only=True):
@@ -316,6 +320,11 @@ class ToolsModel(Struct, frozen=True, kw_only=True):
     now: int
     earlier: int = 0
     """Calls that came before these and are not listed."""
+    turn: Turn | None = None
+    """The turn in view of the conversation: a small pane shows its calls only; None shows all."""
+    turns: Sequence[Turn] = ()
+    commands: Mapping[str, CommandProgress] = field(default_factory=dict[str, CommandProgress])
+    """Commands that run, by the id of their call."""
 
 
 class CallModel(Struct, frozen=True, kw_only=True):

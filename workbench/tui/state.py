@@ -4,7 +4,7 @@ Owns what is read again after which event, so that new events cost what they cha
 widget and writes nothing.
 """
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from typing import Final, Literal
 
 from msgspec import Struct, field
@@ -26,9 +26,11 @@ from workbench.domain.rows import Action, Call, PipelineState, Session, StepStat
 from workbench.domain.values import SYSTEM_SESSION, UNDO_TOOL, StepPlan
 from workbench.tui import journal_source
 from workbench.tui.journal_source import MAX_CALLS, JournalSource, TranscriptWindow
+from workbench.views.approvals import CALM_COUNTDOWN_STEP, SOON_SECONDS, seconds_left
 from workbench.views.conversation import Transcript
 from workbench.views.data_source import DataSource
 from workbench.views.pipeline import PipelineItem, PipelineRun, matrix_seconds, pipeline_run
+from workbench.views.tools import FRESH_WAIT_SECONDS
 
 MAX_RUNS: Final = 50
 """Runs that are listed: the newest ones."""
@@ -480,3 +482,57 @@ class ScreenState:
         """Show no session: the next message begins one."""
         self.current, self.transcript, self.window = None, Transcript(""), None
         self.calls, self.file_events = [], []
+
+
+def seconds_until_change(state: ScreenState, now: int) -> float | None:
+    """Return the seconds until something on the screen changes by itself; None if nothing does.
+
+    Args:
+        state: What the screen knows.
+        now: Microseconds.
+    """
+    microseconds = min(_microseconds_until_changes(state, now), default=None)
+    return None if microseconds is None else max(0, microseconds) / _MICROSECONDS
+
+
+def _microseconds_until_changes(state: ScreenState, now: int) -> Iterator[int]:
+    """Yield the microseconds until each thing that moves does so."""
+    for action in state.pending:
+        if action.expires_at is not None:
+            yield _until_countdown_step(action, action.expires_at - now, now)
+    yield from (_until_call(call, now) for call in state.calls if _counts_time(state, call))
+    if state.runs.is_moving:
+        yield _MICROSECONDS
+    current = state.current
+    if current is not None and state.transcript.is_model_asked and is_session_driven(state, current.id):
+        yield _MICROSECONDS - now % _MICROSECONDS
+    working = (session for session in state.sessions.values() if session.status == "processing")
+    if any(is_session_driven(state, session.id) for session in working):
+        yield _until_calm_step(now)
+
+
+def _until_countdown_step(action: Action, left: int, now: int) -> int:
+    shown = int(seconds_left(action, now) or 0)
+    # What is shown is rounded up to seconds, and above five minutes down to ten of them.
+    return left - (shown - 1) * _MICROSECONDS if shown >= SOON_SECONDS else (left - 1) % _MICROSECONDS + 1
+
+
+def _until_call(call: Call, now: int) -> int:
+    is_fresh = call.started_at is not None or now - call.requested_at <= FRESH_WAIT_SECONDS * _MICROSECONDS
+    return _MICROSECONDS - now % _MICROSECONDS if is_fresh else _until_calm_step(now)
+
+
+def _until_calm_step(now: int) -> int:
+    return CALM_COUNTDOWN_STEP * _MICROSECONDS - now % (CALM_COUNTDOWN_STEP * _MICROSECONDS)
+
+
+def _counts_time(state: ScreenState, call: Call) -> bool:
+    if call.finished_at is not None:
+        return False
+    return call.started_at is None or is_session_driven(state, call.session_id)
+
+
+def is_session_driven(state: ScreenState, session_id: str) -> bool:
+    """Return whether a living process drives a session; one that died says nothing any more."""
+    source = state.source
+    return not isinstance(source, JournalSource) or source.is_driven(session_id)

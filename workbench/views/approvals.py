@@ -97,15 +97,14 @@ def queue_rows(
     hunk_sizes: Mapping[str, Sequence[int]] | None = None,
     lingering: Collection[str] = frozenset[str](),
     ruled: Iterable[Call] = (),
-    verbs: Mapping[str, str] | None = None,
     undone: Collection[str] = frozenset[str](),
     cache: QueueRowCache | None = None,
 ) -> tuple[QueueRow, ...]:
     """Return the rows: pending ones in the order asked for, then decided ones, newest first.
 
     `text_filter` holds words that a row must all have. Rows in `lingering` were decided a moment ago and keep
-    their place. `ruled` are calls that a rule let pass, with their `verbs` by tool id. `cache` is filled
-    anew; a row whose inputs are those of the cache is taken from it.
+    their place. `ruled` are calls that a rule let pass. `cache` is filled anew; a row whose inputs are those
+    of the cache is taken from it.
     """
     sizes = hunk_sizes or {}
     before = {} if cache is None else dict(cache)
@@ -128,7 +127,7 @@ def queue_rows(
     waiting = [(a, row) for a, row in pairs if (row.is_pending or a.id in lingering)]
     waiting.sort(key=lambda pair: _sort_key(*pair, order))
     below = [row for a, row in pairs if not (row.is_pending or a.id in lingering)]
-    below += [_rule_decided_row(call, sessions.get(call.session_id), verbs or {}) for call in ruled]
+    below += [_rule_decided_row(call, sessions.get(call.session_id)) for call in ruled]
     below.sort(key=lambda row: (-(row.clock or 0), row.id))
     shown = [row for _, row in waiting]
     shown += [replace(row, in_decided=True) for row in below] if shows_decided else []
@@ -244,9 +243,17 @@ def _risk_word(risks: Sequence[str], word: str) -> str:
     return f"! {risks[0]}" if len(risks) == 1 else f"! {len(risks)}"
 
 
-def _rule_decided_row(call: Call, session: Session | None, verbs: Mapping[str, str]) -> QueueRow:
+TOOL_VERBS: Final[Mapping[str, str]] = {
+    "create_file": "write", "create_directory": "write", "replace_string_in_file": "edit",
+    "git.preparePr": "write", "read_file": "read", "context.read": "read", "list_dir": "read",
+    "file_search": "read", "grep_search": "read", "terminal_last_command": "read", "fetch_webpage": "fetch",
+}  # fmt: skip
+"""What the tools do that do not run something; actions carry the verb of theirs, calls do not."""
+
+
+def _rule_decided_row(call: Call, session: Session | None) -> QueueRow:
     return QueueRow(
-        id=call.id, sign="rule", verb=verbs.get(call.tool, "run"),
+        id=call.id, sign="rule", verb=TOOL_VERBS.get(call.tool, "run"),
         target=one_line(call.target, MAX_TARGET_CELLS),
         session_id=call.session_id, session_title=_session_title(session),
         clock=call.finished_at or call.requested_at,

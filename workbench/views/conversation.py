@@ -1,23 +1,18 @@
-"""A conversation as blocks: the fold of a session's events, search in it, the last event of a block.
+"""A conversation as blocks: the fold of a session's events, its turns, the last event of a block.
 
 `reply.completed` replaces what was streamed of its turn and round, `call.finished` the streamed output.
 """
 
-# Finding reads events, not blocks. Every lasting event of a session is looked at from the newest back, in a
-# thread, and only hits are kept; the part that a hit is in is folded when somebody goes there. What is
-# folded opens while the reader is at it and closes again behind them.
-
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, assert_never
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from workbench.domain import events as e
 from workbench.domain.events import Event
 from workbench.domain.fold import MemoryTables, apply_event
 from workbench.domain.rows import Action, Call
-from workbench.domain.values import Json
 from workbench.text.safe import one_line
 from workbench.views.approvals import hunk_sizes
 from workbench.views.conversation_blocks import (
@@ -35,11 +30,15 @@ from workbench.views.conversation_blocks import (
     TextBlock,
     ThoughtBlock,
     TranscriptFacts,
+    Turn,
 )
+from workbench.views.conversation_progress import CommandProgress, ModelProgress
 from workbench.views.event_text import ERROR_KEYS, PAUSE_KEYS, RunStepLog, notice_of
-from workbench.views.status_icons import call_status
+from workbench.views.status_icons import StatusName, call_status
 from workbench.views.tools import call_summary, call_target
 
+_SECOND: Final = 1_000_000
+"""Microseconds."""
 _RoundKey = tuple[str | None, int]
 
 
@@ -53,7 +52,9 @@ class Transcript:
         self._blocks = BlockOrder()
         self._rows = MemoryTables()
         self._turn: str | None = None
-        self._turns: set[str | None] = set()
+        self._turns: dict[str | None, Turn] = {}
+        self._fresh_prompts: list[PromptBlock] = []
+        """Those that no turn has begun with yet."""
         self._rounds: dict[str | None, int] = {}
         self._replies: dict[_RoundKey, ReplyBuffer] = {}
         self._whole: set[_RoundKey] = set()
@@ -63,6 +64,14 @@ class Transcript:
         self._open: set[str] = set()
         self._model = ""
         self._position = 0
+        self._turn_began: int | None = None
+        self._progress = ModelProgress()
+        self._commands: dict[str, CommandProgress] = {}
+        self._executing: set[str] = set()
+        self._now: int | None = None
+        """The moment that running things are measured at; None while nobody looks."""
+        self._counted: int | None = None
+        """The second for which it was last said what the model does."""
 
     @property
     def blocks(self) -> tuple[Block, ...]:
@@ -75,6 +84,7 @@ class Transcript:
             turns=self._turns_before + len(self._turns), is_working=self._turn is not None,
             waiting=sum(call.state == "pending" and call.action_id is not None for call in calls),
             queued=self._blocks.queued, model=self._model, position=self._position,
+            turn_seconds=self._turn_seconds(),
         )  # fmt: skip
 
     @property
@@ -95,6 +105,7 @@ class Transcript:
         for row in rows:
             self._rows.put(row)
         self._add(event)
+        self._measure(event)
         for row in rows:
             if isinstance(row, Call):
                 self._show_call(row, event)
@@ -141,6 +152,7 @@ class Transcript:
                 self._error(event, body)
             case e.ProgressReported() | e.HookRan():
                 pass
+        self._progress.apply(event)
 
     def _add_of_call(self, event: Event, body: e.CallBody) -> None:
         match body:
@@ -148,9 +160,11 @@ class Transcript:
                 self._output_streamed(event, body)
             case e.CallExecuting():
                 self._blocks.retire_keys()
+            case e.ProcessStarted():
+                self._commands[event.call_id or ""] = CommandProgress(limit_seconds=body.limit_seconds)
             case e.CallFinished():
                 self._call_finished(event, body)
-            case e.CallProposed() | e.ProcessStarted() | e.FileChanged():
+            case e.CallProposed() | e.FileChanged():
                 pass
 
     def apply_all(self, events: Iterable[Event]) -> set[str]:
@@ -160,6 +174,69 @@ class Transcript:
         """End this part of a session: nothing in it streams any more or waits for a key."""
         self._close_open()
         self._blocks.retire_keys()
+        self._progress.end()
+
+    # --- what goes on now ---------------------------------------------------------------------------
+
+    @property
+    def turns(self) -> tuple[Turn, ...]:
+        """Return the turns, oldest first, as they stand."""
+        failed = Counter(call.turn_id for call in self._rows.calls.values() if call.state == "failed")
+        is_asking = any(call.state == "pending" and call.action_id for call in self._rows.calls.values())
+        turns = (replace(turn, failed=failed[key]) for key, turn in self._turns.items())
+        return tuple(
+            replace(turn, sign="waiting") if is_asking and turn.id == self._turn else turn for turn in turns
+        )
+
+    @property
+    def calls(self) -> tuple[Call, ...]:
+        return tuple(self._rows.calls.values())
+
+    def turn_of(self, blocks: Sequence[Block], index: int) -> Turn | None:
+        """Return the turn that a block of some belongs to; the last turn for an index behind them."""
+        if index >= len(blocks):
+            return next(reversed(self._turns.values()), None)
+        starts = {turn.block_id: turn for turn in self._turns.values()}
+        above = (starts[block.id] for block in reversed(blocks[: index + 1]) if block.id in starts)
+        return next(above, next(iter(self._turns.values()), None))
+
+    @property
+    def is_model_asked(self) -> bool:
+        return self._progress.phase is not None
+
+    @property
+    def commands(self) -> Mapping[str, CommandProgress]:
+        """Return the commands that run, by the id of their call."""
+        return self._commands
+
+    def tick(self, now: int | None) -> set[str]:
+        """Measure what goes on at a moment, or at none where nothing drives it; return what changed."""
+        self._now = now
+        self._blocks.begin()
+        if now is None or now // _SECOND != self._counted:
+            self._put_progress()
+        for call_id in self._executing:
+            self._show_call(self._rows.calls[call_id])
+        return self._blocks.changed()
+
+    def _measure(self, event: Event) -> None:
+        """Show at once that the model began something else; what only counts on waits for the next second."""
+        if self._now is None:
+            return
+        self._now = max(self._now, event.at)
+        shown = self._blocks.progress
+        if (shown.phase if shown else None) != self._progress.phase or isinstance(event.body, e.TurnStarted):
+            self._put_progress()
+
+    def _put_progress(self) -> None:
+        self._counted = None if self._now is None else self._now // _SECOND
+        self._blocks.put_progress(None if self._now is None else self._progress.block(self._now))
+
+    def _turn_seconds(self) -> int | None:
+        is_working = self._turn is not None and (self.is_model_asked or bool(self._executing))
+        if self._now is None or self._turn_began is None or not is_working:
+            return None
+        return max(0, self._now - self._turn_began) // _SECOND
 
     def toggle(self, block_id: str) -> set[str]:
         """Fold or open a thought, or the output of a call line; return the ids that changed."""
@@ -186,6 +263,7 @@ class Transcript:
             id=f"prompt:{event.id}", at=event.at, text=body.text, is_queued=self._turn is not None
         )
         self._blocks.append(prompt)
+        self._fresh_prompts.append(prompt)
 
     def _turn_started(self, event: Event, body: e.TurnStarted) -> None:
         self._drop_streamed((event.turn_id, body.round))
@@ -193,14 +271,24 @@ class Transcript:
         self._blocks.retire_keys()
         if event.turn_id != self._turn:
             self._blocks.take_queued()
+            self._turn_began = event.at if body.round == 1 else None
         self._turn = event.turn_id
-        self._turns.add(event.turn_id)
+        if event.turn_id not in self._turns:
+            prompt = self._fresh_prompts[0] if self._fresh_prompts else None
+            self._turns[event.turn_id] = Turn(
+                id=event.turn_id or "", number=self._turns_before + len(self._turns) + 1,
+                block_id=prompt.id if prompt else "", sign="running",
+                title=one_line(prompt.text.lstrip(), MAX_TURN_TITLE_CELLS) if prompt else "",
+            )  # fmt: skip
+            self._fresh_prompts = []
         self._rounds[event.turn_id] = body.round
         self._model = body.model
 
     def _turn_ended(self, event: Event, body: e.TurnEnded) -> None:
         self._close_open()
         self._turn = None
+        if (turn := self._turns.get(event.turn_id)) is not None:
+            self._turns[event.turn_id] = replace(turn, sign=_TURN_SIGNS[body.outcome])
         if body.outcome == "interrupted":
             self._notice(event, "stopped", "You stopped the agent.", PAUSE_KEYS)
         elif body.outcome == "limit":
@@ -275,13 +363,15 @@ class Transcript:
         if call is None or call.state != "executing":
             return
         text = self._outputs.setdefault(call_id, OutputBuffer()).add(body.offset, body.text)
+        self._commands.setdefault(call_id, CommandProgress()).take_output(text)
         self._put_output(call, event.at, text, len(text), is_open=True)
-        self._show_call(call, event)
+        self._show_call(call)
 
     def _call_finished(self, event: Event, body: e.CallFinished) -> None:
         call_id = event.call_id or ""
         call = self._rows.calls.get(call_id)
         self._outputs.pop(call_id, None)
+        self._commands.pop(call_id, None)
         if call is None or call.finished_at != event.at:
             return
         self._blocks.remove(_output_key(call_id))
@@ -296,7 +386,15 @@ class Transcript:
         )  # fmt: skip
         self._blocks.put(output, behind=_call_key(call.id))
 
-    def _show_call(self, call: Call, event: Event) -> None:
+    def _show_call(self, call: Call, event: Event | None = None) -> None:
+        command = self._commands.get(call.id)
+        elapsed = None
+        if call.state == "executing":
+            self._executing.add(call.id)
+            if self._now is not None:
+                elapsed = max(0, self._now - (call.started_at or self._now)) // _SECOND
+        else:
+            self._executing.discard(call.id)
         action = self._rows.actions.get(call.action_id or "")
         words = call_summary(call, action, self._hunks.get(call.action_id or "", ()))
         key = _call_key(call.id)
@@ -305,9 +403,11 @@ class Transcript:
             sign=call_status(call, action)[0], tool=one_line(call.tool, 64), target=call_target(call),
             right=words.right, right_meaning=words.meaning, is_by_rule=call.rule is not None, note=words.note,
             note_quote=words.quote, has_output=self._blocks.get(_output_key(call.id)) is not None,
-            is_folded=key not in self._open, ran_ms=call.duration_ms or 0,
+            is_folded=key not in self._open, ran_ms=call.duration_ms or 0, elapsed=elapsed,
+            limit_seconds=command.limit_seconds if command else None,
+            last_line=command.last_line if command and elapsed is not None else "",
         )  # fmt: skip
-        body = event.body
+        body = event.body if event is not None else None
         replaced = body.replaces if isinstance(body, e.CallProposed) else None
         self._blocks.put(line, behind=_call_key(replaced) if replaced else None)
 
@@ -360,113 +460,11 @@ def _output_key(call_id: str) -> str:
     return f"output:{call_id}"
 
 
-MAX_SEARCH_CHARS: Final = 200
-
-
-class BlockHit(Struct, frozen=True, kw_only=True):
-    """A block that holds the words."""
-
-    number: int
-    at: int
-    block_id: str
-
-
-def block_hits(event: Event, wanted: str) -> list[BlockHit]:
-    folded = wanted.casefold()
-    return [
-        BlockHit(number=event.sequence_number, at=event.at, block_id=block_id)
-        for block_id, text in _searchable_texts(event)
-        if folded in text.casefold()
-    ]
-
-
-def _searchable_texts(event: Event) -> Iterator[tuple[str, str]]:
-    match event.body:
-        case e.PromptSubmitted(text=text):
-            yield f"prompt:{event.id}", text
-        case e.ReplyCompleted():
-            yield from _reply_texts(event, event.body)
-        case e.CallProposed(tool=tool, target=target):
-            yield f"call:{event.call_id}", f"{tool} {target}"
-        case e.CallFinished(preview=preview):
-            yield f"output:{event.call_id}", preview
-        case e.ActionRejected(reason=reason) | e.ActionApproved(reason=reason):
-            yield f"call:{event.call_id}", reason or ""
-        case e.ErrorRaised(message=message, details=details, remedy=remedy):
-            yield f"error:{event.id}", f"{message}\n{details}\n{remedy}"
-        case e.MarkAdded(label=label):
-            yield f"notice:{event.id}", label
-        case _:
-            pass
-
-
-def _reply_texts(event: Event, body: e.ReplyCompleted) -> Iterator[tuple[str, str]]:
-    key = f"{event.turn_id}:{body.round}"
-    yield f"thought:{key}", body.thinking
-    yield f"text:{key}", body.text
-    for call in body.calls:
-        yield f"call:{call.call_id}", f"{call.tool} {_first_argument_text(call.arguments.values())}"
-
-
-def _first_argument_text(values: Iterable[Json]) -> str:
-    return next((value for value in values if isinstance(value, str)), "")
-
-
-class ConversationSearch:
-    """The hits of one search, as far as they are known, and the one the reader is at."""
-
-    def __init__(self, text: str = "", place: int = 0) -> None:
-        """Begin a search; `place` is the time of the last event on the screen, in microseconds."""
-        self.text = text[:MAX_SEARCH_CHARS]
-        self.is_whole = False
-        """Whether every event was looked at."""
-        self.current: BlockHit | None = None
-        self.place = place
-        self._by_block: dict[str, BlockHit] = {}
-        self._hits: list[BlockHit] = []
-        self._order: dict[str, int] = {}
-
-    def __len__(self) -> int:
-        return len(self._hits)
-
-    def add(self, hits: Iterable[BlockHit], *, is_whole: bool = False) -> None:
-        """Take hits in; a block counts once, by its earliest event."""
-        self.is_whole = self.is_whole or is_whole
-        for hit in hits:
-            known = self._by_block.get(hit.block_id)
-            if known is None or hit.number < known.number:
-                self._by_block[hit.block_id] = hit
-        self._hits = sorted(self._by_block.values(), key=lambda hit: hit.number)
-        self._order = {hit.block_id: index for index, hit in enumerate(self._hits)}
-
-    def first(self) -> BlockHit | None:
-        """Return the last hit at or above the reader's place, else the first below; None until known."""
-        above = [hit for hit in self._hits if hit.at <= self.place]
-        if above:
-            return above[-1]
-        return self._hits[0] if self._hits and self.is_whole else None
-
-    def next(self, step: int) -> BlockHit | None:
-        """Return the next (1) or previous (-1) hit; None at the end."""
-        if self.current is None:
-            return self.first()
-        index = self._order[self.current.block_id] + step
-        return self._hits[index] if 0 <= index < len(self._hits) else None
-
-    @property
-    def number(self) -> int:
-        """Return which hit the reader is at, from 1; 0 for none."""
-        return 0 if self.current is None else self._order[self.current.block_id] + 1
-
-    @property
-    def words(self) -> str:
-        """Return how many there are: `3 of 17`, with a plus while more may come."""
-        if not self._hits:
-            return "nothing" if self.is_whole else "looking"
-        total = f"{len(self._hits):,}{'' if self.is_whole else '+'}"
-        return f"{self.number:,} of {total}" if self.current else total
-
-
+MAX_TURN_TITLE_CELLS: Final = 80
+_TURN_SIGNS: Final[Mapping[str, StatusName]] = {
+    "done": "ok", "error": "failed", "interrupted": "cancelled", "limit": "cancelled",
+    "unattended": "expired",
+}  # fmt: skip
 _TURN_END_EVENTS: Final = (e.TurnEnded, e.SessionStatusChanged, e.LeaseTaken, e.LeaseReleased)
 
 

@@ -76,6 +76,11 @@ class CallBlock(Struct, frozen=True, kw_only=True):
     has_output: bool = False
     is_folded: bool = True
     ran_ms: int = 0
+    elapsed: int | None = None
+    """Whole seconds it has run so far; None where nobody counts them."""
+    limit_seconds: float | None = None
+    last_line: str = ""
+    """What it wrote last, one safe line."""
 
 
 class CallGroupBlock(Struct, frozen=True, kw_only=True):
@@ -140,6 +145,31 @@ class NoticeBlock(Struct, frozen=True, kw_only=True):
     keys: tuple[tuple[str, str], ...] = ()
 
 
+ModelPhase = Literal["reads", "thinks", "writes"]
+
+
+class ProgressBlock(Struct, frozen=True, kw_only=True):
+    """What the model does now: `● qwen3-coder reads  12 s  8.4k tok, usually 9 s`; below what was said."""
+
+    at: int
+    phase: ModelPhase
+    model: str
+    """One safe line."""
+    seconds: int | None
+    """Since it was asked, or since its first word; None where the beginning is not known."""
+    tokens: int = 0
+    """Estimated: of the request while it reads, then of the reply; 0 is not known."""
+    usual: float | None = None
+    """Seconds after which the same model usually says its first word."""
+    bars: tuple[int | None, ...] = ()
+    """Bytes of each of the last seconds; None before the first word."""
+    rate: int | None = None
+    """Tokens a second, estimated."""
+    silent: int = 0
+    """Seconds without a word, where they are many."""
+    id: str = "progress"
+
+
 Block = (
     PromptBlock
     | TextBlock
@@ -150,7 +180,22 @@ Block = (
     | OutputBlock
     | ErrorBlock
     | NoticeBlock
+    | ProgressBlock
 )
+
+
+class Turn(Struct, frozen=True, kw_only=True):
+    """One turn of a conversation in a list of them."""
+
+    id: str
+    number: int
+    block_id: str
+    """The prompt that it begins with; empty where it has none."""
+    title: str
+    """The first words of the prompt, one safe line."""
+    sign: StatusName
+    failed: int = 0
+    """Calls that failed."""
 
 
 class TranscriptFacts(Struct, frozen=True, kw_only=True):
@@ -163,6 +208,8 @@ class TranscriptFacts(Struct, frozen=True, kw_only=True):
     model: str = ""
     position: int = 0
     """Of the last event folded; where reading goes on."""
+    turn_seconds: int | None = None
+    """How long the turn has lasted, while something of it works and its beginning is known."""
 
 
 class BlockOrder:
@@ -174,6 +221,7 @@ class BlockOrder:
         self._changed: set[str] = set()
         self._open: set[str] = set()
         self._keyed: set[str] = set()
+        self._progress: ProgressBlock | None = None
         self.queued = 0
         """How many prompts stand at the end, not yet begun."""
 
@@ -185,7 +233,21 @@ class BlockOrder:
         return set(self._changed)
 
     def all(self) -> tuple[Block, ...]:
-        return tuple(self._blocks[key] for key in self._order)
+        blocks = [self._blocks[key] for key in self._order]
+        if self._progress is not None:
+            blocks.insert(len(blocks) - self.queued, self._progress)
+        return tuple(blocks)
+
+    @property
+    def progress(self) -> ProgressBlock | None:
+        """Return what the model does now, which stands above the queued prompts."""
+        return self._progress
+
+    def put_progress(self, block: ProgressBlock | None) -> None:
+        known = self._progress
+        if block != known:
+            self._progress = block
+            self._changed.add("progress")
 
     def get(self, key: str) -> Block | None:
         return self._blocks.get(key)

@@ -175,12 +175,6 @@ def time_spans(rows: Sequence[ToolRow], axis: TimeAxis, now: int) -> tuple[TimeS
     )
 
 
-def elapsed_text(milliseconds: int) -> str:
-    """Return how long something open has lasted, in whole seconds: it moves once a second."""
-    seconds = milliseconds // 1000
-    return f"{seconds} s" if seconds < 60 else duration_text(seconds)
-
-
 def decided_by_text(call: Call) -> str:
     """Return who let a call pass or did not: `§ R3`, `you`, `auto`, `asks`, `the gate`."""
     if call.rule is not None:
@@ -208,9 +202,9 @@ def _tool_row(call: Call, action: Action | None, now: int) -> ToolRow:
 
 def _shown_time(call: Call, run_ms: int | None, wait_ms: int | None) -> str:
     if call.state == "pending" and wait_ms is not None:
-        return elapsed_text(wait_ms)
+        return duration_text(wait_ms // 1000, counts_on=True)
     if call.state == "executing":
-        return elapsed_text(run_ms or 0)
+        return duration_text((run_ms or 0) // 1000, counts_on=True)
     if call.state == "approved":
         return "approved"
     return duration_text(run_ms / 1000) if run_ms is not None else ""

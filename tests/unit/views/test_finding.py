@@ -15,7 +15,8 @@ from workbench.domain.events import (
     TurnStarted,
 )
 from workbench.domain.values import GateVerdict, ReplyCall
-from workbench.views.conversation import BlockHit, ConversationSearch, Transcript, block_hits
+from workbench.views.conversation import Transcript
+from workbench.views.conversation_search import BlockHit, ConversationSearch, block_hits
 
 READ = ReplyCall(call_id="c1", provider_call_id="p1", tool="read_file", arguments={"path": "src/Ärger.py"})
 REPLY = ReplyCompleted(text="I rename it.", thinking="Which one?", calls=(READ,))

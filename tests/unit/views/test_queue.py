@@ -118,7 +118,7 @@ def test_what_was_decided_a_moment_ago_stays_where_it_was():
 
 def test_what_a_rule_let_pass_stands_among_the_decided_and_is_not_yours():
     passed = call("c9", rule="R3", finished_at=NOW - 5, verdict_by="R3")
-    rows = shown([*ASKED], ruled=[passed], verbs={"read_file": "read"})
+    rows = shown([*ASKED], ruled=[passed])
     row = next(row for row in rows if row.id == "c9")
     assert (row.sign, row.verb, row.state_word, row.is_action, row.can_batch) == (
         "rule",

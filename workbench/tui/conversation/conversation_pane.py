@@ -12,9 +12,11 @@ from textual.widget import Widget
 from workbench.domain.events import Event
 from workbench.domain.rows import Session
 from workbench.render.cells import safe_content
+from workbench.text.human import countdown_text
 from workbench.text.safe import one_line
 from workbench.tui import journal_source, keymap, render_context
 from workbench.tui.conversation.transcript_view import TranscriptView
+from workbench.tui.conversation.turn_list import TurnNavigation
 from workbench.tui.pane import (
     ConversationModel,
     KeysChanged,
@@ -27,7 +29,8 @@ from workbench.tui.pane import (
     StepOpened,
     TranscriptPartWanted,
 )
-from workbench.views.conversation import BlockHit, ConversationSearch, Transcript, block_hits
+from workbench.tui.widgets.line_view import RowList
+from workbench.views.conversation import Transcript
 from workbench.views.conversation_blocks import (
     Block,
     CallBlock,
@@ -36,11 +39,14 @@ from workbench.views.conversation_blocks import (
     ErrorBlock,
     NoticeBlock,
     OutputBlock,
+    ProgressBlock,
     PromptBlock,
     StepBlock,
     TextBlock,
     ThoughtBlock,
+    Turn,
 )
+from workbench.views.conversation_search import BlockHit, ConversationSearch, block_hits
 from workbench.views.data_source import DataSource
 from workbench.views.welcome import WelcomeFacts
 
@@ -67,6 +73,7 @@ class ConversationPane(Pane):
         self._transcript: Transcript | None = None
         self._session: Session | None = None
         self._part = ""
+        self._turns = TurnNavigation(self.view)
         self._is_asked = False
         self._folding = CompactView()
         self.presenter: SessionPresenter | None = None
@@ -93,16 +100,32 @@ class ConversationPane(Pane):
         if self._transcript is not None and self._transcript.session_id != view.transcript.session_id:
             self.end_finding()
         self._session, self._transcript = view.session, view.transcript
+        self._turns.transcript = view.transcript
         self._is_asked = False
         unread, was, self._part = self.view.unread, self._part, view.part
         self.view.has_later = bool(view.part)
         self.view.empty = self._empty_lines(view)
         self.view.page = None if view.welcome is None else self._page(view.welcome)
-        if view.changed is None or view.changed:
-            self._put(view.transcript.blocks, view.changed)
+        changed, counted = view.changed, self._count_on(view.now, is_driven=view.is_driven)
+        changed = None if changed is None else changed | counted
+        if changed is None or changed:
+            self._put(view.transcript.blocks, changed)
             if was != view.part:
                 self.view.unread = unread
         self._show_title()
+        self._note_turn()
+
+    def tick(self, now: int) -> None:
+        is_driven = self.presenter is None or self.presenter.is_driven
+        if self._transcript is not None and (changed := self._count_on(now, is_driven=is_driven)):
+            self._put(self._transcript.blocks, changed)
+        self._show_title()
+
+    def _count_on(self, now: int, *, is_driven: bool) -> set[str]:
+        """Measure what goes on at the end of the conversation; return the ids of blocks that changed."""
+        if self._transcript is None or self._part:
+            return set()
+        return self._transcript.tick(now if is_driven else None)
 
     def _put(self, blocks: Sequence[Block], changed: Collection[str] | None) -> None:
         if self.view.is_compact:
@@ -120,6 +143,7 @@ class ConversationPane(Pane):
         """Say whether there is more below, and ask for another part of a long one where this one ends."""
         message.stop()
         self._show_title()
+        self._note_turn()
         view = self.view
         if self._is_asked or view.is_following or not view.blocks:
             return
@@ -132,6 +156,35 @@ class ConversationPane(Pane):
     def _ask_for_part(self, where: str, step: int = 0) -> None:
         self._is_asked = True
         self.post_message(TranscriptPartWanted(where, step))
+
+    @property
+    def turn_in_view(self) -> Turn | None:
+        """Return the turn of the block under the cursor, else of the last one on the screen."""
+        return self._turns.in_view
+
+    def _note_turn(self) -> None:
+        """Have the tools follow where another turn comes into view."""
+        if self._turns.look() and self.presenter is not None:
+            self.presenter.tools()
+
+    def on_resize(self) -> None:
+        """Put the list of turns beside the text where there is room."""
+        self._turns.fit(self)
+
+    def on_row_list_clicked(self, message: RowList.Clicked) -> None:
+        """Go to a turn that was clicked."""
+        message.stop()
+        self.view.focus()
+        self._turns.go_to(message.row_id)
+
+    def move_turn(self, step: int) -> None:
+        """Go to the next (1) or previous (-1) turn; behind the last one to the end."""
+        if self._turns.move(step):
+            return
+        if step > 0:
+            self.move_to_end(is_last=True)
+        else:
+            self._ask_for_part("earlier", step)
 
     def part_shown(self) -> None:
         """Note that a part that was asked for is shown, or that there is none."""
@@ -146,7 +199,8 @@ class ConversationPane(Pane):
     def forked_block(self) -> Block | None:
         """Return the block that a fork goes on from; None is the end, where nothing more was said."""
         block, blocks = self.view.cursor_block, self.view.blocks
-        return None if block is None or (not self._part and block is blocks[-1]) else block
+        is_end = block is not None and not self._part and block is blocks[-1]
+        return None if is_end or isinstance(block, ProgressBlock) else block
 
     # --- the title ------------------------------------------------------------------------------
 
@@ -173,6 +227,8 @@ class ConversationPane(Pane):
         turn = Content(f"turn {facts.turns}")
         if facts.is_working:
             turn = Content.assemble((glyphs.of("running"), ink.of("info")), " ", turn)
+        if facts.turn_seconds is not None:
+            turn = Content.assemble(turn, (f"  {countdown_text(facts.turn_seconds)}", ink.of("muted")))
         return new, turn
 
     def _empty_lines(self, view: ConversationModel) -> list[Content]:
@@ -452,6 +508,8 @@ def _plain_block_text(block: Block) -> str:
             return block.note or block.name
         case CallGroupBlock():
             return f"{len(block.call_ids)} calls"
+        case ProgressBlock():
+            return f"{block.model} {block.phase}"
         case ErrorBlock():
             return "\n".join(part for part in (block.message, block.details, block.remedy) if part)
 

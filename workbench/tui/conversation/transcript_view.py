@@ -29,6 +29,7 @@ from workbench.views.conversation_blocks import (
     ErrorBlock,
     NoticeBlock,
     OutputBlock,
+    ProgressBlock,
     PromptBlock,
     StepBlock,
     TextBlock,
@@ -37,6 +38,8 @@ from workbench.views.conversation_blocks import (
 
 OPEN_TAIL = 16_384
 """Characters shown of an output or a thought that is still being written: its end."""
+MAX_TEXT_CELLS = 100
+"""Cells of a line at most: longer ones are hard to read, and results would be far from their tool."""
 _MAX_DRAWN_BLOCKS = 512
 """Drawn blocks that are kept; any other is drawn again when it is looked at."""
 
@@ -89,7 +92,9 @@ class BlockView(LineView):
             return
         anchor = self._anchor()
         first = self._first_difference(blocks, changed)
-        new = sum(block.id not in self._index for block in blocks[first:])
+        new = sum(
+            block.id not in self._index and not isinstance(block, ProgressBlock) for block in blocks[first:]
+        )
         self._take_over(blocks, first, changed)
         self._restore(anchor)
         self.unread = 0 if self.is_following or self.is_at_end else self.unread + new
@@ -151,7 +156,8 @@ class BlockView(LineView):
         touched, is_below = set(changed), True
         for block in blocks[first:]:
             if is_below and not is_hidden(block):
-                touched.add(block.id)
+                # What the model does changes with whatever changes the blank rows above it.
+                touched |= set() if isinstance(block, ProgressBlock) else {block.id}
                 is_below = False
             is_below = is_below or block.id in changed or block.id not in self._index
         return touched
@@ -173,7 +179,9 @@ class BlockView(LineView):
         match block:
             case OutputBlock(is_folded=True):
                 return 0
-            case ThoughtBlock(is_folded=True) | CallBlock() | CallGroupBlock() | StepBlock():
+            case (
+                ThoughtBlock(is_folded=True) | CallBlock() | CallGroupBlock() | StepBlock() | ProgressBlock()
+            ):
                 return 1
             case TextBlock() | PromptBlock() | OutputBlock() | ThoughtBlock():
                 return 2 + block.text.count("\n") + len(block.text) // width
@@ -262,7 +270,7 @@ class BlockView(LineView):
         self.post_message(self.Looked(self))
 
     def on_width(self, width: int) -> None:
-        anchor = self._anchor()
+        anchor, width = self._anchor(), min(width, MAX_TEXT_CELLS)
         if width != self._wrapped:
             self._wrapped = width
             self._forget_drawn()
@@ -342,7 +350,7 @@ class BlockView(LineView):
         if is_cursor:
             bar = Content.styled(render_context.context_of(self).glyphs.of("cursor"), ink.of("info"))
             content = Content.assemble(bar, content[1:])
-        return cells.line_strip(content, width, style)
+        return cells.line_strip(content, min(width, self._wrapped), style)
 
     def _with_hits(self, line: Content) -> Content:
         if not self.find:
@@ -373,6 +381,10 @@ def is_hidden(block: Block) -> bool:
     return isinstance(block, OutputBlock) and block.is_folded
 
 
+def _has_no_cursor(block: Block) -> bool:
+    return is_hidden(block) or isinstance(block, ProgressBlock)
+
+
 _ROWS_AROUND_CURSOR = 2
 """Lines that are shown above and below a hit."""
 
@@ -392,6 +404,15 @@ class TranscriptView(BlockView):
         """Return the block under the cursor."""
         index = self._index.get(self.cursor or "")
         return None if index is None else self.blocks[index]
+
+    @property
+    def block_in_view(self) -> int:
+        """Return the index of the block that the reader is at; behind the last one while they follow."""
+        if self.is_following or not self._line_count or not len(self._heights):
+            return len(self.blocks)
+        cursor = self._cursor_on_screen() if self.has_focus else None
+        last = min(self.visible_lines.stop, self._heights.total) - 1
+        return self._heights.at(max(0, last))[0] if cursor is None else cursor
 
     def put_cursor(self, block_id: str | None, *, is_revealed: bool = True) -> None:
         """Put the cursor on a block at the reader's wish."""
@@ -466,7 +487,7 @@ class TranscriptView(BlockView):
 
     def _step(self, index: int, rows: int) -> None:
         index += rows
-        while 0 <= index < len(self.blocks) and is_hidden(self.blocks[index]):
+        while 0 <= index < len(self.blocks) and _has_no_cursor(self.blocks[index]):
             index += rows
         if 0 <= index < len(self.blocks):
             self.put_cursor(self.blocks[index].id)
@@ -481,7 +502,9 @@ class TranscriptView(BlockView):
     def _block_on_screen(self, *, is_last: bool) -> str:
         lines = self.visible_lines
         line = lines.stop - 1 if is_last else lines.start
-        return self.blocks[self._heights.at(max(0, min(line, self._heights.total - 1)))[0]].id
+        index = self._heights.at(max(0, min(line, self._heights.total - 1)))[0]
+        # What the model does now comes and goes: no place for a cursor.
+        return self.blocks[index - (index > 0 and isinstance(self.blocks[index], ProgressBlock))].id
 
     def move_to_end(self, *, is_last: bool) -> None:
         """Go to the first block, or to the end and stay there."""
@@ -505,9 +528,18 @@ class TranscriptView(BlockView):
         """Go to the end and stay there while more comes."""
         self.is_following = True
         self._restore(None)
-        shown = [block for block in self.blocks[-8:] if not is_hidden(block)]
+        shown = [block for block in self.blocks[-8:] if not _has_no_cursor(block)]
         self.put_cursor(shown[-1].id if shown else None, is_revealed=False)
         self._set_following(True)
+
+    def go_to_top(self, block_id: str) -> None:
+        """Put the cursor on a block, its first line at the top; what comes below does not scroll it away."""
+        index = self._index.get(block_id)
+        if index is not None:
+            self.put_cursor(block_id)
+            self.scroll_to_line(self._heights.top(index) + self._gap(index))
+            self.stay()
+            self.post_message(self.Looked(self))
 
     def move_to_problem(self, step: int) -> bool:
         """Go to the next (1) or previous (-1) prompt, error or notice with keys; False without one."""

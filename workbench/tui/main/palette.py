@@ -31,7 +31,7 @@ from workbench.tui.conversation.completion import SLASH_COMMANDS, best_file_matc
 from workbench.tui.render_context import glyphs, ink
 from workbench.tui.widgets.dialog import Dialog
 from workbench.tui.widgets.line_view import RowList, RowPlacement
-from workbench.views.conversation import MAX_SEARCH_CHARS, block_hits
+from workbench.views.conversation_search import MAX_SEARCH_CHARS, block_hits
 from workbench.views.library import SearchTerm, fts_expression, parse_query, search_hit
 from workbench.views.sessions import session_title
 

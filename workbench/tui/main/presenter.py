@@ -10,7 +10,7 @@ reads otherwise; while nothing counts down there is none.
 # The screen wakes twice a second at most for what counts down: each of hundreds of questions has its own
 # second.
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from textual.timer import Timer
@@ -23,7 +23,6 @@ from workbench.tui import keymap
 from workbench.tui.approvals import approval_selection
 from workbench.tui.approvals.approval_selection import NARROW_LABEL_COLUMNS
 from workbench.tui.approvals.decision_writer import DecisionHandler
-from workbench.tui.journal_source import JournalSource
 from workbench.tui.main.bars import FooterKey, Tab
 from workbench.tui.main.context import MainContext, SessionPanes, WorkspaceStatus
 from workbench.tui.main.places import PANE_PLACES
@@ -38,74 +37,26 @@ from workbench.tui.pane import (
     ToolsModel,
     TranscriptPartWanted,
 )
-from workbench.tui.state import ScreenState, StateChange, TranscriptPart
+from workbench.tui.state import (
+    ScreenState,
+    StateChange,
+    TranscriptPart,
+    is_session_driven,
+    seconds_until_change,
+)
 from workbench.views import approvals, sessions, tools
 from workbench.views.action_detail import ActionDetail, CommandParts, action_detail
-from workbench.views.approvals import CALM_COUNTDOWN_STEP, SOON_SECONDS, hunk_sizes, seconds_left
+from workbench.views.approvals import hunk_sizes
 from workbench.views.data_source import SealedContentGone
 from workbench.views.sessions import HeaderFacts
-from workbench.views.tools import FRESH_WAIT_SECONDS
 
 if TYPE_CHECKING:
     from workbench.tui.main.screen import MainScreen
     from workbench.views.detail_pages import DetailPage
     from workbench.views.welcome import WelcomeFacts
 
-_SECOND: Final = 1_000_000
-"""Microseconds."""
 DRIVER_CHECK_SECONDS: Final = 10
 """While something works or waits, what drives it is looked at so often."""
-
-
-def seconds_until_change(state: ScreenState, now: int) -> float | None:
-    """Return the seconds until something on the screen changes by itself; None if nothing does.
-
-    Args:
-        state: What the screen knows.
-        now: Microseconds.
-    """
-    microseconds = min(_microseconds_until_changes(state, now), default=None)
-    return None if microseconds is None else max(0, microseconds) / _SECOND
-
-
-def _microseconds_until_changes(state: ScreenState, now: int) -> Iterator[int]:
-    """Yield the microseconds until each thing that moves does so."""
-    for action in state.pending:
-        if action.expires_at is not None:
-            yield _until_countdown_step(action, action.expires_at - now, now)
-    yield from (_until_call(call, now) for call in state.calls if _counts_time(state, call))
-    if state.runs.is_moving:
-        yield _SECOND
-    working = (session for session in state.sessions.values() if session.status == "processing")
-    if any(is_session_driven(state, session.id) for session in working):
-        yield _until_calm_step(now)
-
-
-def _until_countdown_step(action: Action, left: int, now: int) -> int:
-    shown = int(seconds_left(action, now) or 0)
-    # What is shown is rounded up to seconds, and above five minutes down to ten of them.
-    return left - (shown - 1) * _SECOND if shown >= SOON_SECONDS else (left - 1) % _SECOND + 1
-
-
-def _until_call(call: Call, now: int) -> int:
-    is_fresh = call.started_at is not None or now - call.requested_at <= FRESH_WAIT_SECONDS * _SECOND
-    return _SECOND - now % _SECOND if is_fresh else _until_calm_step(now)
-
-
-def _until_calm_step(now: int) -> int:
-    return CALM_COUNTDOWN_STEP * _SECOND - now % (CALM_COUNTDOWN_STEP * _SECOND)
-
-
-def _counts_time(state: ScreenState, call: Call) -> bool:
-    if call.finished_at is not None:
-        return False
-    return call.started_at is None or is_session_driven(state, call.session_id)
-
-
-def is_session_driven(state: ScreenState, session_id: str) -> bool:
-    """Return whether a living process drives a session; one that died says nothing any more."""
-    source = state.source
-    return not isinstance(source, JournalSource) or source.is_driven(session_id)
 
 
 _MINUTE: Final = 60.0
@@ -209,6 +160,12 @@ class SessionPresenter:
         """Return whether a session can be begun, or there is one."""
         return bool(self.state.sessions) or self.status.has_model
 
+    @property
+    def is_driven(self) -> bool:
+        """Return whether a living process drives the session on show."""
+        current = self.state.current
+        return current is not None and is_session_driven(self.state, current.id)
+
     def conversation(self, changed: frozenset[str] | None) -> None:
         """Show the conversation of the session on show."""
         state = self.state
@@ -218,6 +175,7 @@ class SessionPresenter:
                 transcript=state.shown,
                 changed=changed,
                 part="" if state.window is None else state.window.words,
+                is_driven=self.is_driven,
                 now=state.source.now(),
                 welcome=self.welcome(),
             )
@@ -303,10 +261,13 @@ class SessionPresenter:
         self.panes.tools.show(
             ToolsModel(
                 session=state.current,
-                calls=state.calls,
+                calls=state.calls if state.window is None else state.shown.calls,
                 actions=state.actions,
                 now=state.source.now(),
-                earlier=state.earlier_calls,
+                earlier=state.earlier_calls if state.window is None else 0,
+                turn=self.panes.conversation.turn_in_view,
+                turns=state.shown.turns,
+                commands=state.transcript.commands,
             )
         )
 
@@ -505,11 +466,16 @@ class Presenter(SessionPresenter):
             label="all keys" if screen.size.width >= 100 else "keys",
         )
         if self._widgets.composer.has_focus_within:
+            current = self.state.current
+            is_working = current is not None and current.status == "processing"
+            stop = keymap.printed_keys(keymap.key_of("app.agent-stop"), users)
             footer_keys = [
                 FooterKey(keys=keymap.printed_keys(key, users), label=self._label_in_composer(key))
                 for key in sorted(keymap.keys_of_scopes(["composer"]), key=lambda key: key.footer)
                 if key.footer
             ]
+            if is_working:
+                footer_keys.insert(1, FooterKey(keys=stop, label="stop the agent"))
             self._widgets.footer.show(footer_keys, FooterKey(keys="ctrl+p", label="commands"))
             return
         pane = screen.focused_pane

@@ -365,7 +365,7 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
         elif call is not None:
             self.places.is_zoomed = True
             self.go_to(3)
-            self.tools.list.put_cursor(call.id)
+            self.tools.put_cursor(call.id)
 
     @on(tui_pane.StepOpened)
     def _open_step(self, message: tui_pane.StepOpened) -> None:

@@ -91,8 +91,8 @@ class ReplayCursors:
         if action in {row.id for row in screen.approvals.queue.shown}:
             screen.approvals.queue.put_cursor(action)
             self._put = action
-        if call in screen.tools.list.rows:
-            screen.tools.list.put_cursor(call)
+        if call is not None:
+            screen.tools.put_cursor(call)
 
 
 TAIL_EVENTS: Final = 200

@@ -6,23 +6,28 @@ Lines are untrusted: made safe and wrapped, never cut. It never has the focus.
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
+from msgspec.structs import replace
 from textual.content import Content
 from textual.strip import Strip
 from textual.style import Style
 
 from workbench.render import cells
 from workbench.render.cells import key_hint
-from workbench.text.human import clock_time_millis
+from workbench.text.human import clock_time_millis, countdown_text
 from workbench.text.safe import safe_text
 from workbench.tui import render_context
 from workbench.tui.conversation.streaming_text import wrap_line
 from workbench.tui.widgets.line_view import LineView
+from workbench.views.conversation_progress import CommandProgress
 from workbench.views.detail_pages import DetailPage, LineTone, PageSection, output_tones
 from workbench.views.status_icons import ICONS
 
 FIXED_ROWS: Final = 3
 """Title, parts, a blank row."""
 _INDENT: Final = 3
+_BAR_CELLS: Final = 12
+MAX_LIVE_CHARS: Final = 16_384
+"""Characters shown of an output while the command runs: its end."""
 _EMPTY_PARTS: Final = {
     "Output": "It has written nothing.",
     "Parameters": "It has no parameters.",
@@ -50,6 +55,8 @@ class CallView(LineView):
         super().__init__(key=key)
         self.detail: DetailPage | None = None
         self.find = ""
+        self._clock, self._share = "", 0.0
+        """How long a command has run, in words with its limit, and as a share of that."""
         self._part = 0
         self.is_past = False
         """Whether it shows a recording: then it does not say what can be done next."""
@@ -70,6 +77,28 @@ class CallView(LineView):
             self._lay_out(top=0)
         else:
             self._lay_out(top=self.first_line)
+
+    def show_running(self, command: CommandProgress | None, seconds: int) -> None:
+        """Show how far the call is, and what it wrote by now; None where it does not run."""
+        detail, clock = self.detail, ""
+        if detail is not None and command is not None:
+            limit = command.limit_seconds
+            clock = (
+                f"{countdown_text(seconds)} of {countdown_text(limit)}" if limit else countdown_text(seconds)
+            )
+            self._share = seconds / limit if limit else 0.0
+            lines = tuple(command.output[-MAX_LIVE_CHARS:].splitlines())
+            output = PageSection(name="Output", lines=lines, is_empty=not lines)
+            rest = [section for section in detail.sections if section.name != "Output"]
+            if detail.sections and lines and output != detail.sections[0]:
+                was_at_end = self.is_at_end
+                self.detail = replace(detail, sections=(output, *rest))
+                self._lay_out(top=self.first_line)
+                if was_at_end:
+                    self.scroll_to_line(self.line_count)
+        if clock != self._clock:
+            self._clock = clock
+            self.refresh()
 
     @property
     def section(self) -> PageSection | None:
@@ -208,6 +237,11 @@ class CallView(LineView):
             (tool, ink.of("foreground", bold=True)), " ",
             (f"{glyphs.of(detail.sign)} {ended}", ink.sign(detail.sign)),
         )  # fmt: skip
+        if self._clock:
+            bar = cells.measured_bar(self._share, _BAR_CELLS, ink, glyphs) if self._share else Content("")
+            left = Content.assemble(
+                left, "   ", bar, "  " if self._share else "", (self._clock, ink.of("info"))
+            )
         is_asking = detail.sign == "waiting" and bool(detail.keys) and not self.is_past
         hints = (("[ ]", "part"), *(detail.keys if is_asking else (("/", "find"), ("y", "copy"))))
         right = Content("   ").join(key_hint(keys, words, ink) for keys, words in hints)

@@ -1,6 +1,6 @@
 """The tools pane: a row a call with its times, as a waterfall where there is room."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from msgspec.structs import replace
@@ -12,7 +12,7 @@ from textual.widget import Widget
 
 from workbench.domain.rows import Action, Call
 from workbench.render import cells, list_rows
-from workbench.text.human import duration_text
+from workbench.text.human import countdown_text, duration_text
 from workbench.tui import keymap, render_context
 from workbench.tui.pane import (
     CallModel,
@@ -28,6 +28,8 @@ from workbench.tui.widgets.line_view import LineView, RowList, RowPlacement
 from workbench.tui.widgets.pane_frame import ColumnHeader
 from workbench.views import tools
 from workbench.views.approvals import CALM_COUNTDOWN_STEP
+from workbench.views.conversation_blocks import Turn
+from workbench.views.conversation_progress import CommandProgress
 from workbench.views.tools import TimeAxis, TimeSpan, ToolRow
 
 if TYPE_CHECKING:
@@ -38,6 +40,16 @@ WATERFALL_FROM: Final = 58
 _DETAIL_FROM: Final = 18
 """Rows of the pane from which one call is shown in full below the list."""
 _REVERSED: Final = RichStyle(reverse=True)
+_TURN_CAPTION: Final = "-turn:"
+_OUTPUT_CAPTION: Final = "-output:"
+_NO_COMMANDS: Final[Mapping[str, CommandProgress]] = {}
+
+
+def _limit_words(command: CommandProgress, row: ToolRow | None) -> str:
+    """Return `0:27 of 1:00`; empty where there is no limit."""
+    if row is None or command.limit_seconds is None or row.run_ms is None:
+        return ""
+    return f"{countdown_text(row.run_ms // 1000)} of {countdown_text(command.limit_seconds)}"
 
 
 class ToolList(RowList):
@@ -50,20 +62,69 @@ class ToolList(RowList):
         self._axis = TimeAxis()
         self._turn: str | None = None
         self._empty = ""
+        self._clocks: dict[str, str] = {}
+        self._turns: Mapping[str, Turn] = {}
+        self._commands: dict[str, str] = {}
+        """What commands that run wrote last, by the id of their row."""
+        self.follows = True
+        """Whether the cursor stays on the newest row; whoever moves it away reads where they are."""
 
-    def show_rows(self, shown: Sequence[ToolRow], now: int, empty: str) -> None:
-        """Show rows in this order; `empty` is said without any."""
-        before, was = self.rows, self._spans
+    def show_rows(
+        self, shown: Sequence[ToolRow], now: int, empty: str, *, turns: Iterable[Turn] = (),
+        commands: Mapping[str, CommandProgress] = _NO_COMMANDS,
+    ) -> None:  # fmt: skip
+        """Show rows in this order.
+
+        Args:
+            shown: The rows.
+            now: The moment up to which open ones are measured.
+            empty: What is said without any.
+            turns: Those that stand over their rows as captions.
+            commands: Those that run, by the id of their row.
+        """
+        before, was, wrote, clocks = self.rows, self._spans, self._commands, self._clocks
         self.rows = {row.id: row for row in shown}
+        self._turns = {f"{_TURN_CAPTION}{turn.id}": turn for turn in turns}
+        self._commands = {
+            f"{_OUTPUT_CAPTION}{key}": command.last_line
+            for key, command in commands.items()
+            if command.last_line and key in self.rows
+        }
+        self._clocks = {key: _limit_words(command, self.rows.get(key)) for key, command in commands.items()}
         self._empty = empty
         self._measure(now)
         changed = {
             key
             for key, row in self.rows.items()
-            if (before.get(key) is not row and before.get(key) != row) or was.get(key) != self._spans[key]
+            if (before.get(key) is not row and before.get(key) != row)
+            or was.get(key) != self._spans[key]
+            or clocks.get(key) != self._clocks.get(key)
         }
-        self.set_ids(list(self.rows), changed)
+        changed_captions = {key for key, words in self._commands.items() if wrote.get(key) != words}
+        self.set_ids(list(self._ids_with_captions()), changed | changed_captions | self._turns.keys())
         self.flash(key for key in changed if key in before and before[key].sign != self.rows[key].sign)
+        if self.follows and self.rows:
+            self._follow()
+
+    def _ids_with_captions(self) -> Iterator[str]:
+        turn: str | None = None
+        for key, row in self.rows.items():
+            if self._turns and row.turn_id != turn:
+                turn = row.turn_id
+                yield f"{_TURN_CAPTION}{turn}"
+            yield key
+            if f"{_OUTPUT_CAPTION}{key}" in self._commands:
+                yield f"{_OUTPUT_CAPTION}{key}"
+
+    def _follow(self) -> None:
+        last = next(reversed(self.rows))
+        if self.cursor != last:
+            super().put_cursor(last)
+        self.reveal(len(self.ids) - 1)
+
+    def put_cursor(self, row_id: str | None) -> None:
+        super().put_cursor(row_id)
+        self.follows = bool(self.rows) and self.cursor == next(reversed(self.rows))
 
     def look_at_turn(self, now: int) -> bool:
         """Take the axis of the turn that the cursor came to; False if it is the one that is shown."""
@@ -102,8 +163,14 @@ class ToolList(RowList):
 
     def draw_row(self, placed: RowPlacement, width: int) -> Strip:
         ink, glyphs = render_context.ink(self), render_context.glyphs(self)
+        if placed.row_id.startswith(_TURN_CAPTION):
+            turn = self._turns.get(placed.row_id)
+            count = sum(row.turn_id == turn.id for row in self.rows.values()) if turn else 0
+            return list_rows.turn_caption_strip(turn, count, width, ink, glyphs)
+        if placed.row_id.startswith(_OUTPUT_CAPTION):
+            return list_rows.output_caption_strip(self._commands[placed.row_id], width, ink, glyphs)
         strip = list_rows.tool_strip(
-            self.rows[placed.row_id], width, ink, glyphs,
+            self.rows[placed.row_id], width, ink, glyphs, clock=self._clocks.get(placed.row_id, ""),
             span=self._spans.get(placed.row_id) if width >= WATERFALL_FROM else None,
             is_cursor=placed.is_cursor, has_focus=placed.is_focused,
         )  # fmt: skip
@@ -132,6 +199,10 @@ class ToolsPane(Pane):
         self._only_failed = False
         self._filter = ""
         self._wanted: str | None = None
+        self._turn: Turn | None = None
+        """The turn that a small pane shows; None shows all calls."""
+        self._goal: str | None = None
+        """A call to go to as soon as its row is there."""
         self._kept: dict[str, tuple[Call, Action | None, ToolRow]] = {}
 
     def compose_body(self) -> Iterable[Widget]:
@@ -165,11 +236,25 @@ class ToolsPane(Pane):
     def show(self, view: ToolsModel) -> None:
         before, self._shown = self._shown, view
         if before is not None and _session_id_of(before) != _session_id_of(view):
-            self._filter, self._only_failed = "", False
+            self._filter, self._only_failed, self._goal, self.list.follows = "", False, None, True
             if self._call is not None:
                 self._call.show(None)
+        self._choose_turn(view)
         self._lay_out(view)
         self._want(is_anew=True)
+
+    def _choose_turn(self, view: ToolsModel) -> None:
+        """Show the turn that is in view of the conversation, but leave the calls that somebody reads here."""
+        is_other = (self._turn.id if self._turn else None) != (view.turn.id if view.turn else None)
+        is_read = self.has_pane_focus and not self.list.follows
+        if not (is_other and is_read and not self.is_large):
+            self._turn = view.turn
+            self.list.follows = self.list.follows or (is_other and not self.is_large)
+
+    def put_cursor(self, call_id: str) -> None:
+        """Go to a call, now or as soon as the pane is large enough to show those of its turn."""
+        self._goal = None if call_id in self.list.rows else call_id
+        self.list.put_cursor(call_id)
 
     def show_detail(self, view: CallModel) -> None:
         """Show one call in full, as it was asked for."""
@@ -177,6 +262,14 @@ class ToolsPane(Pane):
             from workbench.views.detail_pages import call_detail
 
             self.call.show(call_detail(view.call, view.action, view.events, output=view.output))
+            self._show_running()
+
+    def _show_running(self) -> None:
+        """Show how far the call under the cursor is, where it is shown in full."""
+        row = self.list.rows.get(self.list.cursor or "")
+        if self._call is not None and self._shown is not None and row is not None:
+            command = self._shown.commands.get(row.id) if row.sign == "running" else None
+            self._call.show_running(command, (row.run_ms or 0) // 1000)
 
     def tick(self, now: int) -> None:
         if self._shown is not None and _is_redraw_due(self._all, now):
@@ -184,15 +277,32 @@ class ToolsPane(Pane):
             self._lay_out(self._shown)
 
     def _lay_out(self, view: ToolsModel) -> None:
-        self._all = self._rows(view)
-        shown = self._all
+        self._all = shown = self._rows(view)
         if self._filter or self._only_failed:
             shown = tools.tool_rows(
                 view.calls, view.actions, view.now, only_failed=self._only_failed, text_filter=self._filter
             )
-        self.list.show_rows(shown, view.now, self._empty())
+        elif self._is_of_turn and self._turn is not None:
+            shown = [row for row in shown if row.turn_id == self._turn.id]
+        is_grouped = self.is_large and not (self._filter or self._only_failed)
+        self.list.show_rows(
+            shown, view.now, self._empty(), turns=view.turns if is_grouped else (), commands=view.commands
+        )
+        if self._goal in self.list.rows:
+            self.put_cursor(self._goal)
         self._fit()
+        self._show_running()
         self._show_title(view.now)
+
+    @property
+    def is_large(self) -> bool:
+        """Return whether there is room for a call in full below the list."""
+        return self.size.height - 2 >= _DETAIL_FROM
+
+    @property
+    def _is_of_turn(self) -> bool:
+        is_narrowed = self._filter or self._only_failed
+        return self._turn is not None and not (is_narrowed or self.is_large)
 
     def _rows(self, view: ToolsModel) -> list[ToolRow]:
         """Return a row for every call; those of calls that are over stay as they are."""
@@ -211,12 +321,13 @@ class ToolsPane(Pane):
             return f"Nothing matches “{self._filter}”. esc clears the filter; / changes it."
         if self._only_failed:
             return "Nothing has failed. f shows all."
-        return "No tool was called yet."
+        return "No tool was called in this turn." if self._all else "No tool was called yet."
 
     def _show_title(self, now: int) -> None:
         ink, glyphs = render_context.ink(self), render_context.glyphs(self)
+        rows = list(self.list.rows.values()) if self._is_of_turn else self._all
         if self._counted is None or (self._counted[0] is not self._all or self._counted[1] != now):
-            self._counted = self._all, now, tools.tool_facts(self._all, now)
+            self._counted = self._all, now, tools.tool_facts(rows, now)
         facts = self._counted[2]
         parts = [
             (f"{glyphs.of('failed')} {facts.failed}", ink.sign("failed"), facts.failed),
@@ -224,7 +335,10 @@ class ToolsPane(Pane):
         ]
         earlier = self._shown.earlier if self._shown is not None else 0
         shown = [Content.styled(text, style) for text, style, count in parts if count]
-        if facts.total:
+        if self._is_of_turn and self._turn is not None:
+            calls = f"{facts.total} call{'' if facts.total == 1 else 's'}"
+            shown.append(Content.styled(f"turn {self._turn.number}  {calls}", ink.of("muted")))
+        elif facts.total:
             total = f"{facts.total + earlier}"
             shown.append(Content.styled(f"of {total}" if shown else total, ink.of("muted")))
         elif self.is_folded:
@@ -237,7 +351,8 @@ class ToolsPane(Pane):
         words += [f"/ {self._filter}"] if self._filter else []
         if self.size.width < WATERFALL_FROM + 40:
             return "   ".join(words)
-        current = self.list.rows.get(self.list.cursor or "") or (self._all[-1] if self._all else None)
+        rows = list(self.list.rows.values()) or self._all
+        current = self.list.rows.get(self.list.cursor or "") or (rows[-1] if rows else None)
         if current is None:
             return "   ".join(words)
         facts = tools.tool_facts([row for row in self._all if row.turn_id == current.turn_id], now)
@@ -300,7 +415,9 @@ class ToolsPane(Pane):
 
     def move_to_problem(self, step: int) -> None:
         ids = list(self.list.rows)
-        index = ids.index(self.list.cursor) if self.list.cursor in ids else (-1 if step > 0 else len(ids))
+        # Whoever only follows has not been anywhere yet: their next one is the first.
+        is_anywhere = self.list.cursor in ids and not (self.list.follows and step > 0)
+        index = ids.index(self.list.cursor or "") if is_anywhere else (-1 if step > 0 else len(ids))
         rest = ids[index + 1 :] if step > 0 else list(reversed(ids[:index]))
         row_id = next((key for key in rest if _is_problem_row(self.list.rows[key])), None)
         if row_id is None:

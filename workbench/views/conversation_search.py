@@ -1,0 +1,120 @@
+"""Search in a conversation: which blocks hold the words, and the one that the reader is at."""
+
+# Finding reads events, not blocks. Every lasting event of a session is looked at from the newest back, in a
+# thread, and only hits are kept; the part that a hit is in is folded when somebody goes there. What is
+# folded opens while the reader is at it and closes again behind them.
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from msgspec import Struct
+
+from workbench.domain import events as e
+from workbench.domain.events import Event
+from workbench.domain.values import Json
+
+MAX_SEARCH_CHARS: Final = 200
+
+
+class BlockHit(Struct, frozen=True, kw_only=True):
+    """A block that holds the words."""
+
+    number: int
+    at: int
+    block_id: str
+
+
+def block_hits(event: Event, wanted: str) -> list[BlockHit]:
+    folded = wanted.casefold()
+    return [
+        BlockHit(number=event.sequence_number, at=event.at, block_id=block_id)
+        for block_id, text in _searchable_texts(event)
+        if folded in text.casefold()
+    ]
+
+
+def _searchable_texts(event: Event) -> Iterator[tuple[str, str]]:
+    match event.body:
+        case e.PromptSubmitted(text=text):
+            yield f"prompt:{event.id}", text
+        case e.ReplyCompleted():
+            yield from _reply_texts(event, event.body)
+        case e.CallProposed(tool=tool, target=target):
+            yield f"call:{event.call_id}", f"{tool} {target}"
+        case e.CallFinished(preview=preview):
+            yield f"output:{event.call_id}", preview
+        case e.ActionRejected(reason=reason) | e.ActionApproved(reason=reason):
+            yield f"call:{event.call_id}", reason or ""
+        case e.ErrorRaised(message=message, details=details, remedy=remedy):
+            yield f"error:{event.id}", f"{message}\n{details}\n{remedy}"
+        case e.MarkAdded(label=label):
+            yield f"notice:{event.id}", label
+        case _:
+            pass
+
+
+def _reply_texts(event: Event, body: e.ReplyCompleted) -> Iterator[tuple[str, str]]:
+    key = f"{event.turn_id}:{body.round}"
+    yield f"thought:{key}", body.thinking
+    yield f"text:{key}", body.text
+    for call in body.calls:
+        yield f"call:{call.call_id}", f"{call.tool} {_first_argument_text(call.arguments.values())}"
+
+
+def _first_argument_text(values: Iterable[Json]) -> str:
+    return next((value for value in values if isinstance(value, str)), "")
+
+
+class ConversationSearch:
+    """The hits of one search, as far as they are known, and the one the reader is at."""
+
+    def __init__(self, text: str = "", place: int = 0) -> None:
+        """Begin a search; `place` is the time of the last event on the screen, in microseconds."""
+        self.text = text[:MAX_SEARCH_CHARS]
+        self.is_whole = False
+        """Whether every event was looked at."""
+        self.current: BlockHit | None = None
+        self.place = place
+        self._by_block: dict[str, BlockHit] = {}
+        self._hits: list[BlockHit] = []
+        self._order: dict[str, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._hits)
+
+    def add(self, hits: Iterable[BlockHit], *, is_whole: bool = False) -> None:
+        """Take hits in; a block counts once, by its earliest event."""
+        self.is_whole = self.is_whole or is_whole
+        for hit in hits:
+            known = self._by_block.get(hit.block_id)
+            if known is None or hit.number < known.number:
+                self._by_block[hit.block_id] = hit
+        self._hits = sorted(self._by_block.values(), key=lambda hit: hit.number)
+        self._order = {hit.block_id: index for index, hit in enumerate(self._hits)}
+
+    def first(self) -> BlockHit | None:
+        """Return the last hit at or above the reader's place, else the first below; None until known."""
+        above = [hit for hit in self._hits if hit.at <= self.place]
+        if above:
+            return above[-1]
+        return self._hits[0] if self._hits and self.is_whole else None
+
+    def next(self, step: int) -> BlockHit | None:
+        """Return the next (1) or previous (-1) hit; None at the end."""
+        if self.current is None:
+            return self.first()
+        index = self._order[self.current.block_id] + step
+        return self._hits[index] if 0 <= index < len(self._hits) else None
+
+    @property
+    def number(self) -> int:
+        """Return which hit the reader is at, from 1; 0 for none."""
+        return 0 if self.current is None else self._order[self.current.block_id] + 1
+
+    @property
+    def words(self) -> str:
+        """Return how many there are: `3 of 17`, with a plus while more may come."""
+        if not self._hits:
+            return "nothing" if self.is_whole else "looking"
+        total = f"{len(self._hits):,}{'' if self.is_whole else '+'}"
+        return f"{self.number:,} of {total}" if self.current else total
