@@ -10,13 +10,15 @@ from tests.support.tables import each_row
 from tests.tui.backend import backend
 from tests.tui.screens import Hand, settled
 from workbench.effects.runtime import ManualClock
+from workbench.graph.model import display_name
 from workbench.graph.navigation import urgent_steps
+from workbench.graph.step_text import status_sign
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.tui.app import WorkbenchApp
 
 SIZES = ((160, 48), (120, 36), (80, 24))
-MUST_BE_SEEN = {"waiting": "◆", "failed": "✗", "warned": "✗"}
+MUST_BE_SEEN = ("waiting", "failed", "warned")
 SHOP = "/workspace/shop"
 
 
@@ -62,8 +64,7 @@ def urgent_names(graph):
     }
     for v, state in states.items():
         if state in MUST_BE_SEEN:
-            count = "" if steps[v].many is None else f" ×{steps[v].many}"
-            yield f"{MUST_BE_SEEN[state]} {steps[v].name or steps[v].id}{count}"
+            yield f"{status_sign(graph.facts[v])} {display_name(steps[v])}"
 
 
 @pytest.mark.parametrize("is_zoomed", [False, True], ids=["pane", "zoomed"])

@@ -13,8 +13,10 @@ from workbench.journal.decisions import decide_action
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.tui.app import WorkbenchApp
+from workbench.views.status_icons import ICONS
 
 SHOP = "/workspace/shop"
+FAILED, RETRIES = (ICONS[name].unicode for name in ("failed", "retries"))
 
 
 class Screen:
@@ -93,8 +95,18 @@ def test_the_run_is_drawn_with_states_durations_retries_and_contract_marks(play)
         assert shown == {
             "plan": ["╭───────────────╮", "│ ✓ plan        ├", "│   4.0 s       │", "╰───────────────╯"],
             "api": ["╭───────────────╮", "┤ ✓ api         ├", "│   1:12 c✓     │", "╰───────────────╯"],
-            "web": ["╭───────────────╮", "┤ ✓ web         ├", "│   48 s ↺2/3   │", "╰───────────────╯"],
-            "docs": ["╭───────────────╮", "┤ ✗ docs        ├", "│   c✗ goes on  │", "╰───────────────╯"],
+            "web": [
+                "╭───────────────╮",
+                "┤ ✓ web         ├",
+                f"│   48 s {RETRIES}2/3   │",
+                "╰───────────────╯",
+            ],
+            "docs": [
+                "╭───────────────╮",
+                f"┤ {FAILED} docs        ├",
+                f"│   c{FAILED} goes on  │",
+                "╰───────────────╯",
+            ],
             "tests": ["╭───────────────╮", "┤ ● tests ×12   ├", "│   9 ok 3 run  │", "╰───────────────╯"],
             "release": ["╔═══════════════╗", "╢▌◆ release?    ╟", "║   14:40       ║", "╚═══════════════╝"],
             "notes": ["╭───────────────╮", "┤ ○ notes       ├", "╰───────────────╯", " " * 17],

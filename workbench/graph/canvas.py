@@ -23,6 +23,7 @@ from workbench.graph.step_text import (
     status_sign,
 )
 from workbench.text.width import cell_width, cut_to_width
+from workbench.views.status_icons import ICONS
 
 DrawingKind = Literal["boxes", "band", "wrapped", "list", "strip", "signs"]
 SpanRole = Literal["wire", "heavy", "frame", "mark", "sign", "name", "badge", "reference", "item"]
@@ -421,7 +422,7 @@ ROUNDED = 32
 """Added to the corners of the wires between bands, which are no junctions."""
 BOX_SIDE = 48
 """Added to the sides of boxes, at which lines end; frames are drawn over them."""
-FOLD_SIGN = ("▾", "-")
+FOLD_SIGN = (ICONS["open"].unicode, ICONS["open"].ascii)
 """The sign of a step whose items are listed."""
 _UNICODE = " ╴╶─╵┘└┴╷┐┌┬│┤├┼"
 _ASCII = " --- ''+ ..+|+++"

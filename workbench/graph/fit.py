@@ -227,6 +227,8 @@ def _chips_that_fit(layout: Layout, width: int, height: int, *, is_ascii: bool) 
         frame = band_frame(layout, labels)
         if frame.width <= width and frame.height <= height:
             return draw_band(layout, labels, is_ascii=is_ascii)
+        if frame.width > width * height:
+            continue
         picture = draw_wrapped_band(layout, labels, width, is_ascii=is_ascii)
         if picture is not None and picture.height <= height:
             return picture

@@ -21,7 +21,7 @@ ASKS_YOU = "asks you"
 HEAD_WIDTH = _DURATION_WIDTH = len("999 ms")
 """Cells for what stands at the right of a name: a time, or why it failed."""
 _COUNTS_WIDTH = len("99 ok 99 run 99 failed")
-_RETRY = "↺"
+_RETRY = ICONS["retries"].unicode
 _LEAST_BAR = 4
 """Cells of a bar that say anything."""
 _LEAST_ASKED = 8
@@ -274,6 +274,6 @@ def as_ascii(text: str) -> str:
 
 
 _ASCII_FALLBACKS = {
-    "…": "~", "×": "x", "↺": "r", "✓": "v", "✗": "x", "↩": "<", "▾": "-", "▸": "+", "·": ".", "−": "-",
-    "⏎": "^", "→": ">", "–": "_", "●": "@", "○": ".", "◆": "*", "━": "=", "╌": "-", "│": "|",
-}  # fmt: skip
+    **{icon.unicode: icon.ascii for icon in ICONS.values()},
+    **{"…": "~", "↩": "<", "·": ".", "⏎": "^", "→": ">", "−": "-", "│": "|"},
+}

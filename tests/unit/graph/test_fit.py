@@ -13,8 +13,10 @@ from workbench.graph.layout import compute_layout
 from workbench.graph.model import GraphStep, StepFacts, build_graph
 from workbench.graph.step_text import badge_width
 from workbench.text.width import cell_width
+from workbench.views.status_icons import ICONS
 
 DOCS = REAL["docs-to-impl"]
+FAILED = ICONS["failed"].unicode
 
 
 def drawing(text, width, **more):
@@ -112,7 +114,7 @@ def test_a_frame_tells_what_waits_and_closes_where_there_is_no_more_to_say():
     }
     assert picture.lines(facts) == [
         "╭──────────────────────────╮  ╔══════════════════════════╗  ╭──────────────────────────╮",
-        "│ ✓ a                1.4 s ├──╢ ◆ b                 6:50 ╟──┤ ✗ c               exit 3 │",
+        f"│ ✓ a                1.4 s ├──╢ ◆ b                 6:50 ╟──┤ {FAILED} c               exit 3 │",
         "╰──────────────────────────╯  ║   docs/review.md +2      ║  │   attempt 2              │",
         "                              ╚══════════════════════════╝  ╰──────────────────────────╯",
     ]

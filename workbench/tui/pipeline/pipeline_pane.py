@@ -138,7 +138,7 @@ class PipelinePane(Pane):
         if has_run or self._graph is not None:
             self.graph.display = has_run and not self._is_full
             self.graph.styles.height = "1fr"
-            self.graph.set_may_scroll(may_scroll=has_step)
+            self.graph.set_may_scroll(may_scroll=height >= _DETAIL_FROM)
         self._top.display = (
             has_run and not self._is_full and (self.has_overview or not self.title_row.display)
         )
@@ -246,7 +246,7 @@ class PipelinePane(Pane):
         words += [f"{note}, t shows" if note else "", *graph.problems[:1]]
         text = "   ".join(word for word in words if word)
         said = Content(" ") + cells.safe_content(text, ink.of("muted"), ink)
-        return self._with_legend(said) if drawing.picture.kind == "boxes" and self.has_step else said
+        return self._with_legend(said) if drawing.picture.kind == "boxes" and self.graph.may_scroll else said
 
     def _with_legend(self, said: Content) -> Content:
         """Return a row with what the frames and lines mean at its right end, where there is room."""
