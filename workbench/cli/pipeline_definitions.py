@@ -249,8 +249,9 @@ def _print_graph(
 ) -> None:
     from workbench.graph.export import mermaid_text, svg_document
     from workbench.graph.fit import fit_picture, no_badge_width, step_labels
-    from workbench.graph.model import PENDING_FACTS, static_badge_width
+    from workbench.graph.model import PENDING_FACTS
     from workbench.graph.navigation import hidden_edges_note
+    from workbench.graph.step_text import static_badge_width
 
     by_id = {layout.graph.steps[index].id: fact for index, fact in facts.items()}
 

@@ -1,4 +1,4 @@
-"""Drawing from left to right: one wide band, the band with a card around each step, and the band wrapped.
+"""Drawing from left to right: one wide band, and the band wrapped.
 
 Gives every layer, row and trunk its cells. A band that is too wide is cut only where exactly one line
 crosses, never through a step, and continues below.
@@ -8,11 +8,9 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from workbench.graph.canvas import (
     ASCII_GLYPHS,
-    CARD_BORDER,
     CROSSING,
     HORIZONTAL,
     ROUNDED,
@@ -40,8 +38,6 @@ class StepLabel(Struct, frozen=True, kw_only=True):
     slot: int = 0
     """Cells reserved for badges."""
     mark: str = ""
-    line: int = 0
-    """Cells reserved for facts on a line of their own."""
     below: int = 0
     """Lines below the step that are reserved for its items."""
     least: int = 0
@@ -72,13 +68,13 @@ class BandFrame(Struct, frozen=True, kw_only=True):
     """The line of each row."""
     height: int
     inset: int = 1
-    """Cells on either side of a label: one, or two where a card is drawn around it."""
+    """Cells before a label: one, two where a box is drawn around it, none for a sign alone."""
 
     def port(self, v: int) -> int:
         layer = self.layout.net.layer[v]
         if v >= self.layout.net.steps:
             return self.layer_x[layer]
-        if self.inset > 1:
+        if self.inset != 1:
             return self.gap_x[layer]
         return self.layer_x[layer] + 4 + cell_width(self.labels[v].name)
 
@@ -251,67 +247,6 @@ def build_picture(
         tracer=at,
         on_line=steps_by_line(positions),
     )
-
-
-def draw_cards(
-    layout: Layout, labels: Sequence[StepLabel], *, has_facts: bool = False, is_ascii: bool = False
-) -> Picture:
-    """Draw a layout with a card around each step."""
-    shown = [_stacked_label(label) for label in labels] if has_facts else labels
-    frame = band_frame(layout, shown, around=2 if has_facts else 1)
-    grid = draw_lines(frame)
-    positions = [_card_position(frame, v, place) for v, place in enumerate(position_steps(frame))]
-    if has_facts:
-        positions = [_with_fact_line(place, label) for place, label in zip(positions, labels, strict=True)]
-    for v, place in enumerate(positions):
-        _draw_border(frame, v, place, grid)
-    return build_picture(frame, "cards", grid, positions, is_ascii=is_ascii)
-
-
-def _stacked_label(label: StepLabel) -> StepLabel:
-    return replace(label, slot=0, mark="", least=max(label.least, 2 + _facts_width(label)))
-
-
-def _facts_width(label: StepLabel) -> int:
-    mark = cell_width(label.mark)
-    return label.line + (mark + 1 if mark else 0)
-
-
-def _with_fact_line(place: StepPosition, label: StepLabel) -> StepPosition:
-    return replace(
-        place,
-        badge_x=place.name_x,
-        fact_y=place.y + 1,
-        aligned=False,
-        mark=label.mark,
-        room=place.end - 2 - place.name_x - _facts_width(label) + label.line,
-    )
-
-
-def _card_position(at: BandFrame, v: int, place: StepPosition) -> StepPosition:
-    layer = at.layout.net.layer[v]
-    end = at.gap_x[layer] if layer < len(at.gap_x) else at.width
-    return replace(place, end=end, badge_x=end - 2, aligned=True, below_room=end - 2 - place.sign_x)
-
-
-def _draw_border(at: BandFrame, v: int, place: StepPosition, grid: list[bytearray]) -> None:
-    left, right = place.sign_x - 2, place.end - 1
-    bottom = (place.fact_y or place.y) + place.below + 1
-    for y, corner in ((place.y - 1, D), (bottom, U)):
-        grid[y][left : right + 1] = bytes([HORIZONTAL | CARD_BORDER]) * (right + 1 - left)
-        grid[y][left], grid[y][right] = R | corner | CARD_BORDER, L | corner | CARD_BORDER
-    for y in range(place.y, bottom):
-        grid[y][left] = grid[y][right] = VERTICAL | CARD_BORDER
-    layer = at.layout.net.layer[v]
-    if layer and _is_reached(at.layout.gaps[layer - 1], at.layout.row[v], 2):
-        grid[place.y][left] |= L
-    if layer < len(at.layout.gaps) and _is_reached(at.layout.gaps[layer], at.layout.row[v], 1):
-        grid[place.y][right] |= R
-
-
-def _is_reached(gap: Gap, row: int, end: int) -> bool:
-    """Say whether a piece of the gap reaches the step: its first (1) or last (2) end is at the edge."""
-    return any(piece[0] == row and piece[end] < 0 for piece in gap.pieces)
 
 
 _PASSING_CELLS = frozenset((0, VERTICAL))

@@ -5,19 +5,28 @@ Cells and positions belong to the structure and never change; a change of state 
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import groupby, zip_longest
 from typing import Literal, Protocol
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from workbench.graph.layout import Layout
-from workbench.graph.model import PENDING_FACTS, GraphStep, StepFacts, badge_text, fact_line, status_sign
+from workbench.graph.model import PENDING_FACTS, STATUS_BY_SEVERITY, GraphStep, StepFacts
+from workbench.graph.step_text import (
+    Phrase,
+    Tone,
+    badge_phrases,
+    detail_phrases,
+    head_phrases,
+    only_line_phrases,
+    status_sign,
+)
 from workbench.text.width import cell_width, cut_to_width
 from workbench.views.status_icons import ICONS
 
-DrawingKind = Literal["band", "wrapped", "list", "cards"]
-SpanRole = Literal["wire", "heavy", "sign", "name", "badge", "reference", "item"]
+DrawingKind = Literal["boxes", "band", "wrapped", "list", "strip", "signs"]
+SpanRole = Literal["wire", "heavy", "frame", "mark", "sign", "name", "badge", "reference", "item"]
 Cell = tuple[int, int, int]
 """x, y and the arms that a line uses there."""
 
@@ -46,8 +55,10 @@ class StepPosition(Struct, frozen=True, kw_only=True):
     """The first cell that does not belong to the step; the one before is kept blank."""
     aligned: bool = False
     """Badges end at `badge_x`."""
-    fact_y: int | None = None
-    """The line of the badges where they have one of their own (cards)."""
+    is_boxed: bool = False
+    """A frame is drawn around it, two cells left of its sign and in the last cell before `end`."""
+    detail_y: int | None = None
+    """The second line of a box that has room for one."""
     references: tuple[str, ...] = ()
     """Lines below the step that name what it feeds, in place of a line to it."""
     below: int = 0
@@ -56,6 +67,17 @@ class StepPosition(Struct, frozen=True, kw_only=True):
     """Where those lines start."""
     below_room: int = 0
     """Cells of such a line."""
+
+    @property
+    def start(self) -> int:
+        """Return the first cell that belongs to the step."""
+        return self.sign_x - 2 if self.is_boxed else self.sign_x
+
+    @property
+    def lines(self) -> range:
+        """Return the lines that belong to the step, its frame among them."""
+        last = (self.y if self.detail_y is None else self.detail_y) + self.below
+        return range(self.y - self.is_boxed, last + 1 + self.is_boxed)
 
     def moved(self, x: int, lines: Mapping[int, int]) -> "StepPosition":
         return replace(
@@ -66,7 +88,7 @@ class StepPosition(Struct, frozen=True, kw_only=True):
             below_x=self.below_x + x,
             end=self.end + x,
             y=lines[self.y],
-            fact_y=None if self.fact_y is None else lines[self.fact_y],
+            detail_y=None if self.detail_y is None else lines[self.detail_y],
         )
 
 
@@ -77,6 +99,8 @@ class StyledSpan(Struct, frozen=True, kw_only=True):
     text: str
     role: SpanRole
     step: int | None = None
+    tone: Tone = "plain"
+    """Of a badge."""
 
 
 TracedCells = Mapping[int, Mapping[int, int]]
@@ -133,7 +157,8 @@ class Picture(Struct, frozen=True, kw_only=True):
         """Yield the parts of one line from left to right, without gaps."""
         x, end = span or (0, len(self.cells[y]))
         bold = (trace or {}).get(y, {})
-        for step in self.seen(y, x, end):
+        seen = self.seen(y, x, end)
+        for step in self._worst_of_each_cell(seen, facts or {}) if self.kind == "signs" else seen:
             for run in self._texts(
                 step, y, (facts or {}).get(step, PENDING_FACTS), (items or {}).get(step, ())
             ):
@@ -146,8 +171,17 @@ class Picture(Struct, frozen=True, kw_only=True):
         """Return the steps of a line that lie at least partly between two cells."""
         row = self.on_line.get(y, ())
         first = bisect_right(row, x, key=lambda v: self.places[v].end)
-        last = bisect_left(row, end, key=lambda v: self.places[v].sign_x)
+        last = bisect_left(row, end, key=lambda v: self.places[v].start)
         return row[first:last]
+
+    def _worst_of_each_cell(self, steps: Iterable[int], facts: Mapping[int, StepFacts]) -> Iterable[int]:
+        """Return the steps that are seen where several share a cell."""
+
+        def severity(v: int) -> int:
+            return STATUS_BY_SEVERITY.index(facts.get(v, PENDING_FACTS).state)
+
+        cells = groupby(steps, key=lambda v: self.places[v].sign_x)
+        return [min(group, key=severity) for _, group in cells]
 
     def trace(self, edges: Iterable[tuple[int, int]]) -> TracedCells:
         """Collect the cells of some edges, to draw them heavy or in another colour."""
@@ -175,14 +209,24 @@ class Picture(Struct, frozen=True, kw_only=True):
 
     def _texts(self, v: int, y: int, facts: StepFacts, items: Sequence[str]) -> Iterator[StyledSpan]:
         place = self.places[v]
-        step = self.steps()[v]
+        if place.is_boxed:
+            yield from self._box_line(v, place, y, facts, items)
+            return
         if y == place.y:
-            mark = FOLD_SIGN[self.is_ascii] if step.is_open else status_sign(facts, is_ascii=self.is_ascii)
-            yield StyledSpan(x=place.sign_x, text=mark, role="sign", step=v)
-            yield StyledSpan(x=place.name_x, text=place.name + " ", role="name", step=v)
-        if y == (place.y if place.fact_y is None else place.fact_y):
+            blank = " " if place.name and place.name_x == place.sign_x + 2 else ""
+            yield StyledSpan(x=place.sign_x, text=self._sign(v, facts) + blank, role="sign", step=v)
+            if place.name:
+                yield StyledSpan(x=place.name_x, text=place.name + " ", role="name", step=v)
             yield from self._badge(v, place, facts)
-        number = y - (place.fact_y or place.y) - 1
+        yield from self._below(v, place, y - place.y - 1, items)
+
+    def _sign(self, v: int, facts: StepFacts) -> str:
+        if self.steps()[v].is_open:
+            return FOLD_SIGN[self.is_ascii]
+        return status_sign(facts, is_ascii=self.is_ascii)
+
+    def _below(self, v: int, place: StepPosition, number: int, items: Sequence[str]) -> Iterator[StyledSpan]:
+        """Yield a line below a step: what it feeds, or one of its items."""
         if 0 <= number < len(place.references):
             yield StyledSpan(x=place.below_x, text=place.references[number], role="reference", step=v)
         number -= len(place.references)
@@ -191,21 +235,117 @@ class Picture(Struct, frozen=True, kw_only=True):
             yield StyledSpan(x=place.below_x, text=text, role="item", step=v)
 
     def _badge(self, v: int, place: StepPosition, facts: StepFacts) -> Iterator[StyledSpan]:
-        write = badge_text if place.fact_y is None else fact_line
-        text = write(self.steps()[v], facts, place.room, is_ascii=self.is_ascii)
-        text = f"{text} {place.mark}".strip()
-        if text and place.aligned:
-            yield StyledSpan(x=place.badge_x - cell_width(text), text=text, role="badge", step=v)
-        elif text:
-            yield StyledSpan(x=place.badge_x, text=text + " ", role="badge", step=v)
+        phrases = badge_phrases(self.steps()[v], facts, place.room, is_ascii=self.is_ascii)
+        marked: Phrase = (place.mark, "plain")
+        x = place.badge_x
+        if place.aligned:
+            # The blank before it belongs to the step: the cursor has no hole.
+            start = place.name_x + cell_width(place.name) + 1
+            phrases = tuple(phrase for phrase in (*phrases, marked) if phrase[0])
+            yield from _padded(v, start, phrases, x - start, is_right=True)
+            return
+        for text, tone in (*phrases, marked):
+            if text:
+                yield StyledSpan(x=x, text=text + " ", role="badge", step=v, tone=tone)
+                x += cell_width(text) + 1
+
+    def _box_line(
+        self, v: int, place: StepPosition, y: int, facts: StepFacts, items: Sequence[str]
+    ) -> Iterator[StyledSpan]:
+        left, right = place.start, place.end - 1
+        room = right - 1 - place.name_x
+        step = self.steps()[v]
+        detail = self._detail(place, step, facts, room)
+        content = 1 + bool(detail) + place.below
+        frame = frame_glyphs(facts, is_ascii=self.is_ascii)
+        number = y - place.y
+        if number in (-1, content):
+            start, line, end = frame.top if number < 0 else frame.bottom
+            text = start + line * (right - left - 1) + end
+            yield StyledSpan(x=left, text=text, role="frame", step=v)
+            return
+        if not 0 <= number < content:
+            return
+        codes = self.cells[y]
+        yield StyledSpan(x=left, text=frame.left[bool(codes[left] & L)] + " ", role="frame", step=v)
+        if number == 0:
+            yield from self._box_head(v, place, facts)
+        elif number == 1 and detail:
+            yield StyledSpan(x=place.sign_x, text="  ", role="badge", step=v)
+            yield from _padded(v, place.name_x, detail, room, is_right=False)
+        else:
+            below = list(self._below(v, place, number - 1 - bool(detail), items))
+            yield from below
+            x = below[-1].x + cell_width(below[-1].text) if below else place.sign_x
+            yield StyledSpan(x=x, text=" " * (right - 1 - x), role="badge", step=v)
+        yield StyledSpan(x=right - 1, text=" " + frame.right[bool(codes[right] & R)], role="frame", step=v)
+
+    def _detail(
+        self, place: StepPosition, step: GraphStep, facts: StepFacts, room: int
+    ) -> tuple[Phrase, ...]:
+        if place.detail_y is None:
+            return ()
+        write = detail_phrases if place.room else only_line_phrases
+        return write(step, facts, room, is_ascii=self.is_ascii)
+
+    def _box_head(self, v: int, place: StepPosition, facts: StepFacts) -> Iterator[StyledSpan]:
+        """Yield the first line of a box: sign, name, and at its right what is said of the step."""
+        step, x = self.steps()[v], place.name_x + cell_width(place.name)
+        room = place.end - 2 - x
+        yield StyledSpan(x=place.sign_x, text=self._sign(v, facts) + " ", role="sign", step=v)
+        yield StyledSpan(x=place.name_x, text=place.name, role="name", step=v)
+        mark = f" {place.mark}" if place.mark else ""
+        left = room - cell_width(mark) - 1
+        phrases: tuple[Phrase, ...] = ()
+        if place.detail_y is None:
+            phrases = badge_phrases(step, facts, left, is_ascii=self.is_ascii)
+        elif place.room:
+            phrases = head_phrases(facts, left, is_ascii=self.is_ascii)
+        marked: tuple[Phrase, ...] = ((place.mark, "plain"),) if mark else ()
+        yield from _padded(v, x, (*phrases, *marked), room, is_right=True)
+
+
+def _padded(v: int, x: int, phrases: Sequence[Phrase], room: int, *, is_right: bool) -> Iterator[StyledSpan]:
+    """Yield phrases in exactly so many cells; the parts of a bar have no blank between them."""
+    shown = [phrase for phrase in phrases if phrase[0]]
+    spans = [
+        (f"{text} ", tone) if after and after[1] != "rest" else (text, tone)
+        for (text, tone), after in zip_longest(shown, shown[1:])
+    ]
+    blank: Phrase = (" " * (room - sum(cell_width(text) for text, _ in spans)), "plain")
+    for text, tone in [blank, *spans] if is_right else [*spans, blank]:
+        if text:
+            yield StyledSpan(x=x, text=text, role="badge", step=v, tone=tone)
+            x += cell_width(text)
+
+
+class FrameGlyphs(Struct, frozen=True):
+    """The characters of a box's frame; a side is `left[True]` where a line reaches it."""
+
+    top: str
+    bottom: str
+    left: str
+    right: str
+
+
+_FRAME = FrameGlyphs("╭─╮", "╰─╯", "│┤", "│├")
+_DOUBLE_FRAME = FrameGlyphs("╔═╗", "╚═╝", "║╢", "║╟")
+_ASCII_FRAME = FrameGlyphs("+-+", "+-+", "|+", "|+")
+_ASCII_DOUBLE_FRAME = FrameGlyphs("#=#", "#=#", "##", "##")
+
+
+def frame_glyphs(facts: StepFacts, *, is_ascii: bool) -> FrameGlyphs:
+    """Return the frame of a box: double around what waits for an answer."""
+    if facts.state == "waiting":
+        return _ASCII_DOUBLE_FRAME if is_ascii else _DOUBLE_FRAME
+    return _ASCII_FRAME if is_ascii else _FRAME
 
 
 def steps_by_line(places: Sequence[StepPosition]) -> dict[int, tuple[int, ...]]:
     """Collect the steps of each line from left to right."""
     steps: dict[int, list[int]] = {}
     for index, place in enumerate(places):
-        last = (place.y if place.fact_y is None else place.fact_y) + place.below
-        for y in range(place.y, last + 1):
+        for y in place.lines:
             steps.setdefault(y, []).append(index)
     return {y: tuple(sorted(row, key=lambda index: places[index].sign_x)) for y, row in steps.items()}
 
@@ -280,8 +420,8 @@ CROSSING = 16 | HORIZONTAL | VERTICAL
 """A vertical line with a horizontal one passing under it."""
 ROUNDED = 32
 """Added to the corners of the wires between bands, which are no junctions."""
-CARD_BORDER = 48
-"""Added to the borders of cards."""
+BOX_SIDE = 48
+"""Added to the sides of boxes, at which lines end; frames are drawn over them."""
 FOLD_SIGN = (ICONS["open"].unicode, ICONS["open"].ascii)
 """The sign of a step whose items are listed."""
 _UNICODE = " ╴╶─╵┘└┴╷┐┌┬│┤├┼"
@@ -293,7 +433,7 @@ _WEIGHTS = " ╷╻╵│╽╹╿┃╶┌┎└├┟┖┞┠╺┍┏┕┝�
 """Every mix of weights: 27 left + 9 right + 3 up + down, each 0 none, 1 light, 2 heavy."""
 UNICODE_GLYPHS = _UNICODE + "│" * 16 + _ROUND_UNICODE + _ROUND_UNICODE
 ASCII_GLYPHS = _ASCII + "|" * 16 + _ROUND_ASCII + _ASCII
-"""The character of each code: plain, crossing, wire, card."""
+"""The character of each code: plain, crossing, wire, side of a box."""
 
 
 def cells_to_text(cells: bytes, *, is_ascii: bool) -> str:

@@ -8,16 +8,9 @@ from workbench.graph import band
 from workbench.graph.band import BandFrame, StepLabel
 from workbench.graph.canvas import D, L, R, U
 from workbench.graph.layout import Layout
-from workbench.graph.model import (
-    FAILED_GOES_ON,
-    PENDING_FACTS,
-    GraphStep,
-    StepFacts,
-    badge_text,
-    display_name,
-    status_sign,
-)
+from workbench.graph.model import PENDING_FACTS, GraphStep, StepFacts, display_name
 from workbench.graph.navigation import needs_and_feeds_text
+from workbench.graph.step_text import FAILED_GOES_ON, badge_text, status_sign
 
 _CELL_WIDTH, _LINE_HEIGHT, _HALF_LINE = 8, 32, 12
 _SVG_STYLE = (

@@ -1,4 +1,4 @@
-"""Choose the drawing that fits a pane: cards, one band, a wrapped band, shorter names, at last the list."""
+"""Choose the drawing that fits: boxes, a band, a wrapped one, shorter names, a list; in a pane the strip."""
 
 # Different names never look the same in a picture. What is cut to the same is cut elsewhere, at last
 # numbered; wide characters that ASCII makes equal are numbered too.
@@ -6,19 +6,17 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Literal
 
-from workbench.graph.band import StepLabel, band_frame, draw_band, draw_cards, draw_wrapped_band
+from msgspec import Struct
+from msgspec.structs import replace
+
+from workbench.graph.band import BandFrame, StepLabel, band_frame, draw_band, draw_wrapped_band
+from workbench.graph.boxes import box_frame, draw_boxes
 from workbench.graph.canvas import Picture, shorten_name
 from workbench.graph.compact_list import draw_list
 from workbench.graph.layout import Layout
-from workbench.graph.model import (
-    LONGEST_NAME,
-    Graph,
-    GraphStep,
-    as_ascii,
-    badge_width,
-    display_name,
-    fact_line_width,
-)
+from workbench.graph.model import LONGEST_NAME, Graph, GraphStep, display_name
+from workbench.graph.step_text import HEAD_WIDTH, as_ascii, badge_width
+from workbench.graph.strip import NamesRoom, fit_strip
 from workbench.text.width import cell_width
 
 LABEL_LEVELS = ((24, True), (20, True), (16, True), (20, False), (16, False), (13, False))
@@ -27,12 +25,26 @@ _WHOLE_NAME = 40
 """Cells of a name where there is more room than needed."""
 _CUT_AT_ONCE_FROM = 100
 """Steps from which names are cut at once: there is never more room than needed."""
-_MOST_CARDS = 12
-"""Steps up to which cards may be chosen."""
+_MOST_BOXES = 60
+"""Steps up to which boxes may be chosen."""
+_DETAIL_LEVELS = ((_WHOLE_NAME, 22), (_WHOLE_NAME, 18), (24, 16), (24, 13), (20, 12), (16, 10))
+"""Cells of a name, and cells at least of the second line of a box."""
 _MOST_ITEM_LINES = 8
 """Lines of an open matrix."""
 _ITEM_WIDTH = 34
 _MARK_WIDTH = 13
+PictureKind = Literal["auto", "boxes", "band", "wrapped", "list"]
+GraphKind = PictureKind | Literal["strip"]
+GRAPH_KINDS: tuple[GraphKind, ...] = ("auto", "boxes", "band", "wrapped", "list", "strip")
+_STACKED_LEVELS = (
+    (_WHOLE_NAME, 14),
+    (_WHOLE_NAME, 12),
+    (_WHOLE_NAME, 11),
+    (_WHOLE_NAME, 10),
+    (24, 8),
+    (16, 8),
+)
+"""The same where nothing stands beside a name, and all that is said on the second line."""
 BadgeWidthRule = Callable[[GraphStep], int]
 """Tells how many cells to reserve for the badges of a step."""
 
@@ -47,22 +59,18 @@ def fit_picture(
     width: int,
     *,
     slots: BadgeWidthRule = badge_width,
-    wanted: Literal["auto", "band", "wrapped", "list", "cards"] = "auto",
-    height: int | None = None,
+    wanted: PictureKind = "auto",
     is_ascii: bool = False,
 ) -> Picture:
-    """Draw a layout so that it fits a pane of `width` cells and, if given, `height` lines.
+    """Draw a layout so that it fits `width` cells, with as many lines as it takes.
 
     `slots` tells the cells to reserve for badges. What is `wanted` is drawn even if it does not fit.
     For ASCII the layout must have been arranged with `apart`.
     """
-    full = step_labels(layout.graph, LABEL_LEVELS[0][0], slots, is_ascii=is_ascii)
-    few = len(layout.graph.steps) <= _MOST_CARDS
     picture = None
-    if wanted == "cards":
-        picture = _cards_that_fit(layout, full, None, None, is_ascii=is_ascii)
-    elif wanted == "auto" and height is not None and few:
-        picture = _cards_that_fit(layout, full, width, height, is_ascii=is_ascii)
+    if wanted == "boxes":
+        picture = _boxes_that_fit(layout, slots, width, None, is_ascii=is_ascii)
+        picture = picture or _narrow_boxes(layout, slots, is_ascii=is_ascii)
     if picture is None and wanted != "list":
         levels = _label_levels(layout.graph, slots, is_ascii=is_ascii)
         picture = _with_whole_names(layout, slots, width, wanted, is_ascii=is_ascii)
@@ -77,6 +85,49 @@ def fit_picture(
         whole = step_labels(layout.graph, LONGEST_NAME, slots, is_ascii=is_ascii)
         picture = draw_list(layout, whole, width, is_ascii=is_ascii)
     return picture
+
+
+class FittedGraph(Struct, frozen=True, kw_only=True):
+    """What a pane shows of a graph."""
+
+    picture: Picture
+    names: NamesRoom | None = None
+    """Where the names of what needs a look stand, if the picture has none."""
+
+
+def fit_pane(
+    layout: Layout,
+    width: int,
+    height: int,
+    *,
+    wanted: GraphKind = "auto",
+    may_scroll: bool = False,
+    is_ascii: bool = False,
+) -> FittedGraph:
+    """Draw a layout for a pane.
+
+    Args:
+        layout: what to draw.
+        width: cells of the pane.
+        height: lines of the pane.
+        wanted: what the user chose is drawn even if it does not fit.
+        may_scroll: a graph may be larger than the pane; else it becomes a strip.
+        is_ascii: for a terminal without our signs.
+    """
+    if wanted not in ("auto", "strip"):
+        return FittedGraph(picture=fit_picture(layout, width, wanted=wanted, is_ascii=is_ascii))
+    few = len(layout.graph.steps) <= _MOST_BOXES
+    if wanted == "auto":
+        picture = _boxes_that_fit(layout, badge_width, width, height, is_ascii=is_ascii) if few else None
+        picture = picture or _chips_that_fit(layout, width, height, is_ascii=is_ascii)
+        if picture is None and may_scroll and few:
+            picture = _narrow_boxes(layout, badge_width, is_ascii=is_ascii)
+        if picture is not None:
+            return FittedGraph(picture=picture)
+    strip = fit_strip(layout, width, height, is_ascii=is_ascii)
+    if wanted == "auto" and may_scroll and strip.is_crowded:
+        return FittedGraph(picture=fit_picture(layout, width, wanted="list", is_ascii=is_ascii))
+    return FittedGraph(picture=strip.picture, names=strip.names)
 
 
 def step_labels(graph: Graph, room: int, slots: BadgeWidthRule, *, is_ascii: bool = False) -> list[StepLabel]:
@@ -122,7 +173,6 @@ def _step_label(
     return StepLabel(
         name=kept,
         slot=reserved,
-        line=max(reserved, fact_line_width(step)) if reserved else 0,
         mark=as_ascii(mark) if is_ascii else mark,
         below=below,
         least=_ITEM_WIDTH if below else 0,
@@ -167,12 +217,59 @@ def _band_or_wrapped(
     return None
 
 
-def _cards_that_fit(
-    layout: Layout, full: Sequence[StepLabel], width: int | None, height: int | None, *, is_ascii: bool
+def _chips_that_fit(layout: Layout, width: int, height: int, *, is_ascii: bool) -> Picture | None:
+    """Draw one band or a wrapped one that fits with its badges, with the longest names for which it does."""
+    if layout.height > height:
+        return None
+    for labels in _label_levels(layout.graph, badge_width, is_ascii=is_ascii):
+        if not all(label.slot for label in labels):
+            return None
+        frame = band_frame(layout, labels)
+        if frame.width <= width and frame.height <= height:
+            return draw_band(layout, labels, is_ascii=is_ascii)
+        if frame.width > width * height:
+            continue
+        picture = draw_wrapped_band(layout, labels, width, is_ascii=is_ascii)
+        if picture is not None and picture.height <= height:
+            return picture
+    return None
+
+
+def _boxes_that_fit(
+    layout: Layout, slots: BadgeWidthRule, width: int, height: int | None, *, is_ascii: bool
 ) -> Picture | None:
-    cards = None
-    for has_facts in (True, False):
-        cards = draw_cards(layout, full, has_facts=has_facts, is_ascii=is_ascii)
-        if cards.width <= (width or cards.width) and cards.height <= (height or cards.height):
-            return cards
-    return cards if width is None else None
+    """Draw boxes that fit, those with a second line first, then those with the longest names."""
+    for frame, has_detail in _box_frames(layout, slots, is_ascii=is_ascii):
+        if frame.width <= width and (height is None or frame.height <= height):
+            return draw_boxes(frame, has_detail=has_detail, is_ascii=is_ascii)
+    return None
+
+
+def _box_frames(layout: Layout, slots: BadgeWidthRule, *, is_ascii: bool) -> Iterator[tuple[BandFrame, bool]]:
+    different = len({display_name(step) for step in layout.graph.steps})
+    for room, detail in _DETAIL_LEVELS:
+        labels = step_labels(layout.graph, room, slots, is_ascii=is_ascii)
+        if len({label.name for label in labels}) == different:
+            lined = [_with_detail(label, detail) for label in labels]
+            yield box_frame(layout, lined, has_detail=True), True
+    for room, detail in _STACKED_LEVELS:
+        labels = step_labels(layout.graph, room, slots, is_ascii=is_ascii)
+        if len({label.name for label in labels}) == different:
+            stacked = [replace(_with_detail(label, detail), slot=0) for label in labels]
+            yield box_frame(layout, stacked, has_detail=True), True
+    for labels in _label_levels(layout.graph, slots, is_ascii=is_ascii):
+        if all(label.slot for label in labels):
+            yield box_frame(layout, labels, has_detail=False), False
+
+
+def _with_detail(label: StepLabel, detail: int) -> StepLabel:
+    """Return a label whose badges have a line of their own."""
+    if not label.slot:
+        return label
+    return replace(label, slot=HEAD_WIDTH, least=max(label.least, 2 + detail))
+
+
+def _narrow_boxes(layout: Layout, slots: BadgeWidthRule, *, is_ascii: bool) -> Picture:
+    """Draw boxes of one line, to be scrolled."""
+    labels = step_labels(layout.graph, LABEL_LEVELS[0][0], slots, is_ascii=is_ascii)
+    return draw_boxes(box_frame(layout, labels, has_detail=False), has_detail=False, is_ascii=is_ascii)

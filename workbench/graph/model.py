@@ -1,8 +1,4 @@
-"""The steps of a graph, its edges without cycles, and what is known of each step of a run.
-
-Holds the states, their one-cell signs and the short badge texts. A badge never grows wider than the cells
-that the layout reserved for it.
-"""
+"""The steps of a graph, its edges without cycles, and what is known of each step of a run."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -10,8 +6,7 @@ from typing import Literal
 from msgspec import Struct
 
 from workbench.text.safe import one_line
-from workbench.text.width import cell_width, cut_to_width
-from workbench.views.status_icons import ICONS, STEP_STATUSES, StepStatus
+from workbench.views.status_icons import StepStatus
 
 LONGEST_NAME = 200
 """Cells of a name that are kept at all; a drawing cuts it further."""
@@ -212,8 +207,6 @@ STATUS_BY_SEVERITY: tuple[StepStatus, ...] = (
     "completed",
 )
 """From what must be seen first to what may be overlooked."""
-_DURATION_WIDTH = 4
-_COUNTS_WIDTH = len("99 ok 99 run 99 failed")
 
 
 class StatusCounts(Struct, frozen=True, kw_only=True):
@@ -232,162 +225,21 @@ class StepFacts(Struct, frozen=True, kw_only=True):
 
     state: StepStatus = "pending"
     duration: str = ""
-    """At most 4 cells: see `short_duration`."""
+    """How long it took or has been at work, as `duration_text` writes it."""
     attempt: int = 1
     contract: Literal["", "kept", "broken"] = ""
-    note: str = ""
-    """What a gate asks, or until when: `ask 14:22`."""
+    left: str = ""
+    """The time left to answer it while it waits: `14:20`; empty for what does not expire."""
+    asks: str = ""
+    """What it asks while it waits: `docs/review.md +2`."""
+    reason: str = ""
+    """Why it failed."""
+    share: float | None = None
+    """The part of its usual time that has gone by while it runs; None where no earlier run tells."""
+    usual: str = ""
+    """How long it took in an earlier run."""
     counts: StatusCounts | None = None
     """Of a folded step."""
 
 
 PENDING_FACTS = StepFacts()
-
-
-def short_duration(seconds: float) -> str:
-    """Write a duration in at most 4 cells: `0.4s` `12s` `8m41` `2h13` `3d4h` `412d`."""
-    whole = int(max(0.0, seconds))
-    if seconds < 9.95:
-        tenths = f"{max(0.0, seconds):.1f}s"
-        return tenths if not tenths.endswith(".0s") else tenths.replace(".0", "")
-    for unit, sign, small, below in ((86400, "d", 3600, "h"), (3600, "h", 60, ""), (60, "m", 1, "")):
-        if whole >= unit:
-            return _two_units(whole // unit, sign, whole % unit // small, below)
-    return f"{whole}s"
-
-
-def _two_units(big: int, sign: str, rest: int, below: str) -> str:
-    text = f"{big}{sign}{rest}{below}" if below else f"{big}{sign}{rest:02}"
-    return text if len(text) <= _DURATION_WIDTH else f"{min(big, 999)}{sign}"
-
-
-def badge_width(step: GraphStep) -> int:
-    """Return the cells that the badges of a step may take at most while it lives."""
-    if step.many is not None:
-        return _COUNTS_WIDTH
-    if step.asks:
-        return len("ask 14:22")
-    retry = 1 + len(f"{RETRIES}{step.attempts}/{step.attempts}") if step.attempts > 1 else 0
-    return _DURATION_WIDTH + retry + (3 if step.contract else 0)
-
-
-def static_badge_width(step: GraphStep, facts: StepFacts) -> int:
-    """Return the cells of a picture that does not live: what is said of a step is known and has room."""
-    words = (
-        len(FAILED_GOES_ON) + 1 + _DURATION_WIDTH if facts.state == "warned" and facts.counts is None else 0
-    )
-    return max(badge_width(step), words)
-
-
-def fact_line_width(step: GraphStep) -> int:
-    """Return the cells that a step may take for its facts where they have a line of their own (cards)."""
-    if step.many is not None:
-        return _COUNTS_WIDTH
-    if step.asks:
-        return len("asks you 14:22")
-    retry = len("  « 2/3") if step.attempts > 1 else 0
-    return _DURATION_WIDTH + retry + (len("  contract ✓") if step.contract else 0)
-
-
-def status_sign(facts: StepFacts, *, is_ascii: bool = False) -> str:
-    """Return the icon of a status, one cell wide."""
-    icon = ICONS[STEP_STATUSES[facts.state][0]]
-    return icon.ascii if is_ascii else icon.unicode
-
-
-def fact_line(step: GraphStep, facts: StepFacts, room: int, *, is_ascii: bool = False) -> str:
-    """Write the same as a badge in words, where they fit: `1m12  « 2/3  contract ✓`."""
-    retry = _attempt_text(step, facts)
-    parts = (
-        cut_to_width(facts.duration, _DURATION_WIDTH),
-        _BADGE_WORDS.get(facts.state, ""),
-        facts.note if facts.state in ("waiting", "running") else "",
-        f"{RETRIES} {retry}" if retry else "",
-        {"kept": "contract ✓", "broken": "contract ×"}.get(facts.contract, ""),
-    )
-    text = "  ".join(part for part in parts if part)
-    text = as_ascii(text) if is_ascii else text
-    if facts.counts is None and cell_width(text) <= room:
-        return text
-    return badge_text(step, facts, room, is_ascii=is_ascii)
-
-
-def badge_text(step: GraphStep, facts: StepFacts, room: int, *, is_ascii: bool = False) -> str:
-    """Write what fits of duration, attempt, contract, counts or what a gate asks."""
-    if facts.counts is not None:
-        return _counts_text(facts.counts, room)
-    for parts in _badge_candidates(step, facts):
-        text = " ".join(part for part in parts if part)
-        text = as_ascii(text) if is_ascii else text
-        if text and cell_width(text) <= room:
-            return text
-    return ""
-
-
-def _badge_candidates(step: GraphStep, facts: StepFacts) -> list[tuple[str, ...]]:
-    time = cut_to_width(facts.duration, _DURATION_WIDTH)
-    tried = _attempt_text(step, facts)
-    retry = f"{RETRIES}{tried}" if tried else ""
-    mark = {"kept": "c✓", "broken": "c×"}.get(facts.contract, "")
-    word = _BADGE_WORDS.get(facts.state, "")
-    note = facts.note if facts.state in ("waiting", "running") else ""
-    brief = "skip" if facts.state == "skipped" else ""
-    bang = f"{time}!" if facts.state == "warned" else time
-    widest = [(time, word, note, retry, mark), (word, note, retry, mark), (bang, note, retry, mark)]
-    return [
-        *widest,
-        (note, mark),
-        (bang, retry),
-        (bang, mark),
-        (note,),
-        (word,),
-        (brief,),
-        (retry,),
-        (bang,),
-        (time,),
-        (mark,),
-    ]
-
-
-def _attempt_text(step: GraphStep, facts: StepFacts) -> str:
-    """Return `2/3`: which attempt of how many; `4` where a run went round more often than a step is tried."""
-    if facts.attempt < 2 and facts.state != "retrying":
-        return ""
-    return f"{facts.attempt}/{step.attempts}" if facts.attempt <= step.attempts else str(facts.attempt)
-
-
-FAILED_GOES_ON = STEP_STATUSES["warned"][1]
-RETRIES = ICONS["retries"].unicode
-_BADGE_WORDS: dict[StepStatus, str] = {
-    "completed_empty": "empty",
-    **{name: STEP_STATUSES[name][1] for name in ("warned", "skipped", "cancelled")},
-}
-"""Words of statuses that their icon and their time do not say."""
-
-
-def _counts_text(counts: StatusCounts, room: int) -> str:
-    shown = ((counts.ok, "ok"), (counts.run, "run"), (counts.asks, "ask"), (counts.failed, "failed"))
-    kept = [f"{n} {word}" for n, word in shown if n]
-    if kept and counts.todo:
-        text = " ".join((*kept, f"{counts.todo} todo"))
-        if len(text) <= room:
-            return text
-    while kept:
-        text = " ".join(kept)
-        if len(text) <= room:
-            return text
-        kept = kept[1:]  # what failed stands last and is cut last
-    return ""
-
-
-def as_ascii(text: str) -> str:
-    """Write a text in ASCII; what has no counterpart becomes `?`, one for each cell."""
-    if text.isascii():
-        return text
-    return "".join(_ASCII_FALLBACKS.get(c, c if c.isascii() else "?" * cell_width(c)) for c in text)
-
-
-_ASCII_FALLBACKS = {
-    **{icon.unicode: icon.ascii for icon in ICONS.values()},
-    **{"…": "~", "←": "<", "·": ".", "⏎": "^", "→": ">"},
-}

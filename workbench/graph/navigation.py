@@ -14,25 +14,23 @@ from msgspec.structs import replace
 from workbench.graph.canvas import Picture
 from workbench.graph.layout import Layout
 from workbench.graph.model import (
-    FAILED_GOES_ON,
     PENDING_FACTS,
     STATUS_BY_SEVERITY,
     Graph,
     GraphStep,
     StatusCounts,
     StepFacts,
-    as_ascii,
     build_graph,
     display_name,
-    status_sign,
     topological_order,
 )
+from workbench.graph.step_text import FAILED_GOES_ON, as_ascii, status_sign
 from workbench.text.safe import one_line
 from workbench.text.width import cell_width, cut_to_width
 from workbench.views.status_icons import StepStatus
 
-URGENT_STATUSES: tuple[StepStatus, ...] = ("failed", "waiting", "retrying", "running")
-"""What the next-problem key goes to, in this order."""
+URGENT_STATUSES: tuple[StepStatus, ...] = ("waiting", "failed", "warned", "retrying", "running")
+"""What must be in view, and what the next-problem key goes to, in this order."""
 
 
 class CursorTrail(Struct, frozen=True, kw_only=True):
@@ -93,7 +91,7 @@ def _distance(picture: Picture, at: int, v: int) -> tuple[int, int, int]:
 
 
 def urgent_steps(layout: Layout, facts: Mapping[int, StepFacts]) -> list[int]:
-    """List the steps that need a look: failed, waiting, running, each from left to right."""
+    """List the steps that need a look: waiting, failed, running, each from left to right."""
     urgent = [v for v in range(layout.net.steps) if v in facts and facts[v].state in URGENT_STATUSES]
     return sorted(
         urgent, key=lambda v: (URGENT_STATUSES.index(facts[v].state), layout.net.layer[v], layout.row[v])
@@ -242,7 +240,7 @@ FOLD_GRAPHS_ABOVE = 60
 MOST_OPEN_ITEMS = 8
 """Items up to which an open matrix is drawn as steps; more are listed."""
 _NAME_WIDTH = 18
-_TIME_WIDTH = 6
+_TIME_WIDTH = 7
 """Cells between a name and the end of its time."""
 
 
@@ -332,9 +330,9 @@ def _member_line(item: FoldMember, wide: int, *, is_ascii: bool) -> str:
     name = cut_to_width(_member_name(item), wide)
     pad = " " * (wide - cell_width(name))
     mark = status_sign(item.facts, is_ascii=is_ascii)
-    words = (FAILED_GOES_ON if item.facts.state == "warned" else "", one_line(item.facts.note, 40))
+    words = (FAILED_GOES_ON if item.facts.state == "warned" else "", one_line(item.facts.reason, 40))
     note = ": ".join(word for word in words if word)
-    return f"{mark} {name}{pad} {item.facts.duration:>5}  {note}".rstrip()
+    return f"{mark} {name}{pad} {item.facts.duration:>6}  {note}".rstrip()
 
 
 def _fold_matrices(

@@ -10,13 +10,13 @@ from workbench.domain.values import StepPlan
 from workbench.graph.model import (
     PENDING_FACTS,
     STATUS_BY_SEVERITY,
+    Graph,
     GraphStep,
     StatusCounts,
     StepFacts,
-    short_duration,
 )
-from workbench.graph.navigation import FoldedGraph, FoldMember, combine_facts
-from workbench.text.human import countdown_text
+from workbench.graph.navigation import FoldedGraph, FoldMember, combine_facts, longest_path
+from workbench.text.human import countdown_text, duration_text
 from workbench.views.pipeline import ContractState, PipelineItem, PipelineRun, PipelineStep
 from workbench.views.status_icons import StepStatus
 
@@ -57,7 +57,8 @@ def _item_key(step: PipelineStep, item: PipelineItem) -> str:
     return item.id.removeprefix(f"{step.id}[").removesuffix("]")
 
 
-def graph_step_facts(step: PipelineStep) -> StepFacts:
+def graph_step_facts(step: PipelineStep, usual: float = 0.0) -> StepFacts:
+    """Return what is known of a step; `usual`: its seconds in an earlier run, 0 where none tells."""
     counts, state = None, step.state
     if step.counts is not None:
         items = step.counts
@@ -67,16 +68,21 @@ def graph_step_facts(step: PipelineStep) -> StepFacts:
         if step.state in ("running", "waiting", "retrying"):
             # The worst item is what must be seen: failed before asking before running.
             state = "failed" if items.failed else "waiting" if items.waiting else step.state
+    is_measured = usual > 0 and step.state in ("running", "retrying")
     return StepFacts(
-        state=state, duration=_duration_text(step.state, step.seconds), attempt=max(1, step.attempt),
-        contract=_contract_mark(step.contract_mark), note=_step_note(step), counts=counts,
+        state=state, duration=_step_duration(step.state, step.seconds), attempt=max(1, step.attempt),
+        contract=_contract_mark(step.contract_mark), counts=counts,
+        left=_time_left(step), asks=step.asks if step.state == "waiting" else "",
+        reason=step.error if step.state in ("failed", "warned") else "",
+        share=min(1.0, step.seconds / usual) if is_measured else None,
+        usual=countdown_text(round(usual)) if is_measured else "",
     )  # fmt: skip
 
 
 def graph_item_facts(item: PipelineItem) -> StepFacts:
     return StepFacts(
-        state=item.state, duration=_duration_text(item.state, item.seconds), attempt=max(1, item.attempt),
-        contract=_contract_mark(item.contract_mark), note=item.error,
+        state=item.state, duration=_step_duration(item.state, item.seconds), attempt=max(1, item.attempt),
+        contract=_contract_mark(item.contract_mark), reason=item.error,
     )  # fmt: skip
 
 
@@ -84,15 +90,20 @@ def _contract_mark(mark: ContractState) -> Literal["", "kept", "broken"]:
     return "" if mark == "unchecked" else mark
 
 
-def _duration_text(state: StepStatus, seconds: float) -> str:
-    has_worked = seconds > 0 or state != "cancelled"  # what never began took no time
-    return short_duration(seconds) if state in _STATES_WITH_DURATION and has_worked else ""
-
-
-def _step_note(step: PipelineStep) -> str:
-    if step.state != "waiting":
+def _step_duration(state: StepStatus, seconds: float) -> str:
+    """Write how long a step took; of one that is at work, minutes and seconds."""
+    is_at_work = state in ("running", "retrying")
+    if state not in _STATES_WITH_DURATION or (seconds <= 0 and not is_at_work):
         return ""
-    return "asks you" if step.left is None else f"ask {countdown_text(_floor_to_tens(step.left))}"
+    if is_at_work:
+        return countdown_text(int(seconds))
+    return duration_text(seconds)
+
+
+def _time_left(step: PipelineStep) -> str:
+    if step.state != "waiting" or step.left is None:
+        return ""
+    return countdown_text(_floor_to_tens(step.left))
 
 
 _ENDED_STATES: tuple[StepStatus, ...] = ("completed", "completed_empty", "warned", "failed")
@@ -108,10 +119,12 @@ def _floor_to_tens(left: float) -> float:
 class RunFacts:
     """The facts of everything that may be drawn of one run, by id."""
 
-    def __init__(self, run: PipelineRun) -> None:
+    def __init__(self, run: PipelineRun, usual: Mapping[str, float] | None = None) -> None:
+        """Take a run, and the seconds by step id of an earlier one."""
+        usual = usual or {}
         self.run = run
         self.steps = {step.id: step for step in run.steps}
-        self._facts = {step.id: graph_step_facts(step) for step in run.steps}
+        self._facts = {step.id: graph_step_facts(step, usual.get(step.id, 0.0)) for step in run.steps}
         self._items: dict[str, PipelineItem] = {}
         for step in run.steps:
             self._items.update((item.id, item) for item in step.items)
@@ -125,6 +138,11 @@ class RunFacts:
         members = [member for member in folded.members.get(drawn, ()) if member in self.steps]
         worst = combine_facts([self._facts[member] for member in members]).state
         return next((self.steps[member] for member in members if self._facts[member].state == worst), None)
+
+    def seconds_of(self, step_id: str) -> float:
+        """Return how long a step took or has been at work; 0 for what is no step of the file."""
+        step = self.steps.get(step_id)
+        return step.seconds if step is not None else 0.0
 
     def item(self, drawn: str) -> PipelineItem | None:
         return self._items.get(drawn)
@@ -158,7 +176,7 @@ class RunFacts:
         took = [item.seconds for item in known if item is not None and item.state in _ENDED_STATES]
         if not took:
             return ""
-        least, most = short_duration(min(took)), short_duration(max(took))
+        least, most = duration_text(min(took)), duration_text(max(took))
         return least if least == most else f"{least}…{most}"
 
     def _state(self, drawn: str) -> StepStatus:
@@ -193,14 +211,26 @@ def _expected_step_seconds(step: PipelineStep, before: Mapping[str, float]) -> f
     return step.seconds if is_over else max(step.seconds, before.get(step.id, 0.0))
 
 
-def seconds_to_go(paint: RunFacts, path: Iterable[str], before: Mapping[str, float]) -> float | None:
-    """Return the seconds that are left on a path; None where nobody knows how long a step of it takes."""
-    left = 0.0
-    for key in path:
-        step = paint.steps.get(key)
-        if step is None or step.completed_at is not None or step.kind == "gate":
-            continue
-        if key not in before:
-            return None
-        left += max(0.0, before[key] - step.seconds)
-    return left
+def seconds_to_go(
+    paint: RunFacts, folded: FoldedGraph, graph: Graph, before: Mapping[str, float]
+) -> float | None:
+    """Return the seconds that the longest of what is still to be done takes by an earlier run.
+
+    None where there is none, the run has ended, or a step on that path has no time in it.
+    """
+    if not before or paint.run.finished_at is not None:
+        return None
+    left: list[float] = []
+    unknown: set[int] = set()
+    for v, drawn in enumerate(graph.steps):
+        ids = folded.members.get(drawn.id) or (drawn.id,)
+        steps = [paint.steps[step_id] for step_id in ids if step_id in paint.steps]
+        steps = steps or [step for step in [paint.steps.get(drawn.id)] if step is not None]
+        open_steps = [step for step in steps if step.completed_at is None and step.kind != "gate"]
+        if any(step.id not in before for step in open_steps):
+            unknown.add(v)
+        left.append(
+            max((max(0.0, before.get(step.id, 0.0) - step.seconds) for step in open_steps), default=0.0)
+        )
+    path = longest_path(graph, left)
+    return None if unknown.intersection(path) else sum(left[v] for v in path)

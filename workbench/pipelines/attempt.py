@@ -214,7 +214,7 @@ class Attempt:
         ]
 
     def _prompt(self, values: TemplateValues) -> str:
-        parts = [templates.fill_templates(self._source(), values.of)]
+        parts = [templates.fill_prose(self._source(), values.of)]
         paths = [artifacts.injected_path(injection.name) for injection in self.step.injections]
         if paths:
             parts.append(f"In your folder, from earlier steps: {', '.join(paths)}.")

@@ -64,6 +64,17 @@ def fill_templates(text: str, value: Callable[[str], str]) -> str:
     return _TEMPLATE.sub(lambda match: value(match[1]), text)
 
 
+def fill_prose(text: str, value: Callable[[str], str]) -> str:
+    """Fill the templates of a sentence: where a value is empty, the blank before it goes with it."""
+    pieces: list[str] = []
+    position = 0
+    for match in _TEMPLATE.finditer(text):
+        before, filled = text[position : match.start()], value(match[1])
+        pieces += [before if filled else before.removesuffix(" "), filled]
+        position = match.end()
+    return "".join([*pieces, text[position:]])
+
+
 def shell_command(text: str, value: Callable[[str], str]) -> tuple[str, dict[str, str]]:
     """Return a shell command with variables for templates, and those variables. Raises UnresolvedTemplate."""
     variables: dict[str, str] = {}

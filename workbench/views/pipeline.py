@@ -203,11 +203,17 @@ def _pipeline_step(
         attempt=row.attempt if row else 0, attempts=plan.attempts,
         retries=row.retry_count if row else 0, contract=plan.contract, contract_mark=_contract_state(row),
         error=one_line(row.error_message, 500) if row else "", action_id=action.id if action else None,
-        asks=one_line(action.target, 200) if action else "", left=_gate_seconds_left(action, now),
+        asks=_asked_text(action) if action else "", left=_gate_seconds_left(action, now),
         session_id=row.session_id if row else None, workspace=row.workspace_path if row else "",
         tokens=spent, is_matrix=plan.is_matrix, item_count=len(below) or plan.item_count,
         items=below, counts=_matrix_counts(below) if below else None,
     )  # fmt: skip
+
+
+def _asked_text(action: Action) -> str:
+    """Return what an action asks: its target, and of files the lines that would come and go."""
+    counts = [f"+{action.added}"] * bool(action.added) + [f"−{action.removed}"] * bool(action.removed)
+    return " ".join((one_line(action.target, 200), *counts))
 
 
 def _tokens_by_step(rows: Iterable[StepState]) -> dict[str, int]:

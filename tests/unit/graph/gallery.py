@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from tests.unit.graph.shapes import BAR, REAL, graph_of, steps_of, wide
 from workbench.graph.fit import fit_picture, no_badge_width
 from workbench.graph.layout import compute_layout
-from workbench.graph.model import GraphStep, StatusCounts, StepFacts, build_graph, short_duration
+from workbench.graph.model import GraphStep, StatusCounts, StepFacts, build_graph
 from workbench.graph.navigation import (
     FoldMember,
     back_edge_lines,
@@ -19,7 +19,10 @@ from workbench.graph.navigation import (
     member_lines,
     needs_and_feeds_text,
     overview_lines,
+    urgent_steps,
 )
+from workbench.graph.strip import fit_strip, name_rows
+from workbench.text.human import duration_text
 
 FOLDER = Path(__file__).parent / "samples"
 WIDTHS = (60, 80, 100, 140)
@@ -30,11 +33,11 @@ def run_of(graph):
     """A run in its middle: done, failed, running, waiting, not started."""
     facts = {}
     for v in range(len(graph.steps) * 2 // 3):
-        facts[v] = StepFacts(state="completed", duration=short_duration(SECONDS[v % 12]))
+        facts[v] = StepFacts(state="completed", duration=duration_text(SECONDS[v % 12]))
     if len(facts) > 3:
         last = len(facts) - 1
-        facts[last] = StepFacts(state="running", duration="29s")
-        facts[last - 1] = StepFacts(state="failed", duration="1m02")
+        facts[last] = StepFacts(state="running", duration="0:29")
+        facts[last - 1] = StepFacts(state="failed", duration="1:02")
     return facts
 
 
@@ -79,24 +82,27 @@ def heavy():
 
 def folds():
     items = [
-        FoldMember(name=f"py3.{at}-linux", facts=StepFacts(state="completed", duration="12s"))
+        FoldMember(name=f"py3.{at}-linux", facts=StepFacts(state="completed", duration="12 s"))
         for at in range(9)
     ]
     items += [
-        FoldMember(name="py3.9-win", facts=StepFacts(state="failed", duration="1m02", note="exit 1")),
-        FoldMember(name="py3.12-mac", facts=StepFacts(state="running", duration="31s")),
-        FoldMember(name="py3.12-win", facts=StepFacts(state="running", duration="29s")),
+        FoldMember(name="py3.9-win", facts=StepFacts(state="failed", duration="1:02", reason="exit 1")),
+        FoldMember(name="py3.12-mac", facts=StepFacts(state="running", duration="31 s")),
+        FoldMember(name="py3.12-win", facts=StepFacts(state="running", duration="0:29")),
     ]
     tests = GraphStep(id="tests", needs=("plan",), is_matrix=True, items=tuple(item.name for item in items))
     steps = [GraphStep(id="plan"), tests, GraphStep(id="merge", needs=("tests",))]
-    facts = {0: StepFacts(state="completed", duration="8s"), 1: combine_facts([item.facts for item in items])}
+    facts = {
+        0: StepFacts(state="completed", duration="8.0 s"),
+        1: combine_facts([item.facts for item in items]),
+    }
     closed = compute_layout(build_graph(fold_steps(steps).steps))
     opened = compute_layout(build_graph(fold_steps(steps, opened=("tests",)).steps), before=closed)
     listed = {1: member_lines(items)}
     parts = [block("a matrix", fit_picture(closed, 80).lines(facts))]
     parts += [
         block(f"opened: {kind}", fit_picture(opened, 80, wanted=kind).lines(facts, items=listed))
-        for kind in ("band", "list", "cards")
+        for kind in ("band", "list", "boxes")
     ]
     alike = [GraphStep(id="start")]
     for at in range(25):
@@ -115,15 +121,38 @@ def folds():
     return "\n".join(parts)
 
 
-def cards():
+def boxes():
     graph = graph_of(REAL["demo"])
     facts = run_of(graph)
     parts = []
-    for title, height in (("a line of facts", 30), ("one line", 6)):
-        picture = fit_picture(compute_layout(graph), 100, height=height)
-        parts.append(block(f"cards, {title}", picture.lines(facts, picture.trace([(0, 2), (2, 3), (3, 4)]))))
-    plain = fit_picture(compute_layout(graph, apart=True), 100, wanted="cards", is_ascii=True)
+    for title, width in (("two lines", 140), ("one line beside the name", 100), ("all below the name", 80)):
+        picture = fit_picture(compute_layout(graph), width, wanted="boxes")
+        parts.append(block(f"boxes, {title}", picture.lines(facts, picture.trace([(0, 2), (2, 3), (3, 4)]))))
+    plain = fit_picture(compute_layout(graph, apart=True), 140, wanted="boxes", is_ascii=True)
     return "\n".join([*parts, block("ASCII", plain.lines(facts)), release()])
+
+
+def strips():
+    graph = graph_of(REAL["monorepo"])
+    parts = []
+    for is_ascii in (False, True):
+        layout, facts = compute_layout(graph, apart=is_ascii), run_of(graph)
+        for width, height in ((90, 16), (50, 16), (60, 4), (30, 3), (16, 4)):
+            strip = fit_strip(layout, width, height, is_ascii=is_ascii)
+            order = urgent_steps(layout, facts)
+            rows = name_rows(graph, order, facts, strip.names, is_ascii=is_ascii)
+            parts.append(block(f"{width} x {height}", strip_lines(strip, rows, facts)))
+    return "\n".join(parts)
+
+
+def strip_lines(strip, rows, facts):
+    """Write a strip with its names as text."""
+    lines = strip.picture.lines(facts)
+    for y, row in enumerate(rows, strip.names.y):
+        lines += [""] * (y + 1 - len(lines))
+        for span in row:
+            lines[y] = lines[y].ljust(span.x) + span.text
+    return [line.rstrip() for line in lines]
 
 
 def release():
@@ -136,14 +165,14 @@ def release():
     steps[4] = replace(steps[4], many=12)
     steps[5] = replace(steps[5], asks=True)
     facts = {
-        0: StepFacts(state="completed", duration="4s"),
-        1: StepFacts(state="completed", duration="1m12", contract="kept"),
-        2: StepFacts(state="completed", duration="48s", attempt=2),
-        3: StepFacts(state="failed", duration="31s", contract="broken"),
+        0: StepFacts(state="completed", duration="4.0 s"),
+        1: StepFacts(state="completed", duration="1:12", contract="kept"),
+        2: StepFacts(state="completed", duration="48 s", attempt=2),
+        3: StepFacts(state="warned", duration="31 s", contract="broken", attempt=2, reason="exit 3"),
         4: StepFacts(state="running", counts=StatusCounts(ok=9, run=2)),
-        5: StepFacts(state="waiting", note="asks you 14:40"),
+        5: StepFacts(state="waiting", left="14:40", asks="deploy to staging?"),
     }
-    picture = fit_picture(compute_layout(build_graph(steps)), 160, height=40)
+    picture = fit_picture(compute_layout(build_graph(steps)), 200, wanted="boxes")
     live = fit_picture(compute_layout(build_graph(steps)), 120)
     path = [(0, 1), (1, 4), (4, 5)]
     return "\n".join(block(shown.kind, shown.lines(facts, shown.trace(path))) for shown in (picture, live))
@@ -169,7 +198,7 @@ def back():
 def large():
     graph = wide(200, 20, 2)
     layout = compute_layout(graph)
-    facts = {v: StepFacts(state="completed" if v % 37 else "failed", duration="8s") for v in range(120)}
+    facts = {v: StepFacts(state="completed" if v % 37 else "failed", duration="8.0 s") for v in range(120)}
     picture = fit_picture(layout, 120, wanted="band")
     window = [line[:120].rstrip() for line in picture.lines(facts)][:30]
     small = fit_picture(compute_layout(graph_of(BAR["monorepo"])), 20, wanted="list", slots=no_badge_width)
@@ -183,7 +212,7 @@ def large():
     )
 
 
-SPECIAL = {"heavy": heavy, "folds": folds, "cards": cards, "back": back, "large": large}
+SPECIAL = {"heavy": heavy, "folds": folds, "boxes": boxes, "strips": strips, "back": back, "large": large}
 
 
 def drawing(name):

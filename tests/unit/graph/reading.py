@@ -21,10 +21,10 @@ class Sheet:
         self.lines = [expand(line, picture.width) for line in lines]
         self.starts, self.boxed = {}, {}
         for step, place in enumerate(picture.places):
-            if picture.kind == "cards":
-                self._card(step, place)
+            if place.is_boxed:
+                self._box(step, place)
                 continue
-            self.starts[place.sign_x, place.y] = step
+            self.starts[place.sign_x + (picture.kind == "strip"), place.y] = step
             for x in [place.sign_x, *range(place.name_x, place.end)]:
                 self.boxed[x, place.y] = step
                 if x < picture.width:
@@ -39,11 +39,11 @@ class Sheet:
                 if glyph != " ":
                     self.arms[x, y] = self._arms(x, y, glyph)
 
-    def _card(self, step, place):
-        """A card is blank with its borders, and entered at the first cell within."""
+    def _box(self, step, place):
+        """A box is blank with its frame, and entered at the first cell within."""
         self.starts[place.sign_x - 1, place.y] = step
-        for y in range(place.y - 1, (place.fact_y or place.y) + place.below + 2):
-            for x in range(place.sign_x - 2, place.end):
+        for y in place.lines:
+            for x in range(place.start, place.end):
                 self.boxed[x, y] = step
                 self.lines[y][x] = " "
 

@@ -16,13 +16,14 @@ from workbench.graph.canvas import ASCII_GLYPHS, UNICODE_GLYPHS, heavy_glyph
 from workbench.graph.export import mermaid_text, svg_document
 from workbench.graph.fit import fit_picture, no_badge_width, step_labels
 from workbench.graph.layout import compute_layout
-from workbench.graph.model import GraphStep, StepFacts, badge_width, build_graph
+from workbench.graph.model import GraphStep, StepFacts, build_graph
 from workbench.graph.navigation import (
     back_edge_lines,
     needs_and_feeds_text,
     overview_lines,
     overview_viewport,
 )
+from workbench.graph.step_text import badge_width
 
 NASTY = '"]; click s0 "javascript:x" <b>&#x41;\u202e'
 

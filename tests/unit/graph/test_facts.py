@@ -1,41 +1,25 @@
-"""States, durations and badges: what is said beside a name, and what is left out when there is no room."""
+"""States and badges: what is said beside a name and below it, and what is left out when there is no room."""
+
+from itertools import zip_longest
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.tables import each_row
-from workbench.graph.model import (
-    STATUS_BY_SEVERITY,
-    GraphStep,
-    StatusCounts,
-    StepFacts,
+from workbench.graph.model import STATUS_BY_SEVERITY, GraphStep, StatusCounts, StepFacts
+from workbench.graph.step_text import (
     as_ascii,
+    badge_phrases,
     badge_text,
     badge_width,
-    fact_line,
-    fact_line_width,
-    short_duration,
+    detail_phrases,
+    head_phrases,
+    only_line_phrases,
     status_sign,
 )
 from workbench.text.width import cell_width
-from workbench.views.status_icons import STEP_STATUSES
-
-
-@each_row(
-    ("seconds", "text"),
-    [
-        (0.42, "0.4s"), (8, "8s"), (9.5, "9.5s"), (12, "12s"), (59.9, "59s"), (60, "1m00"), (521, "8m41"),
-        (3599, "59m"), (7980, "2h13"), (36000, "10h"), (273600, "3d4h"), (35_600_000, "412d"), (1e12, "999d"), (-3, "0s"),
-    ],
-)  # fmt: skip
-def test_short_duration(seconds, text):
-    assert short_duration(seconds) == text
-
-
-@given(st.floats(0, 1e15))
-def test_a_duration_takes_four_cells_at_most(seconds):
-    assert 1 < len(short_duration(seconds)) <= 4
+from workbench.views.status_icons import ICONS, STEP_STATUSES
 
 
 def test_every_state_has_a_sign_of_one_cell_and_a_rank():
@@ -48,10 +32,10 @@ def test_every_state_has_a_sign_of_one_cell_and_a_rank():
 @pytest.mark.parametrize(
     ("step", "room"),
     [
-        (GraphStep(id="a"), 4),
-        (GraphStep(id="a", attempts=3), 9),
-        (GraphStep(id="a", contract=True), 7),
-        (GraphStep(id="a", asks=True), 9),
+        (GraphStep(id="a"), 6),
+        (GraphStep(id="a", attempts=3), 11),
+        (GraphStep(id="a", contract=True), 9),
+        (GraphStep(id="a", asks=True), 8),
         (GraphStep(id="a", many=12), 22),
     ],
 )
@@ -59,24 +43,36 @@ def test_slots(step, room):
     assert badge_width(step) == room
 
 
+FAILED, RETRIES = (ICONS[name].unicode for name in ("failed", "retries"))
+EXIT = "it ended with exit code 3: 2 links lead nowhere"
+
+
 @each_row(
     ("facts", "room", "text"),
     [
-        (StepFacts(state="completed", duration="8m41"), 4, "8m41"),
-        (StepFacts(state="completed", duration="8m41"), 3, ""),
-        (StepFacts(state="retrying", attempt=2, duration="8s"), 9, "8s «2/3"),
-        (StepFacts(state="retrying", attempt=2, duration="8m41"), 5, "«2/3"),
-        (StepFacts(state="completed", attempt=4, duration="2.1s"), 7, "2.1s «4"),
-        (StepFacts(state="completed", duration="52s", contract="kept"), 7, "52s c✓"),
-        (StepFacts(state="failed", contract="broken"), 2, "c×"),
-        (StepFacts(state="waiting", note="ask 14:22"), 9, "ask 14:22"),
-        (StepFacts(state="waiting", note="ask 14:22"), 4, ""),
-        (StepFacts(state="warned", duration="52s"), 19, "52s failed, goes on"),
-        (StepFacts(state="warned", duration="52s"), 18, "failed, goes on"),
-        (StepFacts(state="warned", duration="52s"), 4, "52s!"),
+        (StepFacts(state="completed", duration="8:41"), 4, "8:41"),
+        (StepFacts(state="completed", duration="8:41"), 3, ""),
+        (StepFacts(state="completed", duration="2 h 5 min"), 6, "2 h"),
+        (StepFacts(state="completed", duration="12 d 3 h"), 6, "12 d"),
+        (StepFacts(state="retrying", attempt=2, duration="0:08"), 11, f"0:08 {RETRIES}2/3"),
+        (StepFacts(state="retrying", attempt=2, duration="8:41"), 5, f"{RETRIES}2/3"),
+        (StepFacts(state="completed", attempt=4, duration="2.1 s"), 8, f"2.1 s {RETRIES}4"),
+        (StepFacts(state="completed", duration="52 s", contract="kept"), 15, "52 s contract ✓"),
+        (StepFacts(state="completed", duration="52 s", contract="kept"), 14, "52 s c✓"),
+        (StepFacts(state="failed", contract="broken"), 2, f"c{FAILED}"),
+        (StepFacts(state="failed", duration="52 s", reason=EXIT), 6, "exit 3"),
+        (StepFacts(state="failed", duration="52 s", reason="the host was lost"), 6, "52 s"),
+        (StepFacts(state="waiting", left="14:20"), 8, "14:20"),
+        (StepFacts(state="waiting", asks="docs/a.md +2"), 8, "asks you"),
+        (StepFacts(state="waiting", left="14:20"), 4, ""),
+        (StepFacts(state="warned", duration="52 s"), 20, "52 s failed, goes on"),
+        (StepFacts(state="warned", duration="52 s"), 19, "failed, goes on"),
+        (StepFacts(state="warned", duration="52 s", reason=EXIT), 14, "exit 3 goes on"),
+        (StepFacts(state="warned", duration="52 s", reason=EXIT), 6, "exit 3"),
+        (StepFacts(state="warned", duration="52 s"), 4, "52 s"),
         (StepFacts(state="skipped"), 7, "skipped"),
         (StepFacts(state="skipped"), 4, "skip"),
-        (StepFacts(state="completed_empty", duration="3s"), 8, "3s empty"),
+        (StepFacts(state="completed_empty", duration="3.0 s"), 11, "3.0 s empty"),
         (StepFacts(state="cancelled"), 9, "cancelled"),
         (StepFacts(counts=StatusCounts(ok=9, run=2, failed=1)), 22, "9 ok 2 run 1 failed"),
         (StepFacts(counts=StatusCounts(ok=99, run=99, failed=99)), 22, "99 ok 99 run 99 failed"),
@@ -91,43 +87,77 @@ def test_badges(facts, room, text):
     assert badge_text(GraphStep(id="a", attempts=3), facts, room) == text
 
 
-@given(
-    facts=st.builds(
-        StepFacts,
-        state=st.sampled_from(list(STEP_STATUSES)),
-        duration=st.text(max_size=9),
-        attempt=st.integers(1, 99),
-        contract=st.sampled_from(["", "kept", "broken"]),
-        note=st.text(max_size=30),
-        counts=st.none() | st.builds(StatusCounts, ok=st.integers(0, 9999), failed=st.integers(0, 9999)),
-    ),
-    room=st.integers(0, 30),
-    is_ascii=st.booleans(),
+FACTS = st.builds(
+    StepFacts,
+    state=st.sampled_from(list(STEP_STATUSES)),
+    duration=st.text(max_size=12),
+    attempt=st.integers(1, 99),
+    contract=st.sampled_from(["", "kept", "broken"]),
+    left=st.text(max_size=9),
+    asks=st.text(max_size=30),
+    reason=st.text(max_size=30) | st.just(EXIT),
+    share=st.none() | st.floats(0, 1),
+    counts=st.none() | st.builds(StatusCounts, ok=st.integers(0, 9999), failed=st.integers(0, 9999)),
 )
-def test_a_badge_never_exceeds_its_slot(facts, room, is_ascii):
-    text = badge_text(GraphStep(id="a", attempts=3), facts, room, is_ascii=is_ascii)
+
+
+@given(facts=FACTS, room=st.integers(0, 30), is_ascii=st.booleans())
+def test_nothing_that_is_said_exceeds_its_room(facts, room, is_ascii):
+    step = GraphStep(id="a", attempts=3)
+    text = badge_text(step, facts, room, is_ascii=is_ascii)
     assert cell_width(text) <= room
     assert text.isascii() or not is_ascii
+    for write in (detail_phrases, only_line_phrases, lambda _, *more, **kind: head_phrases(*more, **kind)):
+        words = said(write(step, facts, room, is_ascii=is_ascii))
+        assert cell_width(words) <= room
+        assert words.isascii() or not is_ascii
 
 
-@pytest.mark.parametrize(
-    ("facts", "room", "text"),
-    [
-        (StepFacts(state="completed", duration="1m12", contract="kept"), 16, "1m12  contract ✓"),
-        (StepFacts(state="completed", duration="1m12", contract="kept"), 15, "1m12 c✓"),
-        (StepFacts(state="retrying", duration="48s", attempt=2), 10, "48s  « 2/3"),
-        (StepFacts(state="waiting", note="asks you 14:40"), 14, "asks you 14:40"),
-        (StepFacts(counts=StatusCounts(ok=9, run=2)), 22, "9 ok 2 run"),
-    ],
-)
-def test_fact_lines(facts, room, text):
-    assert fact_line(GraphStep(id="a", attempts=3), facts, room) == text
-    assert (
-        cell_width(text) <= fact_line_width(GraphStep(id="a", attempts=3, contract=True))
-        or facts.counts
-        or facts.note
+def said(phrases):
+    """Join phrases as they are drawn: the parts of a bar without a blank."""
+    return "".join(
+        f"{text} " if after and after[1] != "rest" else text
+        for (text, _), after in zip_longest(phrases, phrases[1:])
     )
 
 
+@each_row(
+    ("facts", "room", "head", "detail"),
+    [
+        (StepFacts(state="completed", duration="1:12", contract="kept"), 16, "1:12", "contract ✓"),
+        (StepFacts(state="completed", duration="1:12", contract="kept"), 9, "1:12", "c✓"),
+        (StepFacts(state="completed", duration="1.4 s"), 16, "1.4 s", ""),
+        (StepFacts(state="failed", duration="1.4 s", contract="broken"), 16, "1.4 s", f"contract {FAILED}"),
+        (StepFacts(state="running", duration="0:48", share=0.5), 8, "0:48", "━━━━╌╌╌╌"),
+        (StepFacts(state="running", duration="0:48"), 8, "0:48", ""),
+        (StepFacts(state="running", duration="0:48", attempt=2, share=0.5), 12, "0:48", f"{RETRIES}2/3 ━━━━╌╌╌"),
+        (StepFacts(state="waiting", left="6:50", asks="docs/review.md +2"), 17, "6:50", "docs/review.md +2"),
+        (StepFacts(state="waiting", left="6:50", asks="docs/review.md +2"), 13, "6:50", "…review.md +2"),
+        (StepFacts(state="waiting", asks="publish?"), 16, "asks you", "publish?"),
+        (StepFacts(state="warned", attempt=2, reason=EXIT), 16, "exit 3", "2 of 3, goes on"),
+        (StepFacts(state="warned", reason=EXIT), 16, "exit 3", "failed, goes on"),
+        (StepFacts(state="failed", duration="41 s", reason="the host was lost"), 20, "41 s", "the host was lost"),
+        (StepFacts(state="cancelled"), 16, "cancelled", ""),
+        (StepFacts(state="pending"), 16, "", ""),
+        (StepFacts(state="running", counts=StatusCounts(ok=9, run=2)), 22, "", "9 ok 2 run"),
+    ],
+)  # fmt: skip
+def test_the_two_lines_of_a_box(facts, room, head, detail):
+    step = GraphStep(id="a", attempts=3)
+    assert said(head_phrases(facts, room)) == head
+    assert said(detail_phrases(step, facts, room)) == detail
+
+
+def test_what_is_wrong_has_the_colour_of_its_state():
+    broken = StepFacts(state="failed", duration="1.4 s", contract="broken")
+    assert (f"contract {FAILED}", "state") in detail_phrases(GraphStep(id="a"), broken, 20)
+    assert (f"c{FAILED}", "state") in badge_phrases(GraphStep(id="a"), broken, 3)
+    kept = StepFacts(state="completed", duration="1.4 s", contract="kept")
+    assert ("contract ✓", "plain") in detail_phrases(GraphStep(id="a"), kept, 20)
+    tolerated = StepFacts(state="warned", duration="3.0 s")
+    assert badge_phrases(GraphStep(id="a"), tolerated, 15) == (("failed, goes on", "state"),)
+    assert status_sign(tolerated) == FAILED
+
+
 def test_ascii():
-    assert as_ascii("a…×«中é") == "a~xr???"
+    assert as_ascii(f"a…{FAILED}{RETRIES}中é") == "a~xr???"

@@ -8,12 +8,15 @@ from msgspec.structs import replace
 from tests.support.tables import each_row
 from tests.unit.graph.shapes import REAL, dags, graph_of, wide
 from workbench.graph.canvas import shorten_name
-from workbench.graph.fit import fit_picture, no_badge_width, step_labels
+from workbench.graph.fit import fit_pane, fit_picture, no_badge_width, step_labels
 from workbench.graph.layout import compute_layout
-from workbench.graph.model import GraphStep, StepFacts, badge_width, build_graph
+from workbench.graph.model import GraphStep, StepFacts, build_graph
+from workbench.graph.step_text import badge_width
 from workbench.text.width import cell_width
+from workbench.views.status_icons import ICONS
 
 DOCS = REAL["docs-to-impl"]
+FAILED = ICONS["failed"].unicode
 
 
 def drawing(text, width, **more):
@@ -32,7 +35,7 @@ def test_the_ladder(width, kind):
 @given(graph=dags(16), width=st.integers(20, 160), kind=st.sampled_from(["auto", "wrapped"]))
 def test_no_line_is_wider_than_the_pane(graph, width, kind):
     picture = fit_picture(compute_layout(graph), width, wanted=kind)
-    facts = {v: StepFacts(state="retrying", duration="8m41", attempt=2) for v in range(len(graph.steps))}
+    facts = {v: StepFacts(state="retrying", duration="8:41", attempt=2) for v in range(len(graph.steps))}
     assert max(map(cell_width, picture.lines(facts))) <= picture.width <= width
 
 
@@ -57,20 +60,64 @@ def test_real_pipelines_fit_twenty_columns(name, width):
 
 
 def test_what_the_user_chose_is_drawn_even_if_it_does_not_fit():
-    for kind in ("band", "list", "cards"):
+    for kind in ("band", "list", "boxes"):
         assert drawing(DOCS, 30, wanted=kind).kind == kind
 
 
-@pytest.mark.parametrize(
-    ("size", "kind"), [((80, 20), "cards"), ((80, 4), "band"), ((60, 20), "wrapped"), ((80, None), "band")]
-)
-def test_cards_only_where_there_is_room(size, kind):
-    assert drawing(REAL["demo"], size[0], height=size[1], slots=lambda _: 2).kind == kind
+@each_row(
+    ("size", "kind", "height"),
+    [
+        ((160, 30), "boxes", 8), ((80, 10), "boxes", 8), ((80, 3), "strip", 2), ((70, 4), "wrapped", 4),
+        ((60, 3), "strip", 2), ((44, 2), "signs", 1), ((10, 2), "signs", 1),
+    ],
+)  # fmt: skip
+def test_a_pane_is_never_given_more_than_fits(size, kind, height):
+    fitted = fit_pane(compute_layout(graph_of(REAL["demo"])), *size)
+    picture = fitted.picture
+    assert (picture.kind, picture.height) == (kind, height)
+    assert picture.width <= size[0]
+    assert picture.height <= size[1]
+    assert (fitted.names is not None) == (kind in ("strip", "signs"))
 
 
-def test_cards_take_a_line_of_facts_when_it_fits():
-    heights = {drawing(REAL["demo"], 90, height=rows).height for rows in (30, 6)}
-    assert heights == {8, 6}
+@settings(max_examples=40)
+@given(graph=dags(30), width=st.integers(10, 160), height=st.integers(1, 40), is_ascii=st.booleans())
+def test_no_graph_is_cut_in_a_pane_that_does_not_scroll(graph, width, height, is_ascii):
+    fitted = fit_pane(compute_layout(graph, apart=is_ascii), width, height, is_ascii=is_ascii)
+    assert fitted.picture.width <= width
+    assert fitted.picture.height <= height
+    names = fitted.names
+    assert names is None or (names.x + names.width <= width and names.y + names.rows <= max(1, height))
+
+
+def test_boxes_are_scrolled_only_where_a_graph_may_be_larger_than_its_pane():
+    layout = compute_layout(graph_of(DOCS))
+    large = fit_pane(layout, 60, 8, may_scroll=True).picture
+    assert large.kind == "boxes"
+    assert large.width > 60
+    assert fit_pane(layout, 60, 8).picture.kind == "strip"
+
+
+def test_boxes_have_a_second_line_where_it_fits():
+    layout = compute_layout(graph_of(REAL["demo"]))
+    for size, has_detail in (((160, 30), True), ((80, 30), True), ((110, 7), False)):
+        places = fit_pane(layout, *size).picture.places
+        assert {place.detail_y is not None for place in places} == {has_detail}
+
+
+def test_a_frame_tells_what_waits_and_closes_where_there_is_no_more_to_say():
+    picture = fit_pane(compute_layout(graph_of("a | b: a | c: b")), 90, 4).picture
+    facts = {
+        0: StepFacts(state="completed", duration="1.4 s"),
+        1: StepFacts(state="waiting", left="6:50", asks="docs/review.md +2"),
+        2: StepFacts(state="failed", duration="2.0 s", reason="it ended with exit code 3", attempt=2),
+    }
+    assert picture.lines(facts) == [
+        "╭──────────────────────────╮  ╔══════════════════════════╗  ╭──────────────────────────╮",
+        f"│ ✓ a                1.4 s ├──╢ ◆ b                 6:50 ╟──┤ {FAILED} c               exit 3 │",
+        "╰──────────────────────────╯  ║   docs/review.md +2      ║  │   attempt 2              │",
+        "                              ╚══════════════════════════╝  ╰──────────────────────────╯",
+    ]
 
 
 NAMES = [
@@ -86,7 +133,7 @@ NAMES = [
 ]
 
 
-@each_row("kind", ["band", "wrapped", "list", "cards"])
+@each_row("kind", ["band", "wrapped", "list", "boxes"])
 @each_row("is_ascii", [False, True])
 def test_hard_names(kind, is_ascii):
     steps = [
@@ -96,7 +143,7 @@ def test_hard_names(kind, is_ascii):
     picture = fit_picture(
         compute_layout(build_graph(steps), apart=is_ascii), 44, wanted=kind, is_ascii=is_ascii
     )
-    for line in picture.lines({1: StepFacts(state="failed", duration="1m02")}):
+    for line in picture.lines({1: StepFacts(state="failed", duration="1:02")}):
         assert line.isprintable()
         assert "\u202e" not in line
         assert cell_width(line) <= picture.width
@@ -191,7 +238,7 @@ def test_a_thousand_steps():
 def test_a_part_of_a_line_is_the_same_as_that_part_of_the_whole():
     graph = wide(60, 8, 3)
     picture = fit_picture(compute_layout(graph), 100, wanted="band")
-    facts = {v: StepFacts(state="completed", duration="12s") for v in range(30)}
+    facts = {v: StepFacts(state="completed", duration="12 s") for v in range(30)}
     for y in range(picture.height):
         whole = "".join(run.text for run in picture.runs(y, facts))
         runs = list(picture.runs(y, facts, span=(50, 130)))

@@ -146,13 +146,13 @@ def test_together_is_the_worst_and_the_counts():
 
 def test_item_lines_show_the_worst_first_and_scroll():
     items = [
-        FoldMember(name=f"i{at}", facts=StepFacts(state="completed", duration=f"{at}s")) for at in range(11)
+        FoldMember(name=f"i{at}", facts=StepFacts(state="completed", duration=f"{at} s")) for at in range(11)
     ]
-    items.append(FoldMember(name="bad", facts=StepFacts(state="failed", duration="1m02", note="exit 1")))
-    assert member_lines(items, 3) == ["× bad  1m02  exit 1", "✓ i0     0s", "✓ 10 more"]
-    assert member_lines(items, 3, spread="1s…10s")[2] == "✓ 10 more 1s…10s"
-    assert member_lines(items, 3, spread="1s…10s", is_ascii=True)[2] == "v 10 more 1s~10s"
-    assert member_lines(items, 3, first=10) == ["✓ i9     9s", "✓ i10   10s"]
+    items.append(FoldMember(name="bad", facts=StepFacts(state="failed", duration="1:02", reason="exit 1")))
+    assert member_lines(items, 3) == ["× bad   1:02  exit 1", "✓ i0     0 s", "✓ 10 more"]
+    assert member_lines(items, 3, spread="1 s…10 s")[2] == "✓ 10 more 1 s…10 s"
+    assert member_lines(items, 3, spread="1 s…10 s", is_ascii=True)[2] == "v 10 more 1 s~10 s"
+    assert member_lines(items, 3, first=10) == ["✓ i9     9 s", "✓ i10   10 s"]
 
 
 @given(st.integers(1, 12), st.integers(0, 20))

@@ -15,8 +15,9 @@ from workbench.graph.fit import fit_picture
 from workbench.graph.layout import compute_layout
 from workbench.graph.model import build_graph
 from workbench.graph.navigation import FoldMember, fold_steps, member_lines
+from workbench.graph.strip import fit_strip
 
-KINDS = ["band", "wrapped", "list", "cards"]
+KINDS = ["band", "wrapped", "list", "boxes"]
 
 
 def drawn(layout):
@@ -69,6 +70,17 @@ def test_any_graph_reads_back(graph, width, kind, show):
 )
 def test_any_graph_reads_back_in_ascii(graph, width, kind):
     check(graph, width, kind, True)
+
+
+@settings(max_examples=40)
+@given(graph=dags(), show=st.booleans())
+def test_any_strip_reads_back(graph, show):
+    layout = compute_layout(graph, show_implied=show)
+    picture = fit_strip(layout, 10_000, 10_000).picture
+    lines = picture.lines()
+    assert picture.kind == "strip"
+    assert read(picture, lines) == drawn(layout), "\n".join(lines)
+    assert loose_arms(picture, lines) == [], "\n".join(lines)
 
 
 STACKED = (

@@ -71,10 +71,15 @@ def test_down_reaches_every_step_once_and_stops(kind):
     assert sorted(seen) == list(range(count))
 
 
-def test_urgent_ranks_failed_before_waiting_before_running():
+def test_urgent_ranks_waiting_before_failed_before_running():
     found = picture("stages")
-    states = {3: "running", 5: "failed", 6: "waiting", 7: "completed"}
-    assert urgent_steps(found.layout, {v: StepFacts(state=state) for v, state in states.items()}) == [5, 6, 3]
+    states = {3: "running", 5: "failed", 6: "waiting", 7: "completed", 8: "warned"}
+    assert urgent_steps(found.layout, {v: StepFacts(state=state) for v, state in states.items()}) == [
+        6,
+        5,
+        8,
+        3,
+    ]
 
 
 def test_longest_path():

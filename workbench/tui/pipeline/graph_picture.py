@@ -10,242 +10,46 @@ A layout is made anew only when the structure or the user's choices change, neve
 # A graph does not count seconds for a gate. Its time goes by in steps of 10 s, so that a run that only
 # waits is drawn six times a minute; the queue's row has the seconds.
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby, pairwise
-from typing import Final, Literal
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Final
 
-from msgspec import Struct, field
 from msgspec.structs import replace
-from rich.segment import Segment
 from textual.geometry import Offset, Region, Size
 from textual.message import Message
 from textual.strip import Strip
-from textual.style import Style
 
 from workbench.graph.canvas import Picture, StyledSpan, TracedCells
-from workbench.graph.fit import fit_picture
-from workbench.graph.layout import Layout, compute_layout
-from workbench.graph.model import PENDING_FACTS, GraphStep, StepFacts, build_graph
+from workbench.graph.drawing import (
+    GraphDrawing,
+    GraphSize,
+    GraphStructure,
+    LitCells,
+    draw_graph,
+    hidden_steps,
+    lit_cells,
+)
+from workbench.graph.fit import GraphKind
+from workbench.graph.model import StepFacts
 from workbench.graph.navigation import (
     MOST_OPEN_ITEMS,
     CursorTrail,
-    FoldedGraph,
     back_edge_lines,
-    fold_steps,
     longest_path,
     member_lines,
-    neighbourhood,
     urgent_steps,
 )
 from workbench.graph.run_graph import RunFacts, expected_seconds, graph_steps
-from workbench.render.theme import ColorName, Glyphs, Ink
+from workbench.graph.strip import NameRow, NamesRoom, name_rows
 from workbench.tui import render_context
+from workbench.tui.pipeline.graph_painter import GraphPainter, LineState
 from workbench.tui.widgets.line_view import LineView
 from workbench.views.pipeline import PipelineRun, PipelineStep
-from workbench.views.status_icons import ICONS, STEP_STATUSES, StatusName, StepStatus
 
-GraphKind = Literal["auto", "band", "wrapped", "list", "cards"]
-GRAPH_KINDS: tuple[GraphKind, ...] = ("auto", "band", "wrapped", "list", "cards")
 LARGE_GRAPH_STEPS = 200
 """Steps above which a layout takes longer than a frame: it is made in a thread."""
-
-
-class GraphStructure(Struct, frozen=True, kw_only=True):
-    """What a layout depends on."""
-
-    run: str = ""
-    steps: tuple[GraphStep, ...] = ()
-    opened: frozenset[str] = frozenset()
-    """Folds that are open."""
-    alike: bool | None = None
-    """Whether steps that are alike are folded; None decides by their number."""
-    implied: bool = False
-    """Edges that others imply are drawn."""
-    focus: str | None = None
-    """Only what this step needs and feeds is drawn."""
-    hops: int | None = None
-    """So many edges away at most."""
-    is_ascii: bool = False
-
-
-class GraphSize(Struct, frozen=True, kw_only=True):
-    """What a picture is fitted to."""
-
-    width: int
-    height: int
-    wanted: GraphKind = "auto"
-
-
-class GraphDrawing(Struct, frozen=True, kw_only=True):
-    """A picture with what it was made from."""
-
-    structure: GraphStructure
-    room: GraphSize
-    folded: FoldedGraph
-    layout: Layout
-    picture: Picture
-    index: dict[str, int] = field(default_factory=dict[str, int])
-    """By id of a drawn step: its place in the layout."""
-
-
-def draw_graph(
-    structure: GraphStructure, room: GraphSize, before: GraphDrawing | None = None
-) -> GraphDrawing:
-    """Return the picture of a structure.
-
-    Args:
-        structure: what to draw.
-        room: the pane.
-        before: the drawing until now; its steps keep their layers and their order.
-    """
-    if before is not None and before.structure == structure:
-        return before if before.room == room else _fitted(replace(before, room=room))
-    folded = fold_steps(structure.steps, opened=structure.opened, alike=structure.alike)
-    graph = build_graph(folded.steps)
-    is_near = structure.focus is not None and any(step.id == structure.focus for step in graph.steps)
-    if is_near:
-        graph = build_graph(neighbourhood(graph, graph.index(structure.focus or ""), structure.hops))
-    layout = compute_layout(
-        graph, show_implied=structure.implied, apart=structure.is_ascii,
-        before=None if is_near else _previous_layout(structure, before),
-    )  # fmt: skip
-    index = {step.id: position for position, step in enumerate(graph.steps)}
-    return _make_drawing(structure, room, folded, layout, index)
-
-
-def _previous_layout(structure: GraphStructure, before: GraphDrawing | None) -> Layout | None:
-    """Return the layout whose steps keep their places; another run, view or alphabet begins anew.
-
-    So does a run that had no steps: it was queued, and nothing of it stood anywhere.
-    """
-    if before is None or not before.index:
-        return None
-    was = before.structure
-    now = (structure.run, structure.implied, structure.focus, structure.is_ascii)
-    return before.layout if (was.run, was.implied, was.focus, was.is_ascii) == now else None
-
-
-def _fitted(old: GraphDrawing) -> GraphDrawing:
-    return _make_drawing(old.structure, old.room, old.folded, old.layout, old.index)
-
-
-def _make_drawing(
-    structure: GraphStructure, room: GraphSize, folded: FoldedGraph, layout: Layout, index: dict[str, int]
-) -> GraphDrawing:
-    picture = fit_picture(
-        layout, max(1, room.width), wanted=room.wanted, height=room.height, is_ascii=structure.is_ascii
-    )
-    return GraphDrawing(
-        structure=structure, room=room, folded=folded, layout=layout, picture=picture, index=index
-    )
-
-
-_STATUS_OF_GLYPH: Final[Mapping[str, StatusName]] = {
-    glyph: name for name, _ in STEP_STATUSES.values() for glyph in (ICONS[name].unicode, ICONS[name].ascii)
-}
-_HIGHLIGHTED_STATES: Final = ("running", "waiting", "failed", "warned", "retrying")
-_BADGE_COLORS: Final[Mapping[StepStatus, ColorName]] = {"waiting": "waiting", "warned": "failed"}
-
-
-class GraphLine:
-    """Draws lines in the colours in force."""
-
-    def __init__(self, ink: Ink, glyphs: Glyphs, *, has_focus: bool) -> None:
-        self._ink, self._glyphs, self._has_focus = ink, glyphs, has_focus
-        self._wire, self._heavy = ink.of("faint"), ink.of("foreground")
-        self._near = ink.of("info", bold=True)
-
-    def strip(
-        self,
-        runs: Iterable[StyledSpan],
-        facts: Mapping[int, StepFacts],
-        cursor: int | None,
-        near: Mapping[int, int],
-        mark: int | None,
-        x: int,
-        width: int,
-    ) -> Strip:
-        """Return what is seen of a line.
-
-        Args:
-            runs: its parts without gaps; the first may begin before `x`.
-            facts: by step.
-            cursor: the step under the cursor.
-            near: cells of the cursor's edges.
-            mark: the cell of the cursor's mark; None draws none.
-            x: the first cell that is seen.
-            width: how many are.
-        """
-        segments: list[Segment] = []
-        start: int | None = None
-        for run in runs:
-            start = run.x if start is None else start
-            for text, style in self._styled(run, facts, cursor, near, mark):
-                segments.append(Segment(text, style.rich_style))
-        strip = Strip(segments)
-        first = x - (start if start is not None else x)
-        base = self._ink.on("background").rich_style
-        return strip.crop(first, first + width).extend_cell_length(width, base).apply_style(base)
-
-    def below(self, text: str, x: int, width: int) -> Strip:
-        """Return a line that leads back, below the picture."""
-        base = self._ink.on("background").rich_style
-        strip = Strip([Segment(text, self._near.rich_style)]).crop(x, x + width)
-        return strip.extend_cell_length(width, base).apply_style(base)
-
-    def _styled(
-        self, run: StyledSpan, facts: Mapping[int, StepFacts], cursor: int | None, near: Mapping[int, int],
-        mark: int | None,
-    ) -> Iterator[tuple[str, Style]]:  # fmt: skip
-        if run.role in ("wire", "heavy"):
-            yield from self._line(run, near, mark)
-            return
-        state = facts.get(run.step if run.step is not None else -1, PENDING_FACTS).state
-        is_cursor = run.step == cursor
-        style = self._text(run, state)
-        if run.role == "item":
-            yield from self._item(run.text)
-        elif is_cursor and run.role in ("sign", "name"):
-            yield run.text, self._ink.cursor(has_focus=self._has_focus) + style + self._reversed(mark)
-        else:
-            yield run.text, style
-
-    def _reversed(self, mark: int | None) -> Style:
-        """Return what tells the cursor where it has no mark and backgrounds are not seen."""
-        return Style(reverse=True) if mark is None and not self._ink.has_tints else Style.null()
-
-    def _text(self, run: StyledSpan, state: StepStatus) -> Style:
-        ink = self._ink
-        if run.role == "sign":
-            return ink.sign(STEP_STATUSES[state][0])
-        if run.role == "name":
-            return ink.of(
-                "muted" if state in ("pending", "skipped") else "foreground",
-                bold=state in _HIGHLIGHTED_STATES,
-            )
-        return ink.of(_BADGE_COLORS.get(state, "muted"))
-
-    def _item(self, text: str) -> Iterator[tuple[str, Style]]:
-        yield text[:1], self._ink.sign(_STATUS_OF_GLYPH.get(text[:1], "todo"))
-        yield text[1:], self._ink.of("muted")
-
-    def _line(
-        self, run: StyledSpan, near: Mapping[int, int], mark: int | None
-    ) -> Iterator[tuple[str, Style]]:
-        plain = self._heavy if run.role == "heavy" else self._wire
-        if not near and (mark is None or not run.x <= mark < run.x + len(run.text)):
-            yield run.text, plain
-            return
-        cells = ((run.x + offset, character) for offset, character in enumerate(run.text))
-        for kind, group in groupby(cells, key=lambda cell: 2 if cell[0] == mark else cell[0] in near):
-            text = "".join(character for _, character in group)
-            if kind == 2:
-                cursor = self._ink.of("info" if self._has_focus else "faint")
-                yield self._glyphs.of("cursor"), self._ink.cursor(has_focus=self._has_focus) + cursor
-            else:
-                yield text, self._near if kind else plain
-
-
+_NO_FACTS: Final = StepFacts()
+_ASCII_WAYS: Final = {"←": "<", "→": ">", "↑": "^", "↓": "v"}
 _MARGIN: Final = Offset(2, 1)
 """Columns and rows of the next wire that stay on the screen beside the cursor's step."""
 
@@ -274,8 +78,12 @@ class GraphPicture(LineView):
         self.paint: RunFacts | None = None
         self.drawing: GraphDrawing | None = None
         self.cursor: str | None = None
+        self.may_scroll = False
+        """A graph may be larger than the pane; its longest path is drawn heavy."""
+        self.follows_run = True
+        """The cursor goes to what is most urgent until a key moves it; then its lines are drawn in colour."""
         self.path: tuple[str, ...] = ()
-        """Ids along the longest path, drawn heavy."""
+        """Ids along the longest path."""
         self._structure = GraphStructure()
         self._wanted: GraphKind = "auto"
         self._opened: dict[str, frozenset[str]] = {}
@@ -284,6 +92,8 @@ class GraphPicture(LineView):
         self._items: dict[int, Sequence[str]] = {}
         self._heavy: TracedCells = {}
         self._near: TracedCells = {}
+        self._lit: LitCells = {}
+        self._names: list[NameRow] = []
         self._back: list[str] = []
         self._scrolled: dict[str, int] = {}
         self._before: Mapping[str, float] = {}
@@ -305,13 +115,19 @@ class GraphPicture(LineView):
             return
         if self.paint is not None and self.paint.run.id != run.id:
             self.cursor, self._trail, self._scrolled = None, CursorTrail(), {}
-        self.paint, self._before = RunFacts(run), before
+        self.paint, self._before = RunFacts(run, before), before
         self._structure = replace(
             self._structure, run=run.id, steps=graph_steps(run),
             opened=self._opened.get(run.name, frozenset()),
             is_ascii=render_context.glyphs(self).is_ascii,
         )  # fmt: skip
         self._arrange()
+
+    def set_may_scroll(self, *, may_scroll: bool) -> None:
+        """Say whether a graph may be larger than the pane; else it becomes a strip."""
+        if may_scroll != self.may_scroll:
+            self.may_scroll = may_scroll
+            self._arrange()
 
     def _arrange(self) -> None:
         """Lay out if the structure changed, in a thread if that takes longer than a frame; then paint."""
@@ -349,7 +165,9 @@ class GraphPicture(LineView):
 
     @property
     def _room(self) -> GraphSize:
-        return GraphSize(width=self.size.width, height=self.size.height, wanted=self._wanted)
+        return GraphSize(
+            width=self.size.width, height=self.size.height, wanted=self._wanted, may_scroll=self.may_scroll
+        )
 
     def _take(self, drawing: GraphDrawing) -> None:
         was, self.drawing = self.drawing, drawing
@@ -421,19 +239,50 @@ class GraphPicture(LineView):
         self._facts = facts
         self._items = self._listed(drawing, paint)
         traced = self._trace(drawing, paint)
+        lit, names = self._lit, self._names
+        self._names = self._name_rows(drawing)
+        if any(was.get(index, _NO_FACTS).state != step.state for index, step in facts.items()):
+            self._lit = lit_cells(drawing, facts)
         if is_anew or traced:
             self._link()
-            self.set_line_count(drawing.picture.height + len(self._back))
+            self._count_lines()
             self.invalidate()
-            return
-        changed = {index for index, step_facts in facts.items() if was.get(index) != step_facts}
-        changed |= {index for index, lines in self._items.items() if items.get(index) != lines}
-        self.invalidate(sorted({line for index in changed for line in self._lines_of(index)}))
-        if changed:
-            self.changed()
+        else:
+            changed = {index for index, step_facts in facts.items() if was.get(index) != step_facts}
+            changed |= {index for index, lines in self._items.items() if items.get(index) != lines}
+            lines = {line for index in changed for line in self._lines_of(index)}
+            lines |= {y for y in {*lit, *self._lit} if lit.get(y) != self._lit.get(y)}
+            if drawing.names is not None and names != self._names:
+                lines |= set(range(drawing.names.y, drawing.names.y + max(len(names), len(self._names))))
+                self._count_lines()
+            self.invalidate(sorted(lines))
+            if changed:
+                self._refresh_cue()
+                self.changed()
 
     def changed(self) -> None:
         """Be told that steps stand otherwise than they did."""
+
+    def _count_lines(self) -> None:
+        """Count the lines: of the picture, of names, of what leads back, and one for the cue."""
+        drawing = self.drawing
+        if drawing is None:
+            return
+        names = drawing.names.y + len(self._names) if drawing.names is not None else 0
+        self.set_line_count(max(drawing.picture.height + len(self._back), names) + self._has_cue)
+
+    def _name_rows(self, drawing: GraphDrawing) -> list[NameRow]:
+        """Return the rows of names beside a strip."""
+        if drawing.names is None:
+            return []
+        graph = drawing.layout.graph
+        steps = [drawing.index[key] for key in self.path if key in drawing.index]
+        took = {v: self.paint.seconds_of(graph.steps[v].id) if self.paint else 0.0 for v in steps}
+        return name_rows(
+            graph, urgent_steps(drawing.layout, self._facts), self._facts, drawing.names,
+            slowest=max(steps, key=lambda v: took[v]) if any(took.values()) else None,
+            is_ascii=drawing.structure.is_ascii,
+        )  # fmt: skip
 
     def _listed(self, drawing: GraphDrawing, paint: RunFacts) -> dict[int, Sequence[str]]:
         listed_lines: dict[int, Sequence[str]] = {}
@@ -452,9 +301,9 @@ class GraphPicture(LineView):
         seconds = expected_seconds(paint, drawing.folded, graph.steps, self._before)
         path = longest_path(graph, seconds) if any(seconds) else []
         ids = tuple(graph.steps[index].id for index in path)
-        if ids == self.path and self._heavy:
-            return False
         is_new = ids != self.path
+        if not is_new and (self._heavy or not self.may_scroll):
+            return False
         self.path = ids
         self._heavy = self._traced(drawing)
         return is_new
@@ -467,11 +316,14 @@ class GraphPicture(LineView):
             return
         graph = drawing.layout.graph
         self._heavy = self._traced(drawing)
-        self._near = drawing.picture.trace([edge for edge in drawing.layout.drawn if index in edge])
-        self._back = back_edge_lines(drawing.picture, index) if graph.back else []
+        near = () if self.follows_run else drawing.layout.drawn
+        self._near = drawing.picture.trace([edge for edge in near if index in edge])
+        self._back = back_edge_lines(drawing.picture, index) if graph.back and drawing.names is None else []
 
     def _traced(self, drawing: GraphDrawing) -> TracedCells:
-        """Return the lines of the longest path; edges of it that are hidden have none."""
+        """Return the lines of the longest path where it is drawn heavy; hidden edges have none."""
+        if not self.may_scroll:
+            return {}
         drawn = set(drawing.layout.drawn)
         path = [drawing.index[key] for key in self.path if key in drawing.index]
         return drawing.picture.trace([edge for edge in pairwise(path) if edge in drawn])
@@ -480,12 +332,53 @@ class GraphPicture(LineView):
         picture = self.picture
         if picture is None or index >= len(picture.places):
             return range(0)
-        place = picture.places[index]
-        last = place.y if place.fact_y is None else place.fact_y
-        return range(place.y, last + place.below + 1)
+        return picture.places[index].lines
 
     def _grow(self, size: Size) -> None:
         self.virtual_size = Size(self.picture.width if self.picture is not None else 0, size.height)
+
+    # --- what is not in view --------------------------------------------------------------------
+
+    @property
+    def _has_cue(self) -> bool:
+        """Return whether the last row says which way there is more."""
+        return self.drawing is not None and self.drawing.is_cut and self.size.height > 1
+
+    @property
+    def _seen(self) -> tuple[range, range]:
+        """Return the columns and lines of the picture that are on the screen."""
+        offset, size = self.scroll_offset, self.size
+        return (
+            range(offset.x, offset.x + size.width),
+            range(offset.y, offset.y + size.height - self._has_cue),
+        )
+
+    def fixed_line(self, y: int, width: int) -> Strip | None:
+        if not self._has_cue or y != self.size.height - 1 or self.drawing is None:
+            return None
+        drawing, glyphs = self.drawing, render_context.glyphs(self)
+        columns, lines = self._seen
+        picture = drawing.picture
+        ways = (
+            ("←", columns.start > 0), ("↑", lines.start > 0), ("↓", lines.stop < picture.height),
+            ("→", columns.stop < picture.width),
+        )  # fmt: skip
+        arrows = "".join(_ASCII_WAYS[way] if glyphs.is_ascii else way for way, is_open in ways if is_open)
+        more = f" more {arrows} "
+        hidden = hidden_steps(picture, urgent_steps(drawing.layout, self._facts), columns, lines)
+        room = NamesRoom(x=0, y=y, width=max(0, width - len(more) - 1), rows=1)
+        names = name_rows(
+            drawing.layout.graph, hidden, self._facts, room, is_ascii=drawing.structure.is_ascii
+        )  # fmt: skip
+        spans = [*(names[0] if names else ()), StyledSpan(x=width - len(more), text=more, role="badge")]
+        return self._painter().strip(spans, LineState(facts=self._facts, kind="signs"), 0, width)
+
+    def _refresh_cue(self) -> None:
+        if self._has_cue:
+            self.refresh(Region(0, self.size.height - 1, self.size.width, 1))
+
+    def _painter(self) -> GraphPainter:
+        return GraphPainter(render_context.ink(self), render_context.glyphs(self), has_focus=self.has_focus)
 
     # --- drawing --------------------------------------------------------------------------------
 
@@ -499,19 +392,31 @@ class GraphPicture(LineView):
         picture = self.picture
         if picture is None:
             return Strip.blank(width, self.rich_style)
-        painter = GraphLine(render_context.ink(self), render_context.glyphs(self), has_focus=self.has_focus)
-        x = self.scroll_offset.x
-        if line >= picture.height:
-            return painter.below(self._back[line - picture.height], x, width)
-        span = (min(x, picture.width), min(x + width, picture.width))
-        runs = picture.runs(line, self._facts, self._heavy, self._items, span=span)
+        painter, x = self._painter(), self.scroll_offset.x
+        names = self._names_on(line)
+        if line >= picture.height and not names:
+            below = self._back[line - picture.height : line - picture.height + 1]
+            return painter.below(below[0] if below else "", x, width)
+        spans: list[StyledSpan] = []
+        if line < picture.height:
+            span = (min(x, picture.width), min(x + width, picture.width))
+            spans += picture.runs(line, self._facts, self._heavy, self._items, span=span)
         index = self._at
         place = picture.places[index] if index is not None else None
         mark = place.sign_x - 1 if place is not None and place.y == line else None
-        near = self._near.get(line, {})
-        return painter.strip(
-            runs, self._facts, index, near, mark if _is_blank_before(picture, line, mark) else None, x, width
-        )
+        if place is not None and mark is not None and not place.is_boxed:
+            mark = mark if _is_blank_before(picture, line, mark) else None
+        state = LineState(
+            facts=self._facts, kind=picture.kind, cursor=index, near=self._near.get(line, {}),
+            lit=self._lit.get(line, {}), mark=mark,
+        )  # fmt: skip
+        return painter.strip([*spans, *names], state, x, width)
+
+    def _names_on(self, line: int) -> NameRow:
+        room = self.drawing.names if self.drawing is not None else None
+        if room is None or not 0 <= line - room.y < len(self._names):
+            return ()
+        return self._names[line - room.y]
 
     # --- the cursor -----------------------------------------------------------------------------
 
@@ -526,7 +431,7 @@ class GraphPicture(LineView):
         had_back = len(self._back)
         self._link()
         if len(self._back) != had_back:
-            self.set_line_count(drawing.picture.height + len(self._back))
+            self._count_lines()
             touched |= set(range(drawing.picture.height, self.line_count))
         self.invalidate(sorted(touched | self._touched()))
         self._reveal()
@@ -535,8 +440,11 @@ class GraphPicture(LineView):
 
     def _touched(self) -> set[int]:
         """Return the lines on which the cursor and its edges are drawn."""
-        index = self._at
-        return set(self._near) | (set(self._lines_of(index)) if index is not None else set())
+        index, drawing = self._at, self.drawing
+        if index is None or drawing is None:
+            return set(self._near)
+        named = range(drawing.names.y, drawing.names.y + len(self._names)) if drawing.names else range(0)
+        return {*self._near, *self._lines_of(index), *named}
 
     def _reveal(self) -> None:
         index, picture = self._at, self.picture
@@ -544,8 +452,9 @@ class GraphPicture(LineView):
             return
         place, seen = picture.places[index], self.scroll_offset
         lines = self._lines_of(index)
-        x = _least_scroll(seen.x, self.size.width, place.sign_x - 1 - _MARGIN.x, place.end + _MARGIN.x)
-        y = _least_scroll(seen.y, self.size.height, lines.start - _MARGIN.y, lines.stop + _MARGIN.y)
+        x = _least_scroll(seen.x, self.size.width, place.start - 1 - _MARGIN.x, place.end + _MARGIN.x)
+        height = self.size.height - self._has_cue
+        y = _least_scroll(seen.y, height, lines.start - _MARGIN.y, lines.stop + _MARGIN.y)
         self._scroll(Offset(x, y))
 
     def _scroll(self, to: Offset) -> None:

@@ -9,9 +9,10 @@ from msgspec.structs import replace
 from textual import events
 from textual.geometry import Offset
 
-from workbench.graph.model import PENDING_FACTS
+from workbench.graph.drawing import GraphStructure
+from workbench.graph.fit import GRAPH_KINDS
 from workbench.graph.navigation import MOST_OPEN_ITEMS, follow_edge, step_beside, urgent_steps
-from workbench.tui.pipeline.graph_picture import GRAPH_KINDS, GraphPicture, GraphStructure
+from workbench.tui.pipeline.graph_picture import GraphPicture
 from workbench.tui.widgets.line_view import JumpTarget
 
 
@@ -20,7 +21,6 @@ class GraphView(GraphPicture):
 
     def __init__(self, *, key: str | None = None) -> None:
         super().__init__(key=key)
-        self.follows_run = False
         self._dragged_from: Offset | None = None
         self._has_dragged = False
 
@@ -57,6 +57,7 @@ class GraphView(GraphPicture):
         order = urgent_steps(drawing.layout, self._facts) if drawing is not None else []
         if drawing is None or not order:
             return False
+        self.follows_run = False
         index, ids = self._at, list(drawing.index)
         here = order.index(index) + step if index in order else (0 if step > 0 else -1)
         self.put_cursor(ids[order[here % len(order)]])
@@ -72,6 +73,7 @@ class GraphView(GraphPicture):
         hits = [key for key in ids if wanted in self._said(key, names[key]).casefold()]
         if not hits:
             return False
+        self.follows_run = False
         if self.cursor in hits and is_again:
             self.put_cursor(hits[(hits.index(self.cursor) + 1) % len(hits)])
         elif self.cursor not in hits:
@@ -84,24 +86,18 @@ class GraphView(GraphPicture):
         return " ".join((name, *folded))
 
     def follow(self) -> bool:
-        """Keep the cursor on the newest running step until a key moves it, or stop that."""
+        """Keep the cursor on what waits, else failed, else runs, until a key moves it, or stop that."""
         self.follows_run = not self.follows_run
         if self.follows_run:
             self._follow()
         return self.follows_run
 
     def _follow(self) -> None:
-        drawing, paint = self.drawing, self.paint
-        if drawing is None or paint is None:
+        drawing = self.drawing
+        order = urgent_steps(drawing.layout, self._facts) if drawing is not None else []
+        if drawing is None or not order or self._at == order[0]:
             return
-        running = [
-            (step.started_at or 0, key)
-            for key in drawing.index
-            if (step := paint.step_of(key, drawing.folded)) is not None
-            and self._facts.get(drawing.index[key], PENDING_FACTS).state in ("running", "retrying", "waiting")
-        ]
-        if running:
-            self.put_cursor(max(running)[1])
+        self.put_cursor(drawing.layout.graph.steps[order[0]].id)
 
     # --- folds and views --------------------------------------------------------------------------
 
@@ -211,8 +207,8 @@ class GraphView(GraphPicture):
         if picture is None:
             return None
         x, y = event.x + self.scroll_offset.x, event.y + self.scroll_offset.y
-        lines = (y, y + 1, y - 1) if picture.kind == "cards" else (y,)
-        indices = chain.from_iterable(picture.seen(line, x, x + 1) for line in lines)
+        named = (span.step for span in self._names_on(y) if span.x <= x < span.x + len(span.text))
+        indices = chain(picture.seen(y, x, x + 1), (step for step in named if step is not None))
         return next((picture.layout.graph.steps[index].id for index in indices), None)
 
     def on_mouse_down(self, event: events.MouseDown) -> None:

@@ -11,8 +11,7 @@ from textual.widget import Widget
 
 from workbench.render import cells
 from workbench.render.cells import wrap_line
-from workbench.render.theme import Ink
-from workbench.text.human import countdown_text, token_text
+from workbench.text.human import countdown_text
 from workbench.tui import keymap, render_context
 from workbench.tui.approvals.approval_selection import ANSWER_KEYS
 from workbench.tui.pane import (
@@ -26,7 +25,6 @@ from workbench.tui.pane import (
 )
 from workbench.tui.widgets.pane_frame import StableStatic
 from workbench.views.pipeline import PipelineRun, PipelineStep
-from workbench.views.status_icons import StatusName
 
 if TYPE_CHECKING:
     from workbench.tui.approvals.action_detail import PaneArming
@@ -162,7 +160,10 @@ class PipelinePane(Pane):
         if has_run or self._graph is not None:
             self.graph.display = has_run and not self._is_full
             self.graph.styles.height = "1fr"
-        self._top.display = has_run and not self._is_full and (has_step or self.has_overview)
+            self.graph.set_may_scroll(may_scroll=height >= _DETAIL_FROM)
+        self._top.display = (
+            has_run and not self._is_full and (self.has_overview or not self.title_row.display)
+        )
         self._words.display = not has_run or (not self._is_full and height >= _SENTENCE_FROM)
         self._words.styles.height = 1 if has_run else "1fr"
         if self._answer is not None:
@@ -192,7 +193,9 @@ class PipelinePane(Pane):
             return
         self._show_title(run)
         if self._top.display:
-            self._top.update(self._top_row(run))
+            self._top.update(
+                self._overview() if self.has_overview else Content(" ") + self._title_facts(run, 12)
+            )
         if self._words.display:
             self._words.update(self._under())
 
@@ -219,34 +222,21 @@ class PipelinePane(Pane):
         return f"none runs{found}{', L starts one' if count else ''}"
 
     def _show_title(self, run: PipelineRun) -> None:
-        ink, glyphs = render_context.ink(self), render_context.glyphs(self)
-        parts = [Content.styled(run.title, ink.of("foreground"))]
-        counts: tuple[tuple[StatusName, int], ...] = (
-            ("failed", run.failed), ("waiting", run.waiting), ("running", run.running),
-        )  # fmt: skip
-        parts += [
-            Content.styled(f"{glyphs.of(sign)} {count}", ink.sign(sign)) for sign, count in counts if count
-        ] + _tolerated_failures(run, ink)
-        if run.status in ("queued", "failed", "cancelled", "completed"):
-            parts.append(Content.styled(run.status, ink.of("failed" if run.status == "failed" else "muted")))
-        right = [f"{run.done} of {run.total} steps", countdown_text(run.seconds)]
-        if self.size.width >= 60:
-            right += [f"{token_text(run.tokens)} tok"] if run.tokens else []
-        self.set_title(Content("  ").join(parts), Content.styled("   ".join(right), ink.of("muted")))
+        self.set_title(self._title_facts(run), Content(" "))
 
-    def _top_row(self, run: PipelineRun) -> Content:
+    def _title_facts(self, run: PipelineRun, more_room: int = 0) -> Content:
+        from workbench.tui.pipeline.run_title import run_title_facts
+
+        ink, glyphs = render_context.ink(self), render_context.glyphs(self)
+        return run_title_facts(run, self._seconds_to_go(), self.size.width + more_room, ink, glyphs)
+
+    def _seconds_to_go(self) -> float | None:
         from workbench.graph.run_graph import seconds_to_go
 
-        ink, glyphs = render_context.ink(self), render_context.glyphs(self)
-        if self.has_overview:
-            return self._overview()
-        paint = self.graph.paint
-        left = seconds_to_go(paint, self.graph.path, self._shown.before) if paint is not None else None
-        words = "longest path" + (f", about {countdown_text(left)} to go" if left else "")
-        if run.finished_at is not None:
-            words = f"longest path   {run.error}" if run.error else "longest path"
-        mark = Content.styled(f" {glyphs.of('ran')} ", ink.of("foreground", bold=True))
-        return mark + cells.safe_content(words, ink.of("muted"), ink)
+        drawing, paint = self.graph.drawing, self.graph.paint
+        if drawing is None or paint is None:
+            return None
+        return seconds_to_go(paint, drawing.folded, drawing.layout.graph, self._shown.before)
 
     @property
     def has_overview(self) -> bool:
@@ -254,7 +244,7 @@ class PipelinePane(Pane):
         drawing = self.graph.drawing
         if self._has_overview is not None:
             return self._has_overview
-        return drawing is not None and len(drawing.index) > _OVERVIEW_FROM
+        return drawing is not None and drawing.names is None and len(drawing.index) > _OVERVIEW_FROM
 
     def _overview(self) -> Content:
         from workbench.graph.navigation import overview_lines, overview_viewport
@@ -292,7 +282,17 @@ class PipelinePane(Pane):
         note = hidden_edges_note(drawing.layout)
         words += [f"{note}, t shows" if note else "", *graph.problems[:1]]
         text = "   ".join(word for word in words if word)
-        return Content(" ") + cells.safe_content(text, ink.of("muted"), ink)
+        said = Content(" ") + cells.safe_content(text, ink.of("muted"), ink)
+        return self._with_legend(said) if drawing.picture.kind == "boxes" and self.graph.may_scroll else said
+
+    def _with_legend(self, said: Content) -> Content:
+        """Return a row with what the frames and lines mean at its right end, where there is room."""
+        from workbench.tui.pipeline.graph_painter import legend
+
+        ink, glyphs = render_context.ink(self), render_context.glyphs(self)
+        words = legend(ink, glyphs)
+        gap = self.size.width - said.cell_length - words.cell_length - 1
+        return said + Content(" " * gap) + words if gap >= 2 else said
 
     def _about(self) -> str:
         step = self.graph.step_under_cursor()
@@ -592,12 +592,6 @@ class PipelinePane(Pane):
             self.graph.change_hops(step)
         elif (step < 0) != self.has_overview:
             self.toggle_overview()
-
-
-def _tolerated_failures(run: PipelineRun, ink: Ink) -> list[Content]:
-    """Return the words for steps that failed and with which a run goes on; none where there is none."""
-    words = "failed, goes on" if run.warned == run.failed == 1 else f"{run.warned} failed, goes on"
-    return [Content.styled(words, ink.of("failed"))] if run.warned else []
 
 
 def _failure_reason(step: PipelineStep) -> str:
