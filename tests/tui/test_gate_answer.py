@@ -210,6 +210,17 @@ def test_a_focus_that_went_and_came_back_begins_the_wait_anew(play):
     play(body)
 
 
+def test_another_pane_closes_the_gate_and_the_room_that_it_took(play):
+    async def body(s):
+        await press(s, "a")
+        assert s.main.is_zoomed
+        await press(s, "2")
+        assert (s.main.place, s.main.is_zoomed, s.pane.is_answering) == (2, False, False)
+        assert "4 Pipeline" in s.text
+
+    play(body)
+
+
 def test_a_cursor_that_goes_on_closes_the_gate(play):
     async def body(s):
         await press(s, "a", "n")

@@ -63,7 +63,13 @@ class GateAnswer(Vertical):
     # --- what is shown --------------------------------------------------------------------------
 
     def on_mount(self) -> None:
-        self.watch(self.screen, "focused", self.disarm, init=False)
+        self.watch(self.screen, "focused", self._focus_moved, init=False)
+
+    def _focus_moved(self) -> None:
+        if self.detail is not None and self.main.places.current != self._pane.PLACE:
+            self.leave()
+        else:
+            self.disarm()
 
     def open(self) -> None:
         """Show the gate under the cursor; its keys count once it has stood."""
@@ -94,10 +100,9 @@ class GateAnswer(Vertical):
         """Go back to the graph, and let nothing count; nothing is answered."""
         self._action = self.detail = None
         self.standing.arming.disarm()
-        if self._is_zoom_own and self._pane.has_pane_focus:
-            self.main.places.is_zoomed = False
-            self.main.go_to(self._pane.PLACE)
-        self._is_zoom_own = False
+        if self._is_zoom_own:
+            self.main.places.is_zoomed = self._is_zoom_own = False
+            self.main.layout.rearrange()
         self._rearrange()
 
     def _rearrange(self) -> None:

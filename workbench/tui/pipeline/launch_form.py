@@ -37,6 +37,10 @@ if TYPE_CHECKING:
 _NO_PIPELINES: Final = "No pipeline was found in .wave/pipelines or .workbench/pipelines of this workspace."
 _MOST_CHOICES: Final = 6
 _MOST_WORDS: Final = 4
+_BOX_CELLS: Final = 132
+"""The most cells of the box, as the stylesheet has it."""
+_EDGE_CELLS: Final = 6
+"""Cells of its frame and of the blanks inside."""
 _PADDED_FROM: Final = 30
 """Rows of the screen from which the box has blanks inside its frame."""
 _MIN_GRAPH_ROWS: Final = 6
@@ -258,7 +262,7 @@ class LaunchScreen(MinSizeDialog, inherit_bindings=False):
 
     def _say(self) -> None:
         """Say what keeps the run from beginning, or the row under the cursor in full; then the keys."""
-        width, colours, plan = max(20, self._words.size.width - 2), ink(self), self.plan
+        width, colours, plan = max(20, self._line_cells - 2), ink(self), self.plan
         why_not = plan.why_not if plan is not None else ""
         text, shade = self._row_in_full(), "muted"
         if self._said or why_not:
@@ -268,6 +272,11 @@ class LaunchScreen(MinSizeDialog, inherit_bindings=False):
         self._keys.update(self._key_line(plan))
         self.call_after_refresh(self._fit_graph)
         self.call_after_refresh(self._drawn)
+
+    @property
+    def _line_cells(self) -> int:
+        """Return the cells of a line in the box; before it is laid out about as many."""
+        return self._keys.size.width or min(self.size.width, _BOX_CELLS) - _EDGE_CELLS
 
     def _row_in_full(self) -> str:
         plan, (kind, _, position) = self.plan, (self._plan_list.cursor or "").partition(":")
@@ -300,7 +309,7 @@ class LaunchScreen(MinSizeDialog, inherit_bindings=False):
             can_start = plan is not None and not plan.why_not and not self._is_starting
             off = Content.styled("enter start", colours.of("faint"))
             parts.insert(0, key_hint("enter", "start", colours) if can_start else off)
-        return key_hint_row(parts, max(8, self._keys.size.width))
+        return key_hint_row(parts, max(8, self._line_cells))
 
     def _drawn(self) -> None:
         if self.is_active and self.plan is not None:

@@ -110,7 +110,7 @@ GATE: Final[tuple[Key["PipelinePane"], ...]] = (
     Key(id="gate.row", keys=("enter",), label="its row", tooltip="to its row of the queue", group="Move",
         footer=4, is_override=True, in_palette=False,
         action=lambda pane: pane.go_to_row(), why_off=lambda pane: pane.why_no_gate()),
-    Key(id="gate.close", keys=("escape",), label="back, nothing is answered", tooltip="back to the graph",
+    Key(id="gate.close", keys=("escape",), label="back", tooltip="back to the graph, nothing is answered",
         shown="esc", group="Move", footer=5, is_override=True, in_palette=False,
         action=lambda pane: pane.answer.leave()),
 )  # fmt: skip
