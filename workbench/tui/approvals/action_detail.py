@@ -194,9 +194,11 @@ class DetailView(LineView):
 
     @property
     def diff_layout(self) -> DiffLayout:
-        """Return how a diff is shown: as the user chose, by itself split on a wide screen."""
+        """Return how a diff is shown: as the user chose, by itself split where two sides have room."""
+        files = self.detail.files if self.detail else ()
+        has_sides = any(file.change == "modify" for file in files)
         is_wide = self.screen.size.width >= SPLIT_BY_ITSELF_FROM
-        wanted = self.look.layout or ("split" if is_wide else "unified")
+        wanted = self.look.layout or ("split" if is_wide and has_sides else "unified")
         return wanted if self.can_split else "unified"
 
     @property
