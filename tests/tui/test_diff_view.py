@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from tests.support.sizes import rarely
 from tests.support.stage import USER, call
-from tests.tui.screens import EDIT, ROUTER, play
+from tests.tui.screens import CREATE, EDIT, ROUTER, play
 from tests.tui.test_seen import TEN, TEN_CHANGED, edit, one
 from workbench.domain.events import ActionOpened
 from workbench.tui.approvals.change_map import MapMark, mark_strip
@@ -53,6 +53,16 @@ def test_below_140_columns_only_t_splits(tmp_path, columns, is_split):
         assert has_heads(shown) != is_split
 
     play(one(tmp_path, EDIT, FILES), body, size=(columns, 40))
+
+
+def test_a_new_file_has_one_side(tmp_path):
+    async def body(shown):
+        await shown.press("enter")
+        assert not has_heads(shown)
+        await shown.press("t")
+        assert has_heads(shown)
+
+    play(one(tmp_path, CREATE), body, size=(160, 48))
 
 
 def test_another_width_takes_the_heads_away(tmp_path):

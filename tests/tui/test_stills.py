@@ -10,7 +10,7 @@ SIZES = stills.SIZES
 RENAME = ("0", "j", "enter", "2", "l", "space")
 STATES = {
     "main": (stills.shop, RENAME),
-    "split": (stills.shop, (*RENAME, "enter", "t")),
+    "split": (stills.shop, (*RENAME, "enter")),
     "some-lines": (stills.shop, (*RENAME, "v", "space")),
     "context": (stills.shop, (*RENAME, "}", "}")),
     "conversation": (stills.shop, ("0", "j", "enter", "1", "z")),

@@ -4,7 +4,7 @@ Owns scrolling, the current hunk and line, and the arming of the pane. It decide
 kept by `receipts`.
 """
 
-from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final, Protocol
@@ -151,11 +151,10 @@ class DetailView(LineView):
         hunk: int
         is_box: bool
 
-    class Changed(Message):
-        """What title and heads say of the view is another: it scrolled, or became split or unified."""
-
-    def __init__(self, *, key: str | None = None) -> None:
+    def __init__(self, *, key: str | None = None, moved: Callable[[], None] = lambda: None) -> None:
+        """Show nothing yet; `moved` is called when it scrolled, or became split or unified."""
         super().__init__(key=key)
+        self._moved = moved
         self.detail: ActionDetail | None = None
         self.look = DetailViewState(taken=HunkSelection(sizes=()))
         self._above: list[Content] = []
@@ -168,7 +167,7 @@ class DetailView(LineView):
         self._left = 0
         self._is_telling = False
         self._position: Hashable = None
-        """Of what the last `Changed` told."""
+        """Of what `moved` was last told."""
         self._fit = ContextFit()
         self._map = ChangeMap()
 
@@ -196,9 +195,11 @@ class DetailView(LineView):
 
     @property
     def diff_layout(self) -> DiffLayout:
-        """Return how a diff is shown: as the user chose, by itself split on a wide screen."""
+        """Return how a diff is shown: as the user chose, by itself split where two sides have room."""
+        files = self.detail.files if self.detail else ()
+        has_sides = any(file.change == "modify" for file in files)
         is_wide = self.screen.size.width >= SPLIT_BY_ITSELF_FROM
-        wanted = self.look.layout or ("split" if is_wide else "unified")
+        wanted = self.look.layout or ("split" if is_wide and has_sides else "unified")
         return wanted if self.can_split else "unified"
 
     @property
@@ -260,7 +261,7 @@ class DetailView(LineView):
         position = (self.is_split, self.position_caption)
         if position != self._position:
             self._position = position
-            self.post_message(self.Changed())
+            self._moved()
 
     def _body_of(self, detail: ActionDetail, width: int) -> tuple[list[Content], range]:
         return approvals.body_and_parts_table(detail, width, ink(self), glyphs(self), choice=self.look.choice)
@@ -325,8 +326,9 @@ class DetailView(LineView):
             self._fit.was_drawn(context_of(self).monotonic())
             self._note(self._drawing, self._rows_on_screen())
             subject = self._map_subject()
-            for y in self._map.rows_changed(subject) if subject else ():
-                self.refresh(Region(self.width - 1, y, 1, 1))
+            rows = self._map.rows_changed(subject) if subject else []
+            if rows:
+                self.refresh(*(Region(self.width - 1, y, 1, 1) for y in rows))
 
     def _rows_on_screen(self) -> frozenset[int]:
         if not self.screen.is_active or not self.is_on_screen:
@@ -471,7 +473,7 @@ class ActionDetailPane(Pane):
     def __init__(self, *, key: str | None = None) -> None:
         super().__init__(key=key)
         self.detail_title = PaneTitle("", key="detail-title")
-        self.detail_view = DetailView(key="detail")
+        self.detail_view = DetailView(key="detail", moved=self._view_moved)
         self.sides = ColumnHeader(
             lambda width: split_heads_strip(width, ink(self), glyphs(self)), key="detail-sides"
         )
@@ -483,6 +485,8 @@ class ActionDetailPane(Pane):
         self.context = HUNK_CONTEXT_LINES
         self.is_full = False
         self._gone = ""
+        self._row: QueueRow | None = None
+        """The row that the title was last told of."""
 
     def compose_detail(self) -> Iterable[Widget]:
         """Yield title, files and the detail itself."""
@@ -539,7 +543,7 @@ class ActionDetailPane(Pane):
 
     def show_detail_title(self, row: QueueRow | None) -> None:
         """Say what the detail is of, and where in it the user is; full screen with the time of its row."""
-        colours, signs = ink(self), glyphs(self)
+        colours, signs, self._row = ink(self), glyphs(self), row
         if self.detail is None:
             self.detail_title.show(Content(" "), Content(" "), "")
             return
@@ -556,11 +560,9 @@ class ActionDetailPane(Pane):
         self.detail_title.show(left, right, self.detail.verb if self.is_full else "")
         self.detail_title.set_focused(self.is_full and self.has_pane_focus)
 
-    @on(DetailView.Changed)
-    def _view_changed(self, message: DetailView.Changed) -> None:
-        message.stop()
+    def _view_moved(self) -> None:
         self.put(self.sides, self.detail_view, is_shown=self.detail_view.is_split)
-        self.show_titles()
+        self.show_detail_title(self._row)
 
     def wants_base(self, hunks: Sequence[Hunk]) -> bool:
         """Return whether more of the files may be shown than the hunks hold."""

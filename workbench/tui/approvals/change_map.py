@@ -67,10 +67,11 @@ class ChangeMap:
         self.marks = [_mark(y, parts, subject) for y, parts in enumerate(self._shares)]
 
     def rows_changed(self, subject: MapSubject) -> list[int]:
-        """Make the marks again, and return the rows that show something else since more was seen."""
+        """Make drawn marks again; return the rows that show something else since more was seen."""
         before = self.marks
-        self.make(subject)
-        return [y for y, mark in enumerate(self.marks) if y >= len(before) or mark != before[y]]
+        if before:
+            self.make(subject)
+        return [y for y, (mark, was) in enumerate(zip(self.marks, before, strict=False)) if mark != was]
 
 
 def _shares(subject: MapSubject) -> Sequence[Mapping[int, Collection[int]]]:

@@ -118,7 +118,9 @@ def _state_of(file: FileDetail, detail: ActionDetail, choosing: ApprovalSelectio
     """Return whether a file is taken, left or neither; one without hunks is taken with the action."""
     taken = choosing.taken_of(detail)
     states = {taken.state_of(hunk.index) for hunk in file.hunks}
-    return "partly" if len(states) > 1 else next(iter(states), "taken")
+    if len(states) > 1:
+        return "partly"
+    return states.pop() if states else "taken"
 
 
 def _diff_hints(detail: ActionDetail) -> Sequence[tuple[str, str]]:
