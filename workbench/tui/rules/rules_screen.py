@@ -20,6 +20,7 @@ from workbench.domain.values import RuleEffect, RuleScope
 from workbench.render import cells
 from workbench.render.cells import key_hint, key_hint_row, wrap_plain_text
 from workbench.render.rules import rule_detail_lines, rule_head_strip, rule_strip
+from workbench.text import human
 from workbench.tui import keymap
 from workbench.tui.render_context import glyphs, ink
 from workbench.tui.widgets.dialog import Dialog
@@ -215,7 +216,7 @@ class RulesScreen(Dialog, inherit_bindings=False):
         self._show_detail()
 
     def _say(self, words: str) -> None:
-        self._said.update(cells.safe_content(f" {words}", ink(self).of("muted")))
+        self._said.update(cells.safe_content(f" {human.sentence(words)}", ink(self).of("muted")))
 
     # --- what keys ask for ----------------------------------------------------------------------
 
