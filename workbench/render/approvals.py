@@ -182,7 +182,7 @@ def _choice_lines(
     has_letters = detail.is_pending and detail.kind != "trust"
     for offered in detail.choices:
         is_chosen = offered.key == choice
-        sign = glyphs.of("running" if is_chosen else "todo")
+        sign = glyphs.of("taken" if is_chosen else "left")
         style = ink.of("info", bold=True) if is_chosen else ink.of("foreground")
         letter = CHOICE_KEYS.get(offered.key, "a" if is_chosen else " ") if has_letters else " "
         head = styled(f"{letter}  ", ink.of("info", bold=True)) + styled(f"{sign} ", style)
