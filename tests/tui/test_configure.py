@@ -71,5 +71,9 @@ def test_the_screen_takes_changed_settings_over_while_it_is_shown(tmp_path):
         await shown.settle()
         assert app.theme == "workbench-light"
         assert any("no.such" in one.text for one in shown.main.notifications.kept)
+        app.keep_theme("nord")
+        app.configure(replace(new, theme="nonsense", motion="normal"), "Another setting changed.")
+        await shown.settle()
+        assert app.theme == "nord"
 
     play(staged(tmp_path / "stage"), body)

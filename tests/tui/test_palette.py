@@ -14,8 +14,8 @@ def rows(shown):
     return [entry.words for entry in shown.app.screen._list.entries.values()]
 
 
-def places(shown):
-    return [entry.place for entry in shown.app.screen._list.entries.values()]
+def groups(shown):
+    return [(entry.group, entry.state) for entry in shown.app.screen._list.entries.values()]
 
 
 def test_words_find_commands_actions_files_and_what_was_said(tmp_path):
@@ -23,10 +23,11 @@ def test_words_find_commands_actions_files_and_what_was_said(tmp_path):
 
     async def body(shown):
         await shown.press(":", *"rout")
-        found = list(zip(rows(shown), places(shown), strict=True))
+        found = list(zip(rows(shown), groups(shown), strict=True))
         for row in (
-            ("edit router.py", "waits  Approvals"), ("router.py", "Files"), ("docs/routes.md", "Files"),
-            ("I change the router.", "agent  test"), ("Search all sessions for “rout”", "Library"),
+            ("edit router.py", ("What was asked", "waits")), ("router.py", ("Files", "")),
+            ("docs/routes.md", ("Files", "")), ("I change the router.", ("What was said", "agent  test")),
+            ("Search all sessions for “rout”", ("Library", "")),
         ):  # fmt: skip
             assert row in found
         assert "1 approval, 2 files," in shown.text
@@ -130,3 +131,72 @@ def test_what_only_the_composer_had_is_found_by_its_words_and_by_its_name(tmp_pa
             await shown.press("escape")
 
     play(staged(tmp_path), body)
+
+
+@pytest.mark.parametrize(
+    ("words", "first"),
+    [
+        ("help", "All keys and signs"), ("quit", "Leave; agents go on"), ("settings", "Models and settings: where they are set"),
+        ("accept", "Approve what is taken"), ("cost", "Statistics"), ("theme", "Theme: workbench-dark"),
+    ],
+)  # fmt: skip
+def test_words_that_people_know_from_elsewhere_find_a_command(tmp_path, words, first):
+    async def body(shown):
+        await shown.press(":", *words)
+        assert rows(shown)[0] == first
+        assert words in shown.text.splitlines()[9].casefold()
+
+    play(staged(tmp_path), body)
+
+
+def test_entries_stand_in_groups_and_what_was_typed_is_underlined(tmp_path):
+    async def body(shown):
+        await shown.press(":")
+        view = shown.app.screen._list
+        ids = view.ids
+        assert ids.index("-Approvals") < ids.index("list.problem-next") < ids.index("-Everywhere")
+        assert not [words for words in rows(shown) if words.startswith("Next, previous")]
+        await shown.press(*"full")
+        drawn = view.draw_line(view.line_of("app.zoom"), 60)
+        assert [piece.text for piece in drawn if piece.style and piece.style.underline] == ["full"]
+
+    play(staged(tmp_path), body)
+
+
+class TestThemes:
+    """Themes are tried out while the cursor moves over them."""
+
+    def test_a_theme_is_shown_while_the_cursor_is_on_it_and_taken_back_by_escape(self, tmp_path):
+        async def body(shown):
+            await shown.press(":", *"theme:")
+            assert "in use" in shown.text
+            assert shown.app.theme == "workbench-dark"
+            await shown.press("down", "down")
+            tried = shown.app.screen._list.cursor.removeprefix("theme-")
+            assert shown.app.theme == tried != "workbench-dark"
+            await shown.press("up")
+            assert shown.app.theme != tried
+            await shown.press("escape")
+            assert shown.app.theme == "workbench-dark"
+
+        play(staged(tmp_path), body)
+
+    def test_other_words_take_it_back_too(self, tmp_path):
+        async def body(shown):
+            await shown.press(":", *"theme:", "down")
+            assert shown.app.theme != "workbench-dark"
+            await shown.press("x")
+            assert shown.app.theme == "workbench-dark"
+
+        play(staged(tmp_path), body)
+
+    def test_enter_keeps_it(self, tmp_path):
+        kept = []
+
+        async def body(shown):
+            await shown.press(":", *"nord", "enter")
+            assert shown.app.theme == "nord"
+            assert kept == ["nord"]
+            assert "Theme nord is kept." in [message.text for message in shown.main.notifications.kept]
+
+        play(staged(tmp_path), body, keep_theme=lambda name: kept.append(name) or f"Theme {name} is kept.")

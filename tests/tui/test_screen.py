@@ -173,10 +173,10 @@ def test_a_trust_question_is_answered_by_ctrl_t_and_keeps_showing_the_answer(tmp
         await shown.press(*keys)
         trust = stage.journal.trust(str(stage.workspace))
         assert (trust.read_grant, stage.journal.actions(states=("pending",))) == (reads, [])
-        (chosen,) = [line for line in shown.text.splitlines() if "● trust" in line]
-        assert f"● {label}" in chosen
+        (chosen,) = [line for line in shown.text.splitlines() if "■ trust" in line]
+        assert f"■ {label}" in chosen
         # What was asked is over: it takes no room from what comes.
-        assert "○ not now" not in shown.text and "rules let calls pass" not in shown.text
+        assert "not now" not in shown.text and "rules let calls pass" not in shown.text
 
     play(stage, body)
 

@@ -82,7 +82,7 @@ def test_how_a_model_is_set_up_is_a_page_and_a_model_that_comes_is_noticed(tmp_p
 
 
 def entry(words, why=""):
-    return PaletteEntry(id=words, words=words, place="", keys="", do=lambda: None, why_off=why)
+    return PaletteEntry(id=words, words=words, group="", do=lambda: None, why_off=why)
 
 
 def test_the_palette_has_what_begins_with_the_words_first_and_what_is_off_last():

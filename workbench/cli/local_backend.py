@@ -14,6 +14,7 @@ from pathlib import Path
 from threading import get_ident
 from typing import TYPE_CHECKING, Final
 
+import msgspec
 from msgspec import Struct, field
 
 from workbench.cli.context import load_workspace_config, user_actor
@@ -118,6 +119,10 @@ class LocalBackend(Backend):
 
     def draft(self) -> str:
         return self._draft.read()
+
+    def keep_theme(self, name: str) -> str:
+        ThemeChoice(theme=name, configured=self._config().ui.theme).keep(self._home)
+        return f"Theme {name}, on the next screens too."
 
     def keep_draft(self, text: str) -> None:
         self._draft.keep(text)
@@ -387,3 +392,28 @@ class Draft:
                 write_atomic(self._path, data)
             elif self._is_taken:
                 self._path.unlink(missing_ok=True)
+
+
+THEME_FILE: Final = "theme.json"
+_MAX_THEME_BYTES: Final = 1_000
+
+
+class ThemeChoice(Struct, frozen=True, kw_only=True):
+    """The theme that was chosen on a screen; it holds until the configuration names another."""
+
+    theme: str
+    configured: str
+
+    def keep(self, home: Home) -> None:
+        """Remember the choice in the data folder."""
+        write_atomic(home.path / THEME_FILE, msgspec.json.encode(self))
+
+
+def theme_to_begin_with(home: Home, configured: str) -> str:
+    """Return the theme that was chosen last; else, or since its own changed, that of the configuration."""
+    try:
+        data = read_bounded(home.path / THEME_FILE, _MAX_THEME_BYTES)
+        choice = msgspec.json.decode(data or b"", type=ThemeChoice)
+    except (FileRefused, msgspec.MsgspecError):
+        return configured
+    return choice.theme if choice.configured == configured else configured

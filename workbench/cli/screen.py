@@ -249,6 +249,7 @@ def show_screen(
 
     What is to be done `then` is done once, after the first frame.
     """
+    from workbench.cli.local_backend import theme_to_begin_with
     from workbench.tui.app import WorkbenchApp
 
     lock = FileLock(screen_lock_path(home, workspace))
@@ -258,6 +259,7 @@ def show_screen(
         backend,
         workspace,
         ui=config.ui,
+        theme=theme_to_begin_with(home, config.ui.theme),
         home=str(Path.home()),
         depth=color_depth(),
         encoding=terminal_encoding(),

@@ -193,7 +193,7 @@ def _choice_lines(
     pad = len(TRUST_KEY) if detail.is_pending and detail.kind == "trust" else 1
     for offered in detail.choices:
         is_chosen = offered.key == choice
-        sign = glyphs.of("running" if is_chosen else "todo")
+        sign = glyphs.of("taken" if is_chosen else "left")
         style = ink.of("info", bold=True) if is_chosen else ink.of("foreground")
         letter = CHOICE_KEYS.get(offered.key, "a" if is_chosen else " ") if has_letters else " "
         letter = TRUST_KEY if pad > 1 and is_chosen else letter

@@ -9,8 +9,6 @@ from itertools import product
 from typing import Final
 
 from msgspec import Struct
-from rich.color import Color as RichColor
-from rich.color import ColorSystem
 from textual.color import Color
 
 from workbench.render.theme import OWN_THEMES_256, ColorName, ThemeColors
@@ -160,7 +158,7 @@ def nearest_of_256(colors: ThemeColors) -> ThemeColors:
         name: Color.parse(getattr(ours, name))
         for name in ("added_bg", "added_word", "removed_bg", "removed_word")
     }
-    background = _as_rounded(colors.background)
+    background = _by_distance(colors.background)[0]
     rows = {"background": background}
     for name in ("panel", "cursor_row", "cursor_blur"):
         seen = (
@@ -186,13 +184,9 @@ def nearest_of_256(colors: ThemeColors) -> ThemeColors:
             ),
             end,
         )
-    shown = {**rows, **tints, **texts, "surface": background, "rule": _as_rounded(colors.rule)}
+    shown = {**rows, **tints, **texts, "surface": background, "rule": _by_distance(colors.rule)[0]}
     hexes = {name: color.hex for name, color in shown.items()}
     return ThemeColors(**hexes, is_dark=colors.is_dark, tints_lines=ours.tints_lines)
-
-
-def _as_rounded(color: str) -> Color:
-    return Color(*RichColor.parse(color).downgrade(ColorSystem.EIGHT_BIT).get_truecolor())
 
 
 @cache

@@ -177,7 +177,7 @@ def _field_lines(field: DialogField, room: int, ink: Ink, glyphs: Glyphs, *, is_
     options: list[Content] = []
     for index, word in enumerate(field.options):
         is_chosen = index == field.chosen
-        mark = glyphs.of("running" if is_chosen else "todo")
+        mark = glyphs.of("taken" if is_chosen else "left")
         sign = styled(f"{mark} ", ink.of("info" if is_chosen else "faint"))
         options.append(sign + styled(word, ink.of("foreground" if is_chosen else "muted", bold=is_chosen)))
     name = styled(

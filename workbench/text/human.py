@@ -161,3 +161,11 @@ def clock_time_seconds(micros: int) -> str:
 
 def clock_time_millis(micros: int) -> str:
     return datetime.fromtimestamp(micros / _MICROS_PER_SECOND).strftime("%H:%M:%S.%f")[:-3]
+
+
+def sentence(words: str) -> str:
+    """Return words with a capital in front and a full stop behind; names stay as they are."""
+    first = words.partition(" ")[0].rstrip(",:;.")
+    is_word = len(first) > 1 and first.isalpha() and first.islower() and not words.startswith("workbench ")
+    begun = f"{words[:1].upper()}{words[1:]}" if is_word else words
+    return begun if not begun or begun.endswith((".", "?", "!", ":", "…", "”")) else f"{begun}."

@@ -155,6 +155,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         workspace: str,
         *,
         ui: UiSettings | None = None,
+        theme: str = "",
         home: str = "",
         source: DataSource | None = None,
         glyphs: Glyphs | None = None,
@@ -169,6 +170,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
             backend: What reaches outside.
             workspace: The real path of the folder.
             ui: The settings of the screen; None takes the defaults.
+            theme: The theme to begin with; empty takes that of the settings.
             home: The user's home folder, shown as `~`.
             source: What is shown instead of the live journal.
             glyphs: The signs; None follows the settings and the terminal.
@@ -207,7 +209,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         self.has_motion = ui is None or ui.motion != "none"
         for name in ("workbench-dark", "workbench-light"):
             self.register_theme(own_theme(name) if depth == "full" else own_theme(name, OWN_THEMES_256[name]))
-        wanted = ui.theme if ui else "workbench-dark"
+        wanted = theme or (ui.theme if ui else "workbench-dark")
         known = self.available_themes
         self.theme = theme_name_at_depth(known.get(wanted, known["workbench-dark"]), depth)
         self.ink = Ink(tokens=colors_at_depth(self.current_theme, self._depth), no_colour=self.no_color)
@@ -243,8 +245,28 @@ class WorkbenchApp(App[int], inherit_bindings=False):
 
     # --- colours --------------------------------------------------------------------------------
 
+    def get_css_variables(self) -> dict[str, str]:
+        # Ours last: styles and what is drawn must agree, and a theme's own panel may hide its texts.
+        return {**super().get_css_variables(), **css_variables_at_depth(self.current_theme, self._depth)}
+
     def get_theme_variable_defaults(self) -> dict[str, str]:
         return css_variables_at_depth(self.current_theme, self._depth)
+
+    @property
+    def theme_names(self) -> list[str]:
+        """Return the themes that this terminal can show, ours first."""
+        known = self.available_themes.values()
+        shown = [theme.name for theme in known if self._depth != "16" or theme.ansi]
+        return sorted(shown, key=lambda name: (name not in OWN_THEMES_256, name))
+
+    def show_theme(self, name: str) -> None:
+        """Put a theme in force, as far as this terminal has its colours."""
+        self.theme = theme_name_at_depth(self.available_themes[name], self._depth)
+
+    def keep_theme(self, name: str) -> None:
+        """Put a theme in force on this screen and those to come."""
+        self.show_theme(name)
+        self.main.tasks.file(lambda: self._backend.keep_theme(name))
 
     @property
     def current_theme(self) -> Theme:
@@ -263,6 +285,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         # Titles and rows hold finished colours, so they are made again and not only painted again.
         for screen in self._mains():
             screen.presenter.everything()
+        for screen in self.screen_stack:
             for view in screen.query(LineView):
                 view.restyle()
         self.screen.refresh(repaint=True, layout=True)
@@ -354,6 +377,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
             ui: All of them.
             words: What is said about the change.
         """
+        is_new_theme = self._ui is None or ui.theme != self._ui.theme
         self._ui = ui
         self.has_motion = ui.motion != "none"
         self.main.notifications.wishes = ui.notify
@@ -361,8 +385,8 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         wrong = keymap.keymap_errors(users, CHAINS)
         if not wrong:
             self.set_keymap(users)
-        if ui.theme in self.available_themes:
-            self.theme = theme_name_at_depth(self.available_themes[ui.theme], self._depth)
+        if is_new_theme and ui.theme in self.available_themes:
+            self.show_theme(ui.theme)
         for screen in self._mains():
             screen.conversation.set_compact(is_compact=ui.density == "compact")
             screen.presenter.everything()

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from workbench.text import human
+
 if TYPE_CHECKING:
     from workbench.domain.events import RuleAdded
     from workbench.domain.rows import Call, Rule
@@ -69,13 +71,7 @@ def error_text(error: Exception) -> str:
     parts = [
         str(getattr(error, name)).strip() for name in ("what", "why", "remedy") if getattr(error, name, "")
     ]
-    return " ".join(map(_as_sentence, parts)) or str(error) or type(error).__name__
-
-
-def _as_sentence(words: str) -> str:
-    """Return words with a capital in front and a full stop behind; a command keeps its small letter."""
-    begun = words if words.startswith("workbench ") else f"{words[:1].upper()}{words[1:]}"
-    return begun if begun.endswith((".", "?", ":")) else f"{begun}."
+    return " ".join(map(human.sentence, parts)) or str(error) or type(error).__name__
 
 
 class LibraryBackend:
@@ -275,6 +271,10 @@ class Backend:
     def draft(self) -> str:
         """Return what stood in the composer when the screen was left."""
         return ""
+
+    def keep_theme(self, name: str) -> str:
+        """Remember the theme that was chosen for the next screens, and return what to say. In a thread."""
+        return f"Theme {name}, on this screen only."
 
     def keep_draft(self, text: str) -> None:
         """Keep what stands in the composer until a screen is opened here again; empty keeps nothing."""

@@ -90,11 +90,12 @@ def printed_keys(key: Key[Any], users: Mapping[str, str]) -> str:
     twin = _paired_rows(key.scope).get(key.id)
     if not key.print or not {key.id, twin} & users.keys():
         return key.print
-    own = _first_key(key, users)
-    return f"{own} {_first_key(key_of(twin), users)}" if twin else own
+    own = own_key(key, users)
+    return f"{own} {own_key(key_of(twin), users)}" if twin else own
 
 
-def _first_key(key: Key[Any], users: Mapping[str, str]) -> str:
+def own_key(key: Key[Any], users: Mapping[str, str]) -> str:
+    """Return the first key of a row alone, also where it is printed for a pair of keys."""
     names = [name.strip() for name in users.get(key.id, "").split(",") if name.strip()]
     return printed_key(normalized_key(names[0]) if names else key.keys[0])
 

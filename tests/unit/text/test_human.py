@@ -134,3 +134,21 @@ def test_iso_form_and_range():
     assert human.iso_time(NOON + 5) == "2026-11-21T12:00:00.000005Z"
     with pytest.raises(ValueError, match="years"):
         human.iso_time(10**18)
+
+
+@each_row(
+    ("words", "expected"),
+    [
+        ("it is approved", "It is approved."),
+        ("no rule can cover it: x", "No rule can cover it: x."),
+        ("workbench doctor says more", "workbench doctor says more."),
+        ("a opens the table", "a opens the table."),
+        ("/mode: not there yet.", "/mode: not there yet."),
+        ("ctrl+z brings it back", "ctrl+z brings it back."),
+        ("router.py is gone", "router.py is gone."),
+        ("Nothing waits.", "Nothing waits."),
+        ("", ""),
+    ],
+)
+def test_messages_are_sentences(words, expected):
+    assert human.sentence(words) == expected

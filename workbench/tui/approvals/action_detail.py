@@ -509,7 +509,7 @@ class ActionDetailPane(Pane):
         ):
             self._gone = gone
             if gone:
-                self.post_message(StatusMessage(f"{gone[0].upper()}{gone[1:]}."))
+                self.post_message(StatusMessage(gone))
 
     def draw_detail(self, *, has_moved: bool = False) -> None:
         """Draw the detail with what is chosen now; with `has_moved` scroll to the hunk under the cursor."""

@@ -257,7 +257,7 @@ class BatchDialog(MinSizeDialog, inherit_bindings=False):
     @property
     def _room(self) -> int:
         """Return the cells of a line in the box, whose width is a share of the screen's."""
-        return min(self.size.width * 96 // 100, _BOX_WIDTH) - 4
+        return min(self.size.width * 96 // 100, _BOX_WIDTH) - 8
 
     def _left_out_lines(self) -> Content:
         """Return what waits and is not in the table, and why."""

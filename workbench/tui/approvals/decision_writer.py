@@ -15,6 +15,7 @@ from workbench.domain.events import ActionOpened
 from workbench.domain.values import Actor, Hunk
 from workbench.journal.errors import JournalError
 from workbench.journal.journal import Journal
+from workbench.text import human
 from workbench.tui.pane import DecisionMade, DecisionReported
 
 
@@ -136,4 +137,4 @@ def error_sentence(error: Exception) -> str:
     """Return an error as a sentence: why and what to do, where it says so."""
     parts = [getattr(error, name, "") for name in ("why", "remedy")]
     words = ". ".join(str(part).strip(". ") for part in parts if part)
-    return f"{words[0].upper()}{words[1:]}." if words else str(error)
+    return human.sentence(words or str(error))

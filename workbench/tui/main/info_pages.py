@@ -44,8 +44,12 @@ _LABELED_BY_PANE: Final = frozenset({"approvals.approve", "approvals.reject"})
 _KEYS_CELLS: Final = 9
 _REASON_MARGIN: Final = 2
 """Cells before a reason that several keys share; it stands out to the left of them."""
-_THREE_COLUMNS_FROM: Final = 90
-"""Cells from which the groups stand in three columns."""
+_COLUMNS_FROM: Final = {3: 108, 2: 62}
+"""Cells of a page from which the groups stand in so many columns."""
+_COLUMN_GAP: Final = 2
+_MAX_BOX: Final = 120
+_BOX_EDGES: Final = 6
+"""Cells of a row of the box that are not words: its borders and the blanks beside them."""
 
 
 def open_help(screen: "MainScreen") -> None:
@@ -90,6 +94,7 @@ class HelpScreen(Dialog, inherit_bindings=False):
 
     def on_resize(self) -> None:
         """Lay out in another width."""
+        self.box.styles.height = "auto"
         self._show()
 
     def on_key(self, event: events.Key) -> None:
@@ -108,13 +113,20 @@ class HelpScreen(Dialog, inherit_bindings=False):
             self.dismiss()
             return
         elif event.is_printable and event.character:
+            if not self._find:
+                # It stands still while what is in it gets less.
+                self.box.styles.height = self.box.outer_size.height
             self._find += event.character
+        if not self._find:
+            self.box.styles.height = "auto"
         self._show()
 
     def _show(self) -> None:
-        hint = f"“{self._find}”  esc clears it" if self._find else "type to find  esc back"
-        self.set_titles(f"Keys here: {self._words}", glyphs(self).line(hint))
-        self._page.update(self._made(max(30, min(self.size.width - 8, 116))))
+        hint = "esc clears it" if self._find else "type to find  esc back"
+        signs = glyphs(self)
+        found = f"  {signs.of('prompt')} {self._find}{signs.of('typing')}" if self._find else ""
+        self.set_titles(f"Keys here: {self._words}{found}", signs.line(hint))
+        self._page.update(self._made(max(30, min(self.size.width * 96 // 100, _MAX_BOX) - _BOX_EDGES)))
         self.call_after_refresh(self._say_more, hint)
 
     def _say_more(self, hint: str) -> None:
@@ -124,16 +136,16 @@ class HelpScreen(Dialog, inherit_bindings=False):
             box.border_subtitle = cells.safe_content(glyphs(self).line(f"↑ ↓ more  {hint}"))  # type: ignore[assignment]
 
     def _made(self, width: int) -> Content:
-        is_one = bool(self._find) or width < _THREE_COLUMNS_FROM
-        cell = width if is_one else width // len(_GROUP_COLUMNS)
-        columns = [column for groups in _GROUP_COLUMNS if (column := self._column(groups, cell - 1))]
-        off = self._off(cell - 1)
-        if is_one:
-            columns = [[line for column in (*columns, off) for line in (*column, Content(""))]]
-        elif off and len(columns) < len(_GROUP_COLUMNS):
-            columns.append(off)
-        elif off and columns:
-            min(columns, key=len).extend([Content(""), *off])
+        most = next((count for count, least in _COLUMNS_FROM.items() if width >= least), 1)
+        count = 1 if self._find else most
+        cell = (width - _COLUMN_GAP * (count - 1)) // count
+        parts = [column for groups in _GROUP_COLUMNS if (column := self._column(groups, cell))]
+        if off := self._off(cell):
+            parts.append(off)
+        columns: list[list[Content]] = [[] for _ in range(min(count, len(parts)))]
+        for n, part in enumerate(parts):
+            column = columns[n] if n < len(columns) else min(columns, key=len)
+            column += [Content(""), *part] if column else part
         lines = _columns_side_by_side(columns, cell)
         if not self._find:
             lines += [Content(""), *self._signs(width)]
@@ -239,8 +251,9 @@ def _columns_side_by_side(columns: Sequence[Sequence[Content]], width: int) -> l
     lines: list[Content] = []
     for n in range(rows):
         parts = [column[n] if n < len(column) else Content("") for column in columns]
-        fitted = [part.truncate(width - 1, ellipsis=True) for part in parts]
-        lines.append(Content("").join(part.pad_right(width - part.cell_length) for part in fitted))
+        fitted = [part.truncate(width, ellipsis=True) for part in parts]
+        gap = Content(" " * _COLUMN_GAP)
+        lines.append(gap.join(part.pad_right(width - part.cell_length) for part in fitted))
     return lines
 
 

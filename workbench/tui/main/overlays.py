@@ -42,8 +42,10 @@ MAX_TOAST_WIDTH = 64
 MIN_TOAST_WIDTH, MIN_TOAST_HEIGHT = 30, 4
 _WHAT_LINES = 2
 _WHY_LINES = 2
-_EDGES = 4
+_EDGES = 6
 """Cells of a row that are not words: both borders and the blanks beside them."""
+_PADDED_FROM_ROWS: Final = 8
+"""Rows of the room from which a blank one stands above and below the words."""
 
 
 class ToastBox(Widget, can_focus=False):
@@ -109,7 +111,8 @@ class ToastBox(Widget, can_focus=False):
             self.hide()
             return
         width = min(MAX_TOAST_WIDTH, room.width - 1)
-        self._lines = self._drawn(self._toast, width - _EDGES, room.height - 2)
+        lines = self._drawn(self._toast, width - _EDGES, room.height - 2)
+        self._lines = [Content(""), *lines, Content("")] if room.height >= _PADDED_FROM_ROWS else lines
         height = len(self._lines) + 2
         self.styles.width, self.styles.height = width, height
         self.styles.offset = (room.right - width - 1, room.bottom - height)
@@ -156,7 +159,7 @@ class ToastBox(Widget, can_focus=False):
         if 0 < y <= len(self._lines):
             words = self._lines[y - 1]
             blanks = Content(" " * max(0, width - _EDGES - words.cell_length))
-            row = Content.assemble((f"{line('│')} ", edge), words, blanks, (f" {line('│')}", edge))
+            row = Content.assemble((f"{line('│')}  ", edge), words, blanks, (f"  {line('│')}", edge))
         else:
             left, right = ("╭", "╮") if y == 0 else ("╰", "╯")
             row = Content.styled(line(left) + line("─") * (width - 2) + line(right), edge)

@@ -6,33 +6,37 @@ What is in memory is found at once; files and messages are searched in a thread,
 # A word behind a slash that is nearly a command is not sent to the agent; a path has a second slash, and a
 # blank before it sends anything.
 
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
-from msgspec import Struct
 from textual import events, on, work
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 from textual.strip import Strip
+from textual.style import Style
 from textual.widgets import Input, Static
 
-from workbench.domain.events import Event
-from workbench.domain.rows import Session
-from workbench.journal import search
 from workbench.journal.session_queries import listed_sessions
 from workbench.render import cells
 from workbench.render.cells import Column, key_hint, key_hint_row
-from workbench.text.safe import one_line
 from workbench.tui import keymap
-from workbench.tui.conversation.completion import SLASH_COMMANDS, best_file_matches
+from workbench.tui.conversation.completion import SLASH_COMMANDS
+from workbench.tui.main.palette_sources import (
+    ALIASES,
+    THEME_ALIASES,
+    PaletteEntry,
+    PaletteSources,
+    call_with,
+    holds_all_words,
+    matching_aliases,
+    ranked_entries,
+)
 from workbench.tui.render_context import glyphs, ink
 from workbench.tui.widgets.dialog import Dialog
 from workbench.tui.widgets.line_view import RowList, RowPlacement
-from workbench.views.conversation_search import MAX_SEARCH_CHARS, block_hits
-from workbench.views.library import SearchTerm, fts_expression, parse_query, search_hit
 from workbench.views.sessions import session_title
 
 if TYPE_CHECKING:
@@ -118,185 +122,6 @@ _COMMANDS_WITH_VALUE: Final[dict[str, "Callable[[MainContext, str], None]"]] = {
 """Commands with a word behind them."""
 
 
-class PaletteEntry(Struct, frozen=True, kw_only=True):
-    """One thing that can be done."""
-
-    id: str
-    words: str
-    place: str
-    keys: str
-    do: Callable[[], None]
-    why_off: str = ""
-    """Why it would do nothing now; doing it says so."""
-
-
-def ranked_entries(entries: Iterable[PaletteEntry], wanted: str) -> list[PaletteEntry]:
-    """Return the entries that hold every typed word: what begins with them first, what is off last."""
-    text = wanted.casefold().strip()
-
-    def rank(entry: PaletteEntry) -> int:
-        words = entry.words.casefold()
-        place = 0 if words.startswith(text) else 1 if f" {text}" in words else 2
-        return place + 3 * bool(entry.why_off)
-
-    return sorted(
-        (entry for entry in entries if holds_all_words(f"{entry.words} {entry.place}", text)), key=rank
-    )
-
-
-def holds_all_words(words: str, wanted: str) -> bool:
-    """Return whether words hold every typed word, whatever the case."""
-    text = words.casefold()
-    return all(word in text for word in wanted.casefold().split())
-
-
-def call_with(do: Callable[[str], object], argument: str) -> Callable[[], None]:
-    """Return how something is done with an argument."""
-
-    def done() -> None:
-        do(argument)
-
-    return done
-
-
-MIN_QUERY_LETTERS: Final = 2
-"""Characters from which on more than commands is looked for: one letter is everywhere."""
-_MAX_PER_SOURCE: Final = 6
-"""Rows of a kind, where all kinds are looked for at once."""
-_TITLE_CELLS: Final = 24
-_EXCERPT_CELLS: Final = 72
-
-
-class PaletteSources:
-    """Looks for what is typed, on behalf of the palette over a main screen."""
-
-    def __init__(self, context: "MainContext", show: Callable[[str], None]) -> None:
-        """Remember who is asked; `show` shows a session, of this workspace or another."""
-        self._context, self._show = context, show
-        self._files: Sequence[str] | None = None
-
-    def near(self, text: str) -> list[PaletteEntry]:
-        """Return what the screen knows already: what waits and was decided, steps, sessions."""
-        if len(text.strip()) < MIN_QUERY_LETTERS:
-            return []
-        return [
-            *islice(self._actions(text), _MAX_PER_SOURCE),
-            *islice(self._steps(text), _MAX_PER_SOURCE),
-            *islice(self._sessions(text), _MAX_PER_SOURCE),
-        ]
-
-    def far(self, text: str) -> list[PaletteEntry]:
-        """Return what has to be read: files, words of conversations. Called in a thread."""
-        if len(text.strip()) < MIN_QUERY_LETTERS:
-            return []
-        return [*self._found_files(text), *self._messages(text[:MAX_SEARCH_CHARS]), self._library(text)]
-
-    # --- what is known ----------------------------------------------------------------------------
-
-    def _actions(self, text: str) -> Iterator[PaletteEntry]:
-        state = self._context.state
-        rows = sorted(
-            state.actions.values(),
-            key=lambda action: (action.state != "pending", -action.created_at, action.id),
-        )
-        for action in rows:
-            session = state.sessions.get(action.session_id)
-            words = f"{action.verb} {action.target}"
-            if holds_all_words(f"{words} {session.title if session else ''}", text):
-                said = "waits" if action.state == "pending" else action.state
-                yield PaletteEntry(
-                    id=f"action-{action.id}", words=_safe_text(words), place=f"{said}  Approvals", keys="",
-                    do=call_with(self._to_action, action.id),
-                )  # fmt: skip
-
-    def _to_action(self, action_id: str) -> None:
-        self._context.show_action(action_id)
-
-    def _steps(self, text: str) -> Iterator[PaletteEntry]:
-        state = self._context.state
-        run = state.runs.view(state.actions.values(), state.source.now())
-        for step in run.steps if run is not None else ():
-            if holds_all_words(f"{step.name} {step.id} {step.persona}", text):
-                yield PaletteEntry(
-                    id=f"step-{step.id}", words=step.name, place=f"{step.state}  Pipeline", keys="",
-                    do=call_with(self._to_step, step.id),
-                )  # fmt: skip
-
-    def _to_step(self, step_id: str) -> None:
-        self._context.go_to(4)
-        self._context.widgets.pipeline.graph.put_cursor(step_id)
-
-    def _sessions(self, text: str) -> Iterator[PaletteEntry]:
-        for session in self._context.state.sessions.values():
-            if holds_all_words(session.title, text):
-                yield PaletteEntry(
-                    id=f"session-{session.id}", words=_safe_text(session_title(session)),
-                    place=f"{session.status}  Sessions", keys="", do=call_with(self._show, session.id),
-                )  # fmt: skip
-
-    # --- what is read -----------------------------------------------------------------------------
-
-    def _found_files(self, text: str) -> Iterator[PaletteEntry]:
-        if self._files is None:
-            self._files = tuple(self._context.backend.list_files())
-        for path in best_file_matches(self._files, text.strip())[:_MAX_PER_SOURCE]:
-            yield PaletteEntry(
-                id=f"file-{path}",
-                words=_safe_text(path),
-                place="Files",
-                keys="",
-                do=call_with(self.mention, path),
-            )
-
-    def mention(self, path: str) -> None:
-        """Name a file in the composer."""
-        composer = self._context.widgets.composer
-        composer.focus_input()
-        composer.input.insert(f"@{path} ")
-
-    def _messages(self, text: str) -> Iterator[PaletteEntry]:
-        query = parse_query(text)
-        expression = fts_expression(query)
-        if not expression:
-            return
-        journal = self._context.app.journal
-        with journal.snapshot() as database:
-            matches = search.newest_matches(database, expression, _MAX_PER_SOURCE)
-        for session_id, number in matches:
-            session, events = journal.session(session_id), journal.window(session_id, number, 1)
-            if session is not None and events:
-                yield self._message(session, events[0], query.terms)
-
-    def _message(self, session: Session, event: Event, terms: Sequence[SearchTerm]) -> PaletteEntry:
-        said = search_hit(event, terms, _EXCERPT_CELLS)
-
-        def go() -> None:
-            self._show(session.id)
-            hits = [hit for term in terms for hit in block_hits(event, term.text)]
-            if (
-                hits
-                and self._context.state.current is not None
-                and self._context.state.current.id == session.id
-            ):
-                self._context.widgets.conversation.show_place_of(hits[0])
-
-        return PaletteEntry(
-            id=f"words-{event.id}", words=said.text,
-            place=f"{said.who}  {one_line(session_title(session), _TITLE_CELLS)}", keys="", do=go,
-        )  # fmt: skip
-
-    def _library(self, text: str) -> PaletteEntry:
-        def go() -> None:
-            self._context.open_library(text)
-
-        words = f"Search all sessions for “{one_line(text, 40)}”"
-        return PaletteEntry(id="search-all", words=words, place="Library", keys="5", do=go)
-
-
-def _safe_text(text: str) -> str:
-    return cells.safe_content(text).plain
-
-
 _MAX_ENTRIES: Final = 200
 
 
@@ -306,48 +131,75 @@ def open_palette(screen: "MainScreen") -> None:
 
 
 class EntryList(RowList):
-    """What was found."""
+    """What was found, under the headings of its groups."""
 
     can_focus = False
 
     def __init__(self) -> None:
         super().__init__(key="palette-list")
         self.entries: dict[str, PaletteEntry] = {}
+        self._typed = ""
 
-    def show_entries(self, entries: Sequence[PaletteEntry]) -> None:
-        """Show entries; the cursor goes to the first."""
+    def show_entries(self, entries: Sequence[PaletteEntry], typed: str) -> None:
+        """Show what was found for the typed words; the cursor goes to the first."""
+        self._typed = typed
         self.entries = {entry.id: entry for entry in entries[:_MAX_ENTRIES]}
-        self.set_ids(list(self.entries))
+        self._show_groups()
         self.move_to_end(is_last=False)
+        self.scroll_to_line(0)
         self.invalidate()
 
     def add_entries(self, entries: Sequence[PaletteEntry]) -> None:
         """Show more entries behind the others; the cursor stays where it is."""
         self.entries |= {entry.id: entry for entry in entries[: _MAX_ENTRIES - len(self.entries)]}
-        self.set_ids(list(self.entries))
+        self._show_groups()
         if self.cursor is None:
             self.move_to_end(is_last=False)
         self.invalidate()
 
+    def _show_groups(self) -> None:
+        groups: dict[str, list[str]] = {}
+        for entry in self.entries.values():
+            groups.setdefault(entry.group, []).append(entry.id)
+        self.set_ids([row for group, rows in groups.items() for row in (f"-{group}", *rows)])
+
     def draw_row(self, placed: RowPlacement, width: int) -> Strip:
-        """Draw an entry: words, place, key."""
-        entry, colours = self.entries[placed.row_id], ink(self)
-        tone = "faint" if entry.why_off else "foreground"
+        """Draw an entry: words, what state it is in, key."""
+        colours = ink(self)
+        if placed.row_id.startswith("-"):
+            heading = Content.styled(f" {placed.row_id[1:]}", colours.of("muted", bold=True))
+            return cells.line_strip(heading, width, colours.on("background"))
+        entry = self.entries[placed.row_id]
         bar = glyphs(self).of("cursor") if placed.is_cursor else " "
+        state = Content.styled("in use", colours.of("info")) if entry.theme and entry.state else None
         columns = [
             Column(content=Content.styled(bar, colours.of("info")), gap=0),
+            Column(content=self._words(entry, is_cursor=placed.is_cursor), grows=True),
             Column(
-                content=cells.safe_content(entry.words, colours.of(tone, bold=placed.is_cursor)),
-                grows=True,
+                content=state or cells.safe_content(entry.why_off or entry.state, colours.of("muted")), drop=1
             ),
-            Column(content=cells.safe_content(entry.why_off or entry.place, colours.of("muted")), drop=1),
             Column(
                 content=cells.safe_content(entry.keys, colours.of("info", bold=True)), width=8, align="right"
             ),
             Column(content=Content(" "), gap=0),
         ]
-        style = colours.cursor(has_focus=True) if placed.is_cursor else colours.on("panel")
+        style = colours.cursor(has_focus=True) if placed.is_cursor else colours.on("background")
         return cells.row_strip(columns, width, style, glyphs=glyphs(self))
+
+    def _words(self, entry: PaletteEntry, *, is_cursor: bool) -> Content:
+        colours = ink(self)
+        tone = colours.of("faint" if entry.why_off else "foreground", bold=is_cursor)
+        parts = [self._underlined(entry.words, tone)]
+        if aliases := matching_aliases(entry, self._typed):
+            parts.append(self._underlined(aliases, colours.of("muted")))
+        return Content("  ").join(parts)
+
+    def _underlined(self, words: str, style: Style) -> Content:
+        text = cells.safe_content(words, style)
+        for typed in self._typed.split():
+            for hit in re.finditer(re.escape(typed), text.plain, re.IGNORECASE):
+                text = text.stylize(ink(self).hit(), *hit.span())
+        return text
 
 
 class PaletteScreen(Dialog, inherit_bindings=False):
@@ -356,11 +208,14 @@ class PaletteScreen(Dialog, inherit_bindings=False):
     def __init__(self, main: "MainScreen") -> None:
         super().__init__("palette")
         self._screen_below, self._main = main, main.context
-        self._input, self._list = Input(id="palette-input"), EntryList()
+        self._input = Input(placeholder="a command, file, session or word", id="palette-input")
+        self._list = EntryList()
         self._input.cursor_blink = False
         self._files: list[PaletteEntry] | None = None
         self._library: list[PaletteEntry] | None = None
         self._found_for = ""
+        self._theme = self._main.app.theme
+        """The theme in force when nothing is tried out."""
         self._findings = PaletteSources(main.context, self._show)
         self._said, self._hint = Static(id="palette-found"), Static(id="palette-hint")
 
@@ -372,14 +227,19 @@ class PaletteScreen(Dialog, inherit_bindings=False):
             yield self._hint
 
     def on_mount(self) -> None:
+        self.set_titles("Find and do", "")
+        self._main.app.theme_changed_signal.subscribe(self, lambda _: self._show_hint())
         self.follow(self._list)
         self._input.focus()
         self._find("")
 
     def on_resize(self) -> None:
-        """Stand at the top where there is no room below; of the hint as much as fits, the way back always."""
-        box = self.query_one("#palette-box")
-        box.styles.margin = (max(0, min(4, self.size.height - 18)), 0, 0, 0)
+        """Stand at the top where there is no room below."""
+        self.box.styles.margin = (max(0, min(4, self.size.height - _ROWS)), 0, 0, 0)
+        self._show_hint()
+
+    def _show_hint(self) -> None:
+        """Say of the keys as much as fits, the way back always."""
         line, colours = glyphs(self).line, ink(self)
         parts = [key_hint(line(keys), words, colours) for keys, words in _HINTS]
         self._hint.update(key_hint_row(parts, self._list.size.width))
@@ -390,14 +250,15 @@ class PaletteScreen(Dialog, inherit_bindings=False):
 
     def _find(self, text: str) -> None:
         self._found_for = text
+        self._try_theme("")
         if text.startswith("@"):
             self._show_found(
-                [entry for entry in self._file_entries() if holds_all_words(entry.words, text[1:])]
+                [entry for entry in self._file_entries() if holds_all_words(entry.words, text[1:])],
             )
         elif text.startswith("##"):
             entries = self._everywhere()
             self._show_found(
-                [entry for entry in entries if holds_all_words(f"{entry.words} {entry.place}", text[2:])]
+                [entry for entry in entries if holds_all_words(f"{entry.words} {entry.state}", text[2:])]
             )
         elif text.startswith("#"):
             self._show_found([entry for entry in self._sessions() if holds_all_words(entry.words, text[1:])])
@@ -417,7 +278,7 @@ class PaletteScreen(Dialog, inherit_bindings=False):
             self._say_found()
 
     def _show_found(self, entries: Sequence[PaletteEntry]) -> None:
-        self._list.show_entries(entries)
+        self._list.show_entries(entries, self._found_for.lstrip("@#"))
         self._say_found()
 
     def _say_found(self) -> None:
@@ -435,9 +296,11 @@ class PaletteScreen(Dialog, inherit_bindings=False):
         if event.key in ("down", "up"):
             event.stop()
             self._list.move(1 if event.key == "down" else -1)
+            chosen = self._list.entries.get(self._list.cursor or "")
+            self._try_theme(chosen.theme if chosen is not None else "")
         elif event.key in ("escape", "ctrl+p"):
             event.stop()
-            self.dismiss()
+            self.leave()
         elif event.key == "enter":
             event.stop()
             if self._found_for != self._input.value:
@@ -454,8 +317,20 @@ class PaletteScreen(Dialog, inherit_bindings=False):
         """Leave, then do what was chosen."""
         entry = self._list.entries.get(entry_id or "")
         if entry is not None:
-            self.dismiss()
+            self._theme = entry.theme or self._theme
+            self.leave()
             self._screen_below.call_after_refresh(entry.do)
+
+    def leave(self) -> None:
+        self._try_theme("")
+        super().leave()
+
+    def _try_theme(self, name: str) -> None:
+        """Show everything in a theme that may be taken; without one in the theme that is in force."""
+        app = self._main.app
+        self.set_class(bool(name), "-tries-theme")
+        if app.theme != (name or self._theme):
+            app.show_theme(name or self._theme)
 
     # --- what there is --------------------------------------------------------------------------
 
@@ -465,21 +340,23 @@ class PaletteScreen(Dialog, inherit_bindings=False):
         for key in keymap.keys_of_scopes(
             [*self._screen_below.INNER, *(pane.scopes() if pane else ()), "app"]
         ):
-            if not key.in_palette:
+            if not key.in_palette and key.id not in _TITLES:
                 continue
             is_ours = key.scope == "app" or key.scope in self._screen_below.INNER
             owner = self._screen_below if is_ours or pane is None else pane
-            place = "Everywhere" if is_ours else (pane.NAME if pane else "")
-            words = glyphs(self).line(key.tooltip[:1].upper() + key.tooltip[1:])
-            keys = keymap.printed_keys(key, keymap.user_keymap(self)) or keymap.printed_key(key.keys[0])
-            why = "" if is_ours or pane is None else pane.why_not(key.id)
             entries.append(
                 PaletteEntry(
-                    id=key.id, words=words, place=place, keys=keys, why_off=why,
+                    id=key.id, words=self._capital(_TITLES.get(key.id, key.tooltip)),
+                    group="Everywhere" if is_ours or pane is None else pane.NAME,
+                    keys=keymap.own_key(key, keymap.user_keymap(self)), aliases=ALIASES.get(key.id, ""),
+                    why_off="" if is_ours or pane is None else pane.why_not(key.id),
                     do=call_with(owner.action_do, key.id),
                 )
             )  # fmt: skip
-        return [*entries, *self._composers(), *self._themes()]
+        return [*entries, *self._composers(), *self._settings(), *self._themes()]
+
+    def _capital(self, words: str) -> str:
+        return glyphs(self).line(words[:1].upper() + words[1:])
 
     def _composers(self) -> list[PaletteEntry]:
         """Return the commands of the composer that no key does; a replay has no composer."""
@@ -487,32 +364,40 @@ class PaletteScreen(Dialog, inherit_bindings=False):
             return []
         return [
             PaletteEntry(
-                id=f"composer.{name[1:]}", words=f"{name}  {words}", place="Composer", keys="",
+                id=f"composer.{name}", words=f"{name}  {words}", group="Composer",
+                aliases=ALIASES.get(f"composer.{name}", ""),
                 do=call_with(lambda name: run_slash_command(self._main, name, ""), name[1:]),
             )
             for name, words in SLASH_COMMANDS if not is_key_command(name[1:])
         ]  # fmt: skip
 
-    def _themes(self) -> list[PaletteEntry]:
-        app = self._main.app
+    def _settings(self) -> list[PaletteEntry]:
         return [
             PaletteEntry(
-                id=f"theme-{name}",
-                words=f"Theme: {name}",
-                place="Screen",
-                keys="",
-                do=call_with(theme_setter(app), name),
+                id="screen.settings", words="Models and settings: where they are set", group="Screen",
+                aliases=ALIASES["screen.settings"], do=call_with(_open_settings, self._main),
             )
-            for name in sorted(app.available_themes)
-        ]
+        ]  # fmt: skip
+
+    def _themes(self) -> list[PaletteEntry]:
+        app = self._main.app
+        names = sorted(app.theme_names, key=lambda name: name != self._theme)
+        return [
+            PaletteEntry(
+                id=f"theme-{name}", words=f"Theme: {name}", group="Themes", theme=name,
+                state="in use" if name == self._theme else "", aliases=THEME_ALIASES,
+                do=call_with(app.keep_theme, name),
+            )
+            for name in names
+        ]  # fmt: skip
 
     def _sessions(self) -> list[PaletteEntry]:
         return [
             PaletteEntry(
                 id=f"session-{session.id}",
                 words=cells.safe_content(session.title or session.id[:8]).plain,
-                place=session.status,
-                keys="",
+                group="Sessions",
+                state=session.status,
                 do=call_with(self._choose, session.id),
             )
             for session in self._main.state.sessions.values()
@@ -527,10 +412,10 @@ class PaletteScreen(Dialog, inherit_bindings=False):
                 PaletteEntry(
                     id=f"session-{session.id}",
                     words=cells.safe_content(session_title(session)).plain,
-                    place=cells.safe_content(
+                    group="Sessions everywhere",
+                    state=cells.safe_content(
                         f"{session.status}  {session.workspace.rpartition('/')[2]}"
                     ).plain,
-                    keys="",
                     do=call_with(self._show, session.id),
                 )
                 for session in sessions
@@ -556,8 +441,7 @@ class PaletteScreen(Dialog, inherit_bindings=False):
                 PaletteEntry(
                     id=f"file-{n}",
                     words=cells.safe_content(path).plain,
-                    place="",
-                    keys="",
+                    group="Files",
                     do=call_with(self._findings.mention, path),
                 )
                 for n, path in enumerate(self._main.backend.list_files())
@@ -565,15 +449,15 @@ class PaletteScreen(Dialog, inherit_bindings=False):
         return self._files
 
 
-def theme_setter(app: object) -> Callable[[str], None]:
-    """Return how a theme is put in force."""
+def _open_settings(context: "MainContext") -> None:
+    from workbench.tui.main.info_pages import open_setup
 
-    def put(name: str) -> None:
-        app.theme = name  # type: ignore[attr-defined]
-
-    return put
+    open_setup(context)
 
 
+_TITLES: Final = {"app.help": "all keys and signs", "app.pane-next": "next pane"}
+"""Words of keys that say less on the page of keys, where the reader is already."""
+_ROWS: Final = 24
 _HINTS: Final = (
     ("enter", "do it"), ("@", "files"), ("#", "sessions"), ("↑ ↓", "choose"), ("##", "anywhere"),
     ("esc", "back"),

@@ -14,6 +14,7 @@ from textual.timer import Timer
 
 from workbench.domain.rows import Action, Session
 from workbench.journal.journal import Journal
+from workbench.text import human
 from workbench.tui import keymap, pane
 from workbench.tui.approvals.approvals_pane import ApprovalsPane
 from workbench.tui.backend import Backend, ReplayBackend
@@ -465,7 +466,7 @@ class SideBySideScreen(Screen[None], inherit_bindings=False):
 
     def say(self, text: str) -> None:
         """Say a sentence where it does not cover anything."""
-        self.footer.show([FooterKey(keys="", label=text)], None)
+        self.footer.show([FooterKey(keys="", label=human.sentence(text))], None)
 
     @on(pane.StatusMessage)
     def _said(self, message: pane.StatusMessage) -> None:

@@ -313,7 +313,7 @@ def open_rule_dialog(context: "MainContext", detail: ActionDetail) -> None:
         now=state.source.now(),
     )  # fmt: skip
     if isinstance(draft, str):
-        context.say(f"{draft[0].upper()}{draft[1:]}.")
+        context.say(draft)
         return
     context.app.push_screen(RuleDialog(context, detail, draft))
 

@@ -20,6 +20,7 @@ from workbench.domain.values import RuleEffect, RuleScope
 from workbench.render import cells
 from workbench.render.cells import wrap_plain_text
 from workbench.render.rules import rule_detail_lines, rule_head_strip, rule_strip
+from workbench.text import human
 from workbench.tui import keymap
 from workbench.tui.main.bars import Footer, FooterKey
 from workbench.tui.render_context import glyphs, ink
@@ -219,7 +220,7 @@ class RulesScreen(Dialog, inherit_bindings=False):
         self._show_detail()
 
     def _say(self, words: str) -> None:
-        self._said.update(cells.safe_content(f" {words}", ink(self).of("muted")))
+        self._said.update(cells.safe_content(f" {human.sentence(words)}", ink(self).of("muted")))
 
     # --- what keys ask for ----------------------------------------------------------------------
 
