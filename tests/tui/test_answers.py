@@ -328,7 +328,7 @@ def test_undo_asks_only_for_what_was_applied(stage):
         to_edit(shown)
         await shown.settle()
         await shown.press("u")
-        assert (asked, shown.said) == ([], "nothing was applied yet")
+        assert (asked, shown.said) == ([], "Nothing was applied yet.")
 
     play(stage, body, undo_change=asked.append)
 

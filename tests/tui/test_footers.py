@@ -44,7 +44,7 @@ def test_the_trust_question_offers_no_rule(tmp_path):
         assert "extend" not in last
         assert "choice" in last and "m mark" not in last
         await shown.press("m")
-        assert shown.said == "the trust question is answered by itself"
+        assert shown.said == "The trust question is answered by itself."
 
     play(stage, body)
 
@@ -81,7 +81,7 @@ def test_a_decided_row_offers_no_choice_and_says_where_the_next_is(tmp_path):
         last = shown.text.splitlines()[-1]
         assert "n N next that waits" in last and "choice" not in last and "mark" not in last.partition("M")[0]
         await shown.press("a")
-        assert shown.said == "it is trusted; n goes to the next that waits"
+        assert shown.said == "It is trusted; n goes to the next that waits."
         await shown.press("n")
         assert shown.approvals.queue.current.is_pending
 

@@ -337,7 +337,7 @@ def test_without_a_session_only_keys_that_need_none_are_offered(tmp_path):
         assert "I import" in last and "w where" in last
         assert not any(word in last for word in ("replay", "delete", "continue", "export"))
         await shown.press("D")
-        assert shown.said == "there is no session under the cursor"
+        assert shown.said == "There is no session under the cursor."
 
     play(stage, body)
 

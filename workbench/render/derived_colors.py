@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 from itertools import product
 from typing import Final
 
-from msgspec import Struct
+from msgspec import Struct, convert
 from textual.color import Color
 
 from workbench.render.theme import OWN_THEMES_256, ColorName, ThemeColors
@@ -68,7 +68,8 @@ def derive_colors(generated: Mapping[str, str], *, is_dark: bool) -> ThemeColors
         **grounds, **readable, **words, "background": background, "surface": background,
         "rule": background.blend(readable["foreground"], 0.2),
     }  # fmt: skip
-    return ThemeColors(**{name: color.hex for name, color in colors.items()}, is_dark=is_dark)
+    hexes = {name: color.hex for name, color in colors.items()}
+    return convert({**hexes, "is_dark": is_dark}, ThemeColors)
 
 
 def least_contrast(name: str) -> float:
@@ -186,13 +187,13 @@ def nearest_of_256(colors: ThemeColors) -> ThemeColors:
         )
     shown = {**rows, **tints, **texts, "surface": background, "rule": _by_distance(colors.rule)[0]}
     hexes = {name: color.hex for name, color in shown.items()}
-    return ThemeColors(**hexes, is_dark=colors.is_dark, tints_lines=ours.tints_lines)
+    return convert({**hexes, "is_dark": colors.is_dark, "tints_lines": ours.tints_lines}, ThemeColors)
 
 
 @cache
 def _palette_of_256() -> Sequence[Color]:
     """Return the colours that no terminal lets its user change: a cube and greys."""
-    cube = [Color(*levels) for levels in product(_CUBE_LEVELS, repeat=3)]
+    cube = [Color(red, green, blue) for red, green, blue in product(_CUBE_LEVELS, repeat=3)]
     return [*cube, *(Color(grey, grey, grey) for grey in range(8, 248, 10))]
 
 

@@ -26,6 +26,7 @@ from textual.widget import Widget
 from workbench.domain.events import Event
 from workbench.domain.rows import Action, Call, Session
 from workbench.domain.values import DecisionVerdict, SeenExtent, SelectedHunk
+from workbench.text.human import sentence
 from workbench.tui import keymap
 from workbench.tui.widgets.line_view import JumpTarget, LineView, RowList
 from workbench.tui.widgets.pane_frame import PaneTitle
@@ -601,7 +602,7 @@ class Pane(Vertical):
         """Do what the table says for a key, or say why it is off."""
         if reason := self.why_not(key_id):
             if not keymap.takes_as_text(key_id, self):
-                self.post_message(StatusMessage(reason))
+                self.post_message(StatusMessage(sentence(reason)))
             return
         keymap.run_action(key_id, self)
         if key_id not in self.MOVING:

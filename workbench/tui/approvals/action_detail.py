@@ -29,6 +29,7 @@ from workbench.render.diff import (
     split_heads_strip,
 )
 from workbench.render.diff_layout import DiffLayout
+from workbench.text.human import sentence
 from workbench.tui.approvals import approval_selection
 from workbench.tui.approvals.approval_selection import ApprovalSelection, NextPart
 from workbench.tui.approvals.change_map import ChangeMap, MapSubject, mark_strip
@@ -509,7 +510,7 @@ class ActionDetailPane(Pane):
         ):
             self._gone = gone
             if gone:
-                self.post_message(StatusMessage(gone))
+                self.post_message(StatusMessage(sentence(gone)))
 
     def draw_detail(self, *, has_moved: bool = False) -> None:
         """Draw the detail with what is chosen now; with `has_moved` scroll to the hunk under the cursor."""

@@ -375,7 +375,7 @@ class PaletteScreen(Dialog, inherit_bindings=False):
         return [
             PaletteEntry(
                 id="screen.settings", words="Models and settings: where they are set", group="Screen",
-                aliases=ALIASES["screen.settings"], do=call_with(_open_settings, self._main),
+                aliases=ALIASES["screen.settings"], do=lambda: _open_settings(self._main),
             )
         ]  # fmt: skip
 

@@ -10,7 +10,6 @@ from textual.widget import Widget
 
 from workbench.config.types import NotifySettings
 from workbench.domain.events import Event
-from workbench.text import human
 from workbench.tui import keymap
 from workbench.tui import pane as tui_pane
 from workbench.tui.approvals.approvals_pane import ApprovalsPane
@@ -383,7 +382,6 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
 
     def say(self, text: str, *, is_error: bool = False, is_kept: bool = True) -> None:
         """Say a sentence on the rule, for four seconds; it is kept in the messages."""
-        text = human.sentence(text)
         if is_kept:
             self.notifications.kept.append(LoggedMessage(self.state.source.now(), text, is_error))
         self.rule.say(text, is_error=is_error)

@@ -502,7 +502,7 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
 
     def action_do(self, key_id: str) -> None:
         if why := self.why_off(key_id):
-            self.post_message(StatusMessage(why))
+            self.post_message(StatusMessage(human.sentence(why)))
             return
         if key_id.startswith("replay.") and key_id not in _KEYS_IN_PLACES:
             self.complete()

@@ -25,6 +25,7 @@ from workbench.domain.rows import Rule
 from workbench.domain.values import JsonObject, RuleEffect, RuleScope
 from workbench.render import cells
 from workbench.render.rules import rule_dialog_lines
+from workbench.text.human import sentence
 from workbench.tui import keymap
 from workbench.tui.backend import AskedCall, Backend
 from workbench.tui.key_arming import TOO_QUICK, KeyArming
@@ -313,7 +314,7 @@ def open_rule_dialog(context: "MainContext", detail: ActionDetail) -> None:
         now=state.source.now(),
     )  # fmt: skip
     if isinstance(draft, str):
-        context.say(draft)
+        context.say(sentence(draft))
         return
     context.app.push_screen(RuleDialog(context, detail, draft))
 
