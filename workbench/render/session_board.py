@@ -28,7 +28,7 @@ _MEDIUM: Final = {
     "title": 20, "turn": 4, "hour": 24, "does": 5, "what": 0, "left": 8, "files": 9, "asks": 8, "tokens": 6,
 }  # fmt: skip
 _WIDE: Final = {**_MEDIUM, "title": 28, "hour": 46, "files": 11, "asks": 11, "tokens": 7}
-_MIN_WHAT_CELLS: Final = 20
+_MIN_WHAT_CELLS, _WIDE_WHAT_CELLS = 20, 26
 _MIN_HOUR_CELLS: Final = 10
 _ROOMY: Final = frozenset({"turn", "tokens"})
 _RIGHT: Final = frozenset({"turn", "left", "tokens"})
@@ -40,7 +40,13 @@ def _column_widths(width: int) -> dict[str, int]:
     if width < 110:
         widths = {name: cells for name, cells in widths.items() if name not in _ROOMY}
     widths["hour"] += min(60 - widths["hour"], max(0, width - 160) // 2)
-    over = sum(widths.values()) + len(widths) + 5 + _MIN_WHAT_CELLS - width
+    over = (
+        sum(widths.values())
+        + len(widths)
+        + 5
+        + (_MIN_WHAT_CELLS if width < 140 else _WIDE_WHAT_CELLS)
+        - width
+    )
     hour = widths.pop("hour") - max(0, over)
     return {**widths, "hour": hour} if hour >= _MIN_HOUR_CELLS else widths
 
@@ -51,11 +57,18 @@ def _board_strip(content: Mapping[str, Content], width: int, style: Style, glyph
     columns += [
         Column(
             content=content[name], width=widths[name], grows=name == "what", least=_MIN_WHAT_CELLS,
-            align="right" if name in _RIGHT else "left", gap=2 if name in ("hour", "does", "files") else 1,
+            align="right" if name in _RIGHT else "left",
+            cut="path" if name == "what" and _ends_in_path(content[name].plain) else "end",
+            gap=2 if name in ("hour", "does", "files") else 1,
         )
-        for name in _WIDE if name in widths
+        for name in _WIDE if name in widths and (name != "left" or content[name].plain)
     ]  # fmt: skip
     return cells.row_strip([*columns, list_rows.END_COLUMN], width, style, glyphs=glyphs)
+
+
+def _ends_in_path(what: str) -> bool:
+    """Return whether a verb is followed by a path, of which the end matters."""
+    return list_rows.reads_as_path(what.partition(" ")[2])
 
 
 def board_head_strip(width: int, ink: Ink, glyphs: Glyphs, now: int) -> Strip:

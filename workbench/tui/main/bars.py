@@ -28,6 +28,8 @@ from workbench.views.sessions import HeaderFacts, SessionRow
 
 _TITLE_CELLS = 24
 _MIN_PATH_CELLS = 12
+_TAB_MARGIN = 4
+"""Cells between the last tab and what stands at the right end, and behind it."""
 _GAPS = ("  ", "   ", "   ")
 """Between the facts of each group."""
 
@@ -237,7 +239,7 @@ class Tabs(Widget):
             "" if here is None else overflow_text(here, glyphs(self), is_short=is_short)
             for is_short in (False, True)
         )
-        bare = self._without_name(self.size.width - len(more) - bool(more))
+        bare = self._without_name(self.size.width - (len(more) + _TAB_MARGIN if more else 0))
         for tab in self._tabs:
             item = self._item(tab, has_name=tab not in bare)
             self._places.append((line.cell_length, line.cell_length + item.cell_length, tab.place))

@@ -176,7 +176,7 @@ class Sidebar(Pane):
             facts = sessions.session_facts(view.current, turns=view.turns, asks=view.asks, rules=view.rules)
         below = sum(len(lines) + 2 for lines in (files, facts.facts) if lines)
         room = (self.size.height or self.screen.size.height - _ROWS_AROUND) - 2
-        self.list.is_spaced = _SPACED_LINES * rows <= room
+        self.list.is_spaced = _SPACED_LINES * rows < room
         has_room = self.list.board is None or _SPACED_LINES * rows + below < room
         for widget in (self._changed_title, self._changed):
             self.put(widget, self._facts_title, is_shown=bool(files) and has_room)
@@ -233,6 +233,12 @@ class Sidebar(Pane):
         self.list.invalidate()
         if self._shown is not None:
             self.show(self._shown)
+        self.call_after_refresh(self._show_top)
+
+    def _show_top(self) -> None:
+        """Show the list from its top, unless the cursor is further down."""
+        self.list.scroll_to_line(0)
+        self.list.put_cursor(self.list.cursor)
 
     def tick(self, now: int) -> None:
         if self.list.board is not None and self._shown is not None:
