@@ -43,7 +43,7 @@ LARGEST = 2_000_000
 
 NOWHERE = {
     "session.deleted": "deleting takes the events of a session away, so nothing is left to look at",
-    "progress.reported": "nothing reports progress yet",
+    "progress.reported": "a server is asked and answers in pieces; recordings ask none",
     "fork.requested": "nothing answers it yet",
 }
 """Kinds that no golden session holds, and why."""

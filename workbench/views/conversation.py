@@ -114,6 +114,9 @@ class Transcript:
         return self._blocks.changed()
 
     def _add(self, event: Event) -> None:
+        if not self._turns and event.turn_id and isinstance(event.body, e.TurnEvent | e.CallEvent):
+            # What was read may begin in the middle of a turn.
+            self._begin_turn(event.turn_id)
         match event.body:
             case e.TurnEvent() as body:
                 self._add_of_turn(event, body)
@@ -273,16 +276,20 @@ class Transcript:
             self._blocks.take_queued()
             self._turn_began = event.at if body.round == 1 else None
         self._turn = event.turn_id
-        if event.turn_id not in self._turns:
-            prompt = self._fresh_prompts[0] if self._fresh_prompts else None
-            self._turns[event.turn_id] = Turn(
-                id=event.turn_id or "", number=self._turns_before + len(self._turns) + 1,
-                block_id=prompt.id if prompt else "", sign="running",
-                title=one_line(prompt.text.lstrip(), MAX_TURN_TITLE_CELLS) if prompt else "",
-            )  # fmt: skip
-            self._fresh_prompts = []
+        self._begin_turn(event.turn_id)
         self._rounds[event.turn_id] = body.round
         self._model = body.model
+
+    def _begin_turn(self, turn_id: str | None) -> None:
+        if turn_id in self._turns:
+            return
+        prompt = self._fresh_prompts[0] if self._fresh_prompts else None
+        self._turns[turn_id] = Turn(
+            id=turn_id or "", number=self._turns_before + len(self._turns) + 1, sign="running",
+            block_id=prompt.id if prompt else "",
+            title=one_line(prompt.text.lstrip(), MAX_TURN_TITLE_CELLS) if prompt else "",
+        )  # fmt: skip
+        self._fresh_prompts = []
 
     def _turn_ended(self, event: Event, body: e.TurnEnded) -> None:
         self._close_open()

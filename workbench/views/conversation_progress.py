@@ -4,7 +4,6 @@ Everything is a fold of events and a moment, so a replay shows the same.
 """
 
 from collections import deque
-from statistics import median
 from typing import Final
 
 from msgspec import Struct
@@ -80,11 +79,10 @@ class ModelProgress:
         if phase is None:
             return None
         if phase == "reads":
-            waits = self._waits.get(self._model)
             return ProgressBlock(
                 at=self._asked_at or now, phase=phase, model=one_line(self._model, 40),
                 seconds=_whole_seconds(self._asked_at, now), tokens=round(self._sent / self._bytes_per_token),
-                usual=median(waits) / _MICROS if waits else None,
+                usual=self._usual_seconds(),
             )  # fmt: skip
         bars = self._bars(now, began)
         counted = [count for count in bars if count is not None]
@@ -96,6 +94,13 @@ class ModelProgress:
             rate=round(sum(counted) / len(counted) / BYTES_PER_TOKEN) if counted else None,
             silent=silent if silent >= SILENT_SECONDS else 0,
         )  # fmt: skip
+
+    def _usual_seconds(self) -> float | None:
+        if not (waits := self._waits.get(self._model)):
+            return None
+        from statistics import median  # no start waits for it
+
+        return median(waits) / _MICROS
 
     def _ask(self, model: str, at: int) -> None:
         self._model, self._phase, self._asked_at = model, "reads", at

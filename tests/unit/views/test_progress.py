@@ -152,3 +152,18 @@ def test_a_command_has_its_seconds_its_limit_and_what_it_wrote_last():
     call = next(block for block in session.transcript.blocks if isinstance(block, CallBlock))
     assert (call.right, call.elapsed, call.last_line) == ("28 s", None, "")
     assert session.transcript.commands == {}
+
+
+def test_turns_are_counted_and_listed_from_the_middle_of_one():
+    transcript = Transcript("s1", turns_before=6)
+    transcript.apply(event(e.ReplyCompleted(text="late"), turn_id="t7"))
+    for turn_id, outcome in (("t8", "done"), ("t9", "error")):
+        transcript.apply(event(e.PromptSubmitted(text=f"Question {turn_id}\nmore"), by="user"))
+        transcript.apply(event(e.TurnStarted(provider="p", model="m"), turn_id=turn_id))
+        transcript.apply(event(e.TurnEnded(outcome=outcome), turn_id=turn_id))
+    assert [(turn.number, turn.sign, turn.title) for turn in transcript.turns] == [
+        (7, "running", ""), (8, "ok", "Question t8⏎more"), (9, "failed", "Question t9⏎more")
+    ]  # fmt: skip
+    blocks = transcript.blocks
+    turn_ids = [transcript.turn_of(blocks, index).id for index in range(len(blocks) + 1)]
+    assert turn_ids == ["t7", "t8", "t9", "t9"]

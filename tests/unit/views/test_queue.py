@@ -5,8 +5,9 @@ from hypothesis import strategies as st
 from tests.support.tables import each_row
 from tests.unit.views.making import MINUTE, NOW, SECOND, action, call, session
 from workbench.domain.values import FilePlan, SelectedHunk
+from workbench.tools.registry import every_tool
 from workbench.views import approvals
-from workbench.views.approvals import QueueRow, QueueSummary
+from workbench.views.approvals import TOOL_VERBS, QueueRow, QueueSummary
 
 SESSIONS = {"s1": session(), "s2": session("s2", title="a first one")}
 
@@ -248,3 +249,8 @@ def test_only_rows_of_what_changed_are_made_again():
     later = approvals.queue_rows([one], SESSIONS, NOW + MINUTE, cache=made)
     assert later == approvals.queue_rows([one], SESSIONS, NOW + MINUTE) and later[0].left_seconds == 19 * 60
     assert list(made) == ["a"]
+
+
+def test_a_call_has_the_verb_of_its_tool():
+    verbs = {tool.descriptor.id: tool.descriptor.verb for tool in every_tool()}
+    assert {tool: TOOL_VERBS.get(tool, "run") for tool in verbs} == verbs

@@ -122,6 +122,11 @@ class ToolList(RowList):
             super().put_cursor(last)
         self.reveal(len(self.ids) - 1)
 
+    def on_resize(self, event: events.Resize) -> None:
+        super().on_resize(event)
+        if self.follows and self.rows:
+            self._follow()
+
     def put_cursor(self, row_id: str | None) -> None:
         super().put_cursor(row_id)
         self.follows = bool(self.rows) and self.cursor == next(reversed(self.rows))
