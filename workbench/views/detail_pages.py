@@ -421,10 +421,10 @@ def _check_lines(body: e.ContractChecked, name: str, *, is_same: bool) -> Iterat
     outcome = f"{count} problem{'s' * (count != 1)}" if has_count else body.outcome.replace("_", " ")
     outcome = f"the same {outcome}" if is_same and has_count else outcome
     weight = "" if body.is_blocking else "   does not block"
-    where = (("   checked ", "muted"), one_line(body.source, 300)) if body.source else ()
+    checked: tuple[str, LineTone] = ("   checked " if body.source else "", "muted")
     yield _page_line(
         _icon_part(sign), " ", (one_line(name, 120), "strong"), (f"   attempt {body.attempt}", "muted"),
-        *where, (f"   {outcome}{weight}", "muted"),
+        checked, one_line(body.source, 300), (f"   {outcome}{weight}", "muted"),
     )  # fmt: skip
     if is_same:
         return
