@@ -17,7 +17,8 @@ from workbench.text.safe import safe_text
 from workbench.tui import render_context
 from workbench.tui.conversation.streaming_text import wrap_line
 from workbench.tui.widgets.line_view import LineView
-from workbench.views.detail_pages import DetailPage, LineTone, PageSection, output_tones
+from workbench.views.detail_pages import DetailPage, PageSection
+from workbench.views.page_lines import LineTone, output_tones
 from workbench.views.status_icons import ICONS, IconName
 
 FIXED_ROWS: Final = 3
