@@ -5,7 +5,7 @@ Events and texts are handed in. Lines are raw, but for those with tones; whoever
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Final, Literal, cast
+from typing import Final
 
 from msgspec import Struct, field
 
@@ -18,20 +18,11 @@ from workbench.text.safe import one_line
 from workbench.text.width import cell_width
 from workbench.views.action_detail import json_text
 from workbench.views.conversation_blocks import OutputBuffer, insert_piece
+from workbench.views.page_lines import LineTone, PageLine, ToneSpan, icon_part, output_tones, page_line
 from workbench.views.pipeline import PipelineItem, PipelineRun, PipelineStep
-from workbench.views.status_icons import ICONS, STEP_STATUSES, StatusName, call_status, step_status_name
+from workbench.views.status_icons import STEP_STATUSES, StatusName, call_status, step_status_name
 
 PageMoment = tuple[int, StatusName | None, str]
-LineTone = StatusName | Literal["muted", "faint", "strong"]
-"""What a part of a line means: a status, or how much it weighs."""
-ToneSpan = tuple[int, int, LineTone]
-
-
-class PageLine(Struct, frozen=True):
-    """A safe line, some parts of which have a tone."""
-
-    text: str
-    tones: tuple[ToneSpan, ...]
 
 
 class PageSection(Struct, frozen=True, kw_only=True):
@@ -287,40 +278,6 @@ def _page_section(
     )  # fmt: skip
 
 
-def _page_line(*parts: str | tuple[str, LineTone | None]) -> PageLine:
-    """Return a line of safe parts, some of them with a tone."""
-    text, tones = "", list[ToneSpan]()
-    for part in parts:
-        words, tone = (part, None) if isinstance(part, str) else part
-        if tone is not None and words:
-            tones.append((len(text), len(text) + len(words), tone))
-        text += words
-    return PageLine(text, tuple(tones))
-
-
-def _icon_part(name: StatusName) -> tuple[str, LineTone]:
-    return ICONS[name].unicode, name
-
-
-_TEST_WORD: Final = re.compile(
-    r"(?<![\w.])(?:(?P<ok>PASSED|PASS|XPASS)|(?P<failed>FAILED|FAIL|ERROR)|(?P<muted>SKIPPED|SKIP|XFAIL))(?![\w=])"
-)
-_TEST_COUNT: Final = re.compile(
-    r"\b[1-9]\d* (?:(?P<ok>passed)|(?P<failed>failed|errors?)|(?P<muted>skipped|xfailed|deselected))\b"
-)
-_FAILED_ASSERTION: Final = re.compile(r"(?P<failed>E {2,}.*)")
-_MAX_TONED_CELLS: Final = 2_000
-
-
-def output_tones(line: str) -> tuple[ToneSpan, ...]:
-    """Return what words of test runners in a line mean: outcomes, pytest's summary, a failed assertion."""
-    line = line[:_MAX_TONED_CELLS]
-    if match := _FAILED_ASSERTION.match(line):
-        return ((0, match.end(), "failed"),)
-    matches = (match for pattern in (_TEST_WORD, _TEST_COUNT) for match in pattern.finditer(line))
-    return tuple((*match.span(), cast("LineTone", match.lastgroup)) for match in matches)
-
-
 def _step_state_text(step: PipelineStep, subject: PipelineStep | PipelineItem) -> str:
     if subject is step and step.action_id is not None:
         return "asks you" + (f", {countdown_text(step.left)} left" if step.left is not None else "")
@@ -378,7 +335,7 @@ def _agent_log(child: Iterable[e.Event], calls: Iterable[Call]) -> Iterator[str 
             case e.CallProposed(target=target, tool=tool):
                 sign = signs.get(event.call_id or "", "todo")
                 words = f" {one_line(tool, 64)} {one_line(target, 300)}".rstrip()
-                yield _page_line("  ", _icon_part(sign), words)
+                yield page_line("  ", icon_part(sign), words)
             case _:
                 pass
 
@@ -421,10 +378,10 @@ def _check_lines(body: e.ContractChecked, name: str, *, is_same: bool) -> Iterat
     outcome = f"{count} problem{'s' * (count != 1)}" if has_count else body.outcome.replace("_", " ")
     outcome = f"the same {outcome}" if is_same and has_count else outcome
     weight = "" if body.is_blocking else "   does not block"
-    where = (("   checked ", "muted"), one_line(body.source, 300)) if body.source else ()
-    yield _page_line(
-        _icon_part(sign), " ", (one_line(name, 120), "strong"), (f"   attempt {body.attempt}", "muted"),
-        *where, (f"   {outcome}{weight}", "muted"),
+    checked: tuple[str, LineTone] = ("   checked " if body.source else "", "muted")
+    yield page_line(
+        icon_part(sign), " ", (one_line(name, 120), "strong"), (f"   attempt {body.attempt}", "muted"),
+        checked, one_line(body.source, 300), (f"   {outcome}{weight}", "muted"),
     )  # fmt: skip
     if is_same:
         return
@@ -438,16 +395,16 @@ def _problem_lines(body: e.ContractChecked) -> Iterator[str | PageLine]:
     rows = [row for row, _ in read if row is not None]
     widths = [_column_cells(column) for column in zip(_PROBLEM_HEADS, *rows, strict=True)] if rows else []
     if rows:
-        yield _page_line("  ", (_padded(_PROBLEM_HEADS, widths), "faint"))
+        yield page_line("  ", (_padded(_PROBLEM_HEADS, widths), "faint"))
     for index, (row, text) in enumerate(read):
         if row is not None:
-            yield _page_line(_icon_part("failed"), " ", _padded(row, widths))
+            yield page_line(icon_part("failed"), " ", _padded(row, widths))
         elif index and body.contract == _TEST_CONTRACT:
             yield PageLine(
                 f"    {text}", tuple((start + 4, end + 4, tone) for start, end, tone in output_tones(text))
             )
         else:
-            yield _page_line("  ", _icon_part("failed"), " ", text)
+            yield page_line("  ", icon_part("failed"), " ", text)
 
 
 def _padded(cells: Sequence[str], widths: Sequence[int]) -> str:
@@ -521,13 +478,13 @@ def _attempt_lines(events: Iterable[e.Event]) -> Iterator[PageLine]:
         status: tuple[StatusName | None, str] = icon, word
         if newest[event.step] is not body:
             status = _PAST_STATUSES.get(body.state, status)
-        sign = _icon_part(status[0]) if status[0] is not None else " "
+        sign = icon_part(status[0]) if status[0] is not None else " "
         took = f"   {duration_text(body.duration_ms / 1000)}" if body.duration_ms else ""
         code = f"   exit {body.exit_code}" if body.exit_code is not None else ""
         tokens = f"   {body.usage.total_tokens:,} tok" if body.usage.total_tokens else ""
         of = f"{one_line(event.step or '', 120)}   " if body.matrix else ""
         why = f"   {one_line(body.detail, 500)}" if body.detail else ""
-        yield _page_line(
+        yield page_line(
             (iso_time(event.at)[11:19], "muted"), f"  {of}{body.attempt}  ", sign, f" {status[1]}",
             (f"{took}{code}{tokens}", "muted"), why,
         )  # fmt: skip
@@ -555,7 +512,7 @@ def _tool_lines(calls: Iterable[Call]) -> Iterator[PageLine]:
         sign, word = call_status(call)
         took = f"   {duration_text(call.duration_ms / 1000)}" if call.duration_ms is not None else ""
         words = f" {one_line(call.tool, 64)}   {one_line(call.target, 200)}   {word}"
-        yield _page_line(_icon_part(sign), words, (took, "muted"))
+        yield page_line(icon_part(sign), words, (took, "muted"))
 
 
 def _workspace_lines(step: PipelineStep, events: Iterable[e.Event]) -> Iterable[str]:
@@ -577,7 +534,7 @@ def _item_lines(step: PipelineStep) -> Iterator[str | PageLine]:
         why = f"   {item.error}" if item.error else ""
         label = item.label + " " * max(0, labels - cell_width(item.label))
         word = f"{step_word(item):<{words}}" if took or why else step_word(item)
-        yield _page_line(_icon_part(step_icon(item)), f" {label}   {word}", (took, "muted"), why)
+        yield page_line(icon_part(step_icon(item)), f" {label}   {word}", (took, "muted"), why)
     if len(order) > _MAX_ITEMS:
         yield f"and {len(order) - _MAX_ITEMS:,} more"
 

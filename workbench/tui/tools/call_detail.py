@@ -4,7 +4,7 @@ Lines are untrusted: made safe and wrapped, never cut. It never has the focus.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, cast
 
 from msgspec.structs import replace
 from textual.content import Content
@@ -19,8 +19,9 @@ from workbench.tui import render_context
 from workbench.tui.conversation.streaming_text import wrap_line
 from workbench.tui.widgets.line_view import LineView
 from workbench.views.conversation_progress import CommandProgress
-from workbench.views.detail_pages import DetailPage, LineTone, PageSection, output_tones
-from workbench.views.status_icons import ICONS
+from workbench.views.detail_pages import DetailPage, PageSection
+from workbench.views.page_lines import LineTone, output_tones
+from workbench.views.status_icons import ICONS, IconName
 
 FIXED_ROWS: Final = 3
 """Title, parts, a blank row."""
@@ -153,12 +154,13 @@ class CallView(LineView):
 
     def _in_glyphs(self, number: int, line: str) -> str:
         """Return a line made safe, its status icons in the characters in force."""
-        text, section, glyphs = safe_text(line).expandtabs(8), self.section, render_context.glyphs(self)
-        if section is None or not glyphs.is_ascii:
+        text, section = safe_text(line).expandtabs(8), self.section
+        if section is None or not render_context.glyphs(self).is_ascii:
             return text
         for start, end, tone in section.tones.get(number, ()):
-            if tone in ICONS and end - start == 1:
-                text = text[:start] + glyphs.of(tone) + text[end:]
+            icon = ICONS.get(cast("IconName", tone))
+            if icon is not None and text[start:end] == icon.unicode:
+                text = text[:start] + icon.ascii + text[end:]
         return text
 
     def _wrapped(self) -> Iterable[_Row]:
