@@ -7,6 +7,17 @@ from itertools import accumulate
 from msgspec import Struct
 from textual.content import Content
 
+from workbench.views.conversation_blocks import (
+    Block,
+    CallBlock,
+    CallGroupBlock,
+    OutputBlock,
+    PromptBlock,
+    StepBlock,
+    TextBlock,
+    ThoughtBlock,
+)
+
 
 class HeightIndex:
     """Heights of blocks from the top down, in lines."""
@@ -79,3 +90,16 @@ class LineAnchor(Struct, frozen=True):
     block_id: str
     line: int
     row: int
+
+
+def estimated_height(block: Block, width: int) -> int:
+    """Guess the height of a block without drawing it; the true one takes its place when it comes near."""
+    match block:
+        case OutputBlock(is_folded=True):
+            return 0
+        case ThoughtBlock(is_folded=True) | CallBlock() | CallGroupBlock() | StepBlock():
+            return 1
+        case TextBlock() | PromptBlock() | OutputBlock() | ThoughtBlock():
+            return 2 + block.text.count("\n") + len(block.text) // width
+        case _:
+            return 3

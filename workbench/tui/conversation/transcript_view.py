@@ -19,7 +19,12 @@ from textual.strip import Strip
 from workbench.render import cells, conversation
 from workbench.render.conversation import blank_rows_before, block_lines
 from workbench.tui import render_context
-from workbench.tui.conversation.height_index import DrawnBlock, HeightIndex, LineAnchor
+from workbench.tui.conversation.height_index import (
+    DrawnBlock,
+    HeightIndex,
+    LineAnchor,
+    estimated_height,
+)
 from workbench.tui.conversation.streaming_text import REPLY_INDENT, PartialMarkdown
 from workbench.tui.widgets.line_view import JumpTarget, LineView
 from workbench.views.conversation_blocks import (
@@ -30,7 +35,6 @@ from workbench.views.conversation_blocks import (
     NoticeBlock,
     OutputBlock,
     PromptBlock,
-    StepBlock,
     TextBlock,
     ThoughtBlock,
 )
@@ -167,18 +171,7 @@ class BlockView(LineView):
         return blank_rows_before(self.blocks[index], previous, is_compact=self.is_compact)
 
     def _estimate(self, index: int) -> int:
-        """Guess a height without drawing; the true one takes its place when the block comes near."""
-        block = self.blocks[index]
-        width = max(1, self._wrapped - REPLY_INDENT - 1)
-        match block:
-            case OutputBlock(is_folded=True):
-                return 0
-            case ThoughtBlock(is_folded=True) | CallBlock() | CallGroupBlock() | StepBlock():
-                return 1
-            case TextBlock() | PromptBlock() | OutputBlock() | ThoughtBlock():
-                return 2 + block.text.count("\n") + len(block.text) // width
-            case _:
-                return 3
+        return estimated_height(self.blocks[index], max(1, self._wrapped - REPLY_INDENT - 1))
 
     def _measure(self, index: int) -> None:
         block = self.blocks[index]
