@@ -201,7 +201,7 @@ def test_without_a_model_there_is_no_composer_and_words_do_nothing_on_the_page(f
 
 def test_with_a_model_the_keys_of_the_first_page_count_after_escape_and_it_says_so(fresh):
     async def body(shown):
-        assert "esc first, then a key counts:" in shown.text
+        assert "Or esc, and then:" in shown.text
         await shown.press("d", "p")
         assert shown.main.composer.text == "dp"
         await shown.press("escape", "p")

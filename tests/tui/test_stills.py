@@ -18,7 +18,7 @@ STATES = {
     "sessions": (stills.shop, ("0",)),
     "gate": (stills.gate, ()),
     "question": (stills.question, ("a",)),
-    "trust": (stills.asks_for_trust, ()),
+    "trust": (stills.asks_for_trust, ("escape", "2")),
     "error": (stills.ended_by_an_error, ("escape", "1")),
     "expired": (stills.of("late-answers"), ("escape", "2", "z")),
     "unknown": (stills.of("crash-recovery"), ("escape", "2", "z")),

@@ -37,7 +37,10 @@ class WelcomeFacts(Struct, frozen=True, kw_only=True):
 
     def without_keys(self) -> "WelcomeFacts":
         """Return the page beside what has the focus, where its keys would do nothing."""
-        return replace(self, keys=(), before="", lines=(WAY_TO_PAGE,)) if self.keys else self
+        known = tuple(
+            fact for fact in self.here if fact[0] != "waiting"
+        )  # the question itself stands beside it
+        return replace(self, keys=(), before="", lines=(WAY_TO_PAGE,), here=known) if self.keys else self
 
 
 _DEMO: Final = WelcomeKey(

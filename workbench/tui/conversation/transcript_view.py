@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from msgspec import structs
+from msgspec import Struct, structs
 from textual import events
 from textual.content import Content
 from textual.geometry import Offset
@@ -19,9 +19,8 @@ from textual.strip import Strip
 from workbench.render import cells, conversation
 from workbench.render.conversation import blank_rows_before, block_lines
 from workbench.tui import render_context
-from workbench.tui.conversation.height_index import DrawnBlock, HeightIndex, LineAnchor
 from workbench.tui.conversation.streaming_text import REPLY_INDENT, PartialMarkdown
-from workbench.tui.widgets.line_view import JumpTarget, LineView
+from workbench.tui.widgets.line_view import HeightIndex, JumpTarget, LineView
 from workbench.views.conversation_blocks import (
     Block,
     CallBlock,
@@ -42,6 +41,39 @@ MAX_TEXT_CELLS = 100
 """Cells of a line at most: longer ones are hard to read, and results would be far from their tool."""
 _MAX_DRAWN_BLOCKS = 512
 """Drawn blocks that are kept; any other is drawn again when it is looked at."""
+
+
+class DrawnBlock(Struct, frozen=True):
+    """One block in one width: blank lines before it, and its lines."""
+
+    gap: int
+    lines: Sequence[Content]
+
+    @property
+    def height(self) -> int:
+        """Return its lines with the blank ones."""
+        return self.gap + len(self.lines) if self.lines else 0
+
+
+class LineAnchor(Struct, frozen=True):
+    """A line of a block and the row of the screen where it has to stay."""
+
+    block_id: str
+    line: int
+    row: int
+
+
+def estimated_height(block: Block, width: int) -> int:
+    """Guess the height of a block without drawing it; the true one takes its place when it comes near."""
+    match block:
+        case OutputBlock(is_folded=True):
+            return 0
+        case ThoughtBlock(is_folded=True) | CallBlock() | CallGroupBlock() | StepBlock() | ProgressBlock():
+            return 1
+        case TextBlock() | PromptBlock() | OutputBlock() | ThoughtBlock():
+            return 2 + block.text.count("\n") + len(block.text) // width
+        case _:
+            return 3
 
 
 class BlockView(LineView):
@@ -173,20 +205,7 @@ class BlockView(LineView):
         return blank_rows_before(self.blocks[index], previous, is_compact=self.is_compact)
 
     def _estimate(self, index: int) -> int:
-        """Guess a height without drawing; the true one takes its place when the block comes near."""
-        block = self.blocks[index]
-        width = max(1, self._wrapped - REPLY_INDENT - 1)
-        match block:
-            case OutputBlock(is_folded=True):
-                return 0
-            case (
-                ThoughtBlock(is_folded=True) | CallBlock() | CallGroupBlock() | StepBlock() | ProgressBlock()
-            ):
-                return 1
-            case TextBlock() | PromptBlock() | OutputBlock() | ThoughtBlock():
-                return 2 + block.text.count("\n") + len(block.text) // width
-            case _:
-                return 3
+        return estimated_height(self.blocks[index], max(1, self._wrapped - REPLY_INDENT - 1))
 
     def _measure(self, index: int) -> None:
         block = self.blocks[index]

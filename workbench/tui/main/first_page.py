@@ -39,10 +39,8 @@ class FirstPage:
             return ""
         return own.id
 
-    def facts(self) -> WelcomeFacts | None:
-        """Return what the page says, in a demo in words of its own; None where there is a session."""
-        if self._state.sessions:
-            return None
+    def facts(self) -> WelcomeFacts:
+        """Return what the page says, in a demo in words of its own."""
         if self._opening:
             return WelcomeFacts(version=__version__, lines=tuple(self._opening))
         status = self._context.status

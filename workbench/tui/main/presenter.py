@@ -177,7 +177,7 @@ class SessionPresenter:
                 part="" if state.window is None else state.window.words,
                 is_driven=self.is_driven,
                 now=state.source.now(),
-                welcome=self.welcome(),
+                welcome=None if state.sessions else self.welcome(),
             )
         )
 
@@ -483,7 +483,9 @@ class Presenter(SessionPresenter):
             self._widgets.footer.show(self._context.first_page.page_keys(), right)
             return
         own = [] if pane is None else self._keys_of_pane(pane)
-        self._widgets.footer.show([*self._context.first_page.demo_keys(), *own], right)
+        if self._context.backend.opening:
+            own = [*self._context.first_page.demo_keys(), *own]
+        self._widgets.footer.show(own, right)
 
     def _label_in_composer(self, key: keymap.Key[Any]) -> str:
         is_idle = self._widgets.composer.is_empty and bool(self.state.pending)

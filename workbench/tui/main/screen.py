@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from textual import events, on
+from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
@@ -233,7 +233,8 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
         self.toasts.answers(fresh)
         self.tell(changed.troubles)
         self.keep_time()
-        self.first_page.follow()
+        if changed.has_first or self.context.backend.opening:
+            self.first_page.follow()
         self.presenter.footer()
 
     def tell(self, troubles: Iterable[Event] = ()) -> None:
@@ -252,9 +253,8 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
         """Return the pane that has the focus."""
         return next((pane for pane in self.panes if pane.has_pane_focus), None)
 
-    def on_resize(self, event: events.Resize) -> None:
+    def on_resize(self) -> None:
         """Arrange anew in another size."""
-        del event
         self.rearrange()
 
     def rearrange(self) -> None:
