@@ -115,6 +115,8 @@ class PaneArming:
         self._widget.post_message(KeysChanged())
 
 
+_TITLE_SECONDS: Final = 0.1
+"""After which the title says where a view has scrolled to: drawing it costs as much as the key."""
 _TITLE_CELLS: Final = 9
 """Cells of a title between and around what it says."""
 SPLIT_FROM: Final = 100
@@ -167,6 +169,7 @@ class DetailView(LineView):
         self._drawing: LayoutReceipts | None = None
         self._left = 0
         self._is_telling = False
+        self._is_scrolling = False
         self._position: Hashable = None
         """Of what `moved` was last told."""
         self._fit = ContextFit()
@@ -179,9 +182,7 @@ class DetailView(LineView):
         before, was = self.detail, self.look
         self.detail, self.look = detail, look
         is_other = (detail and (detail.id, detail.digest)) != (before and (before.id, before.digest))
-        shape, was_shape = (
-            (shown.layout, shown.context, shown.is_full, shown.choice) for shown in (look, was)
-        )
+        shape, was_shape = ((of.layout, of.context, of.is_full, of.choice) for of in (look, was))
         if is_other or detail != before or shape != was_shape:
             self._lay_out()
         self._map.look_anew()
@@ -250,13 +251,15 @@ class DetailView(LineView):
     def _diff_of(self, detail: ActionDetail, width: int) -> Diff:
         layout, look = self.diff_layout, self.look
         has_base = any(file.base for file in detail.files)
-        what = (
-            detail.id, detail.digest, has_base, width, layout, look.context, look.is_full, self.screen.size,
-        )  # fmt: skip
+        what = (detail.digest, has_base, width, layout, look.context, look.is_full, self.screen.size)
         now, height = context_of(self).monotonic(), self.size.height - len(self._above)
         if self._fit.is_open(what, now):
             self._fit.lines = fitting_context(detail.files, width, layout, look.context, height)
         return Diff(detail.files, width, layout=layout, context=self._fit.lines)
+
+    def _scrolled(self) -> None:
+        self._is_scrolling = False
+        self._tell_position()
 
     def _tell_position(self) -> None:
         position = (self.is_split, self.position_caption)
@@ -298,7 +301,9 @@ class DetailView(LineView):
         if round(old_value) != round(new_value):
             self._map.look_anew()
             self.tell()
-            self._tell_position()
+            if not self._is_scrolling:
+                self._is_scrolling = True
+                self.set_timer(_TITLE_SECONDS, self._scrolled)
 
     def on_hide(self) -> None:
         """Count nothing that is drawn where nobody sees it."""
@@ -329,7 +334,7 @@ class DetailView(LineView):
             subject = self._map_subject()
             rows = self._map.rows_changed(subject) if subject else []
             if rows:
-                self.refresh(*(Region(self.width - 1, y, 1, 1) for y in rows))
+                self.refresh(*(Region(0, y, self.size.width, 1) for y in rows))
 
     def _rows_on_screen(self) -> frozenset[int]:
         if not self.screen.is_active or not self.is_on_screen:

@@ -117,7 +117,7 @@ class FileColumn(LineView):
 def _state_of(file: FileDetail, detail: ActionDetail, choosing: ApprovalSelection) -> HunkState:
     """Return whether a file is taken, left or neither; one without hunks is taken with the action."""
     taken = choosing.taken_of(detail)
-    states = {taken.state_of(hunk.index) for hunk in file.hunks}
+    states: set[HunkState] = {taken.state_of(hunk.index) for hunk in file.hunks}
     if len(states) > 1:
         return "partly"
     return states.pop() if states else "taken"
