@@ -1,7 +1,7 @@
 """From one structure of a run to the next: what had no place keeps none."""
 
 from tests.unit.graph.shapes import steps_of
-from workbench.tui.pipeline.graph_picture import GraphSize, GraphStructure, draw_graph
+from workbench.graph.pane_picture import GraphSize, GraphStructure, draw_graph
 
 ROOM = GraphSize(width=120, height=30)
 STEPS = tuple(

@@ -308,7 +308,7 @@ class Picture(Struct, frozen=True, kw_only=True):
 def _padded(v: int, x: int, phrases: Sequence[Phrase], room: int, *, is_right: bool) -> Iterator[StyledSpan]:
     """Yield phrases in exactly so many cells; the parts of a bar have no blank between them."""
     shown = [phrase for phrase in phrases if phrase[0]]
-    spans = [
+    spans: list[Phrase] = [
         (f"{text} ", tone) if after and after[1] != "rest" else (text, tone)
         for (text, tone), after in zip_longest(shown, shown[1:])
     ]

@@ -9,8 +9,15 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from workbench.graph.band import BandFrame, StepLabel, band_frame, draw_band, draw_wrapped_band
-from workbench.graph.boxes import box_frame, draw_boxes
+from workbench.graph.band import (
+    BandFrame,
+    StepLabel,
+    band_frame,
+    box_frame,
+    draw_band,
+    draw_boxes,
+    draw_wrapped_band,
+)
 from workbench.graph.canvas import Picture, shorten_name
 from workbench.graph.compact_list import draw_list
 from workbench.graph.layout import Layout

@@ -78,13 +78,14 @@ def head_phrases(facts: StepFacts, room: int, *, is_ascii: bool = False) -> tupl
     """Return what stands at the right of a box's name: a time, why it failed, or a word."""
     if facts.counts is not None and facts.state not in ("waiting", "failed", "warned"):
         return _first_that_fits([_time(facts)], room, is_ascii=is_ascii)
-    code = exit_code(facts.reason)
     word = _BADGE_WORDS.get(facts.state, "")
-    choices = {
-        "waiting": [((facts.left or ASKS_YOU, "state"),), (("asks", "state"),)],
-        "failed": [((code, "state"),), _time(facts)],
-        "warned": [((code, "state"),), _time(facts)],
-    }.get(facts.state, [((word, "plain"),)] if word and not facts.duration else [_time(facts)])
+    choices: list[tuple[Phrase, ...]] = [_time(facts)]
+    if facts.state == "waiting":
+        choices = [((facts.left or ASKS_YOU, "state"),), (("asks", "state"),)]
+    elif facts.state in FAILED_STATES:
+        choices = [((exit_code(facts.reason), "state"),), _time(facts)]
+    elif word and not facts.duration:
+        choices = [((word, "plain"),)]
     return _first_that_fits(choices, room, is_ascii=is_ascii)
 
 
@@ -242,7 +243,9 @@ def _first_that_fits(
     choices: Iterable[tuple[Phrase, ...]], room: int, *, is_ascii: bool
 ) -> tuple[Phrase, ...]:
     for phrases in choices:
-        kept = tuple((_ascii_if(text, is_ascii=is_ascii), tone) for text, tone in phrases if text)
+        kept: tuple[Phrase, ...] = tuple(
+            (_ascii_if(text, is_ascii=is_ascii), tone) for text, tone in phrases if text
+        )
         if kept and cell_width(_joined(kept)) <= room:
             return kept
     return ()

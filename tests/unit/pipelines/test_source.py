@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.tables import each_row
+from workbench.pipelines.templates import fill_prose
 from workbench.text.yaml_nodes import MOST_DEPTH, MOST_YAML_BYTES, YamlError, parse_yaml
 
 
@@ -77,3 +78,14 @@ def test_any_text_is_read_or_refused_in_words(text):
     except YamlError as error:
         assert error.line >= 1
         assert error.reason
+
+
+@each_row(
+    ("text", "filled"),
+    [
+        ("Release {{ input }}?", "Release?"), ("Plan {{ input }} of the shop", "Plan of the shop"),
+        ("{{ input }} and {{ other }}", " and 1.4"), ("Deploy {{ other }}?", "Deploy 1.4?"),
+    ],
+)  # fmt: skip
+def test_an_empty_value_leaves_no_blank_of_its_own(text, filled):
+    assert fill_prose(text, {"input": "", "other": "1.4"}.__getitem__) == filled

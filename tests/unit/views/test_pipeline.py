@@ -12,7 +12,7 @@ from workbench.graph.fit import fit_picture, step_labels
 from workbench.graph.layout import compute_layout
 from workbench.graph.model import build_graph
 from workbench.graph.navigation import fold_steps, overview_lines
-from workbench.graph.run_graph import RunFacts, graph_steps
+from workbench.graph.run_graph import RunFacts, graph_step_facts, graph_steps, seconds_to_go
 from workbench.graph.step_text import static_badge_width
 from workbench.views.detail_pages import step_detail, step_icon, step_word
 from workbench.views.pipeline import MatrixCounts, pipeline_run
@@ -96,6 +96,9 @@ def test_a_gate_names_the_row_of_the_queue_that_it_is_and_how_long_it_waits():
     _, steps = shown(row("gate", "waiting", action_id="a1"), actions=[action])
     gate = steps["gate"]
     assert (gate.action_id, gate.asks, gate.left) == ("a1", "release?", 60.0)
+    edit = replace(action, kind="tool", target="docs/review.md", added=2, removed=1)
+    _, steps = shown(row("gate", "waiting", action_id="a1"), actions=[edit])
+    assert steps["gate"].asks == "docs/review.md +2 −1"
     _, steps = shown(row("gate", "completed", action_id="a1"), actions=[replace(action, state="approved")])
     assert (steps["gate"].action_id, steps["gate"].left) == (None, None)
 
@@ -214,3 +217,26 @@ def test_a_row_of_the_command_line_says_so_too():
         row("plan", "completed", is_warned=True, error_message="exit 1"), status_icons_for("utf-8")
     )
     assert said.split() == ["×", "plan", "failed,", "goes", "on", "exit", "1"]
+
+
+def to_go(before, *rows):
+    run, _ = shown(*rows)
+    folded = fold_steps(graph_steps(run), alike=False)
+    return seconds_to_go(RunFacts(run, before), folded, build_graph(folded.steps), before)
+
+
+def test_the_time_to_go_is_that_of_the_longest_of_what_is_left_and_absent_without_an_earlier_run():
+    before = dict.fromkeys((plan.id for plan in PLANS), 10.0)
+    every = to_go(before)
+    assert every
+    assert to_go(before, row("plan", "completed", completed_at=5)) == every - 10
+    assert to_go({}) is None
+    assert to_go({"plan": 10.0}) is None
+
+
+def test_a_running_step_has_the_share_of_its_usual_time():
+    _, steps = shown(row("plan", "running", duration_ms=5_000))
+    assert graph_step_facts(steps["plan"]).share is None
+    facts = graph_step_facts(steps["plan"], 20.0)
+    assert (facts.share, facts.duration, facts.usual) == (0.25, "0:05", "0:20")
+    assert graph_step_facts(steps["plan"], 1.0).share == 1.0

@@ -132,7 +132,8 @@ class GraphPainter:
         return style + Style(reverse=True) if state.mark is None and not self._ink.has_tints else style
 
     def _text(self, span: StyledSpan, status: StepStatus, kind: DrawingKind) -> Style:
-        ink, color = self._ink, _STATE_COLORS.get(status, "faint")
+        ink = self._ink
+        color: ColorName = _STATE_COLORS.get(status, "faint")
         is_loud = status in _LOUD_STATES
         match span.role:
             case "sign":

@@ -20,15 +20,6 @@ from textual.message import Message
 from textual.strip import Strip
 
 from workbench.graph.canvas import Picture, StyledSpan, TracedCells
-from workbench.graph.drawing import (
-    GraphDrawing,
-    GraphSize,
-    GraphStructure,
-    LitCells,
-    draw_graph,
-    hidden_steps,
-    lit_cells,
-)
 from workbench.graph.fit import GraphKind
 from workbench.graph.model import StepFacts
 from workbench.graph.navigation import (
@@ -38,6 +29,15 @@ from workbench.graph.navigation import (
     longest_path,
     member_lines,
     urgent_steps,
+)
+from workbench.graph.pane_picture import (
+    GraphDrawing,
+    GraphSize,
+    GraphStructure,
+    LitCells,
+    draw_graph,
+    hidden_steps,
+    lit_cells,
 )
 from workbench.graph.run_graph import RunFacts, expected_seconds, graph_steps
 from workbench.graph.strip import NameRow, NamesRoom, name_rows

@@ -9,9 +9,9 @@ from msgspec.structs import replace
 from textual import events
 from textual.geometry import Offset
 
-from workbench.graph.drawing import GraphStructure
 from workbench.graph.fit import GRAPH_KINDS
 from workbench.graph.navigation import MOST_OPEN_ITEMS, follow_edge, step_beside, urgent_steps
+from workbench.graph.pane_picture import GraphStructure
 from workbench.tui.pipeline.graph_picture import GraphPicture
 from workbench.tui.widgets.line_view import JumpTarget
 
@@ -29,6 +29,10 @@ class GraphView(GraphPicture):
             self._follow()
 
     # --- the cursor -----------------------------------------------------------------------------
+
+    def put_cursor(self, step: str | None) -> None:
+        self.follows_run = False
+        super().put_cursor(step)
 
     def go(self, way: Literal["left", "right", "up", "down"]) -> None:
         """Move along the edges, or among steps beside each other; the way back is remembered."""
@@ -48,7 +52,6 @@ class GraphView(GraphPicture):
         if drawing is not None and drawing.index:
             layer, ids = drawing.layout.net.layer, list(drawing.index)
             ends = (max if is_last else min)(layer[: len(ids)])
-            self.follows_run = False
             self.put_cursor(next(key for index, key in enumerate(ids) if layer[index] == ends))
 
     def go_to_problem(self, step: int) -> bool:
@@ -57,7 +60,6 @@ class GraphView(GraphPicture):
         order = urgent_steps(drawing.layout, self._facts) if drawing is not None else []
         if drawing is None or not order:
             return False
-        self.follows_run = False
         index, ids = self._at, list(drawing.index)
         here = order.index(index) + step if index in order else (0 if step > 0 else -1)
         self.put_cursor(ids[order[here % len(order)]])
@@ -73,7 +75,6 @@ class GraphView(GraphPicture):
         hits = [key for key in ids if wanted in self._said(key, names[key]).casefold()]
         if not hits:
             return False
-        self.follows_run = False
         if self.cursor in hits and is_again:
             self.put_cursor(hits[(hits.index(self.cursor) + 1) % len(hits)])
         elif self.cursor not in hits:
@@ -97,7 +98,7 @@ class GraphView(GraphPicture):
         order = urgent_steps(drawing.layout, self._facts) if drawing is not None else []
         if drawing is None or not order or self._at == order[0]:
             return
-        self.put_cursor(drawing.layout.graph.steps[order[0]].id)
+        super().put_cursor(drawing.layout.graph.steps[order[0]].id)
 
     # --- folds and views --------------------------------------------------------------------------
 
@@ -232,7 +233,6 @@ class GraphView(GraphPicture):
         """Move to the clicked step; a second click opens it. A pull is no click."""
         step = None if self._has_dragged else self._hit(event)
         if step is not None:
-            self.follows_run = False
             self.put_cursor(step)
             if event.chain >= 2:
                 self.post_message(self.Opened(step))

@@ -225,7 +225,7 @@ class PipelinePane(Pane):
         self.set_title(self._title_facts(run), Content(" "))
 
     def _title_facts(self, run: PipelineRun, more_room: int = 0) -> Content:
-        from workbench.tui.pipeline.run_title import run_title_facts
+        from workbench.render.pipeline import run_title_facts
 
         ink, glyphs = render_context.ink(self), render_context.glyphs(self)
         return run_title_facts(run, self._seconds_to_go(), self.size.width + more_room, ink, glyphs)
