@@ -35,15 +35,15 @@ def test_clicks_in_the_footer_choose_and_show_but_do_not_answer(tmp_path):
     async def body(shown):
         await shown.press("2")
         first = shown.main.state.pending[0]
-        await click(shown, column(shown, "a see"), 35)
+        await click(shown, column(shown, "a see"), 29)
         assert "press a" in shown.said
         assert shown.state(first) == "pending"
-        await click(shown, column(shown, "take/leave"), 35)
+        await click(shown, column(shown, "take/leave"), 29)
         assert "2 taken, 1 left" in shown.text
-        await click(shown, column(shown, "all keys"), 35)
+        await click(shown, column(shown, "all keys"), 29)
         assert "Keys here" in shown.text
 
-    play(staged(tmp_path), body)
+    play(staged(tmp_path), body, size=(120, 30))
 
 
 def test_the_box_of_a_hunk_is_clicked_and_the_wheel_scrolls_the_diff(tmp_path):

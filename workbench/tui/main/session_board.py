@@ -84,9 +84,10 @@ class SessionBoard:
         last, known = source.last_number(session_id), self._known.get(session_id)
         if known is None or known.last != last:
             limit = views.MAX_QUIET_EVENTS if is_quiet else views.MAX_EVENTS
+            counts = SessionCounts()
             # Of a moment in the past only its events are known.
-            has_counts = isinstance(source, JournalSource) and source.is_live
-            counts = source.counts(session_id) if has_counts else SessionCounts()
+            if isinstance(source, JournalSource) and source.is_live:
+                counts = source.counts(session_id)
             known = _Known(last, views.activity(source.lasting(session_id, limit=limit)), counts)
             self._known[session_id] = known
         return known
