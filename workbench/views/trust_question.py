@@ -4,7 +4,7 @@ Read from the recorded subject of the question, which its digest covers.
 """
 
 from collections.abc import Iterable, Iterator
-from typing import Final
+from typing import Final, cast
 
 from msgspec import Struct
 
@@ -106,7 +106,7 @@ def _text(values: JsonObject, *names: str) -> str:
 
 
 def _items(value: Json) -> Iterable[Json]:
-    return value if isinstance(value, list) else ()
+    return cast("list[Json]", value) if isinstance(value, list) else ()
 
 
 def _objects(value: Json) -> Iterator[JsonObject]:

@@ -1,12 +1,13 @@
 """What the first page of a folder without sessions says: keys that lead on, and facts of the folder."""
 
-from collections.abc import Iterable, Iterator
-from typing import Final
+from collections.abc import Iterator
+from typing import Final, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from workbench.domain.rows import Action
+from workbench.domain.values import Json
 from workbench.text.safe import one_line
 from workbench.views.status_icons import StatusName
 
@@ -83,17 +84,18 @@ def welcome_facts(
         more=f"{found}I imports from other programs",
     )
     model = _OTHER_MODELS if has_model else _NO_MODEL
-    here = (
-        *((("ok", f"git, {one_line(branch, _MAX_NAME_CELLS)}"),) if branch else ()),
-        *((("ok", f"{pipelines} pipeline{'s' if pipelines > 1 else ''}"),) if pipelines else ()),
-        *_trust_words(trust),
-    )
+    here: list[tuple[StatusName, str]] = []
+    if branch:
+        here.append(("ok", f"git, {one_line(branch, _MAX_NAME_CELLS)}"))
+    if pipelines:
+        here.append(("ok", f"{pipelines} pipeline{'s' if pipelines > 1 else ''}"))
+    here += _trust_words(trust)
     return WelcomeFacts(
         version=version,
         keys=(_DEMO, model) if is_tiny else (_DEMO, model, sessions),
         before=WRITE_FIRST if has_model and not is_tiny else "",
         lines=(MORE_ROOM,) if is_tiny else (),
-        here=() if is_tiny else here,
+        here=() if is_tiny else tuple(here),
     )
 
 
@@ -101,11 +103,8 @@ def _trust_words(trust: Action | None) -> Iterator[tuple[StatusName, str]]:
     if trust is None:
         return
     files = trust.subject.get("files")
-    names = [name for name in _items(files) if isinstance(name, str)]
+    listed = cast("list[Json]", files) if isinstance(files, list) else ()
+    names = [name for name in listed if isinstance(name, str)]
     what = one_line(names[0], _MAX_NAME_CELLS) if names else "this folder"
     more = f" and {len(names) - 1} more" if len(names) > 1 else ""
     yield "waiting", f"{what}{more} not trusted yet, 2 asks"
-
-
-def _items(value: object) -> Iterable[object]:
-    return value if isinstance(value, list) else ()
