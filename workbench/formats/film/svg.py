@@ -4,6 +4,7 @@
 # fonts. A film needs no script, which an image may not run: every row that was ever shown is a group, and a
 # style sheet says when it is seen. A reader who wants no motion gets the poster.
 
+import unicodedata
 from collections.abc import Iterator
 from html import escape
 from typing import Final
@@ -167,17 +168,36 @@ def _text_shape(text: str, begin: int, cells: int, number: int, look: TextStyle)
 
 _THIN, _THICK, _GAP = 1.2, 2.4, 3.2
 """Pixels: a line, a heavy line, and how far the two lines of a double one are apart."""
-_ARMS: Final = {
-    # Up, down, left, right: 1 light, 2 heavy, 3 double.
-    "─": "0011", "│": "1100", "━": "0022", "┃": "2200", "═": "0033", "║": "3300",
-    "┌": "0101", "┐": "0110", "└": "1001", "┘": "1010", "├": "1101", "┤": "1110", "┬": "0111", "┴": "1011",
-    "┼": "1111",
-    "┏": "0202", "┓": "0220", "┗": "2002", "┛": "2020", "┣": "2202", "┫": "2220", "┳": "0222", "┻": "2022",
-    "╋": "2222", "╔": "0303", "╗": "0330", "╚": "3003", "╝": "3030", "╠": "3303", "╣": "3330", "╦": "0333",
-    "╩": "3033", "╟": "3301", "╢": "3310", "╞": "1103", "╡": "1130", "┝": "1102", "┥": "1120", "┠": "2201",
-    "┨": "2210", "┷": "1022", "┯": "0122", "┿": "1122", "╂": "2211", "┰": "0211", "┸": "2011",
-    "╷": "0100", "╵": "1000", "╴": "0010", "╶": "0001", "╸": "0020", "╺": "0002", "╹": "2000", "╻": "0200",
+_DIRECTIONS: Final = {
+    "UP": "u", "DOWN": "d", "LEFT": "l", "RIGHT": "r", "VERTICAL": "ud", "HORIZONTAL": "lr",
 }  # fmt: skip
+_WEIGHTS: Final = {"LIGHT": "1", "SINGLE": "1", "HEAVY": "2", "DOUBLE": "3"}
+
+
+def _arms(name: str) -> str:
+    """Return what goes up, down, left and right in a line of a Unicode name: 1 light, 2 heavy, 3 double.
+
+    The weight stands before its directions (`LIGHT DOWN AND RIGHT`) or, in other names, behind them.
+    """
+    words = name.removeprefix("BOX DRAWINGS ").split()
+    if words[0] not in _WEIGHTS:
+        words.reverse()
+    arms, weight = dict.fromkeys("udlr", "0"), "0"
+    for word in words:
+        if word in _DIRECTIONS:
+            arms |= dict.fromkeys(_DIRECTIONS[word], weight)
+        elif word in _WEIGHTS:
+            weight = _WEIGHTS[word]
+        elif word != "AND":
+            return ""
+    return "".join(arms.values())
+
+
+_ARMS: Final = {
+    character: arms
+    for code in range(0x2500, 0x2580)
+    if (arms := _arms(unicodedata.name(character := chr(code))))
+}
 _RADIUS: Final = 4.2
 _ROUND: Final = {"╭": (1, 1), "╮": (-1, 1), "╰": (1, -1), "╯": (-1, -1)}
 """On which side a round corner goes on, across and down."""
@@ -252,12 +272,12 @@ def _round_corner(right: int, down: int, x: float, y: float) -> str:
     outer, inner, sweep = _RADIUS + half, _RADIUS - half, int(right != down)
     edge_x, edge_y = x + _CELL_WIDTH * (right > 0), y + _LINE_HEIGHT * (down > 0)
     return (
-        f"M{edge_x:.5g} {middle_y - down * half:.5g}H{across:.5g}"
-        f"A{outer} {outer} 0 0 {sweep} {middle_x - right * half:.5g} {along:.5g}V{edge_y:g}h{right * _THIN}"
-        f"V{along:.5g}A{inner} {inner} 0 0 {1 - sweep} {across:.5g} {middle_y + down * half:.5g}"
-        f"H{edge_x:.5g}z"
+        f"M{edge_x:.6g} {middle_y - down * half:.6g}H{across:.6g}"
+        f"A{outer} {outer} 0 0 {sweep} {middle_x - right * half:.6g} {along:.6g}V{edge_y:g}h{right * _THIN}"
+        f"V{along:.6g}A{inner} {inner} 0 0 {1 - sweep} {across:.6g} {middle_y + down * half:.6g}"
+        f"H{edge_x:.6g}z"
     )
 
 
 def _box_path(left: float, top: float, width: float, height: float) -> str:
-    return f"M{left:.4g} {top:.5g}h{width:.3g}v{height:.3g}h{-width:.3g}z"
+    return f"M{left:.6g} {top:.6g}h{width:.4g}v{height:.4g}h{-width:.4g}z"
