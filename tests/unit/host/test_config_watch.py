@@ -24,17 +24,22 @@ def test_a_file_is_noticed_when_it_is_made_replaced_and_written_and_others_are_n
     watching = ConfigWatch([path, tmp_path / "gone" / "x.json"], seen.release, on_start=ready.set)
     try:
         assert ready.wait(20)
-        until_noticed(seen, lambda: path.write_text("{}"))
+        until_noticed(seen, lambda: put(path, "{}"))
         until_quiet(seen)
         (tmp_path / "journal.db-wal").write_text("x")
         assert not seen.acquire(timeout=0.5)
-        (tmp_path / "new").write_text('{"ui": {}}')
-        (tmp_path / "new").replace(path)
+        put(path, '{"ui": {}}')
         assert seen.acquire(timeout=20)
     finally:
         watching.close()
     path.write_text("again")
     assert not seen.acquire(timeout=0.5)
+
+
+def put(path, text):
+    """Put a whole file in the place of another: while it is written it would be another one for a moment."""
+    path.with_name("new").write_text(text)
+    path.with_name("new").replace(path)
 
 
 def until_noticed(seen, change):
@@ -47,7 +52,7 @@ def until_noticed(seen, change):
 
 
 def until_quiet(seen):
-    """Wait until nothing more is noticed: a file is empty for a moment before its new text is in it."""
+    """Wait until nothing more is noticed."""
     for _ in range(40):
         if not seen.acquire(timeout=1.0):
             return
