@@ -39,11 +39,26 @@ class Scrubbed(Struct, frozen=True, kw_only=True):
     """The kinds that were replaced, each once, in the order of the table."""
 
 
+_MAX_PASSES: Final = 4
+"""A secret inside another one can leave a part of it that is recognised only when the first is gone."""
+
+
 def scrub(text: str) -> Scrubbed:
     """Replace the secrets in a text.
 
     Lines of a key that were cut apart are not recognised one by one: scrub the whole, then split.
     """
+    result = _scrub_once(text)
+    found = result.found
+    for _ in range(_MAX_PASSES - 1):
+        if not result.found:
+            break
+        result = _scrub_once(result.text)
+        found += result.found
+    return Scrubbed(text=result.text, found=tuple(dict.fromkeys(found)))
+
+
+def _scrub_once(text: str) -> Scrubbed:
     if not text or text.isspace():
         return Scrubbed(text=text, found=())  # a flood of empty lines is a hundred thousand of them
     kinds: list[str] = []

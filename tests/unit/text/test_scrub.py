@@ -169,6 +169,11 @@ pieces = st.sampled_from(
 @example("secret = 0/xpassword: sDB_PASSWORD=correcthorse")
 @example("secret: u64token = next_page_token2password: x")
 @example('token: Optional[str] = unter2password: huntepassword: str = "hunter2"')
+@example(
+    'a\n-----BEGIN RSA PRIVATE KEY-----\nFAKEfakeFAKEfake0"SecretAccessKey": '
+    '"FAKEfakeFAKE/fakeFAKE+fakeFAKEfakeFAKEfake"FAKEfakeFAKEfake0000\nFAKEfakeFAKE+/==\n'
+    "-----END RSA PRIVATE KEY-----\nb"
+)
 def test_scrubbing_again_changes_nothing(text: str):
     once = scrub(text).text
     assert scrub(once) == Scrubbed(text=once, found=())
