@@ -22,9 +22,10 @@ from workbench.render.theme import Glyphs, Ink
 from workbench.text.human import clock_time
 from workbench.tui import keymap
 from workbench.tui.approvals import approval_selection
-from workbench.tui.approvals.action_detail import ActionDetailPane, PaneArming
+from workbench.tui.approvals.action_detail import ActionDetailPane
 from workbench.tui.approvals.approval_actions import ApprovalActions
 from workbench.tui.approvals.approval_selection import ReasonInput
+from workbench.tui.approvals.pane_arming import PaneArming
 from workbench.tui.pane import DecisionReported, DetailWanted, LineWanted, QueueModel, StatusMessage
 from workbench.tui.render_context import glyphs, has_motion, ink
 from workbench.tui.widgets.line_view import LineView, RowList, RowPlacement
