@@ -550,8 +550,7 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
         if text := self.get_selected_text():
             self.post_message(tui_pane.CopyText(text, ""))
             return
-        current = self.state.current
-        if current is None or current.status != "processing":
+        if self.state.current is None or self.state.current.status != "processing":
             self.say("No agent works here. q leaves.")
             return
         self._interrupt()
