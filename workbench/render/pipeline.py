@@ -228,7 +228,7 @@ def plan_columns(steps: Sequence[PlannedStep], width: int) -> PlanColumns:
     who = min(_MAX_WHO_CELLS, _longest(one.who for one in steps))
     asks, does = _longest(map(_asked_words, steps)), _longest(one.does for one in steps)
     facts = _longest(one.facts for one in steps)
-    room = width - len("▌999 ○ ") - step - _GAP - who - 1
+    room = width - len("▌999 ◯ ") - step - _GAP - who - 1
     asks = max(0, min(asks, room - _GAP, max(_MIN_ASKS_CELLS, room - facts - 2 * _GAP)))
     room -= asks + _GAP
     facts = facts if facts + _GAP <= room else 0

@@ -31,7 +31,7 @@ def test_every_sign_is_one_cell_everywhere():
 
 
 IN_ALL_FOUR_FONTS = frozenset(
-    "§«»×–’“”•…·←↑→↓∅−≠›⟨⟩■□▪►▼◄◆◇●◧◯▁▂▃▄▅▆▇█▌▍▏▔▐▀▕░▒▓◎◕◨▪▫▲◊╔╗╚╝╲╳━═║╱╌─│╭╮╯╰"
+    "§«»×–’“”•…·←↑→↓∅−≠›⟨⟩■□▪►▼◄◆◇●◧◯▁▂▃▄▅▆▇█▌▍▏▔▐▀▕░▒▓◎◕◨▪▫▲◊╔╗╚╝╟╢╲╳━═║╱╌─│╭╮╯╰"
     " ╴╶╵┘└┴╷┐┌┬┤├┼╻╽╹╿┃┎┖┞┠╺┍┏┕┝┢┗┡┣╴┒┚┦┨╸┑┓┙┥┪┛┩┫╼╾┭┮┰┱┲┯┳┵┶┹┺┷┻┸┽┾╀╁╂╃╄╅╆╇╈╉╊╋┿┟┧"
 )
 """Read from the character tables of JetBrains Mono 2.242, DejaVu Sans Mono, Fira Code 6.2 and Hack 3.003."""
