@@ -1,11 +1,17 @@
 """Arming: a deciding key counts only for what has stood on the screen, unchanged, for 300 ms.
 
-Pure but for the moments it is told; it never reads a clock (UX section 8).
+`KeyArming` is pure: it is told every moment and reads no clock. `PaneArming` tells it what a pane has drawn;
+the queue and gates that are answered beside their graph share it.
 """
 
 from collections.abc import Hashable
+from typing import Protocol
 
 from msgspec import Struct
+from textual.widget import Widget
+
+from workbench.tui.pane import KeysChanged, StatusMessage
+from workbench.tui.render_context import context_of
 
 ARM_SECONDS = 0.3
 """How long something must have been on the screen before a key about it counts."""
@@ -45,3 +51,74 @@ class KeyArming(Struct):
         if subject == self.subject:
             self.since = at
         return False
+
+
+class ArmedPane(Protocol):
+    """A pane with something to answer."""
+
+    @property
+    def subject(self) -> Hashable:
+        """Return what an answering key is about; empty for nothing."""
+        ...
+
+    @property
+    def stands(self) -> bool:
+        """Return whether it is on the screen with the focus."""
+        ...
+
+
+class PaneArming:
+    """What stands under the answering keys of a pane."""
+
+    def __init__(self, pane: ArmedPane) -> None:
+        self._pane = pane
+        self.arming = KeyArming()
+
+    @property
+    def _widget(self) -> Widget:
+        assert isinstance(self._pane, Widget)
+        return self._pane
+
+    def after_frame(self) -> None:
+        """Begin to count what the next frame shows."""
+        self._widget.call_after_refresh(self._drawn)
+
+    def _drawn(self) -> None:
+        pane, widget = self._pane, self._widget
+        if not pane.subject or not pane.stands:
+            return
+        if self.arming.drawn(pane.subject, context_of(widget).monotonic()):
+            widget.post_message(KeysChanged())
+            widget.set_timer(ARM_SECONDS, self._tell)
+
+    def _tell(self) -> None:
+        self._widget.post_message(KeysChanged())
+
+    @property
+    def is_armed(self) -> bool:
+        """Return whether an answering key would count now."""
+        return self.arming.is_armed(self._pane.subject, context_of(self._widget).monotonic())
+
+    @property
+    def is_armed_for_key(self) -> bool:
+        """Return whether the key that is being handled came late enough, and came once."""
+        draw = context_of(self._widget)
+        return not draw.is_key_repeated and self.arming.is_armed(self._pane.subject, draw.key_time)
+
+    def take(self, key: str) -> bool:
+        """Return whether a key which just arrived counts; say why if it came too early."""
+        pane, widget = self._pane, self._widget
+        if not pane.subject or not pane.stands:
+            return False
+        draw = context_of(widget)
+        counts = self.arming.take(pane.subject, draw.key_time, is_repeated=draw.is_key_repeated)
+        self.after_frame()
+        if not counts:
+            widget.post_message(StatusMessage(TOO_QUICK.format(key=key)))
+        return counts
+
+    def forget(self) -> None:
+        """Let nothing count until it was drawn anew."""
+        self.arming.disarm()
+        self.after_frame()
+        self._widget.post_message(KeysChanged())

@@ -34,8 +34,8 @@ from workbench.tui.approvals import approval_selection
 from workbench.tui.approvals.approval_selection import ApprovalSelection, NextPart
 from workbench.tui.approvals.change_map import ChangeMap, MapSubject, mark_strip
 from workbench.tui.approvals.file_column import FileColumn
-from workbench.tui.approvals.pane_arming import PaneArming
 from workbench.tui.approvals.receipts import ContextFit, LayoutReceipts, Receipts, RequiredRows
+from workbench.tui.key_arming import PaneArming
 from workbench.tui.pane import KeysChanged, Pane, PartsSeen, StatusMessage
 from workbench.tui.render_context import context_of, glyphs, ink, painter
 from workbench.tui.widgets.line_view import JumpTarget, LineView

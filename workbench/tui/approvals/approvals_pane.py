@@ -25,7 +25,7 @@ from workbench.tui.approvals import approval_selection
 from workbench.tui.approvals.action_detail import ActionDetailPane
 from workbench.tui.approvals.approval_actions import ApprovalActions
 from workbench.tui.approvals.approval_selection import ReasonInput
-from workbench.tui.approvals.pane_arming import PaneArming
+from workbench.tui.key_arming import PaneArming
 from workbench.tui.pane import DecisionReported, DetailWanted, LineWanted, QueueModel, StatusMessage
 from workbench.tui.render_context import glyphs, has_motion, ink
 from workbench.tui.widgets.line_view import LineView, RowList, RowPlacement

@@ -27,7 +27,7 @@ from workbench.tui.widgets.pane_frame import StableStatic
 from workbench.views.pipeline import PipelineRun, PipelineStep
 
 if TYPE_CHECKING:
-    from workbench.tui.approvals.pane_arming import PaneArming
+    from workbench.tui.key_arming import PaneArming
     from workbench.tui.pipeline.gate_answer import GateAnswer
     from workbench.tui.pipeline.graph_picture import GraphPicture
     from workbench.tui.pipeline.graph_view import GraphView
