@@ -210,7 +210,8 @@ class ConversationPane(Pane):
         title = safe_content(session.title, ink.of("muted"), ink) if session else Content("")
         if self.finding.text:
             title = safe_content(self._found_words(), ink.of("waiting"), ink)
-        self.set_title(title, Content("  ").join(part for part in self._right() if part.plain))
+        right = Content("  ").join(part for part in self._right() if part.plain)
+        self.title_row.show(title, right, says_more=bool(self._part) or self.view.unread > 0)
 
     def _right(self) -> Sequence[Content]:
         ink, glyphs = render_context.ink(self), render_context.glyphs(self)

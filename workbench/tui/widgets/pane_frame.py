@@ -48,6 +48,7 @@ class PaneTitle(Widget):
         self._number, self._words = number, name
         self._facts: Content = Content("")
         self._right: Content = Content("")
+        self._says_more = False
         self._below: LineView | None = None
         self.is_focused = False
 
@@ -57,16 +58,28 @@ class PaneTitle(Widget):
         view.watch_extent(self.refresh)
 
     def show(
-        self, facts: Content | None = None, right: Content | None = None, name: str | None = None
+        self,
+        facts: Content | None = None,
+        right: Content | None = None,
+        name: str | None = None,
+        *,
+        says_more: bool = False,
     ) -> None:
-        """Set what is said beside the name and at the right end; None leaves a part as it is."""
+        """Set what is said beside the name and at the right end; None leaves a part as it is.
+
+        Args:
+            facts: what stands beside the name.
+            right: what stands at the right end.
+            name: another name.
+            says_more: whether the right end says that there is more; then the count of lines goes first.
+        """
         # Nothing to say is said too: an empty text is no reason to keep the one before.
         facts = self._facts if facts is None else facts
         right = self._right if right is None else right
         words = self._words if name is None else name
         is_same = facts.is_same(self._facts) and right.is_same(self._right)
-        if not is_same or words != self._words:
-            self._facts, self._right, self._words = facts, right, words
+        if not is_same or words != self._words or says_more != self._says_more:
+            self._facts, self._right, self._words, self._says_more = facts, right, words, says_more
             self.refresh()
 
     def set_focused(self, is_focused: bool) -> None:
@@ -83,7 +96,8 @@ class PaneTitle(Widget):
         both = Content("   ").join(part for part in (more, self._right) if part.plain.strip())
         bare = self._left(line, rule, Content("")).cell_length + (3 if self._words else 1)
         # What is not on the screen goes last: then nothing else would say that there is more.
-        for shown in (both, more, short, Content("")):
+        parts = (both, self._right) if self._says_more else (both,)
+        for shown in (*parts, more, short, Content("")):
             has_words = bool(shown.plain.strip())
             right = Content.assemble(" ", shown, " ", (line, rule)) if has_words else Content("")
             room = self.size.width - bare - right.cell_length
