@@ -112,7 +112,10 @@ def test_both_conversations_are_shown_at_their_moments(tmp_path, size):
         for side in (screen.one, screen.other):
             assert side.source.index == len(side.source.reel)
             assert side.conversation.view.blocks
-            assert side.tools.list.rows
+            turn = side.conversation.turn_in_view
+            calls = {call.id for call in side.state.calls if call.turn_id == turn.id}
+            assert side.state.calls and set(side.tools.list.rows) == calls
+        assert len(screen.one.tools.list.rows) > 1
         assert "REPLAY" in text(app)
         await press("escape")
         assert app.screen is app.main

@@ -68,7 +68,7 @@ def replayed(name, folder, body, *, at=1, size=(120, 36), **more):
 
 def test_a_search_of_all_sessions_is_refused_in_a_replay(tmp_path):
     async def body(app, press):
-        await press("colon", *"model", "enter")
+        await press("colon", *"zebra", "enter")
         assert app.main.rule.said == PLACES_UNAVAILABLE
 
     replayed("rename-handler", tmp_path, body)
