@@ -208,8 +208,8 @@ def test_a_small_matrix_opens_as_steps(play):
         for one in ("a", "b"):
             s.run.step(f"m[{one}]", "running", matrix="m", item=one)
         await s.look()
-        await s.press("z", "l")
-        await s.press("space")
+        assert s.graph.cursor == "m", "it follows what runs"
+        await s.press("z", "space")
         assert {"m[a]", "m[b]"} <= set(s.graph.drawing.index)
         assert s.graph.cursor == "m[a]"
         await s.press("space")

@@ -176,19 +176,23 @@ class GraphPicture(LineView):
             return
         spot = self._spot(was)
         if self.cursor not in drawing.index:
-            self.cursor = self._first(drawing)
+            self.cursor = self.most_urgent(drawing, self._facts_of(drawing))
         self._trail = CursorTrail()
         self._facts, self._items = {}, {}
         self._repaint(is_anew=True)
         self._keep(spot)
         self.post_message(self.Moved(self.cursor))
+        self.changed()
 
-    def _first(self, drawing: GraphDrawing) -> str | None:
-        """Return where the cursor begins: what asks, failed or runs, else the first step."""
-        facts = self._facts_of(drawing)
-        order = urgent_steps(drawing.layout, facts) or range(len(drawing.index))
+    def most_urgent(self, drawing: GraphDrawing, facts: Mapping[int, StepFacts]) -> str | None:
+        """Return what asks, else failed, else runs, else ended last, else the first step."""
         ids = list(drawing.index)
-        return next((ids[index] for index in order), None)
+        urgent = urgent_steps(drawing.layout, facts)
+        return ids[urgent[0]] if urgent else max(ids, key=lambda key: self._ended(key, drawing), default=None)
+
+    def _ended(self, key: str, drawing: GraphDrawing) -> int:
+        step = self.paint.step_of(key, drawing.folded) if self.paint is not None else None
+        return (step.completed_at or 0) if step is not None else 0
 
     def _spot(self, was: GraphDrawing | None) -> Offset | None:
         """Return the cell of the screen on which the cursor's step stands."""
@@ -247,6 +251,8 @@ class GraphPicture(LineView):
             self._link()
             self._count_lines()
             self.invalidate()
+            if not is_anew:
+                self.changed()
         else:
             changed = {index for index, step_facts in facts.items() if was.get(index) != step_facts}
             changed |= {index for index, lines in self._items.items() if items.get(index) != lines}

@@ -87,18 +87,15 @@ class GraphView(GraphPicture):
         return " ".join((name, *folded))
 
     def follow(self) -> bool:
-        """Keep the cursor on what waits, else failed, else runs, until a key moves it, or stop that."""
+        """Keep the cursor on what is most urgent until a key moves it, or stop that."""
         self.follows_run = not self.follows_run
         if self.follows_run:
             self._follow()
         return self.follows_run
 
     def _follow(self) -> None:
-        drawing = self.drawing
-        order = urgent_steps(drawing.layout, self._facts) if drawing is not None else []
-        if drawing is None or not order or self._at == order[0]:
-            return
-        super().put_cursor(drawing.layout.graph.steps[order[0]].id)
+        if self.drawing is not None:
+            super().put_cursor(self.most_urgent(self.drawing, self._facts))
 
     # --- folds and views --------------------------------------------------------------------------
 
