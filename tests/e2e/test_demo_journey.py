@@ -143,7 +143,7 @@ def require_exactly_what_was_approved(project):
 def test_two_of_three_hunks_make_the_tests_green_with_keys_that_the_screen_names(opened, columns, rows):
     begun = time.monotonic()
     terminal = opened(columns=columns, rows=rows)
-    shown = terminal.until("Trust", "1 waiting")
+    shown = terminal.until("trust this workspace", "1 waiting")
     assert "No model is set up" not in shown and "no model yet" not in shown
     for key, name, wanted in TO_GREEN:
         press(terminal, key, name, wanted)
@@ -158,7 +158,7 @@ def test_two_of_three_hunks_make_the_tests_green_with_keys_that_the_screen_names
 def test_in_tmux_a_resize_and_a_killed_screen_change_nothing(opened):
     terminal = opened(Tmux, columns=120, rows=36)
     terminal.press("aaaa")  # typed before anything is drawn: it may decide nothing
-    terminal.until("Trust", "1 waiting")
+    terminal.until("trust this workspace", "1 waiting")
     terminal.rest()
     assert "1 waiting" in terminal.text()
     clear(terminal)
@@ -181,7 +181,7 @@ def test_in_tmux_a_resize_and_a_killed_screen_change_nothing(opened):
 def test_keys_typed_ahead_of_every_row_approve_nothing(opened):
     terminal = opened()
     terminal.press("\raTaTaT\x14\x14")
-    terminal.until("Trust", "1 waiting")
+    terminal.until("trust this workspace", "1 waiting")
     terminal.rest()
     assert "1 waiting" in terminal.text()
     clear(terminal)

@@ -23,6 +23,8 @@ MainScreen.action_do = broken
 from workbench.cli.main import main
 sys.exit(main([]))
 """
+FIRST_PAGE = "Agents ask."
+"""What a screen says where there is no session yet."""
 GIVEN_BACK = ("\x1b[?1049l", "\x1b[?25h", "\x1b[?2004l", "\x1b[?1000l")
 
 
@@ -47,7 +49,7 @@ def opened(shop):
 
     def open_(argv):
         made.append(Heard(argv, cwd=shop.project, env=shop.env()))
-        made[-1].until("1 Conversation")
+        made[-1].until(FIRST_PAGE)
         return made[-1]
 
     yield open_
@@ -97,7 +99,7 @@ def test_it_draws_on_the_terminal_wherever_errors_go_in_the_characters_that_the_
     argv = ["sh", "-c", f'exec "$0" "$@" 2>"{log}"', *shop.argv()]
     terminal = Heard(argv, cwd=shop.project, env=env)
     try:
-        assert terminal.until("1 Conversation").isascii()
+        assert terminal.until(FIRST_PAGE).isascii()
         terminal.press("\x11")
         terminal.until("q leaves")
         terminal.press("q")
@@ -115,11 +117,11 @@ def test_ctrl_z_gives_the_terminal_to_its_shell_and_fg_draws_all_of_it_again(sho
         window.press("PS1='at the ''shell> '\n")
         window.until("at the shell>")
         window.press(shlex.join(shop.argv()) + "\n")
-        window.until("1 Conversation", "Trust")
+        window.until(FIRST_PAGE, "not trusted yet")
         window.press("\x1a")
-        window.until("at the shell>", gone=["1 Conversation"])
+        window.until("at the shell>", gone=[FIRST_PAGE])
         window.press("fg\n")
-        window.until("1 Conversation", "2 Approvals", "Trust", "all keys", gone=["at the shell>"])
+        window.until(FIRST_PAGE, "not trusted yet", "all keys", gone=["at the shell>"])
     finally:
         window.close()
 
@@ -132,10 +134,10 @@ def test_an_editor_that_is_not_there_leaves_the_screen_whole(shop):
     (shop.home / "config.json").write_text(json.dumps({"config_version": 1, "providers": {"local": model}}))
     window = Tmux(shop.argv(), cwd=shop.project, env={**shop.env(), "VISUAL": "", "EDITOR": "no-such-editor"})
     try:
-        window.until("1 Conversation", "Trust", "enter to what waits")
+        window.until(FIRST_PAGE, "not trusted yet", "enter to what waits")
         window.press("\x0f")
         window.until(
-            "no editor “no-such-editor”", "1 Conversation", "2 Approvals", "Trust", "ctrl+p commands"
+            "no editor “no-such-editor”", FIRST_PAGE, "1 waiting", "not trusted yet", "ctrl+p commands"
         )
     finally:
         window.close()

@@ -85,7 +85,7 @@ def run_recorded(shop, terminals):
         consumer.look(WAITS, "Ship it?")
         shop.call("approvals", "answer", gate["id"], "--choice", "y")
         ship.communicate(timeout=60)
-        consumer.look(RESTS, "4 of 4 steps")
+        consumer.look(RESTS, "4 of 4  completed")
     return session, consumer.seen
 
 

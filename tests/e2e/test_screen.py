@@ -28,7 +28,7 @@ def demo(shop):
 
 def trust_and_wait(terminal):
     """Answer the trust question with its second choice; return when the three rows wait."""
-    terminal.until("Trust ", "1 waiting")
+    terminal.until("trust this workspace", "1 waiting")
     trust(terminal)
     terminal.until("shop/router.py", "shop/errors.py", "3 waiting")
     terminal.press("\r")
@@ -71,7 +71,7 @@ def test_the_demo_turns_green_by_key(demo, size):
 def test_keys_typed_ahead_decide_nothing(demo):
     terminal = demo()
     terminal.press("aaaa")
-    shown = terminal.until("Trust ", "1 waiting")
+    shown = terminal.until("trust this workspace", "1 waiting")
     terminal.press("aaaaaaaa")
     terminal.pump(0.2)
     assert "1 waiting" in terminal.text() or "1 waiting" in shown
