@@ -39,7 +39,7 @@ def test_hunks_left_are_not_approved(stage):
         )
         assert decided.decided_by.startswith("user (screen")
 
-    play(stage, body)
+    play(stage, body, size=(100, 30))
 
 
 def test_the_whole_change_is_approved_for_the_digest_that_was_drawn(stage):
@@ -135,7 +135,7 @@ def test_unseen_hunks_are_shown_before_they_are_approved(stage):
         await shown.press("a")
         assert (shown.state(action), shown.stage.journal.action(action.id).seen) == ("approved", "all")
 
-    play(stage, body, size=(100, 30))
+    play(stage, body, size=(100, 24))
 
 
 def test_what_somebody_else_decided_is_said_and_not_decided_again(stage):
@@ -167,7 +167,7 @@ def test_an_answer_for_other_bytes_does_not_count(stage):
         assert shown.state(action) == "pending"
         assert "not what was shown" in shown.said
 
-    play(stage, body)
+    play(stage, body, size=(100, 30))
 
 
 def test_a_reason_is_typed_below_and_sent_with_enter(stage):

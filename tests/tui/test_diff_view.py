@@ -226,7 +226,7 @@ def test_files_stand_below_their_folders_with_signs_and_counts(tmp_path):
             " files 4",
             " src/shop/",
             "  ■ router.py       +2 −1",
-            "▌ ◑ app.py          +4 −2",
+            "▌ ◧ app.py          +4 −2",
             " tests/",
             "  ■ test_app.py     +2 −1",
             " ■ a.md               new",

@@ -1,7 +1,5 @@
 """Dialogs on small screens: what is decided in them was seen, and nothing is decided where it cannot be read."""
 
-import re
-
 import pytest
 from msgspec.structs import replace
 
@@ -93,18 +91,16 @@ def test_the_dialog_of_a_rule_has_its_width_at_once_and_its_way_back(tmp_path, s
     play(stage, body, size=size)
 
 
-def without_footer(shown):
-    """Return what stands on the screen but for how much was seen, which begins anew in another size."""
-    return re.sub(r"a( +)see \d more (hunks|lines)", r"a\1see", shown.text)
-
-
 @pytest.mark.parametrize("keys", [(":", "r"), ("R", "x"), ("?",), ("M", "a"), ("6",), ()], ids="".join)
 def test_no_bar_stands_in_what_does_not_fit(tmp_path, keys):
     stage = staged(tmp_path)
 
     async def body(shown):
         await shown.press(*keys)
-        before = without_footer(shown)
+        for size in ((110, 34), (120, 36)):  # What was seen begins anew in another size.
+            await shown.pilot.resize_terminal(*size)
+            await shown.settle()
+        before = shown.text
         for size in ((40, 12), (20, 5)):
             await shown.pilot.resize_terminal(*size)
             await shown.settle()
@@ -114,6 +110,6 @@ def test_no_bar_stands_in_what_does_not_fit(tmp_path, keys):
             assert all(len(row) <= size[0] for row in shown.text.split("\n"))
         await shown.pilot.resize_terminal(120, 36)
         await shown.settle()
-        assert without_footer(shown) == before
+        assert shown.text == before
 
     play(stage, body)

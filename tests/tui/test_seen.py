@@ -168,7 +168,7 @@ def test_that_key_is_off_where_all_was_seen(tmp_path):
 def test_what_carries_a_warning_is_never_approved_unseen(tmp_path):
     async def body(shown):
         await shown.press("ctrl+y")
-        assert "it deletes or carries a warning" in shown.said
+        assert "It deletes or carries a warning: a shows all of it first." in shown.said
         assert len(shown.stage.waiting()) == 1
         shown.approvals.choosing.requires_seen = False
         await shown.press("a")
