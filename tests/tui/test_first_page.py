@@ -4,14 +4,16 @@ import asyncio
 
 import pytest
 
+from tests.support.drawn_runs import HOST
 from tests.support.sizes import rarely
 from tests.support.stage import Stage, exchange, recording, text
 from tests.tui.screens import FILES, play
+from workbench.domain.events import SessionStatusChanged
 from workbench.effects.runtime import ManualClock
 from workbench.host import workspace_trust
 from workbench.tui.main.first_page import DEMO_DONE
 
-HELLO = recording(exchange(text("Hello.")))
+HELLO = recording(exchange(text("Hello."), {"usage": {"input_tokens": 10, "output_tokens": 2}}))
 
 
 @pytest.fixture
@@ -81,6 +83,21 @@ def test_when_the_demo_is_done_its_keys_lead_on(tmp_path):
         assert shown.said != DEMO_DONE and "pipeline" in shown.said
         await shown.press("p")
         assert "REPLAY  the demo" in shown.text
+
+    play(stage, body, opening=("a recorded agent",))
+
+
+def test_a_demo_whose_first_turn_is_about_to_begin_is_not_done(tmp_path):
+    stage = Stage(tmp_path, HELLO, clock=ManualClock(), files=FILES)
+    stage.trust()
+
+    async def body(shown):
+        stage.begin(title="the demo")
+        for status in ("initializing", "ready"):
+            event = stage.journal.event(SessionStatusChanged(status=status), stage.session_id, HOST)
+            stage.journal.append([event])
+        await shown.look()
+        assert shown.said != DEMO_DONE and shown.main.composer.has_focus_within
 
     play(stage, body, opening=("a recorded agent",))
 

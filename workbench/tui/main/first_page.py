@@ -35,7 +35,10 @@ class FirstPage:
             return ""
         chats = [session for session in self._state.sessions.values() if session.kind == "chat"]
         own = min(chats, key=lambda session: session.created_at, default=None)
-        if own is None or own.status != "ready" or own.open_turn is not None or not own.last_prompt_at:
+        if own is None or own.status != "ready" or own.open_turn is not None:
+            return ""
+        # Its task is there a moment before its first turn: only a model that answered can be done.
+        if not own.usage.total_tokens:
             return ""
         return own.id
 
