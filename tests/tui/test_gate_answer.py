@@ -7,8 +7,8 @@ from tests.support.drawn_runs import HOST
 from tests.tui.screens import counted
 from tests.tui.test_pipeline_pane import play as play
 from workbench.domain.events import ActionOpened, ActionSuperseded, StepChanged
-from workbench.domain.values import Choice, StepPlan
-from workbench.journal.decisions import expire_due_actions
+from workbench.domain.values import Actor, Choice, Decision, StepPlan
+from workbench.journal.decisions import decide_action, expire_due_actions
 
 ENDS = (Choice(key="yes", label="Deploy"), Choice(key="no", label="Stop"))
 
@@ -69,7 +69,7 @@ def test_a_opens_the_choices_and_a_second_a_gives_the_chosen_one_for_what_was_dr
     async def body(s):
         await press(s, "a")
         assert (s.main.place, s.pane.is_answering) == (4, True)
-        for words in ("release ◆ asks you", "● Deploy", "a deploy", "enter its row"):
+        for words in ("release ◆ asks you", "■ Deploy", "a deploy", "enter its row"):
             assert words in s.text, words
         assert answers(s) == []
         await press(s, "a")
@@ -89,7 +89,7 @@ def test_the_keys_of_an_open_gate_do_what_they_say(play):
         assert (s.main.place, s.main.approvals.queue.cursor, answers(s)) == (2, "gate-1", [])
         assert not s.main.is_zoomed
         await press(s, "4", "a", "l")
-        assert "● Stop" in s.text
+        assert "■ Stop" in s.text
         assert "a stop" in s.text
         await press(s, "a")
         assert [answer.body.choice for answer in answers(s)] == ["no"]
@@ -158,7 +158,7 @@ def test_an_expired_gate_is_not_answered_and_stays_in_view(play):
         assert "expired" in s.main.rule.said
         expire_due_actions(s.run.journal)
         await s.look()
-        assert "release ◌ expired" in s.text
+        assert "release ◇ expired" in s.text
         await press(s, "a")
         assert answers(s) == []
 
@@ -231,6 +231,22 @@ def test_a_cursor_that_goes_on_closes_the_gate(play):
     play(body)
 
 
+def test_the_cursor_that_follows_the_run_stays_on_an_open_gate_and_goes_on_after_it(play):
+    async def body(s):
+        assert (s.graph.cursor, s.graph.follows_run) == ("release", True)
+        await press(s, "a")
+        action = s.run.journal.action("gate-1")
+        said = Decision(action_id="gate-1", verdict="approve", choice="yes")
+        assert decide_action(s.run.journal, said, action.digest, Actor(kind="user", via="cli")).ok
+        s.run.step("release", "running", "completed", duration_ms=9_000)
+        await s.look()
+        assert (s.graph.cursor, s.pane.is_answering) == ("release", True)
+        await press(s, "escape")
+        assert (s.graph.cursor, s.pane.is_answering) == ("docs", False)
+
+    play(body)
+
+
 @pytest.mark.parametrize("key", ["a", "enter"])
 def test_a_step_that_waits_with_an_edit_is_answered_in_its_row(play, key):
     async def body(s):
@@ -246,7 +262,7 @@ def test_a_step_that_waits_with_an_edit_is_answered_in_its_row(play, key):
 def test_every_size_shows_question_choices_and_graph(play, size):
     async def body(s):
         await press(s, "a")
-        for words in ("release ◆ asks you", "● Deploy", "○ Stop", "○ deploy"):
+        for words in ("release ◆ asks you", "■ Deploy", "□ Stop", "◯ deploy"):
             assert words in s.text, words
 
     play(body, size=size)

@@ -136,10 +136,9 @@ def test_the_cursor_begins_on_what_asks_and_goes_along_edges_and_back(play):
     play(body)
 
 
-@pytest.mark.parametrize("key", ["a", "enter"])
-def test_a_gate_is_its_row_of_the_queue(play, key):
+def test_a_gate_is_its_row_of_the_queue(play):
     async def body(s):
-        await s.press(key)
+        await s.press("enter")
         assert s.main.place == 2
         assert s.main.approvals.queue.cursor == "gate-1"
 
@@ -300,6 +299,8 @@ def test_every_size_draws_it(play, size):
 
 def test_no_run_says_so(play):
     async def body(s):
+        assert "4 Pipeline  none runs" in s.text
+        await s.press("z")
         assert "No pipeline runs." in s.text
         await s.press("j", "space", "enter", "n", "/", *"x", "enter", "a", "w")
         assert s.graph.cursor is None

@@ -75,6 +75,7 @@ class GateAnswer(Vertical):
     def open(self) -> None:
         """Show the gate under the cursor; its keys count once it has stood."""
         self._step, self._action = self._pane.graph.cursor, None
+        self._pane.graph.hold_cursor(is_held=True)
         self.update_gate()
         size, places = self._pane.size, self.main.places
         if not places.is_zoomed and self.rows_wanted(size.width) > size.height // 2:
@@ -105,6 +106,7 @@ class GateAnswer(Vertical):
             self.main.places.is_zoomed = self._is_zoom_own = False
             self.main.layout.rearrange()
         self._rearrange()
+        self._pane.graph.hold_cursor(is_held=False)
 
     def _rearrange(self) -> None:
         self._pane.fit()

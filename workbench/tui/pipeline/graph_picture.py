@@ -4,8 +4,8 @@ A layout is made anew only when the structure or the user's choices change, neve
 """
 
 # A graph of over 200 steps is laid out in a thread when its structure changes, and the old picture stays
-# until then; a state never lays anything out. A gate under the graph's cursor is the queue's row: `a` goes
-# there, and only there it is answered, so that what is approved is what stands on the screen.
+# until then; a state never lays anything out. A gate under the graph's cursor is answered below the graph:
+# `a` opens it there. What changes a file or runs a command is answered in its row of the queue.
 #
 # A graph does not count seconds for a gate. Its time goes by in steps of 10 s, so that a run that only
 # waits is drawn six times a minute; the queue's row has the seconds.

@@ -23,10 +23,16 @@ class GraphView(GraphPicture):
         super().__init__(key=key)
         self._dragged_from: Offset | None = None
         self._has_dragged = False
+        self._is_held = False
 
     def changed(self) -> None:
         if self.follows_run:
             self._follow()
+
+    def hold_cursor(self, *, is_held: bool) -> None:
+        """Let the cursor follow nothing while its step is answered; then go on."""
+        self._is_held = is_held
+        self.changed()
 
     # --- the cursor -----------------------------------------------------------------------------
 
@@ -94,7 +100,7 @@ class GraphView(GraphPicture):
         return self.follows_run
 
     def _follow(self) -> None:
-        if self.drawing is not None:
+        if self.drawing is not None and not self._is_held:
             super().put_cursor(self.most_urgent(self.drawing, self._facts))
 
     # --- folds and views --------------------------------------------------------------------------

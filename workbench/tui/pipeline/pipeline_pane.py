@@ -160,7 +160,7 @@ class PipelinePane(Pane):
         if has_run or self._graph is not None:
             self.graph.display = has_run and not self._is_full
             self.graph.styles.height = "1fr"
-            self.graph.set_may_scroll(may_scroll=height >= _DETAIL_FROM)
+            self.graph.set_may_scroll(may_scroll=height >= _DETAIL_FROM or self.is_answering)
         self._top.display = (
             has_run and not self._is_full and (self.has_overview or not self.title_row.display)
         )
