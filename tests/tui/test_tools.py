@@ -282,6 +282,8 @@ def test_output_of_tests_and_a_file_that_was_read_have_their_colours():
     async def act(app, pilot):
         app.painter = SyntaxHighlighter()
         view, ink = scene.pane.call, app.ink
+        await pilot.press("g")
+        await pilot.pause()
         scene.answer(app, output="import os\nname = 1  # PASSED")
         await pilot.pause()
         assert styles_at(view.draw_line(FIXED_ROWS, 80), "import").color.name == ink.tokens.keyword

@@ -55,25 +55,30 @@ FACTS = st.builds(
     duration=st.sampled_from(["", "0.4s", "8m41", "99999999999"]),
     attempt=st.integers(1, 9),
     contract=st.sampled_from(["", "kept", "broken"]),
-    note=st.sampled_from(["", "ask 14:22", "a very long note that fits nowhere"]),
+    left=st.sampled_from(["", "14:20", "99:59:59"]),
+    asks=st.sampled_from(["", "docs/review.md +2", "a very long question that fits nowhere"]),
+    reason=st.sampled_from(["", "exit 1", "a very long reason that fits nowhere"]),
+    share=st.sampled_from([None, 0.0, 0.4, 1.0, 2.5]),
+    usual=st.sampled_from(["", "8:41"]),
 )
 
 
 @settings(max_examples=40)
-@given(graph=dags(12), kind=st.sampled_from(["band", "wrapped", "list", "cards"]), data=st.data())
-def test_a_change_of_state_changes_one_line_and_no_line_cell(graph, kind, data):
+@given(graph=dags(12), kind=st.sampled_from(["band", "wrapped", "list", "boxes"]), data=st.data())
+def test_a_change_of_state_changes_one_line_or_box_and_no_line_cell(graph, kind, data):
     picture = fit.fit_picture(compute_layout(graph), 70, wanted=kind)
     known = data.draw(st.dictionaries(st.integers(0, len(graph.steps) - 1), FACTS, max_size=4))
     step = data.draw(st.integers(0, len(graph.steps) - 1))
     before, after = picture.lines(known), picture.lines({**known, step: data.draw(FACTS)})
     place = picture.places[step]
     changed = [y for y, (a, b) in enumerate(zip(before, after, strict=True)) if a != b]
-    own = {place.y, place.y if place.fact_y is None else place.fact_y}
-    assert set(changed) <= own
+    # A box is as tall as what it says: its frame is its own, and still no line to it moves.
+    own = place.lines if place.is_boxed else {place.y, place.y if place.detail_y is None else place.detail_y}
+    assert set(changed) <= set(own)
     for y in changed:
         end = place.badge_x if place.aligned else place.end
         a, b = before[y].ljust(picture.width), after[y].ljust(picture.width)
-        assert (a[: place.sign_x], a[end:]) == (b[: place.sign_x], b[end:])
+        assert (a[: place.start], a[end:]) == (b[: place.start], b[end:])
 
 
 def old_places(layout, ids):

@@ -49,7 +49,7 @@ KEYS = (("r", "ask again"), ("p", "other model"), ("l", "the log"))
         (TextBlock(id="t", at=1, text="It *is* done.\n\n- one"), ["   It is done.", "", "   • one"]),
         (TextBlock(id="t", at=1, text="It *may", is_open=True), ["   It *may▍"]),
         (TextBlock(id="t", at=1, text="It may", was_cut=True), ["   It may", "   It stopped here; the rest never came."]),
-        (ThoughtBlock(id="t", at=1, text="hm", seconds=4.2), ["   ► thought for 4 s"]),
+        (ThoughtBlock(id="t", at=1, text="hm", seconds=4.2), ["   ► thought for 4.2 s"]),
         (ThoughtBlock(id="t", at=1, text="hm", seconds=0.3), ["   ► thought for 300 ms"]),
         (ThoughtBlock(id="t", at=1, text="hm"), ["   ► thought"]),
         (ThoughtBlock(id="t", at=1, text="hm", is_open=True, seconds=1.0), ["   ► thinking"]),
