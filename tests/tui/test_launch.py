@@ -126,6 +126,8 @@ async def slowly(s, *keys):
 
 def test_without_a_run_the_pane_says_which_key_starts_one(play):
     async def body(s):
+        assert "found, L starts one" in s.text  # in the title: the pane is folded
+        await s.press("z")
         assert "L starts one." in s.text
 
     play(body, None, **Service().services())

@@ -208,9 +208,12 @@ class LaunchScreen(MinSizeDialog, inherit_bindings=False):
             self.call_after_refresh(self._hide_cut_graph)
 
     def _hide_cut_graph(self) -> None:
-        """Draw no graph rather than a part of one."""
-        size, whole = self._graph.size, self._graph.virtual_size
-        if self._graph.display and (whole.height > size.height or whole.width > size.width):
+        """Draw no graph rather than a part of one, or one in which steps share a cell."""
+        size, whole, picture = self._graph.size, self._graph.virtual_size, self._graph.picture
+        places = picture.places if picture is not None else ()
+        is_crowded = len({(place.sign_x, place.y) for place in places}) < len(places)
+        is_cut = whole.height > size.height or whole.width > size.width
+        if self._graph.display and (is_cut or is_crowded):
             self._without_graph = (self.plan, self._body.size)
             self._fit_graph()
 
