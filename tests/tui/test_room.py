@@ -6,8 +6,10 @@ import pytest
 
 from benchmarks import homes
 from tests.support import drawn_runs
-from tests.support.stage import call, exchange, recording, text
+from tests.support.stage import USER, call, exchange, recording, text
 from tests.tui.screens import play, staged
+from workbench.domain.values import Decision
+from workbench.journal.decisions import decide_action
 from workbench.tui.main.layout import layout_for_size
 
 
@@ -88,7 +90,7 @@ def test_the_queue_takes_a_third_of_the_body_and_says_how_many_more_wait(tmp_pat
         queue = shown.approvals.queue
         assert queue.size.height == rows
         assert cue in shown.text
-        marked = [line for line in shown.text.splitlines() if "▐" in line and "write part_" in line]
+        marked = [line for line in shown.text.splitlines() if "┃" in line and "write part_" in line]
         assert len(marked) == (rows < 14)
         if rows < 14:
             await shown.press("G")
@@ -96,6 +98,35 @@ def test_the_queue_takes_a_third_of_the_body_and_says_how_many_more_wait(tmp_pat
             assert "↓" not in shown.text.partition("part_13.md")[0]
 
     play(stage, body, size=size)
+
+
+@pytest.mark.parametrize("is_on_decided", [False, True])
+def test_what_was_decided_takes_no_room_from_the_diff_beside_other_panes(tmp_path, is_on_decided):
+    stage = staged(tmp_path, many_edits(16), files={})
+
+    async def reject(shown, count):
+        for action in stage.waiting()[:count]:
+            decision = Decision(action_id=action.id, verdict="reject")
+            await asyncio.to_thread(decide_action, stage.journal, decision, action.digest, USER)
+        await shown.look()
+
+    async def body(shown):
+        queue, detail = shown.approvals.queue, shown.approvals.detail_view
+        await reject(shown, 3)
+        queue.put_cursor(queue.order[15 if is_on_decided else 12])
+        await shown.settle()
+        room, cursor = detail.size.height, queue.cursor
+        assert (queue.size.height, queue.current.is_pending) == (14, not is_on_decided)
+        await reject(shown, 9)
+        assert sum(row.is_pending for row in queue.rows.values()) == 4
+        assert (queue.size.height, queue.line_count, detail.size.height) == (6, 16, room + 8)
+        assert (queue.cursor, queue.line_of(cursor) in queue.visible_lines) == (cursor, True)
+        await shown.press("z")
+        assert queue.size.height > 6
+        await shown.press("z")
+        assert queue.size.height == 6
+
+    play(stage, body, size=(160, 48))
 
 
 def test_a_row_that_comes_while_the_queue_grows_leaves_the_row_under_the_cursor_where_it_is(tmp_path):

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from rich.style import Style as RichStyle
 from textual import on
 from textual.content import Content
+from textual.geometry import Size
 from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
@@ -128,11 +129,9 @@ class QueueOrder:
     @property
     def words(self) -> str:
         """Return what the title says of it: the filter, else the order."""
-        return (
-            f"filter “{self.text_filter}”"
-            if self.text_filter
-            else views_approvals.QUEUE_ORDER_WORDS[self.order]
-        )
+        if self.text_filter:
+            return f"filter “{self.text_filter}”"
+        return views_approvals.QUEUE_ORDER_WORDS[self.order]
 
     def next(self) -> str:
         """Take the next order, by time left, newest first, by session; return what it is called."""
@@ -177,6 +176,8 @@ class QueueOrder:
 
 DECIDED_CAPTION: Final = "-decided"
 _REVERSED: Final = RichStyle(reverse=True)
+_MIN_ROWS: Final = 6
+"""Rows of the queue beside other panes, however few of them wait."""
 
 
 class QueueList(RowList):
@@ -187,7 +188,7 @@ class QueueList(RowList):
         self.rows: dict[str, QueueRow] = {}
         self.order: Sequence[str] = ()
         """The ids of rows as they are shown."""
-        self._decided = 0
+        self._waiting = 0
         self._titles: frozenset[str] = frozenset()
         self._now = 0
         self.is_zoomed = False
@@ -207,31 +208,31 @@ class QueueList(RowList):
         before, self.rows = self.rows, {row.id: row for row in shown}
         changed = {row.id for row in shown if before.get(row.id) is not row and before.get(row.id) != row}
         titles = frozenset(row.session_title for row in shown if is_zoomed or row.is_pending)
-        if titles != self._titles:
-            self._titles = titles
+        waiting = sum(row.is_pending for row in shown)
+        if (waiting, is_zoomed) != (self._waiting, self.is_zoomed):
+            self.refresh(layout=True)
+        if (titles, is_zoomed) != (self._titles, self.is_zoomed):
             self.invalidate()
-        self._decided = sum(not row.is_pending for row in shown)
-        if is_zoomed != self.is_zoomed:
-            self.is_zoomed = is_zoomed
-            self.invalidate()
-        self._now = now
+        self._waiting, self._titles, self.is_zoomed, self._now = waiting, titles, is_zoomed, now
         if not shown:
             self.refresh()
         self.order = [row.id for row in shown]
         self.set_ids(self._captioned(shown) if is_zoomed else self.order, changed | {DECIDED_CAPTION})
 
     def _captioned(self, shown: Sequence[QueueRow]) -> list[str]:
-        ids: list[str] = []
-        for row in shown:
-            if not row.is_pending and DECIDED_CAPTION not in ids:
-                ids.append(DECIDED_CAPTION)
-            ids.append(row.id)
-        return ids
+        ids = [row.id for row in shown]
+        first = next((line for line, row in enumerate(shown) if not row.is_pending), len(ids))
+        return [*ids[:first], DECIDED_CAPTION, *ids[first:]] if first < len(ids) else ids
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """Take the rows of what waits and one more: what was decided leaves its room to the detail."""
+        rows = super().get_content_height(container, viewport, width)
+        return rows if self.is_zoomed else min(rows, max(_MIN_ROWS, self._waiting + 1))
 
     @property
     def has_waiting(self) -> bool:
         """Return whether any row that is shown waits."""
-        return self._decided < len(self.rows)
+        return self._waiting > 0
 
     @property
     def shown(self) -> list[QueueRow]:
@@ -276,7 +277,7 @@ class QueueList(RowList):
 
     def _caption(self, width: int) -> Strip:
         colours, line = ink(self), glyphs(self).line("─")
-        left, right = f" decided {self._decided}  ", "   d hide decided "
+        left, right = f" decided {len(self.rows) - self._waiting}  ", "   d hide decided "
         fill = line * max(0, width - len(left) - len(right))
         return cells.line_strip(
             Content.assemble(
@@ -449,11 +450,7 @@ class ApprovalsPane(ActionDetailPane):
         colours, signs = ink(self), glyphs(self)
         self.set_title(
             approval_selection.waiting_caption(
-                self._summary,
-                colours,
-                signs,
-                is_zoomed=self.is_zoomed,
-                has_rows=bool(self.queue.rows),
+                self._summary, colours, signs, is_zoomed=self.is_zoomed, has_rows=bool(self.queue.rows)
             ),
             approval_selection.order_caption(self.ordering.words, colours, signs, is_zoomed=self.is_zoomed),
         )

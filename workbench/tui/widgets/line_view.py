@@ -559,6 +559,13 @@ class RowList(LineView):
         if line is not None and self.has_focus and line in self.visible_lines:
             context_of(self).cursor_position = self.region.offset + Offset(3, line - self.first_line)
 
+    def on_resize(self, event: events.Resize) -> None:
+        """Keep a cursor that was on the screen there, in fewer rows, too."""
+        line = self._lines.get(self.cursor or "")
+        if line is not None and self.extent.first <= self.rows_before(line) < self.extent.last:
+            self.reveal(line)
+        super().on_resize(event)
+
     def on_focus(self) -> None:
         super().on_focus()
         self._place_terminal_cursor()
