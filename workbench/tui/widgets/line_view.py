@@ -560,10 +560,10 @@ class RowList(LineView):
             context_of(self).cursor_position = self.region.offset + Offset(3, line - self.first_line)
 
     def on_resize(self, event: events.Resize) -> None:
-        """Keep a cursor that was on the screen there, in fewer rows, too."""
+        """Keep a cursor that was on the screen there, in fewer rows, too; with the caption above it."""
         line = self._lines.get(self.cursor or "")
         if line is not None and self.extent.first <= self.rows_before(line) < self.extent.last:
-            self.reveal(line)
+            self.reveal(line - (line - 1 in self._captions), line)
         super().on_resize(event)
 
     def on_focus(self) -> None:
