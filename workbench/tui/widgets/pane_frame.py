@@ -48,7 +48,7 @@ class PaneTitle(Widget):
         self._number, self._words = number, name
         self._facts: Content = Content("")
         self._right: Content = Content("")
-        self._says_more = False
+        self._says_more: bool = False
         self._below: LineView | None = None
         self.is_focused = False
 
@@ -97,6 +97,7 @@ class PaneTitle(Widget):
         bare = self._left(line, rule, Content("")).cell_length + (3 if self._words else 1)
         # What is not on the screen goes last: then nothing else would say that there is more.
         parts = (both, self._right) if self._says_more else (both,)
+        right, room = Content(""), 0
         for shown in (*parts, more, short, Content("")):
             has_words = bool(shown.plain.strip())
             right = Content.assemble(" ", shown, " ", (line, rule)) if has_words else Content("")
