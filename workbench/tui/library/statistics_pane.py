@@ -124,9 +124,9 @@ class StatisticsPane(Pane):
 
     def on_resize(self, event: events.Resize) -> None:
         """Lay the lines out anew."""
-        self._say_hint(event.size.width)
         has_two = event.size.width >= _TWO_COLUMNS_FROM
         self.right.display = self.query_one("#statistics-divider").display = has_two
+        self._say_hint(event.size.width)
         self.call_after_refresh(self._draw)
 
     def on_show(self) -> None:
