@@ -7,6 +7,7 @@ from textual.widgets import Input
 from tests.tui.screens import play, staged
 from workbench.domain.events import PromptSubmitted
 from workbench.tui.keymap import normalized_key
+from workbench.tui.main.screen import MainScreen
 
 
 async def burst(shown, *keys):
@@ -37,6 +38,26 @@ def test_words_typed_with_the_key_that_opens_the_composer_reach_it(tmp_path, key
         await shown.press("2")
         await burst(shown, *keys)
         assert shown.main.composer.text == written
+
+    play(staged(tmp_path), body)
+
+
+def test_words_typed_before_the_first_frame_wait_for_the_composer(tmp_path, monkeypatch):
+    typed = []
+
+    def type_ahead(screen):
+        if not typed:
+            typed.extend("approve a")
+            for key in typed:
+                screen.textual.post_message(events.Key(normalized_key(key), key))
+
+    monkeypatch.setattr(MainScreen, "before_first_frame", type_ahead)
+
+    async def body(shown):
+        await shown.pilot.pause(0.4)
+        await shown.settle()
+        assert shown.main.composer.text == "approve a"
+        assert shown.stage.waiting()
 
     play(staged(tmp_path), body)
 

@@ -191,7 +191,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         self._arrived = monotonic()
         self._shown = TerminalContents()
         self.guarded = GuardedKeys(self)
-        self._typed = KeyQueue(self, self._handle, self.guarded.arrived)
+        self._typed = KeyQueue(self, self._handle, self.guarded.arrived, self._has_start_focus)
         self._life: asyncio.AbstractEventLoop | None = None
         self._must_end = self._has_frame = False
         wish = ui.glyphs if ui else "auto"
@@ -509,6 +509,9 @@ class WorkbenchApp(App[int], inherit_bindings=False):
             await self._typed.take(event)
         else:
             await super().on_event(event)
+
+    def _has_start_focus(self) -> bool:
+        return not any(screen.composer.is_awaited for screen in self._mains() if screen.is_current)
 
     async def _handle(self, arrival: QueuedEvent, is_quiet: bool) -> None:
         event = arrival.event

@@ -63,6 +63,7 @@ class KeyQueue:
         app: App[Any],
         give: Callable[[QueuedEvent, bool], Awaitable[None]],
         arrived: Callable[[events.Event], KeyPress],
+        has_focus: Callable[[], bool],
     ) -> None:
         """Hand keys of an app to `give`, one by one, with whether no message is under way.
 
@@ -70,8 +71,9 @@ class KeyQueue:
             app: Whose keys.
             give: Takes each when its turn has come.
             arrived: Is told of each at once, whatever waits before it.
+            has_focus: Whether what is to take them has the focus by now; until then they wait.
         """
-        self._app, self._give, self._arrived = app, give, arrived
+        self._app, self._give, self._arrived, self._has_focus = app, give, arrived, has_focus
         self._held: deque[QueuedEvent] = deque()
         self._last = _LastKey(0.0, is_text=False)
         self._quiet_looks = 0
@@ -87,7 +89,7 @@ class KeyQueue:
         arrival = QueuedEvent(event, self._arrived(event))
         age = time.monotonic() - self._last.at
         is_quiet = age >= _SAME_BURST_SECONDS and self._is_quiet()
-        is_free = age >= LONGEST_WAIT or is_quiet
+        is_free = self._has_focus() and (age >= LONGEST_WAIT or is_quiet)
         if not self._held and (is_free or self._goes_on_writing(event)):
             await self._hand_on(arrival, is_quiet=is_quiet)
             return
@@ -134,6 +136,9 @@ class KeyQueue:
         self._app.set_timer(_RECHECK_SECONDS, lambda: self._app.call_later(self._look))
 
     async def _look(self) -> None:
+        if not self._has_focus():
+            self._look_soon()
+            return
         self._quiet_looks = self._quiet_looks + 1 if self._is_quiet() else 0
         is_late = time.monotonic() - self._last.at >= LONGEST_WAIT
         if is_late or self._quiet_looks >= _QUIET_LOOKS:

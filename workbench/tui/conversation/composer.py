@@ -163,6 +163,8 @@ class Composer(Vertical):
         self._idle, self._hint = _IdleInput(id="composer-idle"), Static(id="composer-hint")
         self._said = Content(), Content()
         self._was_empty = True
+        self.is_awaited = False
+        """Whether it gets the focus as soon as the first frame is out."""
 
     def compose(self) -> ComposeResult:
         yield self._row
@@ -185,10 +187,6 @@ class Composer(Vertical):
     def _offer(self) -> Completions | None:
         """Return the completions on show."""
         return None if self._offers is None else self._offers.offer
-
-    def prepare(self) -> None:
-        """Have the text field from the first frame on."""
-        _ = self.input
 
     def parts(self) -> Iterable[Widget]:
         """Yield what is right of the sign."""
@@ -214,8 +212,9 @@ class Composer(Vertical):
         return self._field is None or self._field.document.end == (0, 0)
 
     @property
-    def _is_written_in(self) -> bool:
-        return self._field is not None and self._field.has_focus
+    def is_written_in(self) -> bool:
+        """Return whether what is typed goes here, now or as soon as the first frame is out."""
+        return self.is_awaited or self.has_focus_within
 
     def on_mount(self) -> None:
         self._say()
@@ -308,7 +307,7 @@ class Composer(Vertical):
         if view.session is None:
             return Content("Say what you want done, @file, /command")
         before, after = "Message ", ", @file, /command"
-        if not self._is_written_in and self.screen.size.width < _NARROW_COLUMNS:
+        if not self.is_written_in and self.screen.size.width < _NARROW_COLUMNS:
             before, after = "i  to write to ", ""
         signs = render_context.glyphs(self)
         quotes = signs.line("“"), signs.line("”")
@@ -343,8 +342,13 @@ class Composer(Vertical):
         """The cursor came to another word."""
         self._complete()
 
+    def end_waiting(self) -> None:
+        """Let keys go where the focus is."""
+        self.is_awaited = False
+
     def on_descendant_focus(self) -> None:
         """Say what enter does."""
+        self.end_waiting()
         self._say()
 
     def on_descendant_blur(self) -> None:

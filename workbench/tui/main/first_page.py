@@ -87,7 +87,7 @@ class FirstPage:
     def _lead_on(self) -> None:
         """Say what comes after the demo, and let its keys count where nothing is being written."""
         composer = self._context.widgets.composer
-        if composer.has_focus_within and composer.is_empty:
+        if composer.is_written_in and composer.is_empty:
             self._context.go_to(self._context.widgets.conversation.PLACE)
         self._context.say(DEMO_DONE)
 

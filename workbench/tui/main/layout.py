@@ -271,10 +271,17 @@ class LayoutController:
         is_said = bool(widgets.rule.said)
         widgets.rule.display = not is_narrow or is_said
         if not self.is_line_asked:
-            has_room = not (is_narrow and is_said) or widgets.composer.has_focus_within
+            has_room = not (is_narrow and is_said) or widgets.composer.is_written_in
             widgets.composer.display = (
                 has_room and not self._context.places.is_away and self._context.presenter.has_model
             )
+
+    def focus(self, widget: Widget) -> None:
+        """Give a widget the focus, on a screen that is too small as soon as it grows."""
+        if self.is_tiny:
+            self._focused_before = widget
+        else:
+            widget.focus()
 
     def _take_or_give_focus(self) -> None:
         """Let nothing have the focus on a screen that is too small, and give it back when it grows."""

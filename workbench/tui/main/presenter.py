@@ -465,7 +465,7 @@ class Presenter(SessionPresenter):
             keys=keymap.printed_keys(keymap.key_of("app.help"), users),
             label="all keys" if screen.size.width >= 100 else "keys",
         )
-        if self._widgets.composer.has_focus_within:
+        if self._widgets.composer.is_written_in:
             current = self.state.current
             is_working = current is not None and current.status == "processing"
             stop = keymap.printed_keys(keymap.key_of("app.agent-stop"), users)

@@ -157,6 +157,8 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
 
     def first_frame_drawn(self) -> None:
         self.tasks.has_frame = True
+        if self.composer.is_awaited:
+            self.call_later(self._start_writing)
         if self.tasks.is_behind:
             self.call_later(self.presenter.detail, self.approvals.queue.cursor)
         # Threads that began before would load modules while the first frame is drawn.
@@ -165,20 +167,25 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
         self.call_later(self._feed.start)
 
     def load(self) -> None:
-        """Read what the first frame shows; the text field is in it where nothing else wants the keys."""
+        """Read what the first frame shows."""
         self.state.load(self.textual.opens_on)
         self.context.status.has_model = self.context.backend.has_model()
         self.first_page.begin()
-        if self.presenter.has_model:
-            self.composer.prepare()
 
     def start_focus(self) -> None:
         """Put the focus where something is said; without a model on the page that says how to get one."""
         self.places.current = self.first_page.start_place(self.textual.opens_on)
         if self.presenter.has_model and not self.first_page.ended_demo:
-            self.composer.focus_input()
+            # A text field takes longer to make than all the rest of the first frame; until then keys wait.
+            self.composer.is_awaited = True
         else:
             self.conversation.focus_view.focus()
+
+    def _start_writing(self) -> None:
+        field = self.composer.input
+        self.layout_controller.focus(field)
+        # The focus ends the waiting; so does a screen on which the field cannot have it.
+        field.call_after_refresh(lambda: self.call_later(self.composer.end_waiting))
 
     def after_first_frame(self) -> None:
         """Do what no first frame may wait for."""

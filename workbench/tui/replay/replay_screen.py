@@ -152,7 +152,7 @@ class RefusedDecisions:
 class NullComposer:
     """Stands where the composer of a live screen is: it is never shown, and takes no words."""
 
-    display = has_focus_within = False
+    display = is_written_in = is_awaited = False
 
     def show(self, view: "ComposerModel") -> None:
         del view
