@@ -112,6 +112,12 @@ def user_keymap(widget: Widget) -> Mapping[str, str]:
     return getattr(cast("Any", widget).app, "user_keys", {})
 
 
+def own_keys(widget: Widget, labels: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return labels with the keys that they are about, for ids of keys with labels."""
+    users = user_keymap(widget)
+    return [(own_key(key_of(key_id), users), label) for key_id, label in labels]
+
+
 def normalized_key(key: str) -> str:
     """Return a key under the name that Textual has for it: `?` is `question_mark`."""
     *modifiers, last = [*key[:-1].split("+")[:-1], "+"] if key.endswith("+") else key.split("+")

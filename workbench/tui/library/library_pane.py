@@ -13,6 +13,7 @@ from textual.widgets import Input
 from workbench.domain.rows import Session
 from workbench.journal.search import MOST_HITS
 from workbench.render import cells
+from workbench.render.empty_page import empty_page_lines
 from workbench.tui import keymap
 from workbench.tui.library.library_list import LibraryLoaderPane, LibraryModel, LibraryQuery
 from workbench.tui.pane import KeysChanged, SessionRequest, StatusMessage
@@ -108,6 +109,7 @@ class LibraryPane(LibraryLoaderPane):
         self.query_one("#library-right").display = self.query_one("#library-divider").display = has_two
         self.look_soon()
         self.call_after_refresh(self.say_hint)
+        self.call_after_refresh(self._say_empty)
 
     @property
     def list_view(self) -> LineView | None:
@@ -148,14 +150,27 @@ class LibraryPane(LibraryLoaderPane):
         self._empty.display = is_empty
         if not is_empty:
             return
-        words = "Sessions of all folders are kept here. None yet: ctrl+n starts one, I imports."
+        heading, sentence, key_ids = self._empty_words()
+        keys, width = keymap.own_keys(self, key_ids), self.query_one("#library-left").size.width
+        rows = empty_page_lines(heading, sentence, keys, width, ink(self), glyphs(self))
+        self._empty.update(Content("\n").join(rows))
+
+    def _empty_words(self) -> tuple[str, str, Sequence[tuple[str, str]]]:
+        """Return why no session is shown: heading, sentence, keys that help."""
+        bring = (
+            ("app.session-new", "start a session"),
+            ("library.take", "import sessions of other programs"),
+        )
+        filters = ("list.filter", "change the filter")
         if self.wanted.text:
-            words = f"Nothing matches “{self.wanted.text}”. esc clears the filter; / changes it."
-        elif self.wanted.workspace is not None:
-            words = "No session in this workspace. w shows all, ctrl+n starts one, I imports."
-        elif self.shelf.sessions:
-            words = "Every session is archived. / is:archived shows them."
-        self._empty.update(cells.safe_content(f" {glyphs(self).line(words)}", ink(self).of("muted")))
+            return f"Nothing matches “{self.wanted.text}”.", "esc clears the filter.", (filters,)
+        if self.wanted.workspace is not None:
+            sentence = "No session of this folder is kept."
+            return "No sessions here", sentence, (("library.where", "show all folders"), *bring)
+        if self.shelf.sessions:
+            return "All sessions are archived", "The filter is:archived shows them.", (filters,)
+        sentence = "Sessions of all folders are kept here: to find, look at again, replay and continue."
+        return "No sessions yet", sentence, bring
 
     def say_hint(self) -> None:
         """Say on the row over the footer what can be typed, what is wrong in it, or how far an import is."""

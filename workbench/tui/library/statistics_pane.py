@@ -16,6 +16,7 @@ from textual.widgets import Static
 from workbench.journal.journal import Journal
 from workbench.journal.session_queries import StatisticsFacts, StatisticsScope, statistics_facts
 from workbench.render import cells, library
+from workbench.render.empty_page import empty_page_lines
 from workbench.render.library import StatisticsFrame, StatisticsLine
 from workbench.tui import keymap
 from workbench.tui.pane import KeysChanged, Pane, StatusMessage
@@ -42,8 +43,9 @@ _TWO_COLUMNS_FROM: Final = 100
 _MAX_DAYS: Final = 366
 _TIMES_HINT: Final = "time run and time waited for you are counted apart"
 _EMPTY: Final = (
+    "No sessions in this period",
     "What was asked, run, changed and used is counted here.",
-    "No session in this period: l takes a longer one, ctrl+n starts one.",
+    (("statistics.period-longer", "a longer period"), ("app.session-new", "start a session")),
 )
 _HINTS: Final = (f"{_TIMES_HINT}; expired is never counted as rejected", _TIMES_HINT)
 
@@ -233,11 +235,10 @@ class StatisticsPane(Pane):
             else left
         )
         if not counts.sessions:
-            first = [
-                left.blank("none"),
-                *(left.plain(f"none-{row}", text) for row, text in enumerate(_EMPTY)),
-            ]
-            self.left.take(first)
+            heading, sentence, key_ids = _EMPTY
+            keys = keymap.own_keys(self, key_ids)
+            rows = empty_page_lines(heading, sentence, keys, left.width, left.ink, left.glyphs)
+            self.left.take([(f"-none-{number}", row) for number, row in enumerate(rows)])
             self.right.take([])
             return
         first = [

@@ -70,6 +70,14 @@ class FirstPage:
         waits = self._state.pending and (self._state.sessions or self._context.layout.is_alone)
         return 1 if (not self._state.sessions or opens_on is not None) and not waits else 2
 
+    def start_writing(self) -> None:
+        """Make the text field and give it the focus."""
+        composer = self._context.widgets.composer
+        field = composer.input
+        self._context.layout.focus(field)
+        # The focus ends the waiting; so does a screen on which the field cannot have it.
+        field.call_after_refresh(lambda: self._screen.call_later(composer.end_waiting))
+
     def follow(self) -> None:
         """Give the body to the panes with the first session, and lead on when the demo has ended."""
         if self.is_shown != self._was_shown:

@@ -158,7 +158,7 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
     def first_frame_drawn(self) -> None:
         self.tasks.has_frame = True
         if self.composer.is_awaited:
-            self.call_later(self._start_writing)
+            self.call_later(self.first_page.start_writing)
         if self.tasks.is_behind:
             self.call_later(self.presenter.detail, self.approvals.queue.cursor)
         # Threads that began before would load modules while the first frame is drawn.
@@ -180,12 +180,6 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
             self.composer.is_awaited = True
         else:
             self.conversation.focus_view.focus()
-
-    def _start_writing(self) -> None:
-        field = self.composer.input
-        self.layout_controller.focus(field)
-        # The focus ends the waiting; so does a screen on which the field cannot have it.
-        field.call_after_refresh(lambda: self.call_later(self.composer.end_waiting))
 
     def after_first_frame(self) -> None:
         """Do what no first frame may wait for."""
