@@ -19,7 +19,7 @@ from workbench.tui.library.library_list import LibraryLoaderPane, LibraryModel, 
 from workbench.tui.pane import KeysChanged, SessionRequest, StatusMessage
 from workbench.tui.render_context import glyphs, ink
 from workbench.tui.widgets.line_view import LineView, RowList
-from workbench.tui.widgets.pane_frame import Divider, StableStatic
+from workbench.tui.widgets.pane_frame import Divider, StableStatic, call_after_layout
 from workbench.views.library import LIBRARY_ORDERS, FilterCompletion, SearchHit, complete_filter
 
 if TYPE_CHECKING:
@@ -98,6 +98,7 @@ class LibraryPane(LibraryLoaderPane):
         self.preview_title.follow(self.preview)
         self.query_one("#library-find").display = False
         self._empty.display = False
+        call_after_layout(self._empty, self._say_empty)
         self._sign.update(Content.styled(" / ", ink(self).of("info", bold=True)))
         self.say_hint()
         self.find()
@@ -109,7 +110,6 @@ class LibraryPane(LibraryLoaderPane):
         self.query_one("#library-right").display = self.query_one("#library-divider").display = has_two
         self.look_soon()
         self.call_after_refresh(self.say_hint)
-        self.call_after_refresh(self._say_empty)
 
     @property
     def list_view(self) -> LineView | None:
