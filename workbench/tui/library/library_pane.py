@@ -19,7 +19,7 @@ from workbench.tui.library.library_list import LibraryLoaderPane, LibraryModel, 
 from workbench.tui.pane import KeysChanged, SessionRequest, StatusMessage
 from workbench.tui.render_context import glyphs, ink
 from workbench.tui.widgets.line_view import LineView, RowList
-from workbench.tui.widgets.pane_frame import Divider, StableStatic, call_after_layout
+from workbench.tui.widgets.pane_frame import Divider, StableStatic
 from workbench.views.library import LIBRARY_ORDERS, FilterCompletion, SearchHit, complete_filter
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class LibraryPane(LibraryLoaderPane):
         self.input = FilterInput(id="library-input", select_on_focus=False, compact=True)
         self.input.cursor_blink = False
         self._sign, self._time = StableStatic(id="library-sign"), StableStatic(id="library-time")
-        self._empty = StableStatic(id="library-empty")
+        self.list.empty_page = self._empty_page
         self.hint = StableStatic(id="library-hint", classes="-place-hint")
         self._offer = FilterCompletion(begin=0)
         self._offered = 0
@@ -82,7 +82,6 @@ class LibraryPane(LibraryLoaderPane):
                     yield self._sign
                     yield self.input
                     yield self._time
-                yield self._empty
                 yield self.list
             yield Divider(key="library-divider")
             with Vertical(id="library-right"):
@@ -97,8 +96,6 @@ class LibraryPane(LibraryLoaderPane):
         self.follow_list()
         self.preview_title.follow(self.preview)
         self.query_one("#library-find").display = False
-        self._empty.display = False
-        call_after_layout(self._empty, self._say_empty)
         self._sign.update(Content.styled(" / ", ink(self).of("info", bold=True)))
         self.say_hint()
         self.find()
@@ -121,7 +118,8 @@ class LibraryPane(LibraryLoaderPane):
 
     def found(self) -> None:
         self.title()
-        self._say_empty()
+        if not self.list.shown.count:
+            self.list.invalidate()  # it says why
         self.say_hint()
         self.post_message(KeysChanged())
 
@@ -145,15 +143,10 @@ class LibraryPane(LibraryLoaderPane):
         spent = f"{shown.seconds * 1000:.0f} ms " if self.wanted.text else ""
         self._time.update(Content.styled(spent, muted))
 
-    def _say_empty(self) -> None:
-        is_empty = not self.list.shown.count
-        self._empty.display = is_empty
-        if not is_empty:
-            return
+    def _empty_page(self, width: int) -> list[Content]:
         heading, sentence, key_ids = self._empty_words()
-        keys, width = keymap.own_keys(self, key_ids), self.query_one("#library-left").size.width
-        rows = empty_page_lines(heading, sentence, keys, width, ink(self), glyphs(self))
-        self._empty.update(Content("\n").join(rows))
+        keys = keymap.own_keys(self, key_ids)
+        return empty_page_lines(heading, sentence, keys, width, ink(self), glyphs(self))
 
     def _empty_words(self) -> tuple[str, str, Sequence[tuple[str, str]]]:
         """Return why no session is shown: heading, sentence, keys that help."""

@@ -16,6 +16,7 @@ from msgspec import Struct
 from rich.segment import Segment
 from rich.style import Style as RichStyle
 from textual import events
+from textual.content import Content
 from textual.geometry import Offset, Region, Size
 from textual.message import Message
 from textual.reactive import Reactive
@@ -147,6 +148,8 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
         """Whether the view stays at its end when lines are added there."""
         self.extent = ListExtent()
         """Which of its rows are on the screen."""
+        self.empty_page: Callable[[int], Sequence[Content]] | None = None
+        """Returns what stands there in a width while there are no lines."""
         self._thumb: int | None = None
         self._extent_watchers: list[Callable[[], object]] = []
 
@@ -158,7 +161,10 @@ class LineView(ScrollView, can_focus=True, inherit_bindings=False):
 
     def fixed_line(self, y: int, width: int) -> Strip | None:
         """Return what stands in a row of the screen whatever is scrolled; None where the lines are."""
-        del y, width
+        if self._line_count or self.empty_page is None:
+            return None
+        rows = self.empty_page(width)
+        return line_strip(rows[y], width, ink(self).on("background")) if y < len(rows) else None
 
     def edge_strip(self, y: int) -> Strip | None:
         """Return the last cell of a row of the screen whatever is scrolled; None where lines have it.
