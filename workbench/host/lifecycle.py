@@ -272,7 +272,7 @@ def host_differences(host: Host, variables: Iterable[str]) -> tuple[str, ...]:
     if host.schema != SCHEMA_VERSION:
         differences.append(f"It writes schema {host.schema}, this program {SCHEMA_VERSION}.")
     here, there = set(variables), set(host.variables)
-    if missing := sorted(here - there):
+    if missing := sorted(name for name in here - there if not has_variable(host, name)):
         differences.append(f"It was started without {', '.join(missing)}.")
     if extra := sorted(there - here):
         differences.append(f"It was started with {', '.join(extra)}, which is not set here.")
