@@ -4,7 +4,7 @@ import os
 import shlex
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -14,7 +14,7 @@ from workbench.cli.errors import EXIT_FAILED, EXIT_OK, Refusal, UsageError
 from workbench.config.keys import OPENAI_COMPATIBLE, PROVIDER_KINDS
 from workbench.config.layers import USER_CONFIG_FILE
 from workbench.config.provider_edit import ProviderDraft, ProviderRefused
-from workbench.config.types import Config, LoadedConfig
+from workbench.config.types import Config, LoadedConfig, ProviderSettings
 from workbench.domain.machines import TERMINAL_SESSION_STATES
 from workbench.domain.rows import Session
 from workbench.host.host_locks import live_host, refuse_inside_agents
@@ -90,7 +90,7 @@ def _tested(
         raise UsageError("no provider was added", error.why, error.remedy or "see --help") from None
     known = loaded.config.providers.get(draft.name)
     if known is not None and known.origin.layer == "user" and not options.replace:
-        _require_same(draft, provider_rows(loaded, None))
+        _require_same(draft, known)
     if options.no_test:
         return None
     report = probe(config, draft.name, draft.model, console)
@@ -102,12 +102,11 @@ def _tested(
     return report
 
 
-def _require_same(draft: ProviderDraft, rows: Iterable[ProviderRow]) -> None:
+def _require_same(draft: ProviderDraft, known: ProviderSettings) -> None:
     """Refuse before anything is asked where another provider has the name."""
-    row = next(row for row in rows if row.name == draft.name)
-    key = draft.key_env or draft.key_command or ""
     address = draft.base_url or PROVIDER_KINDS[draft.kind].default_base_url
-    if (row.kind, row.base_url, row.key_name) != (draft.kind, address, key):
+    wanted = (draft.kind, address, draft.model, draft.key_env, draft.key_command)
+    if (known.kind, known.base_url, known.model, known.key_env, known.key_command) != wanted:
         why = f"there is a provider {draft.name} already, with other settings"
         raise Refusal("no provider was added", why, "choose another name, or add --replace")
 
