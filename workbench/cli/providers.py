@@ -72,6 +72,8 @@ def execute_add(options: Namespace, console: Console) -> int:
         notes = list(_notes_after_add(home, journal, workspace, loaded, draft))
     for note in notes:
         console.note(note)
+    for problem in loaded.problems:
+        console.note(str(problem))
     facts: JsonFields = {
         "name": draft.name, **draft.members, "file": str(home.path / USER_CONFIG_FILE),
         "is_default": options.default, "test": report_json(report) if report else None, "notes": list(notes),
@@ -119,10 +121,17 @@ def _notes_after_add(
         yield f"{draft.name} is set elsewhere too, and that counts here: workbench providers list."
     if draft.key_env and not os.environ.get(draft.key_env, "").strip():
         yield f"{draft.key_env} is not set in this shell."
-    host = live_host(home, journal, workspace)
+    yield from background_notes(home, journal, workspace, loaded, draft.name)
+
+
+def background_notes(
+    home: Home, journal: Journal, workspace: str, loaded: LoadedConfig, name: str
+) -> Iterator[str]:
+    """Say that the background process of a folder lacks the key of a provider which this shell has."""
+    provider, host = loaded.config.providers.get(name), live_host(home, journal, workspace)
     missing = missing_key_variables(host, loaded.config, os.environ) if host else ()
-    if draft.key_env is not None and draft.key_env in missing:
-        yield f"{missing_keys_sentence([draft.key_env])} workbench host restart starts one that has it."
+    if provider is not None and provider.key_env is not None and provider.key_env in missing:
+        yield f"{missing_keys_sentence([provider.key_env])} workbench host restart starts one that has it."
 
 
 LIST_EXAMPLE = """workbench providers list
@@ -146,6 +155,8 @@ def execute_list(options: Namespace, console: Console) -> int:
         loaded = load_workspace_config(home, journal, workspace)
         rows = provider_rows(loaded, live_host(home, journal, workspace))
     register_secrets(loaded.config)
+    if not options.offline and (count := sum(row.has_server for row in rows)):
+        console.note(f"Asking {count} {'server' if count == 1 else 'servers'} for models, up to 5 s.")
     offered = AvailableModels(models=()) if options.offline else available_models(loaded.config, None)
     found = without_known(find_keys(), loaded.config) if options.offline else find_models(loaded.config)
     for problem in loaded.problems:
@@ -232,7 +243,9 @@ def configure_test(parser: ArgumentParser) -> None:
 def execute_test(options: Namespace, console: Console) -> int:
     """Test it; 1 where agents cannot work with it."""
     with open_journal() as (home, journal):
-        loaded = load_workspace_config(home, journal, workspace_path(options.directory))
+        workspace = workspace_path(options.directory)
+        loaded = load_workspace_config(home, journal, workspace)
+        notes = list(background_notes(home, journal, workspace, loaded, options.name))
     if options.name not in loaded.config.providers:
         known = ", ".join(loaded.config.providers) or "none"
         why = f"there is no provider “{one_line(options.name, 40)}”"
@@ -242,8 +255,8 @@ def execute_test(options: Namespace, console: Console) -> int:
         console.json(report_json(report))
     elif report.is_well:
         console.say(_well_line(report))
-    for problem in () if options.json else report.problems:
-        console.note(problem)
+    for words in (*notes, *(() if options.json else report.problems)):
+        console.note(words)
     return EXIT_OK if report.is_well else EXIT_FAILED
 
 

@@ -83,4 +83,4 @@ KEY_VARIABLES: Final = (
         variable="CEREBRAS_API_KEY", name="cerebras", label="Cerebras", base_url="https://api.cerebras.ai/v1",
     ),
 )  # fmt: skip
-"""In the order in which they are offered; a new one is one row. Anthropic's is its documented OpenAI compatibility."""
+"""In the order in which they are offered; Anthropic's is its documented OpenAI compatibility."""
