@@ -19,7 +19,6 @@ import functools
 import os
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache
 from pathlib import Path
 from typing import Final, cast
 from urllib.parse import urlsplit
@@ -33,13 +32,13 @@ from workbench.domain.events import SessionChanged
 from workbench.domain.rows import Session
 from workbench.domain.values import Actor, Json, JsonObject, Refused
 from workbench.effects.http import is_loopback
+from workbench.host.provider_keys import KeyEnvironment, key_from_command, key_from_environment
 from workbench.host.session_requests import SessionRefused, require_changeable_session
 from workbench.journal.journal import Journal
 from workbench.providers.base import (
     DEFAULT_FIRST_TOKEN_SECONDS,
     DEFAULT_SILENCE_SECONDS,
     Endpoint,
-    KeyMissing,
     ModelsNotListed,
     Provider,
     Sampling,
@@ -52,13 +51,13 @@ from workbench.providers.registry import (
     create_provider,
     provider_kinds,
 )
-from workbench.secrets import scrubber
 from workbench.text.safe import one_line
 
 UNNAMED_PROVIDER: Final = OPENAI_COMPATIBLE.name
 """The provider of an address that is named without one."""
-_KEY_COMMAND_SECONDS: Final = 60.0
-_SECRET_HEADERS: Final = ("auth", "key", "token", "secret", "cookie")
+_UNKNOWN_PROVIDER_REMEDY: Final = (
+    "Choose another with /model, or add it: workbench providers add. /restart reads .workbench.json again."
+)
 
 
 class EndpointUnavailable(Refused):
@@ -69,11 +68,17 @@ class EndpointUnavailable(Refused):
 
 
 def endpoint_of(
-    config: Config, name: str, chosen: JsonObject | None = None, env: Mapping[str, str] = os.environ
+    config: Config,
+    name: str,
+    chosen: JsonObject | None = None,
+    env: Mapping[str, str] = os.environ,
+    *,
+    in_background: bool = False,
 ) -> Endpoint:
     """Return the endpoint of a provider; `chosen` is what a session was begun with (`base_url`, `key_env`).
 
-    Raises EndpointUnavailable where there is none or it may not be asked there.
+    `in_background` says whose environment is meant where a key is missing. Raises EndpointUnavailable where
+    there is none or it may not be asked there.
     """
     provider = config.providers.get(name)
     session_settings = chosen or {}
@@ -85,23 +90,17 @@ def endpoint_of(
         )
     if provider is not None and not session_settings.get("base_url"):
         _refuse_unknown_host(config, provider, base_url)
-    key, place = _key_source(config, provider, base_url, _text_or_none(session_settings.get("key_env")), env)
+    environment = KeyEnvironment(variables=env, in_background=in_background)
+    named = _text_or_none(session_settings.get("key_env"))
+    key, place = _key_source(config, provider, base_url, named, environment)
     return _endpoint_from_settings(config, name, provider, base_url).with_key(key, place)
 
 
-def register_secrets(config: Config, env: Mapping[str, str] = os.environ) -> None:
-    """Register every key that the settings name with the scrubber."""
-    for provider in config.providers.values():
-        if provider.key_env:
-            scrubber.register_secret(env.get(provider.key_env, ""))
-        for header, value in provider.headers.items():
-            if any(word in header.lower() for word in _SECRET_HEADERS):
-                scrubber.register_secret(value.rpartition(" ")[2])
-
-
-def key_variables(config: Config) -> tuple[str, ...]:
-    """Return the variables that hold keys: no command of an agent gets them."""
-    return tuple(provider.key_env for provider in config.providers.values() if provider.key_env)
+def key_variable_of(session: Session, config: Config) -> str | None:
+    """Return the variable that should hold the key which a session asks with."""
+    chosen = _session_endpoint_settings(session, session.provider) or {}
+    provider = config.providers.get(session.provider)
+    return _text_or_none(chosen.get("key_env")) or (provider.key_env if provider else None)
 
 
 def _endpoint_from_settings(
@@ -140,11 +139,11 @@ def _key_source(
     provider: ProviderSettings | None,
     base_url: str,
     key_env: str | None,
-    env: Mapping[str, str],
+    env: KeyEnvironment,
 ) -> tuple[Callable[[], str | None], str]:
     """Return how the key is got, and from where in words; a key only goes where it was meant to go."""
     if key_env:
-        return lambda: _key_from_environment(key_env, env), f"${key_env}"
+        return lambda: key_from_environment(key_env, env), f"${key_env}"
     if provider is None or not _is_same_origin(provider.base_url, base_url):
         return lambda: None, ""
     name, command = provider.key_env, provider.key_command
@@ -152,12 +151,12 @@ def _key_source(
     if user_provider is None:
         return lambda: None, ""
     if name:
-        return lambda: _key_from_environment(name, env), f"${name}"
+        return lambda: key_from_environment(name, env), f"${name}"
     if command:
         folder = (
             os.path.dirname(user_provider.origin.file or "") if user_provider.origin.layer == "user" else ""  # noqa: PTH120
         )
-        return lambda: _key_from_command(command, folder or "/"), "key_command"
+        return lambda: key_from_command(command, folder or "/"), "key_command"
     return lambda: None, ""
 
 
@@ -171,36 +170,6 @@ def _user_provider_with_key(config: Config, provider: ProviderSettings) -> Provi
         and _is_same_origin(candidate.base_url, provider.base_url or "")
     )
     return next(user_providers, None)
-
-
-def _key_from_environment(name: str, env: Mapping[str, str]) -> str:
-    value = env.get(name, "").strip()
-    if not value:
-        why = f"the variable {name} is not set here, and it should hold the key"
-        remedy = f"Set it in a shell (export {name}=…), there workbench host restart, and continue."
-        raise KeyMissing(why, remedy)
-    return _checked_key(value, f"the variable {name}")
-
-
-@lru_cache(maxsize=8)
-def _key_from_command(command: str, folder: str) -> str:
-    """Run the user's key command in the folder of the file that names it; once, unless it fails."""
-    from workbench.effects.command_execution import capture_output
-
-    output = capture_output(["/bin/sh", "-c", command], folder, _KEY_COMMAND_SECONDS, most=65_536)
-    value = (output or b"").decode("utf-8", "replace").strip()
-    if not value:
-        raise KeyMissing("key_command gave no key", "Run it in a shell to see why, then continue.")
-    return _checked_key(value.splitlines()[0].strip(), "what key_command printed")
-
-
-def _checked_key(value: str, place: str) -> str:
-    scrubber.register_secret(value)
-    if not value.isascii() or not value.isprintable() or " " in value:
-        raise KeyMissing(
-            f"{place} is no key: it has spaces or other characters", "Set it anew, then continue."
-        )
-    return value
 
 
 def _is_same_origin(url: str | None, other: str) -> bool:
@@ -231,15 +200,26 @@ def provider_of(session: Session, config: Config) -> Provider:
     return make_provider(session, config, asyncio.sleep)
 
 
+def background_provider_of(session: Session, config: Config) -> Provider:
+    """Do as `provider_of` in the background process, whose environment is not that of a shell."""
+    return make_provider(session, config, asyncio.sleep, in_background=True)
+
+
 def provider_maker_with_sleep(sleep: Sleep) -> ProviderMaker:
     """Return `provider_of` with another way to wait."""
     return lambda session, config: make_provider(session, config, sleep)
 
 
-def make_provider(session: Session, config: Config, sleep: Sleep) -> Provider:
+def make_provider(session: Session, config: Config, sleep: Sleep, *, in_background: bool = False) -> Provider:
     """Make a provider; see `provider_of`."""
+    if session.provider not in config.providers and session.provider not in PROVIDER_KINDS:
+        known = ", ".join(usable_providers(config)) or "none"
+        why = (
+            f"There is no provider “{one_line(session.provider, 40)}” in the configuration (there: {known})."
+        )
+        raise ProviderUnavailable(why, _UNKNOWN_PROVIDER_REMEDY)
     try:
-        source = replace(_provider_source(session, config), sleep=sleep)
+        source = replace(_provider_source(session, config, in_background=in_background), sleep=sleep)
         return create_provider(provider_kind(session.provider, config), source)
     except RecordingBroken as error:
         raise ProviderUnavailable(str(error), "Mend the recording and continue.") from None
@@ -273,12 +253,13 @@ def server_provider(config: Config, name: str, chosen: JsonObject | None = None)
     return create_provider(provider_kind(name, config), source)
 
 
-def _provider_source(session: Session, config: Config) -> ProviderSource:
+def _provider_source(session: Session, config: Config, *, in_background: bool) -> ProviderSource:
     if plays_recording(session.provider, config):
         return ProviderSource(recording=_session_recording(session))
     if not has_server(session.provider, config):
         return ProviderSource()
-    endpoint = endpoint_of(config, session.provider, _session_endpoint_settings(session, session.provider))
+    chosen = _session_endpoint_settings(session, session.provider)
+    endpoint = endpoint_of(config, session.provider, chosen, in_background=in_background)
     return ProviderSource(endpoint=_with_persona_temperature(endpoint, session))
 
 
@@ -399,7 +380,7 @@ def _selected_provider(config: Config, wish: ModelPreference) -> str:
         raise NoModelSelected(
             "Several providers are set up.", f"Name one with --provider: {', '.join(usable)}.", is_misuse=True
         )
-    remedy = "Name an address with --base-url URL, or set up a provider in config.json (README, Models)."
+    remedy = "Name an address with --base-url URL, or add a provider: workbench providers list."
     raise NoModelSelected("No provider is named.", remedy, is_misuse=True)
 
 
@@ -507,7 +488,7 @@ def model_named(
     providers = _providers_to_ask(config, session)
     if not providers:
         why = "No provider that can be asked is set up."
-        raise SessionRefused(_MODEL_UNCHANGED, why, "Set one up in config.json (README, Models).")
+        raise SessionRefused(_MODEL_UNCHANGED, why, "workbench providers list shows what can be added.")
     head, _, rest = wanted.partition("/")
     if rest and head in providers:
         return _checked_model(config, session, head, rest, listing)
@@ -586,12 +567,13 @@ def _models_in_settings(config: Config, name: str) -> tuple[str, ...]:
     provider = config.providers.get(name)
     named = (
         provider.model if provider else None,
-        config.default_model if _is_default_provider(config, name) else None,
+        config.default_model if is_default_provider(config, name) else None,
     )
     return tuple(model for model in named if model)
 
 
-def _is_default_provider(config: Config, name: str) -> bool:
+def is_default_provider(config: Config, name: str) -> bool:
+    """Return whether new sessions ask a provider: the named default, else the only one there is."""
     return config.default_provider == name or (
         not config.default_provider and usable_providers(config) == (name,)
     )
