@@ -258,6 +258,9 @@ def _call_rows(event: Event, body: e.CallBody, look: RowLookup) -> tuple[Row, ..
             return (replace(call, started_at=event.at),) if call else ()
         case e.CallFinished():
             return _call_finished(event, body, look)
+        case e.CallRepeated(times=times):
+            repeated = look.call(event.call_id or "")
+            return (replace(repeated, repeats=times),) if repeated else ()
         case e.ProcessStarted() | e.OutputStreamed() | e.FileChanged():
             return ()
 

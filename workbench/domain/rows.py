@@ -102,6 +102,8 @@ class Call(Struct, frozen=True, kw_only=True):
     duration_ms: int | None = None
     output_bytes: int = 0
     replaced_by: str | None = None
+    repeats: int = 0
+    """How often the same call ended so in its turn; 0 where nobody noted a repetition."""
 
 
 class Action(Struct, frozen=True, kw_only=True):

@@ -259,6 +259,8 @@ FAULT_POINTS: Final[dict[str, str]] = {
     "call.released": "The command was let go.",
     "call.finished_effect": "The effect is done and call.finished is not recorded.",
     "call.finished": "call.finished is committed.",
+    "call.before_repeated": "A call repeated itself and that is not recorded yet.",
+    "call.repeated": "call.repeated is committed.",
     "tree.copied": "A folder is copied beside its place in a workspace and not renamed.",
     "run.started": "run.started is committed and no step was looked at.",
     "step.before_running": "A step is prepared and its move to running is not committed.",

@@ -26,6 +26,7 @@ from workbench.agents.planner import (
     Execute,
     Gate,
     Initialize,
+    NoteRepetition,
     Pause,
     RecoverCall,
     Refresh,
@@ -45,6 +46,7 @@ from workbench.domain.events import (
     ActionBecameStale,
     ActionCancelled,
     CallFinished,
+    CallRepeated,
     ErrorRaised,
     Event,
     InterruptRequested,
@@ -144,6 +146,8 @@ class SessionRunner:
             max_rounds=min(config.limits.max_turns, int(wanted) if wanted else config.limits.max_turns),
             on_expiry=config.approvals.on_expiry,
             read_only_tools=frozenset(reading),
+            repeats_noted=config.limits.repeats_noted,
+            repeats_paused=config.limits.repeats_paused,
             most_tokens=self.writer.context.constraints.most_tokens,
         )
 
@@ -218,6 +222,8 @@ class SessionRunner:
                 return self._execute(effect.call_id)
             case RecoverCall():
                 return recover_call(self.writer, effect.call_id)
+            case NoteRepetition():
+                return self._note_repetition(effect)
             case StopCall():
                 return self._stop_call(effect.call_id)
             case StopModel():
@@ -263,6 +269,11 @@ class SessionRunner:
             await execute_call(self.writer, call_id, stop)
         finally:
             self._stops.pop(call_id, None)
+
+    async def _note_repetition(self, effect: NoteRepetition) -> None:
+        fault_point("call.before_repeated")
+        await self.writer.append(self._call_event(CallRepeated(times=effect.times), effect.call_id))
+        fault_point("call.repeated")
 
     async def _stop_call(self, call_id: str) -> None:
         stop = self._stops.get(call_id)
