@@ -215,7 +215,7 @@ _COUNTED_STATES: Final = frozenset({"succeeded", "failed", "rejected"})
 
 
 def result_digest(call: TurnCall) -> str | None:
-    """Return a digest of what a model is told of a settled call; None for a call that cannot repeat itself."""
+    """Return a digest of what a model is told of a settled call; None for one that does not count."""
     if not call.key or call.state not in _COUNTED_STATES:
         return None
     finished = call.finished

@@ -1,4 +1,4 @@
-"""Count how often the same call of a turn ended the same way while nothing changed in between: a pure fold."""
+"""Count how often the same call of a turn ended the same way while nothing changed in between."""
 
 # What starts the count again: another result of the call; a written file; and anything else that may have
 # changed the workspace, which is a command or an act that was not seen with this result before. So a

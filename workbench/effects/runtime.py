@@ -252,6 +252,8 @@ FAULT_POINTS: Final[dict[str, str]] = {
     "call.before_gate": "A call is pending and the gate was not asked.",
     "call.before_propose": "The gate has answered and nothing is proposed yet.",
     "call.proposed": "The proposal and its action are committed.",
+    "read.before_release": "A waiting read is allowed by a grant and that is not recorded yet.",
+    "read.released": "The question of a read is withdrawn and its call allowed, in one transaction.",
     "call.before_executing": "The call is approved and checked again, not yet marked as executing.",
     "call.executing": "The call is durably marked as executing and nothing was done.",
     "call.started": "The command's process is prepared and process.started is not recorded.",

@@ -62,6 +62,7 @@ from workbench.host.driver_context import DriverContext, OnEvents, SessionWriter
 from workbench.host.executor import execute_call
 from workbench.host.gate_runner import gate_call, propose_anew, propose_undo, reopen_action
 from workbench.host.model_call import ModelCall
+from workbench.host.waiting_reads import WaitingReads
 from workbench.journal.decisions import expire_due_actions
 from workbench.journal.errors import GuardFailed, JournalError, LeaseLost
 from workbench.journal.leases import DriverIdentity, lease_guard, release_lease, take_lease
@@ -374,10 +375,13 @@ async def drive_session(
     outcome = _LastOutcome(on_events)
     runner = SessionRunner(SessionWriter(context, session_id, lease_guard(lease)), outcome.see)
 
+    reads = WaitingReads(runner.writer)
+
     async def tick() -> None:
         expire_due_actions(context.journal)
         await mark_stale_actions(runner.writer, runner.state)
         await stop_long_turn(runner.writer, runner.state)
+        await reads.release_allowed(runner.state)
 
     try:
         expire_due_actions(context.journal)

@@ -183,6 +183,8 @@ def decided_by_text(call: Call) -> str:
     """Return who let a call pass or did not: `§ R3`, `you`, `auto`, `asks`, `the gate`."""
     if call.rule is not None:
         return f"§ {call.rule}"
+    if call.approval_method == "auto":
+        return "auto"
     if call.action_id is not None:
         return {"pending": "asks", "expired": "nobody", "cancelled": ""}.get(call.state, "you")
     return {"rejected": "the gate", "pending": "", "cancelled": ""}.get(call.state, "auto")
