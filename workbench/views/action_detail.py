@@ -41,8 +41,10 @@ from workbench.views.trust_question import (
     TRUST_ANSWERED,
     TRUST_SENTENCE,
     NamedList,
+    QuestionCounts,
     has_trust_facts,
     trust_acts,
+    trust_choice_notes,
     trust_files,
 )
 
@@ -114,6 +116,8 @@ class ActionDetail(Struct, frozen=True, kw_only=True):
     """Name and raw text of every parameter that neither the diff nor the command shows."""
     prompt: str | None = None
     choices: tuple[Choice, ...] = ()
+    choice_notes: Mapping[str, str] = {}
+    """What a choice leads to, by its key."""
     chosen: str | None = None
     subject: tuple[tuple[str, str], ...] = ()
     acts: tuple[NamedList, ...] = ()
@@ -209,6 +213,13 @@ def action_detail(
         must_see_all=_must_see_all(action, files), successor=action.successor,
         why_asked=_why_asked(action, verdict), why_no_rule=_why_no_rule(verdict), parts=parts,
     ))  # fmt: skip
+
+
+def with_choice_notes(detail: ActionDetail | None, counts: QuestionCounts | None) -> ActionDetail | None:
+    """Return a trust question that waits with what each answer asks about; others as they are."""
+    if detail is None or detail.kind != "trust" or not detail.is_pending:
+        return detail
+    return replace(detail, choice_notes=trust_choice_notes(counts))
 
 
 def _with_trust_lists(opened: ActionOpened, detail: ActionDetail) -> ActionDetail:
