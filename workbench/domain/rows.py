@@ -17,6 +17,7 @@ from workbench.domain.machines import (
     StepStateName,
 )
 from workbench.domain.values import (
+    RELEASED_PREFIX,
     ActionKind,
     ApprovalMethod,
     BlobRef,
@@ -145,6 +146,11 @@ class Action(Struct, frozen=True, kw_only=True):
     subject: JsonObject = field(default_factory=dict[str, Json])
     seen: SeenExtent | None = None
     """How much of an approved one was drawn before; None where nobody noted it."""
+
+
+def is_released(action: Action) -> bool:
+    """Return whether a read's question was withdrawn because a later grant allows the read."""
+    return action.state == "cancelled" and (action.reason or "").startswith(RELEASED_PREFIX)
 
 
 class Rule(Struct, frozen=True, kw_only=True):

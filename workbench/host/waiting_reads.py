@@ -27,7 +27,7 @@ from workbench.agents.state import TurnState
 from workbench.domain.events import ActionCancelled
 from workbench.domain.machines import IllegalMoveError
 from workbench.domain.rows import Action
-from workbench.domain.values import GateVerdict
+from workbench.domain.values import RELEASED_PREFIX, GateVerdict
 from workbench.effects.runtime import fault_point
 from workbench.host.call_context import read_call_record
 from workbench.host.driver_context import CallBytesMissing, SessionWriter
@@ -35,9 +35,9 @@ from workbench.host.gate_runner import judge_and_propose, proposal_events, reche
 from workbench.journal.errors import GuardFailed
 
 _RELEASE_REASONS: Final = {
-    "trust": "allowed: you let agents read here",
-    "session": "allowed: this session may read without asking",
-    "approvals.read_only": "allowed: your settings let agents read",
+    "trust": "you let agents read here",
+    "session": "this session may read without asking",
+    "approvals.read_only": "your settings let agents read",
 }
 
 
@@ -107,5 +107,5 @@ async def _release_if_allowed(writer: SessionWriter, action: Action, call_id: st
 def release_reason(verdict: GateVerdict) -> str:
     """Return why a waiting read needs no answer any more."""
     if verdict.rule:
-        return f"allowed: rule {verdict.rule} covers it now"
-    return _RELEASE_REASONS.get(verdict.by, "allowed: your settings cover it now")
+        return f"{RELEASED_PREFIX}rule {verdict.rule} covers it now"
+    return RELEASED_PREFIX + _RELEASE_REASONS.get(verdict.by, "your settings cover it now")

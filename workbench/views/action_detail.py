@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from workbench.domain.events import ActionOpened, CallFinished
 from workbench.domain.machines import ActionState
-from workbench.domain.rows import Action, Call, Session
+from workbench.domain.rows import Action, Call, Session, is_released
 from workbench.domain.values import (
     MAX_EXTENSIONS,
     ActionKind,
@@ -385,6 +385,9 @@ def _status_sentences(action: Action, *, is_own_text: bool) -> tuple[str, ...]:
         own = "a text of their own" if by != "you" else "your own text"
         return (f"By {by}{decision_route_text(action.decided_by)}, with {own}.",
                 "Below is what was proposed, not what was written.")  # fmt: skip
+    if is_released(action):
+        reason = one_line(action.reason or "", 200)
+        return (f"{reason[:1].upper()}{reason[1:]}.",)
     why = f": “{one_line(action.reason, 200)}”" if action.reason else "."
     why += SEEN_SENTENCES.get(action.seen, "") if action.state == "approved" else ""
     by = decider_name(action.decided_by) + decision_route_text(action.decided_by)

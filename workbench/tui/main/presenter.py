@@ -356,6 +356,8 @@ class Presenter(SessionPresenter):
             self.conversation(frozenset(changed.blocks if is_end else ()))
         if changed.has_calls or changed.actions:
             self.tools()
+        if changed.has_grants:
+            self._context.tasks.read_asks()
         if changed.has_sessions:
             self.composer()
         if changed.runs or (changed.actions and self.state.runs.rows):
