@@ -283,7 +283,10 @@ def closing_lines(session: Session, tally: RunTally, ending: RunEnding) -> list[
     if tally.outcome == "limit":
         return [f"Stopped at a limit. {sentence(tally.detail)} {goes_on}"]
     if tally.outcome == "loop":
-        more = f"workbench run --session {session.id} continues it."
+        more = (
+            f"workbench run --session {session.id} continues it,"
+            f" workbench sessions stop {session.id} stops it."
+        )
         return [f"Paused: the agent repeats the same call and gets the same result. {more}"]
     if tally.outcome == "interrupted":
         return [f"Stopped by somebody else. {goes_on}"]
