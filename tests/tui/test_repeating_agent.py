@@ -5,11 +5,14 @@ import pytest
 from tests.support.stage import Stage, call, exchange, recording, text
 from tests.tui.screens import FILES, play, staged
 from workbench.cli.screen import load_config
-from workbench.domain.events import ContinueRequested, InterruptRequested
+from workbench.domain.events import CallRepeated, ContinueRequested, Event, InterruptRequested
+from workbench.domain.values import Actor
 from workbench.effects.runtime import ManualClock
 from workbench.host.workspace_trust import asked_tools
 from workbench.journal.session_queries import undecided_calls_by_tool
+from workbench.views.event_text import event_line
 from workbench.views.status_icons import action_status
+from workbench.views.timeline import mark_for
 from workbench.views.tools import ToolRow
 from workbench.views.trust_question import QuestionCounts, trust_choice_notes
 
@@ -117,3 +120,11 @@ def test_a_released_read_is_called_allowed(tmp_path, monkeypatch):
         assert "Allowed: you let agents read here." in shown.text
 
     play(stage, body, size=(160, 48))
+
+
+def test_a_replay_has_a_mark_for_it_and_lists_say_it():
+    event = Event(
+        id="e", session_id="s", at=1, actor=Actor(kind="host"), body=CallRepeated(times=3), call_id="c"
+    )
+    assert mark_for(event.kind, None) == ("error", "partly")
+    assert event_line(event, None, None) == "a call: same call, same result, 3 times"
