@@ -128,3 +128,16 @@ def test_a_replay_has_a_mark_for_it_and_lists_say_it():
     )
     assert mark_for(event.kind, None) == ("error", "partly")
     assert event_line(event, None, None) == "a call: same call, same result, 3 times"
+
+
+def test_the_mode_is_read_again_when_a_grant_comes_from_elsewhere(tmp_path):
+    stage, modes = staged(tmp_path, recording(exchange(text("Done.")))), ["every tool"]
+
+    async def body(shown):
+        assert "asks before every tool" in shown.text
+        modes.append("all but reads")
+        stage.trust(read=True)
+        await shown.look()
+        assert "asks before all but reads" in shown.text
+
+    play(stage, body, goes_to_queue=False, approval_setting=lambda: (modes[-1], 0))

@@ -26,10 +26,10 @@ def asking(staged, *calls, **more):
     return stage
 
 
-def rule(pattern="Read(a.txt)", scope="workspace", stage=None):
+def rule(pattern, tool, stage):
     return events.RuleAdded(
-        rule="", effect="allow", origin="user", scope=scope, tool="read_file", pattern_kind="glob",
-        pattern=pattern, description="reads", scope_id=str(stage.workspace),
+        rule="", effect="allow", origin="user", scope="workspace", tool=tool, pattern_kind="glob",
+        pattern=pattern, description="is harmless", scope_id=str(stage.workspace),
     )  # fmt: skip
 
 
@@ -38,7 +38,7 @@ def trusts(stage):
 
 
 def adds_a_rule(stage):
-    add_rule(stage.journal, rule(stage=stage), USER)
+    add_rule(stage.journal, rule("Read(a.txt)", "read_file", stage), USER)
 
 
 def changes_the_mode(stage):
@@ -97,12 +97,11 @@ def test_a_grant_that_comes_later_releases_a_read(staged, grant, why, by_rule):
 def test_only_reads_are_released_and_all_else_waits_for_its_human(staged):
     stage = asking(staged, READ, WRITE, RUN)
     trusts(stage)
-    add_rule(stage.journal, events.RuleAdded(
-        rule="", effect="allow", origin="user", scope="workspace", tool="create_file", pattern_kind="glob",
-        pattern="Write(n.txt)", description="writes", scope_id=str(stage.workspace)), USER)  # fmt: skip
-    stage.drive(lambda progress: len(progress.waiting) == 2)
+    for tool, pattern in (("create_file", "Write(n.txt)"), ("run_in_terminal", "Bash(ls)")):
+        add_rule(stage.journal, rule(pattern, tool, stage), USER)
+    judged(stage)
     assert {row.tool: row.state for row in stage.calls().values()} == {
-        "read_file": "succeeded", "create_file": "pending", "run_in_terminal": "pending",
+        "read_file": "approved", "create_file": "pending", "run_in_terminal": "pending",
     }  # fmt: skip
 
 
@@ -147,6 +146,8 @@ def test_hooks_of_a_workspace_that_is_trusted_now_are_asked_first(staged):
         '{"config_version": 1, "hooks": {"PreToolUse": [{"matcher": "*", "command": "exit 2"}]}}'
     )
     trusts(stage)
+    judged(stage)
+    changes_the_mode(stage)
     judged(stage)
     assert [action.state for action in stage.waiting()] == ["pending"]
     assert [hook.blocked for hook in stage.bodies(events.HookRan)] == [True]
