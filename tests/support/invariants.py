@@ -93,6 +93,8 @@ def _nothing_unapproved(stage):
         match event.body:
             case events.ActionOpened():
                 asked.add(event.call_id)
+            case events.CallProposed(tool="read_file", verdict=verdict) if verdict.outcome == "allowed":
+                asked.discard(event.call_id)  # a read, and only a read, is released by a later grant
             case events.ActionApproved():
                 approved[event.call_id] = event.body.result_digest
             case events.CallExecuting() if event.call_id in asked:

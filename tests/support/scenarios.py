@@ -11,7 +11,7 @@ from tests.support.stage import USER, call, exchange, recording, text
 from workbench.changes.diff import FileChange
 from workbench.domain import events
 from workbench.domain.values import ToolDescriptor, ToolExample
-from workbench.host import driver_context, session_requests
+from workbench.host import driver_context, session_requests, workspace_trust
 from workbench.journal.decisions import expire_due_actions
 from workbench.tools.execution import RunInTerminal
 from workbench.tools.file_edit import CreateFile, ReplaceString
@@ -134,6 +134,12 @@ def _behind_the_back(stage, progress):
             session_requests.request_refresh(stage.journal, action.id, USER)
 
 
+def lets_read(stage, progress):
+    """Let agents read in the workspace, once, and answer nothing."""
+    if not workspace_trust.is_trusted(stage.journal, str(stage.workspace)):
+        stage.trust(read=True)
+
+
 RULE = {"id": "r1", "tool_name": "create_file", "param_pattern": "n\\.txt", "description": "notes"}
 
 
@@ -193,6 +199,23 @@ SCENARIOS = {
             name="read",
             script=asked(call("c1", "read_file", path="a.txt")),
             files={"a.txt": "a\n"},
+            prepare=lambda stage: stage.trust(read=True),
+        ),
+        Scenario(
+            name="released-read",
+            script=asked(call("c1", "read_file", path="a.txt")),
+            files={"a.txt": "a\n"},
+            answer=lets_read,
+            tick=0.01,
+        ),
+        Scenario(
+            name="repeated-read",
+            script=recording(
+                *(exchange(call(f"c{n}", "read_file", path="a.txt")) for n in (1, 2, 3)),
+                exchange(text("done")),
+            ),
+            files={"a.txt": "a\n"},
+            config={"limits": {"repeats_noted": 2, "repeats_paused": 3}},
             prepare=lambda stage: stage.trust(read=True),
         ),
         Scenario(

@@ -26,7 +26,7 @@ PACKAGE = str(Path(workbench.__file__).parent)
 MOST = {
     # Flow: files, functions.
     "a key until its decision leaves the screen": (17, 65),
-    "a decision until the file is written and the turn has ended": (51, 590),
+    "a decision until the file is written and the turn has ended": (53, 590),
     "an event in the journal until its row is drawn": (64, 770),
     "a step due until it is completed": (35, 250),
 }

@@ -22,6 +22,10 @@ class TurnLimits(Struct, frozen=True, kw_only=True):
     on_expiry: Literal["pause", "continue"] = "pause"
     read_only_tools: frozenset[str] = frozenset()
     """Ids and wire names of tools whose calls may run beside each other."""
+    repeats_noted: int = 0
+    """How often a call may end the same way until the model is told; 0 is never."""
+    repeats_paused: int = 0
+    """How often until the turn is paused; 0 is never."""
     most_tokens: int = 0
     """Tokens of one model call after which the turn ends, its conversation being full; 0 is no limit."""
 
@@ -58,6 +62,13 @@ class RecoverCall(Struct, frozen=True, kw_only=True):
     """Find out how a call ended that was executing when its driver died; never run it again."""
 
     call_id: str
+
+
+class NoteRepetition(Struct, frozen=True, kw_only=True):
+    """Append that a call ended once more as it had ended before."""
+
+    call_id: str
+    times: int
 
 
 class StopCall(Struct, frozen=True, kw_only=True):
@@ -117,6 +128,7 @@ Effect = (
     | Gate
     | Execute
     | RecoverCall
+    | NoteRepetition
     | StopCall
     | StopModel
     | Withdraw
@@ -136,6 +148,7 @@ def due_effects(state: TurnState, limits: TurnLimits) -> tuple[Effect, ...]:
         return (Initialize(),)
     due = (
         *_recovery_effects(state),
+        *_repetition_effects(state, limits),
         *_stop_effects(state),
         *_proposal_effects(state),
         *_execution_effects(state, limits),
@@ -150,6 +163,20 @@ def _recovery_effects(state: TurnState) -> Iterator[Effect]:
     for call in state.every_call():
         if call.is_orphaned:
             yield RecoverCall(call_id=call.id)
+
+
+def _repetition_effects(state: TurnState, limits: TurnLimits) -> Iterator[Effect]:
+    """Yield what the model is to be told of its calls before it is asked again."""
+    if not state.is_active:
+        return
+    first = min((limit for limit in (limits.repeats_noted, limits.repeats_paused) if limit), default=0)
+    for call in state.calls:
+        if first and call.times >= first and not call.repeats:
+            yield NoteRepetition(call_id=call.id, times=call.times)
+
+
+def _is_looping(state: TurnState, limits: TurnLimits) -> bool:
+    return bool(limits.repeats_paused) and any(call.times >= limits.repeats_paused for call in state.calls)
 
 
 def _stop_effects(state: TurnState) -> Iterator[Effect]:
@@ -252,6 +279,10 @@ def _advance_effects(state: TurnState, turn: Turn, limits: TurnLimits) -> Iterat
         return
     elif state.is_held:
         yield from _pause_effects(state)
+    elif any(_repetition_effects(state, limits)):
+        return
+    elif _is_looping(state, limits):
+        yield Pause(reason="loop")
     elif not state.is_undoing:
         yield CallModel(turn_id=turn.id, round=turn.round + (turn.phase == "answered"))
 

@@ -8,6 +8,7 @@ from typing import Final, cast
 
 from msgspec import Struct
 
+from workbench.agents.repetition import repetition_digest, repetition_note
 from workbench.agents.state import (
     ConversationHistory,
     ModelReply,
@@ -161,6 +162,8 @@ class _MessageWriter(Struct, frozen=True, kw_only=True):
         finished = call.finished
         output = self.exact(finished.preview, finished.result_ref) if finished else ""
         text, outcome = call_result(call, output)
+        if call.repeats:
+            text = _joined_lines(text, repetition_note(call.repeats))
         return Message(role="tool", content=text, tool_call_id=provider_call_id, outcome=outcome)
 
     def exact(self, recorded: str, ref: BlobRef | None) -> str:
@@ -206,6 +209,18 @@ def call_result(call: TurnCall, output: str = "") -> CallResult:
             return _unknown_outcome_text(), "interrupted"
         case "pending" | "approved":
             return f"Cancelled: the turn ended before it began. {NOTHING_DONE}", "cancelled"
+
+
+_COUNTED_STATES: Final = frozenset({"succeeded", "failed", "rejected"})
+
+
+def result_digest(call: TurnCall) -> str | None:
+    """Return a digest of what a model is told of a settled call; None for one that does not count."""
+    if not call.key or call.state not in _COUNTED_STATES:
+        return None
+    finished = call.finished
+    told, _ = call_result(call, finished.preview if finished else "")
+    return repetition_digest(call.state, told, finished.result_ref if finished else None)
 
 
 def undo_note(undone: Sequence[UndoneChange], wire_names: Callable[[str], str] = str) -> str:

@@ -9,6 +9,8 @@ from typing import cast
 
 from msgspec.structs import replace
 
+from workbench.agents.prompt import result_digest
+from workbench.agents.repetition import NOTHING_COUNTED, repetition_digest
 from workbench.agents.state import (
     ConversationHistory,
     ModelReply,
@@ -30,12 +32,15 @@ from workbench.domain.events import (
     CallExecuting,
     CallFinished,
     CallProposed,
+    CallRepeated,
     ContinueRequested,
     ErrorRaised,
     Event,
+    FileChanged,
     InterruptRequested,
     LeaseReleased,
     LeaseTaken,
+    ProcessStarted,
     PromptSubmitted,
     RefreshRequested,
     ReplyCompleted,
@@ -48,7 +53,9 @@ from workbench.domain.events import (
 from workbench.domain.machines import CALL_MOVES, SESSION_MOVES, CallState, PauseReason, may_move
 from workbench.domain.values import UNDO_TOOL, Body, ReplyCall
 
-HUMAN_ENDED_PAUSES: frozenset[PauseReason] = frozenset({"user", "host lost", "unattended", "limit reached"})
+HUMAN_ENDED_PAUSES: frozenset[PauseReason] = frozenset(
+    {"user", "host lost", "unattended", "limit reached", "loop"}
+)
 """Pauses that only a human ends."""
 _PAUSE_AFTER_OUTCOME: dict[str, PauseReason] = {
     "interrupted": "user",
@@ -146,7 +153,9 @@ def _continue_requested(state: TurnState, event: Event) -> TurnState:
 
 
 def _human_spoke(state: TurnState) -> TurnState:
-    turn = state.turn and replace(state.turn, is_followed=state.turn.is_interrupted)
+    turn = state.turn
+    turn = turn and replace(turn, is_followed=turn.is_interrupted, ended_calls=NOTHING_COUNTED)
+    state = _with_every_call(state, lambda call: replace(call, times=0) if call.times else call)
     return replace(state, turn=turn, is_held=False, is_lost=False)
 
 
@@ -258,10 +267,10 @@ def _call_proposed(state: TurnState, event: Event) -> TurnState:
         return replace(
             call, tool=body.tool, verdict=body.verdict, state=after,
             revision=call.revision + 1, on_top_of=_base_revisions(state, body.on_top_of), undoes=undoes,
-            plan=plan,
+            plan=plan, key=repetition_digest(body.tool, body.parameters, body.parameters_ref),
         )  # fmt: skip
 
-    return _with_call(state, event.call_id, change)
+    return _with_counted_call(_with_call(state, event.call_id, change), event.call_id)
 
 
 def _undone_call_id(state: TurnState, body: CallProposed) -> str:
@@ -296,10 +305,15 @@ def _call_executing(state: TurnState, event: Event) -> TurnState:
     )
 
 
+def _process_started(state: TurnState, event: Event) -> TurnState:
+    return _with_call(state, event.call_id, lambda c: replace(c, has_process=True))
+
+
 def _call_finished(state: TurnState, event: Event) -> TurnState:
     body = cast("CallFinished", event.body)
     call = state.call(event.call_id)
     after = _with_call_state(state, call, body.state, lambda c: replace(c, finished=body))
+    after = after if after is state else _with_counted_call(after, event.call_id)
     if after is state or call is None or call.tool != UNDO_TOOL or body.state != "succeeded":
         return after
     return replace(after, notes=(*after.notes, _undone_change(after, call, body)))
@@ -312,6 +326,27 @@ def _undone_change(state: TurnState, call: TurnCall, body: CallFinished) -> Undo
         removed=tuple(plan.path for plan in call.plan if plan.after is None),
         provider_call_id=undone.provider_call_id if undone else "", tool=undone.tool if undone else "",
     )  # fmt: skip
+
+
+def _with_counted_call(state: TurnState, call_id: str | None) -> TurnState:
+    """Count a call of the newest reply that is settled now."""
+    call = next((call for call in state.calls if call.id == call_id and call.is_settled), None)
+    result = result_digest(call) if call else None
+    if state.turn is None or call is None or result is None:
+        return state
+    counted = state.turn.ended_calls.with_call(call.key, result, may_change=call.has_process)
+    state = replace(state, turn=replace(state.turn, ended_calls=counted))
+    return _with_call(state, call.id, lambda c: replace(c, times=counted.times(c.key)))
+
+
+def _file_changed(state: TurnState, event: Event) -> TurnState:
+    del event
+    return replace(state, turn=state.turn and replace(state.turn, ended_calls=NOTHING_COUNTED))
+
+
+def _call_repeated(state: TurnState, event: Event) -> TurnState:
+    body = cast("CallRepeated", event.body)
+    return _with_call(state, event.call_id, lambda c: replace(c, repeats=body.times))
 
 
 def _with_call_state(
@@ -357,7 +392,8 @@ def _action_approved(state: TurnState, event: Event) -> TurnState:
 def _action_rejected(state: TurnState, event: Event) -> TurnState:
     body = cast("ActionRejected", event.body)
     call = state.call_of(event.action_id)
-    return _with_call_state(state, call, "rejected", lambda c: replace(c, rejection=body))
+    after = _with_call_state(state, call, "rejected", lambda c: replace(c, rejection=body))
+    return _with_counted_call(after, call.id if call else None)
 
 
 def _action_expired(state: TurnState, event: Event) -> TurnState:
@@ -398,7 +434,10 @@ _HANDLERS: dict[type[Body], _Handler] = {
     TurnEnded: _turn_ended,
     CallProposed: _call_proposed,
     CallExecuting: _call_executing,
+    ProcessStarted: _process_started,
     CallFinished: _call_finished,
+    CallRepeated: _call_repeated,
+    FileChanged: _file_changed,
     ActionOpened: _action_opened,
     ActionApproved: _action_approved,
     ActionRejected: _action_rejected,

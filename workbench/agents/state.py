@@ -5,6 +5,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from workbench.agents.repetition import NOTHING_COUNTED, RepetitionCount
 from workbench.domain.events import (
     ActionApproved,
     ActionRejected,
@@ -76,9 +77,17 @@ class TurnCall(Struct, frozen=True, kw_only=True):
     is_orphaned: bool = False
     """It was executing when its driver was lost."""
     has_begun: bool = False
+    has_process: bool = False
+    """It started a command, which may have changed files that nobody noted."""
     approval: ActionApproved | None = None
     rejection: ActionRejected | None = None
     finished: CallFinished | None = None
+    key: str = ""
+    """Names tool and parameters, once the gate has spoken."""
+    times: int = 0
+    """How often it ended so since something changed or the human spoke; 0 until it is settled."""
+    repeats: int = 0
+    """`times` as it was noted for the model; 0 where nothing was."""
 
     @property
     def is_settled(self) -> bool:
@@ -143,6 +152,7 @@ class Turn(Struct, frozen=True, kw_only=True):
     """Microseconds that it has worked, without what `working_since` adds."""
     working_since: int | None = None
     """When its clock was started; None while it stands."""
+    ended_calls: RepetitionCount = NOTHING_COUNTED
     takes_prompts: bool = False
     """A prompt resumed the lost turn: what waits joins its next model call."""
 

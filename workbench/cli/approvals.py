@@ -120,7 +120,7 @@ def _refusal_reasons(journal: Journal, action: Action, result: DecisionResult) -
             f"{successor} stands in for it",
             f"workbench approvals show {successor} shows that one",
         ),
-        "cancelled": ("it was withdrawn", show),
+        "cancelled": (f"it was withdrawn{f' ({now.reason})' if now.reason else ''}", show),
         "stale": (
             f"changed since it was proposed: {paths}",
             f"workbench approvals refresh {action.id} makes the new diff",

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from workbench.cli.local_backend_sessions import LocalLibrary
     from workbench.config.types import Config
     from workbench.host.model_selection import SelectedModel
+    from workbench.views.trust_question import QuestionCounts
 
 MOST_FILES = 20_000
 MOST_PROMPTS = 200
@@ -244,6 +245,11 @@ class LocalBackend(Backend):
         with self._journal.snapshot() as database:
             return count_in_other_workspaces(database, self._workspace)
 
+    def question_counts(self) -> "QuestionCounts | None":
+        from workbench.cli.local_backend_parts import read_question_counts
+
+        return read_question_counts(self._journal)
+
     def fork(self, request: ForkRequest) -> str:
         from workbench.cli.local_backend_sessions import fork_at_moment
 
@@ -267,17 +273,17 @@ class LocalBackend(Backend):
         return str(self._home.path / USER_CONFIG_FILE)
 
     def approval_setting(self) -> tuple[str, int]:
-        from workbench.host.workspace_trust import has_read_grant
+        from workbench.host.workspace_trust import asked_tools
         from workbench.policy.rules import RuleMoment, rules_in_force
 
-        reads = self._config().approvals.read_only == "auto" or has_read_grant(self._journal, self._workspace)
+        asks = asked_tools(self._journal, self._workspace, self._config())
         if wished := self._next_session.members.get("reads"):
-            reads = wished == "reads"
+            asks = "all but reads" if wished == "reads" else "every tool"
         moment = RuleMoment(
             session_id="", workspace=self._workspace, run_id=None, now=self._journal.clock.now()
         )
         rules = rules_in_force("allow", self._journal.rules(), moment)
-        return "all but reads" if reads else "every tool", len(rules)
+        return asks, len(rules)
 
     def requires_seen(self) -> bool:
         return self._config().approvals.require_seen

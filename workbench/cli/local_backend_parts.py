@@ -23,6 +23,7 @@ from workbench.views.pipeline import (
     PipelineChoice,
     PlannedStep,
 )
+from workbench.views.trust_question import QuestionCounts
 
 if TYPE_CHECKING:
     from workbench.config.types import ApprovalPattern, Config
@@ -33,6 +34,21 @@ if TYPE_CHECKING:
 
 _LONGEST_STEP_TEXT: Final = 300
 _LONGEST_HINT: Final = 200
+
+
+def read_question_counts(journal: Journal) -> QuestionCounts | None:
+    """Count the newest own calls by what would have been asked about."""
+    from workbench.tools.registry import tool_registry
+
+    with journal.snapshot() as database:
+        by_tool = session_queries.undecided_calls_by_tool(database)
+    reads = {tool.id for tool in tool_registry().descriptors().values() if tool.capability == "read"}
+    every = sum(by_tool.values())
+    if not every:
+        return None
+    return QuestionCounts(
+        every=every, all_but_reads=every - sum(n for tool, n in by_tool.items() if tool in reads)
+    )
 
 
 class LocalRuns(RunBackend):

@@ -300,6 +300,12 @@ def closing_lines(session: Session, tally: RunTally, ending: RunEnding) -> list[
         return [f"Nobody answered in time. Nothing was done. {goes_on}"]
     if tally.outcome == "limit":
         return [f"Stopped at a limit. {sentence(tally.detail)} {goes_on}"]
+    if tally.outcome == "loop":
+        more = (
+            f"workbench run --session {session.id} continues it,"
+            f" workbench sessions stop {session.id} stops it."
+        )
+        return [f"Paused: the agent repeats the same call and gets the same result. {more}"]
     if tally.outcome == "interrupted":
         return [f"Stopped by somebody else. {goes_on}"]
     return []
@@ -405,7 +411,7 @@ class Follower:
         expire_due_actions(self._journal)
         self._catch_up()
         self._consumer.require_listener()
-        if self._is_idle():
+        if self._is_idle() or self._is_looping():
             return "interrupted" if self._interruption.is_wanted else "finished"
         if self._interruption.is_wanted:
             self._interruption.pass_on(self._state.turn.id if self._state.turn else None)
@@ -428,6 +434,9 @@ class Follower:
     def _is_idle(self) -> bool:
         state = self._state
         return state.turn is None and not state.waiting and not state.wants_turn
+
+    def _is_looping(self) -> bool:
+        return self._state.is_held and self._state.pause == "loop" and not self._interruption.is_wanted
 
     def _is_resting(self) -> bool:
         calls = self._journal.calls(self._consumer.session_id, states=("pending", "approved", "executing"))

@@ -26,7 +26,15 @@ from workbench.cli.rows import (
     waiting_lines,
 )
 from workbench.domain import events as e
-from workbench.domain.events import CallProposed, ErrorRaised, Event, FileChanged, ReplyCompleted, TurnEnded
+from workbench.domain.events import (
+    CallProposed,
+    ErrorRaised,
+    Event,
+    FileChanged,
+    ReplyCompleted,
+    SessionStatusChanged,
+    TurnEnded,
+)
 from workbench.domain.rows import Action, Call, Session
 from workbench.journal.journal import Journal
 from workbench.text.safe import one_line
@@ -191,7 +199,7 @@ class RunTally(Struct):
 
     reply: str = ""
     outcome: str | None = None
-    """Of the newest turn that ended."""
+    """Of the newest turn that ended; `loop` where it is paused because the agent repeats itself."""
     detail: str = ""
     error: JsonFields | None = None
     """What went wrong last in the turn that ended with an error."""
@@ -211,6 +219,8 @@ class RunTally(Struct):
                 case TurnEnded() as body:
                     self.outcome, self.detail = body.outcome, body.detail
                     self.error = self.error if body.outcome == "error" else None
+                case SessionStatusChanged(status="paused", reason="loop"):
+                    self.outcome = "loop"
                 case CallProposed() as body if (
                     body.verdict.outcome == "denied" and body.verdict.step == "ask"
                 ):

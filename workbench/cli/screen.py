@@ -265,6 +265,7 @@ def show_screen(
         encoding=terminal_encoding(),
     )
     app.opens_on = session_id
+    app.opening_mode = workspace_trust.asked_tools(journal, workspace, config)
     following = ConfigFollower(home, journal, workspace, app)
     call_off: list[Callable[[], None]] = []
 

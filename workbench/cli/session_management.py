@@ -1,4 +1,4 @@
-"""`workbench sessions resume, fork, rename, tag, archive, end, delete`."""
+"""`workbench sessions resume, fork, rename, tag, archive, stop, end, delete`."""
 
 import sys
 from argparse import ArgumentParser, Namespace
@@ -12,6 +12,7 @@ from workbench.cli.console import Console
 from workbench.cli.context import (
     SESSION_ID_HELP,
     find_session,
+    is_driven,
     open_journal,
     session_label,
     short_id,
@@ -304,6 +305,33 @@ def execute_archive(options: Namespace, console: Console) -> int:
     word = "Archived" if is_archived else "In the list again"
     facts = [{"id": session.id, "archived": is_archived} for session in sessions]
     return console.result(facts, [f"{word}: {name}" for name in names], is_json=options.json)
+
+
+STOP_EXAMPLE = """workbench sessions stop 3f2a
+workbench run --session 3f2a"""
+
+
+def configure_stop(parser: ArgumentParser) -> None:
+    parser.add_argument("id", metavar="ID", help=SESSION_ID_HELP)
+    parser.add_argument("--json", action="store_true", help="print a JSON object")
+
+
+def execute_stop(options: Namespace, console: Console) -> int:
+    """Ask its open turn to stop; whoever drives it does that, or a background process started for it."""
+    from workbench.host.lifecycle import ensure_host
+
+    with open_journal() as (home, journal):
+        refuse_inside_agents(journal, home, "stop an agent")
+        session = find_session(journal, options.id)
+        key, name = short_id(journal, session.id), session_label(journal, session)
+        if session.kind != "chat" or session.open_turn is None:
+            why = "no turn of it is open" if session.kind == "chat" else f"it is of kind {session.kind}"
+            raise Refusal(f"{name} was not stopped", why, f"workbench sessions show {key} shows it")
+        session_requests.interrupt_session(journal, session.id, user_actor())
+        if not is_driven(home, journal, session.id):
+            ensure_host(home, journal, session.workspace)
+    line = f"Asked to stop: {name}. workbench run --session {key} continues it."
+    return console.result({"id": session.id, "turn": session.open_turn}, [line], is_json=options.json)
 
 
 END_EXAMPLE = "workbench sessions end 3f2a"

@@ -270,6 +270,11 @@ def is_smaller(new: object, present: object) -> bool:
     return isinstance(new, int | float) and isinstance(present, int | float) and new <= present
 
 
+def is_smaller_limit(new: object, present: object) -> bool:
+    """Return whether a limit is at most the other; 0 is no limit."""
+    return new != 0 and (present == 0 or is_smaller(new, present))
+
+
 def is_value(value: object) -> AllowsLess:
     """Return the test whether a new value is this one."""
     return lambda new, _present: new == value

@@ -18,6 +18,7 @@ from workbench.config.keys import (
     Timestamp,
     always_allows_less,
     is_smaller,
+    is_smaller_limit,
     is_value,
     list_kind,
     section_keys,
@@ -246,6 +247,9 @@ class ApprovalSettings(Struct, frozen=True, kw_only=True):
     ] = True
 
 
+_Repeats = Annotated[int, Meta(ge=0, le=1_000)]
+
+
 class LimitSettings(Struct, frozen=True, kw_only=True):
     """How much a call may take and give."""
 
@@ -269,6 +273,20 @@ class LimitSettings(Struct, frozen=True, kw_only=True):
         Meta(ge=1, le=10_000),
         setting("How many model calls one prompt may lead to.", narrows=is_smaller),
     ] = 50
+    repeats_noted: Annotated[
+        _Repeats,
+        setting(
+            "At how many equal results of the same call in a turn the model is told; 0 is never.",
+            narrows=is_smaller_limit,
+        ),
+    ] = 3
+    repeats_paused: Annotated[
+        _Repeats,
+        setting(
+            "At how many equal results of the same call the turn is paused; 0 is never.",
+            narrows=is_smaller_limit,
+        ),
+    ] = 5
 
 
 class NotifySettings(Struct, frozen=True, kw_only=True):

@@ -386,6 +386,14 @@ class CallFinished(CallEvent, frozen=True, kw_only=True):
     metadata: JsonObject = field(default_factory=dict[str, Json])
 
 
+class CallRepeated(CallEvent, frozen=True, kw_only=True):
+    """A call ended as the same call had ended before in its turn, and nothing had changed in between."""
+
+    KIND: ClassVar[str] = "call.repeated"
+    times: Annotated[int, Meta(ge=1)]
+    """How often it ended so, this time included."""
+
+
 # --- actions -----------------------------------------------------------------------------------
 
 
@@ -717,7 +725,9 @@ TurnBody = (
     TurnStarted | TextStreamed | ThinkingStreamed | ReplyCompleted | TurnEnded | ProgressReported
     | ErrorRaised | HookRan
 )  # fmt: skip
-CallBody = CallProposed | CallExecuting | ProcessStarted | OutputStreamed | FileChanged | CallFinished
+CallBody = (
+    CallProposed | CallExecuting | ProcessStarted | OutputStreamed | FileChanged | CallFinished | CallRepeated
+)  # fmt: skip
 ActionBody = (
     ActionOpened | ActionApproved | ActionRejected | ActionExpired | ActionSuperseded | ActionCancelled
     | ActionBecameStale | AnswerRefused

@@ -254,10 +254,12 @@ def _call_rows(event: Event, body: e.CallBody, look: RowLookup) -> tuple[Row, ..
         case e.CallProposed():
             return _call_proposed(event, body, look)
         case e.CallExecuting():
-            call = _moved_call(look.call(event.call_id or ""), "executing")
-            return (replace(call, started_at=event.at),) if call else ()
+            moved = _moved_call(look.call(event.call_id or ""), "executing")
+            return (replace(moved, started_at=event.at),) if moved else ()
         case e.CallFinished():
             return _call_finished(event, body, look)
+        case e.CallRepeated(times=times):
+            return tuple(replace(call, repeats=times) for call in (look.call(event.call_id or ""),) if call)
         case e.ProcessStarted() | e.OutputStreamed() | e.FileChanged():
             return ()
 

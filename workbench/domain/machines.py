@@ -5,7 +5,7 @@ from typing import Final, Literal, get_args
 SessionStatus = Literal[
     "created", "initializing", "ready", "processing", "paused", "completed", "failed", "terminated"
 ]
-PauseReason = Literal["user", "parked", "run ended", "host lost", "unattended", "limit reached"]
+PauseReason = Literal["user", "parked", "run ended", "host lost", "unattended", "limit reached", "loop"]
 CallState = Literal[
     "pending",
     "approved",

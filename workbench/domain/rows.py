@@ -17,6 +17,7 @@ from workbench.domain.machines import (
     StepStateName,
 )
 from workbench.domain.values import (
+    RELEASED_PREFIX,
     ActionKind,
     ApprovalMethod,
     BlobRef,
@@ -102,6 +103,8 @@ class Call(Struct, frozen=True, kw_only=True):
     duration_ms: int | None = None
     output_bytes: int = 0
     replaced_by: str | None = None
+    repeats: int = 0
+    """How often the same call ended so in its turn; 0 where nobody noted a repetition."""
 
 
 class Action(Struct, frozen=True, kw_only=True):
@@ -143,6 +146,11 @@ class Action(Struct, frozen=True, kw_only=True):
     subject: JsonObject = field(default_factory=dict[str, Json])
     seen: SeenExtent | None = None
     """How much of an approved one was drawn before; None where nobody noted it."""
+
+
+def is_released(action: Action) -> bool:
+    """Return whether a read's question was withdrawn because a later grant allows the read."""
+    return action.state == "cancelled" and (action.reason or "").startswith(RELEASED_PREFIX)
 
 
 class Rule(Struct, frozen=True, kw_only=True):

@@ -36,6 +36,8 @@ SYSTEM_SESSION = "system"
 """Owns what belongs to no session: rules, trust, hosts, tombstones."""
 UNDO_TOOL = "undo"
 """The internal tool that no model sees; its calls are allowed by the request that asked for them."""
+RELEASED_PREFIX = "allowed: "
+"""How the reason begins for which the question of a read was withdrawn because a later grant allows it."""
 DEFAULT_APPROVAL_MINUTES = 15
 """S4 PendingAction: how long an action waits for its human."""
 WORKSPACE_CONFIG_FILE = ".workbench.json"

@@ -93,7 +93,8 @@ def add_call_events(record: CallRecord, events: Iterable[Event]) -> CallRecord:
 def _add_call_event(record: CallRecord, event: Event) -> None:
     match event.body:
         case CallProposed() as body:
-            record.proposed = body
+            # A second verdict of a call that waited stands in the place of its question.
+            record.proposed, record.opened, record.action_id = body, None, None
         case ActionOpened() as body:
             record.opened, record.action_id = body, event.action_id
         case ActionApproved() as body:

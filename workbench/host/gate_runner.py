@@ -77,9 +77,9 @@ async def gate_call(writer: SessionWriter, call_id: str) -> None:
     if record.proposed is not None or record.row.state != "pending":
         return
     exact = writer.exact(record.row.parameters, record.row.parameters_ref)
-    verdict, proposal = await _judge_and_propose(writer, record.row, exact, record.hooks, is_new=True)
+    verdict, proposal = await judge_and_propose(writer, record.row, exact, record.hooks, is_new=True)
     fault_point("call.before_propose")
-    await writer.append(*_proposal_events(writer, record.row, verdict, proposal, exact))
+    await writer.append(*proposal_events(writer, record.row, verdict, proposal, exact))
     fault_point("call.proposed")
 
 
@@ -97,14 +97,14 @@ async def propose_anew(writer: SessionWriter, call_id: str, why: str) -> None:
     record = read_call_record(writer.journal, call_id)
     exact = writer.exact(record.row.parameters, record.row.parameters_ref)
     row = replace(record.row, id=writer.new_id(), state="pending", proposed=False, action_id=None)
-    verdict, proposal = await _judge_and_propose(writer, row, exact)
+    verdict, proposal = await judge_and_propose(writer, row, exact)
     if verdict.outcome == "refused":
         why = f"{why}, and it can no longer be made: {verdict.reason}"
     ended = writer.call_event(CallFinished(state="cancelled", detail="stale", error=why), record.row)
     if verdict.outcome == "refused":
         await writer.append(ended)
         return
-    events = _proposal_events(
+    events = proposal_events(
         writer, row, verdict, proposal, exact, replaces=call_id, supersedes=record.action_id
     )
     await writer.append(ended, *events)
@@ -117,7 +117,7 @@ async def reopen_action(writer: SessionWriter, call_id: str, why: Literal["refre
     if row.state != "pending" or old_id is None:
         return
     exact = writer.exact(row.parameters, row.parameters_ref)
-    verdict, proposal = await _judge_and_propose(writer, row, exact)
+    verdict, proposal = await judge_and_propose(writer, row, exact)
     if verdict.outcome in ("refused", "denied") or proposal is None:
         await _withdraw_action(writer, row, old_id, verdict)
         return
@@ -147,7 +147,7 @@ class Proposal(Struct, frozen=True, kw_only=True):
     """Why it cannot be done, where the agent is told so only after a human answered."""
 
 
-async def _judge_and_propose(
+async def judge_and_propose(
     writer: SessionWriter,
     row: Call,
     exact: JsonObject,
@@ -233,7 +233,7 @@ def _reopen_trust_question(context: DriverContext) -> None:
         workspace_trust.open_trust_question(context.journal, context.governing_workspace)
 
 
-def _proposal_events(
+def proposal_events(
     writer: SessionWriter,
     row: Call,
     verdict: GateVerdict,
@@ -242,6 +242,7 @@ def _proposal_events(
     replaces: str | None = None,
     supersedes: str | None = None,
 ) -> list[Event]:
+    """Return the events of a verdict: `call.proposed`, and the question or the use of the rule."""
     events = [writer.call_event(call_proposed_body(writer, row, proposal, verdict, exact, replaces), row)]
     if verdict.outcome == "ask" and proposal is not None:
         body = action_opened_body(writer, proposal, exact, _approval_window_minutes(writer), supersedes)

@@ -26,6 +26,7 @@ from workbench.agents.planner import (
     Execute,
     Gate,
     Initialize,
+    NoteRepetition,
     Pause,
     RecoverCall,
     Refresh,
@@ -45,6 +46,7 @@ from workbench.domain.events import (
     ActionBecameStale,
     ActionCancelled,
     CallFinished,
+    CallRepeated,
     ErrorRaised,
     Event,
     InterruptRequested,
@@ -60,6 +62,7 @@ from workbench.host.driver_context import DriverContext, OnEvents, SessionWriter
 from workbench.host.executor import execute_call
 from workbench.host.gate_runner import gate_call, propose_anew, propose_undo, reopen_action
 from workbench.host.model_call import ModelCall
+from workbench.host.waiting_reads import WaitingReads
 from workbench.journal.decisions import expire_due_actions
 from workbench.journal.errors import GuardFailed, JournalError, LeaseLost
 from workbench.journal.leases import DriverIdentity, lease_guard, release_lease, take_lease
@@ -144,6 +147,8 @@ class SessionRunner:
             max_rounds=min(config.limits.max_turns, int(wanted) if wanted else config.limits.max_turns),
             on_expiry=config.approvals.on_expiry,
             read_only_tools=frozenset(reading),
+            repeats_noted=config.limits.repeats_noted,
+            repeats_paused=config.limits.repeats_paused,
             most_tokens=self.writer.context.constraints.most_tokens,
         )
 
@@ -218,6 +223,8 @@ class SessionRunner:
                 return self._execute(effect.call_id)
             case RecoverCall():
                 return recover_call(self.writer, effect.call_id)
+            case NoteRepetition():
+                return self._note_repetition(effect)
             case StopCall():
                 return self._stop_call(effect.call_id)
             case StopModel():
@@ -263,6 +270,11 @@ class SessionRunner:
             await execute_call(self.writer, call_id, stop)
         finally:
             self._stops.pop(call_id, None)
+
+    async def _note_repetition(self, effect: NoteRepetition) -> None:
+        fault_point("call.before_repeated")
+        await self.writer.append(self._call_event(CallRepeated(times=effect.times), effect.call_id))
+        fault_point("call.repeated")
 
     async def _stop_call(self, call_id: str) -> None:
         stop = self._stops.get(call_id)
@@ -363,10 +375,13 @@ async def drive_session(
     outcome = _LastOutcome(on_events)
     runner = SessionRunner(SessionWriter(context, session_id, lease_guard(lease)), outcome.see)
 
+    reads = WaitingReads(runner.writer)
+
     async def tick() -> None:
         expire_due_actions(context.journal)
         await mark_stale_actions(runner.writer, runner.state)
         await stop_long_turn(runner.writer, runner.state)
+        await reads.release_allowed(runner.state)
 
     try:
         expire_due_actions(context.journal)

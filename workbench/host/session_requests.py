@@ -289,7 +289,8 @@ def set_approval_mode(journal: Journal, session: Session, word: str, actor: Acto
     require_changeable_session(journal, session, "The mode is as it was.")
     body = SessionChanged(configuration=approval_mode_setting(name))
     journal.append([journal.event(body, session.id, actor)])
-    return f"This session: {APPROVAL_MODES[name]}. What waits already still waits."
+    waits = "Reads that wait run now; all else still waits." if name == "reads" else "What waits still waits."
+    return f"This session: {APPROVAL_MODES[name]}. {waits}"
 
 
 def add_bookmark(journal: Journal, session: Session, label: str, actor: Actor) -> str:

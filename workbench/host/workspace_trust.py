@@ -212,6 +212,12 @@ def has_read_grant(journal: Journal, workspace: str) -> bool:
     return row is not None and row.read_grant and _is_current_trust(row, workspace)
 
 
+def asked_tools(journal: Journal, workspace: str, config: Config) -> str:
+    """Return what agents ask about before they act here, in words."""
+    reads = config.approvals.read_only == "auto" or has_read_grant(journal, workspace)
+    return "all but reads" if reads else "every tool"
+
+
 def open_trust_question(journal: Journal, workspace: str) -> str | None:
     """Open the trust question unless it was asked for this hash; return the id of the row that waits."""
     content_hash = trust.governing_hash(workspace)

@@ -262,6 +262,11 @@ MIGRATIONS: Final = (
     Migration(version=5, name="events that are counted", change=_COUNTED_EVENTS_INDEX),
     Migration(version=6, name="search within all words", change=_create_word_list),
     Migration(version=7, name="how much was seen", change="ALTER TABLE action ADD COLUMN seen TEXT"),
+    Migration(
+        version=8,
+        name="repeated calls",
+        change="ALTER TABLE call ADD COLUMN repeats INTEGER NOT NULL DEFAULT 0",
+    ),
 )
 
 

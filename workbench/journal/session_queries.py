@@ -327,6 +327,22 @@ def _file_facts(database: Database, scope: StatisticsScope) -> list[FileFact]:
     ]
 
 
+MOST_COUNTED_CALLS: Final = 2_000
+"""Calls of the own history that are looked at, the newest."""
+
+
+def undecided_calls_by_tool(database: Database, most: int = MOST_COUNTED_CALLS) -> dict[str, int]:
+    """Return how many of the newest own calls no rule and no denial decided, by tool."""
+    statement = (
+        "SELECT tool, count(*) FROM (SELECT tool FROM call JOIN session ON session.id = call.session_id"  # noqa: S608
+        " WHERE session.origin IS NULL AND proposed AND replaced_by IS NULL AND rule IS NULL"
+        f" AND {_NOT_COPIED} AND tool != '{UNDO_TOOL}'"
+        " AND NOT (call.state = 'rejected' AND action_id IS NULL)"
+        " ORDER BY call.rowid DESC LIMIT ?) GROUP BY tool"
+    )
+    return dict(database.execute(statement, (most,)).fetchall())
+
+
 def pending_action_ids(journal: "Journal", session_id: str) -> tuple[str, ...]:
     """Return the ids of the actions that wait in a session and in those below it."""
     waiting = [action.id for action in journal.actions(session_id, states=("pending",))]

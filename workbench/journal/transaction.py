@@ -24,6 +24,7 @@ from workbench.domain.events import (
     CallExecuting,
     CallFinished,
     CallProposed,
+    CallRepeated,
     ContractChecked,
     Event,
     FileChanged,
@@ -380,6 +381,10 @@ def _call_finished(event: Event, live: TransactionTables) -> None:
     require_move("call", CALL_MOVES, _required_call(event, live).state, event.body.state)
 
 
+def _call_repeated(event: Event, live: TransactionTables) -> None:
+    _required_call(event, live)
+
+
 def _action_opened(event: Event, live: TransactionTables) -> None:
     body = event.body
     assert isinstance(body, ActionOpened)
@@ -502,6 +507,7 @@ _INVARIANTS: Final[dict[type[Body], Callable[[Event, TransactionTables], None]]]
     CallProposed: _call_proposed,
     CallExecuting: _call_executing,
     CallFinished: _call_finished,
+    CallRepeated: _call_repeated,
     ActionOpened: _action_opened,
     ActionApproved: _answer_moves("approved"),
     ActionRejected: _answer_moves("rejected"),

@@ -46,6 +46,7 @@ from workbench.providers.server_models import (
     server_context_tokens,
 )
 from workbench.providers.sse import EventReader, EventTooLarge, ServerEvent
+from workbench.providers.think_tags import ThinkTagReader
 
 _MAX_ERROR_BYTES: Final = 64 * 1024
 _ERROR_SECONDS: Final = 10.0
@@ -345,6 +346,7 @@ class ReplyReader:
         self._has_more_calls = False
         """Whether it asked for more calls than one reply may."""
         self.is_empty = True
+        self._tags = ThinkTagReader()
 
     def take(self, chunk: ForeignObject) -> Iterator[ReplyPart]:
         """Take one chunk or one whole completion and yield what can be shown at once."""
@@ -363,7 +365,8 @@ class ReplyReader:
     def finish(self) -> Iterator[ReplyPart]:
         """Yield what is only whole at the end: calls, why it stopped, usage."""
         if any(self._halves.values()):
-            yield TextPart(text="\ufffd")
+            yield from self._answered(self._tags.feed("\ufffd"))
+        yield from self._answered(self._tags.finish(has_calls=bool(self._calls)))
         yield from self._whole_calls()
         if self.stop in ("length", "content_filter"):
             yield StopPart(reason="length" if self.stop == "length" else "filtered")
@@ -375,18 +378,24 @@ class ReplyReader:
     def _said(self, message: ForeignObject) -> Iterator[ReplyPart]:
         for name in _THINKING_KEYS:
             if text := self._mended(ThinkingPart, _text_or_empty(message.get(name))):
+                yield from self._answered(self._tags.end())
                 yield ThinkingPart(text=text)
                 break
         thinking, content = _thinking_and_text(message.get("content"))
         if thinking:
+            yield from self._answered(self._tags.end())
             yield ThinkingPart(text=mend_surrogates(thinking))
         if text := self._mended(TextPart, content + _text_or_empty(message.get("refusal"))):
-            self.is_empty = False
-            yield TextPart(text=text)
+            yield from self._answered(self._tags.feed(text))
         calls = message.get("tool_calls")
         pieces = cast("list[object]", calls) if isinstance(calls, list) else []
         if size := sum(self._call(json_object(piece)) for piece in pieces):
             yield ProgressPart(received=size)
+
+    def _answered(self, parts: Iterator[TextPart | ThinkingPart]) -> Iterator[ReplyPart]:
+        for part in parts:
+            self.is_empty = self.is_empty and not isinstance(part, TextPart)
+            yield part
 
     def _mended(self, kind: type[ReplyPart], text: str) -> str:
         """Return text that can be stored; half a character at its end waits for the next delta."""

@@ -213,6 +213,8 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         known = self.available_themes
         self.theme = theme_name_at_depth(known.get(wanted, known["workbench-dark"]), depth)
         self.ink = Ink(tokens=colors_at_depth(self.current_theme, self._depth), no_colour=self.no_color)
+        self.opening_mode = "every tool"
+        """What is asked about, as it was before the first frame; read again from time to time."""
         self.opens_on: str | None = None
         """The session that is on show first; None is the newest."""
         self._live = source or JournalSource(journal, workspace)
@@ -333,7 +335,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
             self._backend,
             DecisionWriter(self._journal),
             JournalFeed(self._journal, lambda: self.main.post_message(SourceChanged())),
-            WorkspaceStatus(workspace=self.workspace, home=self._home),
+            WorkspaceStatus(workspace=self.workspace, home=self._home, asks=(self.opening_mode, 0)),
             self._ui.notify if self._ui else None,
         )
 

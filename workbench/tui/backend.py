@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from workbench.domain.values import ToolDescriptor
     from workbench.policy.shell.command_paths import CommandBoundary
     from workbench.views.pipeline import LaunchPlan, LaunchRequest, PipelineChoice
+    from workbench.views.trust_question import QuestionCounts
 
 EXIT_FOR_DEMO: Final = 10
 """What the screen returns when its user wants the demo."""
@@ -336,6 +337,10 @@ class Backend:
     def count_other_sessions(self) -> int:
         """Return how many sessions there are of other folders."""
         return 0
+
+    def question_counts(self) -> "QuestionCounts | None":
+        """Return how many questions the own newest calls would have been; None without a history."""
+        return None
 
     def open_editor(self, name: str, data: bytes) -> bytes | None:
         """Return what the user made of bytes in $EDITOR; None when nothing was saved."""

@@ -16,10 +16,14 @@ from workbench.domain.events import (
     Event,
     FileChanged,
     ReplyCompleted,
+    RuleAdded,
+    RuleRevoked,
     RunStarted,
     SessionDeleted,
     StepChanged,
     TurnEnded,
+    WorkspaceTrusted,
+    WorkspaceTrustRevoked,
 )
 from workbench.domain.machines import ENDED_RUN_STATES
 from workbench.domain.rows import Action, Call, PipelineState, Session, StepState, step_key
@@ -32,6 +36,7 @@ from workbench.views.data_source import DataSource
 from workbench.views.pipeline import PipelineItem, PipelineRun, matrix_seconds, pipeline_run
 from workbench.views.tools import FRESH_WAIT_SECONDS
 
+_GRANT_EVENTS: Final = (RuleAdded, RuleRevoked, WorkspaceTrusted, WorkspaceTrustRevoked)
 MAX_RUNS: Final = 50
 """Runs that are listed: the newest ones."""
 _MICROSECONDS: Final = 1_000_000
@@ -213,6 +218,8 @@ class StateChange(Struct):
     """Pipeline runs, by id."""
     has_first: bool = False
     """Whether a session is shown now where none was."""
+    has_grants: bool = False
+    """Whether what agents may do without asking is different."""
     troubles: list[Event] = field(default_factory=list[Event])
     """Errors that were raised and calls that failed, for the toast."""
 
@@ -345,6 +352,7 @@ class ScreenState:
         touched: set[str] = set()
         for event in events:
             self._note(event, changed, touched)
+        changed.has_grants = any(isinstance(event.body, _GRANT_EVENTS) for event in events)
         for action_id in changed.actions:
             self._read_action(action_id)
         for session_id in touched:

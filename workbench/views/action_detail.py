@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from workbench.domain.events import ActionOpened, CallFinished
 from workbench.domain.machines import ActionState
-from workbench.domain.rows import Action, Call, Session
+from workbench.domain.rows import Action, Call, Session, is_released
 from workbench.domain.values import (
     MAX_EXTENSIONS,
     ActionKind,
@@ -41,8 +41,10 @@ from workbench.views.trust_question import (
     TRUST_ANSWERED,
     TRUST_SENTENCE,
     NamedList,
+    QuestionCounts,
     has_trust_facts,
     trust_acts,
+    trust_choice_notes,
     trust_files,
 )
 
@@ -114,6 +116,8 @@ class ActionDetail(Struct, frozen=True, kw_only=True):
     """Name and raw text of every parameter that neither the diff nor the command shows."""
     prompt: str | None = None
     choices: tuple[Choice, ...] = ()
+    choice_notes: Mapping[str, str] = {}
+    """What a choice leads to, by its key."""
     chosen: str | None = None
     subject: tuple[tuple[str, str], ...] = ()
     acts: tuple[NamedList, ...] = ()
@@ -209,6 +213,13 @@ def action_detail(
         must_see_all=_must_see_all(action, files), successor=action.successor,
         why_asked=_why_asked(action, verdict), why_no_rule=_why_no_rule(verdict), parts=parts,
     ))  # fmt: skip
+
+
+def with_choice_notes(detail: ActionDetail | None, counts: QuestionCounts | None) -> ActionDetail | None:
+    """Return a trust question that waits with what each answer asks about; others as they are."""
+    if detail is None or detail.kind != "trust" or not detail.is_pending:
+        return detail
+    return replace(detail, choice_notes=trust_choice_notes(counts))
 
 
 def _with_trust_lists(opened: ActionOpened, detail: ActionDetail) -> ActionDetail:
@@ -374,6 +385,9 @@ def _status_sentences(action: Action, *, is_own_text: bool) -> tuple[str, ...]:
         own = "a text of their own" if by != "you" else "your own text"
         return (f"By {by}{decision_route_text(action.decided_by)}, with {own}.",
                 "Below is what was proposed, not what was written.")  # fmt: skip
+    if is_released(action):
+        reason = one_line(action.reason or "", 200)
+        return (f"{reason[:1].upper()}{reason[1:]}.",)
     why = f": “{one_line(action.reason, 200)}”" if action.reason else "."
     why += SEEN_SENTENCES.get(action.seen, "") if action.state == "approved" else ""
     by = decider_name(action.decided_by) + decision_route_text(action.decided_by)

@@ -167,7 +167,7 @@ class Transcript:
                 self._commands[event.call_id or ""] = CommandProgress(limit_seconds=body.limit_seconds)
             case e.CallFinished():
                 self._call_finished(event, body)
-            case e.CallProposed() | e.FileChanged():
+            case e.CallProposed() | e.FileChanged() | e.CallRepeated():
                 pass
 
     def apply_all(self, events: Iterable[Event]) -> set[str]:

@@ -18,6 +18,7 @@ from workbench.text.safe import one_line
 from workbench.text.width import cell_width
 from workbench.views.action_detail import json_text
 from workbench.views.conversation_blocks import OutputBuffer, insert_piece
+from workbench.views.event_text import repeated_text
 from workbench.views.page_lines import LineTone, PageLine, ToneSpan, icon_part, output_tones, page_line
 from workbench.views.pipeline import PipelineItem, PipelineRun, PipelineStep
 from workbench.views.status_icons import STEP_STATUSES, StatusName, call_status, step_status_name
@@ -92,6 +93,7 @@ def _call_facts(call: Call) -> str:
     name = one_line(call.provider_call_id, 24)
     parts = [f"call {name}"] if name else []
     parts += [size_text(call.output_bytes)] if call.output_bytes else []
+    parts += [repeated_text(call.repeats)] if call.repeats else []
     parts += ["stdout and stderr, in order"] if call.output_bytes and call.exit_code is not None else []
     return "   ".join(parts)
 

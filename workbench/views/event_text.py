@@ -160,6 +160,13 @@ def _call_words(about: str, body: e.CallBody) -> str:
             code = "" if body.exit_code in (None, 0) else f"exit {body.exit_code}"
             took = duration_text(body.duration_ms / 1000) if body.duration_ms else ""
             return f"{about}: {_comma_joined(body.state, code, took)}"
+        case e.CallRepeated():
+            return f"{about}: {repeated_text(body.times)}"
+
+
+def repeated_text(times: int) -> str:
+    """Return what is shown of a call that ended once more as it had ended before."""
+    return f"same call, same result, {times} times"
 
 
 def _rule_words(body: e.RuleBody) -> str:
@@ -201,6 +208,7 @@ def _run_words(step: str, body: e.RunBody) -> str:
 
 KeyHints = tuple[tuple[str, str], ...]
 PAUSE_KEYS: Final[KeyHints] = (("c", "go on"), ("i", "say something first"))
+LOOP_KEYS: Final[KeyHints] = (("c", "continue"), ("x", "stop"), ("i", "say something first"))
 ERROR_KEYS: Final[KeyHints] = (("r", "ask again"), ("p", "other model"), ("l", "the log"))
 _PAUSE_SENTENCES: Final[Mapping[PauseReason, str]] = {
     "user": "You stopped the agent.",
@@ -209,6 +217,7 @@ _PAUSE_SENTENCES: Final[Mapping[PauseReason, str]] = {
     "host lost": "The host ended in the middle of it. Nothing was run again.",
     "unattended": "Nobody answered in time. Nothing was done.",
     "limit reached": "The limit of this session is reached.",
+    "loop": "The agent repeats the same call and gets the same result. It is paused.",
 }
 _SESSION_END_SENTENCES: Final[Mapping[str, str]] = {
     "completed": "The session is completed.",
@@ -246,11 +255,8 @@ def notice_of(
 def _pause_notice(reason: PauseReason | None, window: float | None) -> tuple[NoticeKind, str, KeyHints]:
     if reason == "unattended" and window:
         return ("paused", f"Nobody answered for {spoken_duration(window)}. Nothing was done.", PAUSE_KEYS)
-    return (
-        "paused",
-        _PAUSE_SENTENCES.get(reason, "It is paused.") if reason else "It is paused.",
-        PAUSE_KEYS,
-    )
+    text = _PAUSE_SENTENCES.get(reason, "It is paused.") if reason else "It is paused."
+    return ("paused", text, LOOP_KEYS if reason == "loop" else PAUSE_KEYS)
 
 
 RunBlock = PromptBlock | NoticeBlock | StepBlock

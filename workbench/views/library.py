@@ -415,7 +415,8 @@ def _status_note(
     if session.reason == "unattended" and glance is not None and glance.expired:
         return "expired", f"{glance.expired} expired", "expired"
     if session.status == "paused":
-        return sign, f"paused, {session.reason}" if session.reason == "limit reached" else "paused", None
+        is_named = session.reason in ("limit reached", "loop")
+        return sign, f"paused, {session.reason}" if is_named else "paused", None
     if glance is not None and glance.rejected and not glance.files:
         return "rejected", f"{glance.rejected} rejected", "rejected"
     return sign, "", None

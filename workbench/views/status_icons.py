@@ -15,7 +15,7 @@ from workbench.domain.machines import (
     RunStatus,
     StepStateName,
 )
-from workbench.domain.rows import Action, Call, Session
+from workbench.domain.rows import Action, Call, Session, is_released
 
 StatusName = Literal[
     "waiting", "running", "todo", "ok", "failed", "partly", "rejected", "expired", "stale", "rule",
@@ -152,6 +152,7 @@ STEP_STATUSES: Final[Mapping[StepStatus, Status]] = {
     "cancelled": ("cancelled", "cancelled"),
 }
 _STALE: Final[Status] = ("stale", "stale")
+_ALLOWED: Final[Status] = ("ok", "allowed")
 _CALLS_AFTER_APPROVAL: Final = frozenset({"failed", "interrupted", "cancelled", "executing"})
 
 
@@ -163,9 +164,12 @@ def action_status(action: Action, call: Call | None = None, *, is_undone: bool =
         return _STALE
     if action.kind == "trust" and action.state in _TRUST_STATUSES:
         return _TRUST_STATUSES[action.state]
-    if action.state == "approved":
+    is_allowed = is_released(action)
+    if action.state == "approved" or is_allowed:
         if call is not None and call.state in _CALLS_AFTER_APPROVAL:
             return CALL_STATUSES[call.state]
+        if is_allowed:
+            return _ALLOWED
         if action.selection is not None:
             return "partly", "partly"
         if action.edited:

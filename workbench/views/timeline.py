@@ -56,6 +56,7 @@ _MARK_OF_KIND: Final[dict[str, tuple[MarkKind, IconName]]] = {
     "action.cancelled": ("approval", "cancelled"),
     "file.changed": ("edit", "ok"),
     "error.raised": ("error", "failed"),
+    "call.repeated": ("error", "partly"),
     "mark.added": ("note", "ok"),
 }
 TURN_ENDED: Final = "turn.ended"

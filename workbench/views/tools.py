@@ -4,12 +4,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from workbench.domain.rows import Action, Call
 from workbench.domain.values import SelectedHunk
 from workbench.text.human import duration_text
 from workbench.text.safe import one_line
 from workbench.views.approvals import MAX_TARGET_CELLS, taken_text
+from workbench.views.event_text import repeated_text
 from workbench.views.status_icons import CALL_STATUSES, StatusName, call_status
 
 FRESH_WAIT_SECONDS: Final = 300
@@ -60,7 +62,9 @@ class ToolRow(Struct, frozen=True, kw_only=True):
 
     @property
     def target(self) -> str:
-        return call_target(self.call)
+        """Return what it is about, one safe line, with how often it repeated itself."""
+        times = f"{self.call.repeats}× " if self.call.repeats else ""
+        return times + call_target(self.call)
 
     @property
     def by(self) -> str:
@@ -179,6 +183,8 @@ def decided_by_text(call: Call) -> str:
     """Return who let a call pass or did not: `§ R3`, `you`, `auto`, `asks`, `the gate`."""
     if call.rule is not None:
         return f"§ {call.rule}"
+    if call.approval_method == "auto":
+        return "auto"
     if call.action_id is not None:
         return {"pending": "asks", "expired": "nobody", "cancelled": ""}.get(call.state, "you")
     return {"rejected": "the gate", "pending": "", "cancelled": ""}.get(call.state, "auto")
@@ -244,6 +250,14 @@ class CallSummary(Struct, frozen=True, kw_only=True):
 
 def call_summary(call: Call, action: Action | None, sizes: Sequence[int]) -> CallSummary:
     """Return the words for a call; `sizes` are the changed lines of each hunk of its action, if known."""
+    summary = _summary_by_state(call, action, sizes)
+    if not call.repeats:
+        return summary
+    note = "; ".join(words for words in (repeated_text(call.repeats), summary.note) if words)
+    return replace(summary, note=note, meaning=summary.meaning or "risk")
+
+
+def _summary_by_state(call: Call, action: Action | None, sizes: Sequence[int]) -> CallSummary:
     match call.state:
         case "pending":
             return _pending_summary(call, action)

@@ -26,6 +26,27 @@ TRUST_ANSWERED: Final = (
 )
 
 
+class QuestionCounts(Struct, frozen=True, kw_only=True):
+    """How many questions the own newest calls would have been, by what is asked about."""
+
+    every: int
+    """Before every call."""
+    all_but_reads: int
+
+
+def trust_choice_notes(counts: QuestionCounts | None) -> dict[str, str]:
+    """Return what each answer to the trust question asks about, and how often that was, where it is known."""
+    every = reads = ""
+    if counts is not None and counts.every:
+        every = f": {counts.every:,} of the last {counts.every:,}" if counts.every > 1 else ""
+        reads = f": {counts.all_but_reads:,} of the last {counts.every:,}" if every else ""
+    return {
+        "trust": f"asks before every call{every}",
+        "trust_and_read": f"asks before changes, commands and web pages{reads}",
+        "not_now": "asks before every call; its settings can only forbid",
+    }
+
+
 class NamedList(Struct, frozen=True, kw_only=True):
     """Some things of one kind under a heading; all of it is untrusted text."""
 

@@ -186,7 +186,7 @@ def test_the_world_reaches_what_the_laws_are_about():
             seen |= {type(effect).__name__ for effect in world.due()}
             held |= {world.state.pause}
     assert seen >= {"CallModel", "Gate", "Execute", "RecoverCall", "StopCall", "StopModel", "Withdraw"}
-    assert seen >= {"Restack", "Refresh", "Undo", "EndTurn", "Pause", "Initialize"}
+    assert seen >= {"Restack", "Refresh", "Undo", "EndTurn", "Pause", "Initialize", "NoteRepetition"}
     assert held >= HUMAN_ENDED_PAUSES
 
 

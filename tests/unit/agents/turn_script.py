@@ -145,6 +145,18 @@ def finished(call, state="succeeded", **facts):
     return event(events.CallFinished(state=state, **facts), call_id=call)
 
 
+def repeated(call, times):
+    return event(events.CallRepeated(times=times), call_id=call)
+
+
+def changed_file(call):
+    return event(events.FileChanged(path="x", change="modify", before="1", after="2"), call_id=call)
+
+
+def process(call):
+    return event(events.ProcessStarted(pid=1, group=1, start_time="1"), call_id=call)
+
+
 def done(call):
     return [executing(call), finished(call)]
 

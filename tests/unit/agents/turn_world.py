@@ -15,6 +15,7 @@ from workbench.agents.planner import (
     Execute,
     Gate,
     Initialize,
+    NoteRepetition,
     Pause,
     RecoverCall,
     Refresh,
@@ -30,7 +31,7 @@ from workbench.agents.state import TurnState
 from workbench.domain import events
 from workbench.domain.fold import MemoryTables
 
-LIMITS = replace(t.LIMITS, max_rounds=2)
+LIMITS = replace(t.LIMITS, max_rounds=2, repeats_noted=2, repeats_paused=2)
 AFTER = {
     "done": None,
     "error": None,
@@ -127,6 +128,8 @@ class World:
                 reason = AFTER[outcome]
                 after = t.paused(reason) if reason else t.status("ready")
                 self.tell(t.ended(outcome, self.state.turn.id), after)
+            case NoteRepetition(call_id=call, times=times):
+                self.tell(t.repeated(call, times))
             case Pause(reason=reason):
                 self.tell(t.paused(reason))
 
@@ -197,6 +200,7 @@ class World:
         self.running.discard(call)
         state = self.draw(["succeeded", "succeeded", "failed"])
         left = self.draw([(), (), (2,)]) if state == "succeeded" else ()
+        self.tell(self.draw([[], [], [t.changed_file(call)], [t.process(call)]]))
         self.tell(t.finished(call, state, hunks_taken=(1,), hunks_left=left))
 
     def decide(self, action):

@@ -238,3 +238,17 @@ def test_a_list_says_why_it_is_empty(shell, tmp_path, monkeypatch):
     assert shell("sessions", "list", "--all", "--status", "puased") == 2
     assert "“puased” is no status" in shell.err
     assert shell("sessions", "list", "--all", "--kind", "chats") == 2
+
+
+def test_an_open_turn_is_stopped_and_nothing_else(shell, tmp_path, monkeypatch):
+    reads = [exchange(call(f"c{n}", "read_file", path="a.txt")) for n in range(6)]
+    stage = Stage(tmp_path / "loop", recording(*reads), files={"a.txt": "b"}).trust().begin("look")
+    stage.drive()
+    monkeypatch.setenv("WORKBENCH_HOME", str(stage.home.path))
+    monkeypatch.setattr("workbench.host.lifecycle.ensure_host", lambda *_: None)
+    told = shell.json("sessions", "stop", stage.session_id, "--json")
+    assert told["id"] == stage.session_id and told["turn"]
+    assert stage.drive().last_outcome == "interrupted"
+    assert (shell("sessions", "stop", stage.session_id), shell.out) == (1, "")
+    assert "No turn of it is open" in shell.err
+    stage.close()

@@ -111,3 +111,12 @@ def test_ctrl_c_is_passed_on_and_waited_for(shell, host, monkeypatch):
     assert shell("run", "--session", host.key, "-p", "say hi") == 130
     thread.join()
     assert "Interrupted." in shell.err
+
+
+def test_a_driven_session_that_repeats_itself_is_left_paused(shell, host):
+    paused = SessionStatusChanged(status="paused", reason="loop")
+    thread = host.answering((PromptSubmitted, (STARTED, PROCESSING, ReplyCompleted(text="Hi."), paused)))
+    assert shell("run", "--session", host.key, "-p", "say hi") == 1
+    thread.join()
+    assert "Paused: the agent repeats the same call and gets the same result." in shell.err
+    assert f"workbench sessions stop {host.key} stops it." in shell.err

@@ -128,6 +128,8 @@ NARROWING = {
     "limits.command_seconds": 10,
     "limits.output_blob_bytes": 2000,
     "limits.max_turns": 10,
+    "limits.repeats_noted": 2,
+    "limits.repeats_paused": 4,
     "fetch.allow_loopback": False,
     "pipelines.max_concurrent_workers": 1,
 }
@@ -142,6 +144,8 @@ WIDENING = {
     "limits.command_seconds": 61,
     "limits.output_blob_bytes": 104_857_601,
     "limits.max_turns": 51,
+    "limits.repeats_noted": 0,
+    "limits.repeats_paused": 6,
     "fetch.allow_loopback": True,
     "fetch.allowed_hosts": ["h"],
     "pipelines.max_concurrent_workers": 6,

@@ -28,6 +28,8 @@ BOUNDS = [
     ("approvals.window_minutes", [0.001, 1440], [0, -1, 1440.1, "soon", True]),
     ("limits.command_seconds", [1, 86_400], [0, 86_401]),
     ("limits.max_turns", [1, 10_000], [0, 10_001, True]),
+    ("limits.repeats_noted", [0, 1_000], [-1, 1_001]),
+    ("limits.repeats_paused", [0, 1_000], [-1, 1_001]),
     ("pipelines.max_concurrent_workers", [1, 64], [0, 65]),
     ("retention.sealed_days", [0, 36_500], [-1, 36_501]),
     ("output_format", ["human", "json"], ["xml", "", 1]),

@@ -172,7 +172,8 @@ async def run_agent_step(
 
 
 def _is_resting(progress: SessionProgress) -> bool:
-    return progress.is_resting and (progress.is_idle or bool(progress.waiting))
+    is_over = progress.is_idle or bool(progress.waiting) or progress.session.reason == "loop"
+    return progress.is_resting and is_over
 
 
 def _agent_step_outcome(context: DriverContext, spec: StepSpec, progress: SessionProgress) -> StepOutcome:
@@ -183,6 +184,10 @@ def _agent_step_outcome(context: DriverContext, spec: StepSpec, progress: Sessio
             action_ids=tuple(action.id for action in progress.waiting),
         )  # fmt: skip
     usage, session = progress.session.usage, progress.session
+    if session.reason == "loop":
+        # Nobody reads along in a step, so it does not wait: `on_failure` and its retries say what is next.
+        why = "the agent repeated the same call and got the same result"
+        return StepOutcome(state="failed", reason=why, is_retryable=True, usage=usage)
     if progress.last_outcome == "done":
         reply = _last_reply(context, session.id)
         stdout = (

@@ -412,7 +412,7 @@ _RESULT_SENTENCES: Final = {
     "decided": "It was decided already, {by}.",
     "expired": "It expired before the answer. Nothing was done; the agent can ask again.",
     "superseded": "Another one stands in for it now. Nothing was done.",
-    "cancelled": "It was withdrawn. Nothing was done.",
+    "cancelled": "It does not wait any more. Its row says why.",
     "stale": "The file changed. Nothing was written; a makes the new diff.",
     "digest": "It is not what was shown. Nothing was done; look again.",
     "limit": "It was extended as often as it may be.",

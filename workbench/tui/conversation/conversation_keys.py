@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Final
 
 from workbench.tui.keymap import Key
-from workbench.tui.pane import CommandTyped, ContinueSession, RetryModelCall
+from workbench.tui.pane import CommandTyped, ContinueSession, RetryModelCall, StopAgent
 
 if TYPE_CHECKING:
     from workbench.tui.conversation.composer import Composer
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 NO_ERROR: Final = "There is no error to answer here."
 NOT_FOLDED: Final = "Only thoughts and outputs can be folded."
+NOT_LOOPING: Final = "No repeated call waits for an answer here."
 NOT_PAUSED: Final = "Nothing is paused here."
 CONVERSATION: Final[tuple[Key["ConversationPane"], ...]] = (
     Key(id="conversation.fold", keys=("space",), label="fold", tooltip="open or fold thought and output",
@@ -28,6 +29,11 @@ CONVERSATION: Final[tuple[Key["ConversationPane"], ...]] = (
         group="Decide", footer=10, decides=True,
         action=lambda pane: pane.post_message(ContinueSession()),
         why_off=lambda pane: "" if pane.is_paused else NOT_PAUSED),
+    Key(id="conversation.stop-loop", keys=("x",), label="stop",
+        tooltip="after a repeated call: stop the turn",
+        group="Decide", footer=11, decides=True,
+        action=lambda pane: pane.post_message(StopAgent()),
+        why_off=lambda pane: "" if pane.is_looping else NOT_LOOPING),
     Key(id="conversation.retry", keys=("r",), label="ask again", tooltip="after an error: ask again",
         group="Decide", footer=12, decides=True,
         action=lambda pane: pane.post_message(RetryModelCall()),

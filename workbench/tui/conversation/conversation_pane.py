@@ -498,6 +498,11 @@ class ConversationPane(Pane):
         """Return whether the session waits to be continued."""
         return self._session is not None and self._session.status == "paused"
 
+    @property
+    def is_looping(self) -> bool:
+        """Return whether the session is paused because its agent repeats itself."""
+        return self.is_paused and self._session is not None and self._session.reason == "loop"
+
 
 def _plain_block_text(block: Block) -> str:
     match block:

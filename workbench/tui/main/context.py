@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from workbench.tui.tools.tools_pane import ToolsPane
     from workbench.tui.widgets.pane_frame import Rule
     from workbench.views.conversation_blocks import Block
+    from workbench.views.trust_question import QuestionCounts
 
 
 class WorkspaceStatus(Struct, kw_only=True):
@@ -45,6 +46,8 @@ class WorkspaceStatus(Struct, kw_only=True):
     """What is asked about, and how many rules let something pass."""
     pipelines_found: int | None = None
     """How many pipelines there are; None while nobody has looked."""
+    questions: "QuestionCounts | None" = None
+    """How often each answer to the trust question would have asked; None without a history."""
     elsewhere: int = 0
     """How many sessions other folders have."""
 

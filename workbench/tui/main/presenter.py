@@ -45,7 +45,7 @@ from workbench.tui.state import (
     seconds_until_change,
 )
 from workbench.views import approvals, sessions, tools
-from workbench.views.action_detail import ActionDetail, CommandParts, action_detail
+from workbench.views.action_detail import ActionDetail, CommandParts, action_detail, with_choice_notes
 from workbench.views.approvals import hunk_sizes
 from workbench.views.data_source import SealedContentGone
 from workbench.views.sessions import HeaderFacts
@@ -248,12 +248,13 @@ class SessionPresenter:
         verdict = next((body.verdict for body in bodies if isinstance(body, CallProposed)), None)
         finished = next((body for body in reversed(bodies) if isinstance(body, CallFinished)), None)
         session = self.state.sessions.get(action.session_id)
-        return action_detail(
+        detail = action_detail(
             action, opened, hunks, source.now(), session=session, call=call, parameters=parameters,
             verdict=verdict, parts=self.command_parts(action, parameters),
             is_own_text=bool(edited), is_undone=action.id in self.state.undone, finished=finished,
             bases=source.base_lines(action) if self.panes.approvals.wants_base(hunks) else None,
         )  # fmt: skip
+        return with_choice_notes(detail, self.status.questions)
 
     def tools(self) -> None:
         """Show the calls of the session on show."""
@@ -355,6 +356,8 @@ class Presenter(SessionPresenter):
             self.conversation(frozenset(changed.blocks if is_end else ()))
         if changed.has_calls or changed.actions:
             self.tools()
+        if changed.has_grants:
+            self._context.tasks.read_asks()
         if changed.has_sessions:
             self.composer()
         if changed.runs or (changed.actions and self.state.runs.rows):

@@ -431,6 +431,7 @@ class MainTasks(BackgroundTasks):
         """Read how the host stands, what is asked about, whether a model is set up."""
         self.read_trouble()
         self.read_asks()
+        self.read_questions()
 
     def read_asks(self) -> None:
         """Read what is asked about here, and whether a model is set up by now."""
@@ -469,6 +470,19 @@ class MainTasks(BackgroundTasks):
                 self._context.call_from_thread(self._context.first_page.show)
 
         self._thread(work, "elsewhere", "count other sessions")
+
+    def read_questions(self) -> None:
+        """Count how often each answer to the trust question would have asked, while it waits."""
+        presenter, queue = self._context.presenter, self._widgets.approvals.queue
+        if not any(action.kind == "trust" for action in self._state.pending):
+            return
+
+        def work() -> None:
+            self._status.questions = self.backend.question_counts()
+            if self._status.questions is not None:
+                self._context.call_from_thread(lambda: presenter.detail(queue.cursor))
+
+        self._thread(work, "questions", "count questions")
 
     def read_trouble(self) -> None:
         """Look whether the host can do what is asked of it; the header says if not."""

@@ -1,12 +1,12 @@
 """The dialog that makes a rule of a waiting call: candidates, scope, end, effect, and a backtest.
 
-Saved only by a key that came after the dialog had stood. A rule never answers what already waits.
+Saved only by a key that came after the dialog had stood.
 """
 
-# A rule that is made on the screen answers nothing that waits. Saving it adds the rule; the call it was
-# made from is then answered by hand, for the digest that was drawn, and only if all of it was on the
-# screen. Other calls that the rule covers go on waiting: nobody has looked at them, and an approval never
-# moves to other bytes.
+# A rule that is made on the screen answers no change and no command that waits. Saving it adds the rule; the
+# call it was made from is then answered by hand, for the digest that was drawn, and only if all of it was on
+# the screen. Other calls that the rule covers still wait: nobody has looked at them, and an approval never
+# moves to other bytes. Only reads, which bind no bytes, are released (`host/waiting_reads.py`).
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta

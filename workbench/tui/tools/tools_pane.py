@@ -486,8 +486,8 @@ def _is_row_final(known: tuple[Call, Action | None, ToolRow], call: Call, action
     before, asked, row = known
     if row.finished is None or (asked is None) != (action is None):
         return False
-    same = (before.state, before.finished_at, before.replaced_by)
-    return same == (call.state, call.finished_at, call.replaced_by)
+    same = (before.state, before.finished_at, before.replaced_by, before.repeats)
+    return same == (call.state, call.finished_at, call.replaced_by, call.repeats)
 
 
 def _is_problem_row(row: ToolRow) -> bool:
