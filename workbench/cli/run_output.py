@@ -1,7 +1,7 @@
 """Output of `workbench run` for people, as JSON or as a stream of events; its result and exit code."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from msgspec import Struct, field
 
@@ -30,6 +30,9 @@ from workbench.domain.events import CallProposed, ErrorRaised, Event, FileChange
 from workbench.domain.rows import Action, Call, Session
 from workbench.journal.journal import Journal
 from workbench.text.safe import one_line
+
+if TYPE_CHECKING:
+    from workbench.cli.run_progress import RunProgress
 
 
 class Printer(Protocol):
@@ -282,3 +285,45 @@ def _denied_call_json(call: Call) -> JsonFields:
 
 def _file_json(body: FileChanged) -> JsonFields:
     return {"path": body.path, "change": body.change, "added": body.added, "removed": body.removed}
+
+
+class EventConsumer:
+    """The eyes of a run on one session."""
+
+    def __init__(self, journal: Journal, session_id: str, printer: Printer, start: int) -> None:
+        self.journal, self.session_id, self.start = journal, session_id, start
+        self.tally = RunTally()
+        self.failure: OSError | None = None
+        self._printer, self._cursor = printer, start
+        self.progress: RunProgress | None = None
+        """Shows what goes on, on a terminal; None where nobody looks."""
+
+    def see(self, events: Iterable[Event]) -> None:
+        """Take in what is new of some events."""
+        fresh = [event for event in events if event.position > self._cursor]
+        if not fresh:
+            return
+        self._cursor = fresh[-1].position
+        self.tally.see(fresh)
+        if self.failure is None:
+            try:
+                self._printer.see(fresh)
+            except OSError as error:
+                self.failure = error
+        if self.progress is not None and self.failure is None:
+            self.progress.see(fresh)
+
+    def catch_up(self) -> None:
+        """Take in everything that is in the journal by now."""
+        self.see(self.journal.events(self.session_id, after=self._cursor))
+
+    def wait(self, seconds: float) -> None:
+        """Wait until there is more, but not longer than some seconds."""
+        if self.progress is not None:
+            self.progress.tick()
+        self.journal.wait(self._cursor, seconds)
+
+    def require_listener(self) -> None:
+        """Raise what went wrong while telling."""
+        if self.failure is not None:
+            raise self.failure

@@ -18,6 +18,7 @@ from workbench.domain.values import Json
 from workbench.host import session_requests
 from workbench.host.model_selection import ModelPreference, NoModelSelected, select_model
 from workbench.journal.journal import Journal
+from workbench.journal.leases import DriverIdentity
 from workbench.providers.recording import Recording, RecordingBroken
 from workbench.providers.recording import load_recording as recording_load_recording
 from workbench.text.json_nodes import node_of_value
@@ -42,17 +43,17 @@ class SessionPlan(Struct, frozen=True, kw_only=True):
 
 def require_consistent_options(options: Namespace) -> None:
     """Refuse options that do not go together."""
-    goes_on = options.goes_on or options.session is not None
-    if options.prompt is None and not goes_on:
-        raise UsageError("nothing was run", "there is no prompt", "say what to do with -p TEXT")
-    if options.prompt is not None and not options.prompt.strip():
-        raise UsageError("nothing was run", "the prompt is empty", "say what to do with -p TEXT")
     named = [name for name in _SESSION_OPTIONS if getattr(options, name) is not None]
-    if goes_on and named:
+    if is_continuing(options) and named:
         option = f"--{named[0].replace('_', '-')}"
         why = f"a session keeps what it was begun with, so {option} has no place here"
         raise UsageError("nothing was run", why, f"leave {option} out, or begin a new session")
     _require_valid_url(options)
+
+
+def is_continuing(options: Namespace) -> bool:
+    """Return whether a session that is there continues, instead of a new one."""
+    return bool(options.goes_on) or options.session is not None
 
 
 def _require_valid_url(options: Namespace) -> None:
@@ -151,8 +152,10 @@ def load_recording(path: str) -> Recording:
         raise Refusal("no session was begun", str(error), "correct it, or name another") from None
 
 
-def begin_session(journal: Journal, plan: SessionPlan, workspace: str, prompt: str) -> str:
-    """Begin a session, say the prompt, and return the session's id."""
+def begin_session(
+    journal: Journal, plan: SessionPlan, workspace: str, prompt: str, driver: DriverIdentity | None = None
+) -> str:
+    """Start a session, say the prompt, and return the session's id; `driver` owns it from its first event."""
     lines = prompt.strip().splitlines()
     session_id = session_requests.create_session(
         journal,
@@ -163,6 +166,7 @@ def begin_session(journal: Journal, plan: SessionPlan, workspace: str, prompt: s
         configuration=plan.configuration,
         system_prompt=system_prompt(workspace) if plan.is_instructed else "",
         actor=user_actor(),
+        driver=driver,
     )
     session_requests.submit_prompt(journal, session_id, prompt, user_actor())
     return session_id

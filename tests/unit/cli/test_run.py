@@ -91,7 +91,7 @@ def test_stream_json_is_every_event_of_the_session_and_nothing_else(shell):
     events = [json.loads(line) for line in shell.out.splitlines()]
     assert [event["sequence_number"] for event in events] == list(range(1, len(events) + 1))
     kinds = [event["kind"] for event in events]
-    assert kinds[:2] == ["session.created", "prompt.submitted"] and "reply.completed" in kinds
+    assert kinds[:3] == ["session.created", "lease.taken", "prompt.submitted"] and "reply.completed" in kinds
     assert kinds[-1] == "session.status_changed" and events[-1]["body"]["reason"] == "run ended"
 
 
