@@ -28,11 +28,6 @@ def add_output_options(parser: ArgumentParser) -> None:
         default="wait",
         help="wait for the answer to a question, end and keep it for later, or deny it (default: wait)",
     )
-    parser.add_argument(
-        "--quiet",
-        action="store_true",
-        help="show no progress and no notes on stderr; errors and how it ended are still said",
-    )
 
 
 class StreamPrinter:

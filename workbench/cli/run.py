@@ -3,6 +3,7 @@
 import asyncio
 import os
 from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
 from contextlib import closing, nullcontext, suppress
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from workbench.cli.context import load_workspace_config, open_journal, user_acto
 from workbench.cli.errors import Refusal, sentence
 from workbench.cli.headless_run import STOP_SIGNALS, StreamPrinter, add_output_options, signal_handlers
 from workbench.cli.prompt_input import read_prompt
+from workbench.cli.rows import call_target
 from workbench.cli.run_output import (
     EventConsumer,
     HumanPrinter,
@@ -41,7 +43,7 @@ from workbench.cli.session_follower import NOBODY_ASKED, ApprovalMode, Interrupt
 from workbench.config.types import Config, token_cost
 from workbench.domain.events import SessionStatusChanged
 from workbench.domain.machines import PauseReason
-from workbench.domain.rows import Session
+from workbench.domain.rows import Call, Session
 from workbench.domain.values import Actor, Decision
 from workbench.effects.files import write_atomic
 from workbench.effects.process_table import become_subreaper
@@ -60,6 +62,7 @@ from workbench.journal.leases import DriverIdentity, DriverLock, take_lease
 from workbench.policy.trust import TrustRefused
 from workbench.providers.base import Provider
 from workbench.providers.recording import ReplyRecorder
+from workbench.text.safe import one_line
 from workbench.tools.registry import tool_registry
 
 EXAMPLE = """workbench run -p "add a test for the parser" --base-url http://127.0.0.1:8080/v1
@@ -122,6 +125,11 @@ def configure(parser: ArgumentParser) -> None:
         help="stop after so many seconds of work; waiting for an answer does not count",
     )  # fmt: skip
     add_output_options(parser)
+    parser.add_argument(
+        "--quiet",
+        action="store_true",
+        help="show no progress and no notes on stderr; errors and how it ended are still said",
+    )
 
 
 def execute(options: Namespace, console: Console) -> int:
@@ -276,16 +284,18 @@ def _print_result(run: RunSetup, ending: RunEnding, printer: Printer) -> int:
     waiting = [action for action in actions if action.state == "pending"]
     facts = result_json(session, consumer.tally, actions, denied, code)
     printer.end({**facts, "cost": token_cost(run.config, session.provider, session.usage)}, waiting)
-    for line in closing_lines(session, consumer.tally, ending):
+    for line in closing_lines(session, consumer.tally, ending, denied):
         run.console.note(line)
     return code
 
 
-def closing_lines(session: Session, tally: RunTally, ending: RunEnding) -> list[str]:
-    """Return what a person should know about the end of a run, for stderr."""
-    goes_on = f"workbench run --session {session.id} lets it go on."
+def closing_lines(
+    session: Session, tally: RunTally, ending: RunEnding, denied: Sequence[Call] = ()
+) -> list[str]:
+    """Return what a person should know about the end of a run, for stderr; `denied` calls asked in vain."""
+    goes_on = f"workbench run --session {session.id} continues it."
     if ending == "parked":
-        return ["Parked: the last answer lets it go on."]
+        return ["Parked. It continues after the last answer."]
     if ending == "interrupted":
         return [f"Interrupted. {goes_on}"]
     if tally.outcome == "unattended":
@@ -294,7 +304,21 @@ def closing_lines(session: Session, tally: RunTally, ending: RunEnding) -> list[
         return [f"Stopped at a limit. {sentence(tally.detail)} {goes_on}"]
     if tally.outcome == "interrupted":
         return [f"Stopped by somebody else. {goes_on}"]
-    return []
+    lines = [_denied_line(tally, denied)] if denied or tally.refused else []
+    return [*lines, f"The last reply was cut, so this run failed. {goes_on}"] if tally.is_cut else lines
+
+
+_MOST_DENIED_NAMED = 3
+
+
+def _denied_line(tally: RunTally, denied: Sequence[Call]) -> str:
+    """Return which calls nobody could be asked about (`Denied 1 call, …: create_file new.txt.`)."""
+    count = len(denied) + tally.refused
+    names = [one_line(f"{call.tool} {call_target(call)}", 60) for call in denied[:_MOST_DENIED_NAMED]]
+    more = [f"{count - len(names)} more"] if names and count > len(names) else []
+    named = f": {', '.join([*names, *more])}" if names else ""
+    calls = "1 call" if count == 1 else f"{count} calls"
+    return f"Denied {calls}, because nobody could be asked (--on-approval deny){named}."
 
 
 def drive_here(

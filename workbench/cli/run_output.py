@@ -28,6 +28,7 @@ from workbench.cli.rows import (
 from workbench.domain import events as e
 from workbench.domain.events import CallProposed, ErrorRaised, Event, FileChanged, ReplyCompleted, TurnEnded
 from workbench.domain.rows import Action, Call, Session
+from workbench.host.model_call import CUT_REPLY_CODES
 from workbench.journal.journal import Journal
 from workbench.text.safe import one_line
 
@@ -197,23 +198,26 @@ class RunTally(Struct):
     """Of the newest turn that ended."""
     detail: str = ""
     error: JsonFields | None = None
-    """What went wrong last in the turn that ended with an error."""
+    """What went wrong last in the turn that ended with an error or a reply that was cut."""
     denied: list[str] = field(default_factory=list[str])
     """Calls that were denied because nobody could be asked."""
     refused: int = 0
     """Questions that this run answered with no."""
     files: list[JsonFields] = field(default_factory=list[JsonFields])
+    is_cut: bool = False
+    """Whether the newest reply is not whole: a limit of tokens, a filter, a bound of this program."""
 
     def see(self, events: Iterable[Event]) -> None:
         for event in events:
             match event.body:
                 case ReplyCompleted() as body:
-                    self.reply = body.text
+                    self.reply, self.is_cut = body.text, False
                 case ErrorRaised() as body:
+                    self.is_cut = self.is_cut or body.code in CUT_REPLY_CODES
                     self.error = {"code": body.code, "message": body.message, "remedy": body.remedy}
                 case TurnEnded() as body:
                     self.outcome, self.detail = body.outcome, body.detail
-                    self.error = self.error if body.outcome == "error" else None
+                    self.error = self.error if body.outcome == "error" or self.is_cut else None
                 case CallProposed() as body if (
                     body.verdict.outcome == "denied" and body.verdict.step == "ask"
                 ):
@@ -231,7 +235,7 @@ def run_exit_code(tally: RunTally, ending: RunEnding) -> int:
         return EXIT_PARKED
     if tally.denied or tally.refused or tally.outcome == "unattended":
         return EXIT_UNANSWERED
-    return EXIT_OK if tally.outcome in (None, "done") else EXIT_FAILED
+    return EXIT_OK if tally.outcome in (None, "done") and not tally.is_cut else EXIT_FAILED
 
 
 def result_json(
