@@ -73,7 +73,7 @@ class Console:
         """
         if not self.has_status or (self._is_in_line and self.is_terminal):
             return
-        line = cut_to_width(self._shown(text), max(1, _columns(self.err) - 1))
+        line = cut_to_width(self._shown(safe_text(text, keep_newlines=False)), max(1, _columns(self.err) - 1))
         line = line if self.signs.has_unicode else line.replace("…", "~")
         cells = cell_width(line)
         self.err.write(f"\r{line}{' ' * (self._status_cells - cells)}")

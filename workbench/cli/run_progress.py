@@ -19,7 +19,7 @@ from workbench.views.conversation_progress import ModelProgress
 
 TICK_SECONDS: Final = 1.0
 _MICROS: Final = 1_000_000
-_MAX_COMMAND_CELLS: Final = 60
+_MAX_TARGET_CELLS: Final = 60
 _STOP_HINT: Final = "ctrl+c stops"
 
 
@@ -33,7 +33,8 @@ class RunProgress:
         """
         self._console, self._now = console, now
         self._model = ModelProgress()
-        self._names: dict[str, str] = {}
+        self._names: dict[str, tuple[str, str]] = {}
+        """By call: tool and target."""
         self._running: dict[str, tuple[int, float | None]] = {}
         """By call: since when it runs, and for how many seconds it may."""
         self._waiting = {action.id: action.created_at for action in waiting}
@@ -63,11 +64,7 @@ class RunProgress:
         """Return the line of a moment; empty while no turn is open."""
         signs = self._console.signs
         if self._running:
-            key, (since, limit) = next(reversed(self._running.items()))
-            more = f" (and {len(self._running) - 1} more)" if len(self._running) > 1 else ""
-            clock = countdown_text((now - since) // _MICROS)
-            of = f" of {countdown_text(limit)}" if limit is not None else ""
-            return f"{signs.of('running')} {self._names.get(key, 'a call')}{more}  {clock}{of}  {_STOP_HINT}"
+            return f"{signs.of('running')} {self._running_words(now)}  {_STOP_HINT}"
         if (block := self._model.block(now)) is not None:
             return f"{signs.of('running')} {'  '.join([*_model_parts(block), _STOP_HINT])}"
         if self._waiting:
@@ -82,6 +79,14 @@ class RunProgress:
             return f"{signs.of('running')} working  {clock}  {_STOP_HINT}"
         return ""
 
+    def _running_words(self, now: int) -> str:
+        """Return `run pytest -q  0:27 of 1:00` for the call that began last."""
+        key, (since, limit) = next(reversed(self._running.items()))
+        name = " ".join(word for word in self._names.get(key, ("a call", "")) if word)
+        more = f" (and {len(self._running) - 1} more)" if len(self._running) > 1 else ""
+        of = f" of {countdown_text(limit)}" if limit is not None else ""
+        return f"{name}{more}  {countdown_text((now - since) // _MICROS)}{of}"
+
     def _note(self, event: Event) -> None:
         call, action = event.call_id or "", event.action_id or ""
         match event.body:
@@ -92,10 +97,11 @@ class RunProgress:
                 self._running.clear()
                 self._waiting.clear()
             case e.CallProposed(tool=tool, target=target):
-                self._names[call] = one_line(f"{tool} {target}".strip(), _MAX_COMMAND_CELLS)
+                self._names[call] = tool, one_line(target, _MAX_TARGET_CELLS)
             case e.CallExecuting():
                 self._running[call] = event.at, None
             case e.ProcessStarted(limit_seconds=limit):
+                self._names[call] = "run", self._names.get(call, ("", ""))[1]
                 self._running[call] = event.at, limit
             case e.CallFinished():
                 self._running.pop(call, None)
