@@ -45,7 +45,7 @@ def test_a_server_that_sends_no_byte_is_counted_on_the_terminal(shop):
         terminal = Terminal(shop.argv(*words), cwd=shop.project, env=shop.env(), columns=80, rows=24)
         try:
             terminal.until("m reads  0:02", "ctrl+c stops")
-            terminal.press("\x03")
+            terminal.process.send_signal(signal.SIGINT)
             assert terminal.wait() == 130
             terminal.pump(0.1)
             assert "Interrupted." in terminal.text() and "reads" not in terminal.text()

@@ -83,7 +83,8 @@ class Console:
     def clear_status(self) -> None:
         """Erase the status; nothing where none is shown."""
         if self._status_cells:
-            self.err.write(f"\r{' ' * self._status_cells}\r")
+            cells = min(self._status_cells + _ECHO_CELLS, _columns(self.err) - 1)
+            self.err.write(f"\r{' ' * cells}\r")
             self.err.flush()
             self._status_cells = 0
 
@@ -119,6 +120,8 @@ def _columns(stream: TextIO) -> int:
         return _USUAL_COLUMNS
 
 
+_ECHO_CELLS: Final = 2
+"""Cells of `^C`, which a terminal writes behind the status."""
 _USUAL_COLUMNS: Final = 80
 """Of a terminal that does not say its size."""
 
