@@ -14,7 +14,6 @@ from workbench.cli.console import Console
 from workbench.cli.context import load_workspace_config, open_journal, user_actor, workspace_path
 from workbench.cli.errors import Refusal, sentence
 from workbench.cli.headless_run import STOP_SIGNALS, StreamPrinter, add_output_options, signal_handlers
-from workbench.cli.prompt_input import read_prompt
 from workbench.cli.rows import call_target
 from workbench.cli.run_output import (
     EventConsumer,
@@ -35,6 +34,7 @@ from workbench.cli.run_session import (
     named_session,
     plan_session,
     positive_number,
+    read_prompt,
     require_consistent_options,
     resume_session,
     with_limits,

@@ -20,6 +20,9 @@ from workbench.views.conversation_progress import ModelProgress
 TICK_SECONDS: Final = 1.0
 _MICROS: Final = 1_000_000
 _MAX_TARGET_CELLS: Final = 60
+_ANSWERS: Final = (
+    e.ActionApproved, e.ActionRejected, e.ActionExpired, e.ActionCancelled, e.ActionSuperseded,
+)  # fmt: skip
 _STOP_HINT: Final = "ctrl+c stops"
 
 
@@ -88,36 +91,32 @@ class RunProgress:
         return f"{name}{more}  {countdown_text((now - since) // _MICROS)}{of}"
 
     def _note(self, event: Event) -> None:
-        call, action = event.call_id or "", event.action_id or ""
-        match event.body:
-            case e.TurnStarted():
-                self._turn_since = self._turn_since or event.at
-            case e.TurnEnded():
-                self._turn_since = None
-                self._running.clear()
-                self._waiting.clear()
-            case e.CallProposed(tool=tool, target=target):
-                self._names[call] = tool, one_line(target, _MAX_TARGET_CELLS)
-            case e.CallExecuting():
-                self._running[call] = event.at, None
-            case e.ProcessStarted(limit_seconds=limit):
-                self._names[call] = "run", self._names.get(call, ("", ""))[1]
-                self._running[call] = event.at, limit
-            case e.CallFinished():
-                self._running.pop(call, None)
-                self._names.pop(call, None)
-            case e.ActionOpened():
-                self._waiting[action] = event.at
-            case (
-                e.ActionApproved()
-                | e.ActionRejected()
-                | e.ActionExpired()
-                | e.ActionCancelled()
-                | e.ActionSuperseded()
-            ):
-                self._waiting.pop(action, None)
-            case _:
-                pass
+        body, action = event.body, event.action_id or ""
+        if isinstance(body, e.TurnStarted):
+            self._turn_since = self._turn_since or event.at
+        elif isinstance(body, e.TurnEnded):
+            self._turn_since = None
+            self._running.clear()
+            self._waiting.clear()
+        elif isinstance(body, e.ActionOpened):
+            self._waiting[action] = event.at
+        elif isinstance(body, _ANSWERS):
+            self._waiting.pop(action, None)
+        else:
+            self._note_call(event, event.call_id or "")
+
+    def _note_call(self, event: Event, call: str) -> None:
+        body = event.body
+        if isinstance(body, e.CallProposed):
+            self._names[call] = body.tool, one_line(body.target, _MAX_TARGET_CELLS)
+        elif isinstance(body, e.CallExecuting):
+            self._running[call] = event.at, None
+        elif isinstance(body, e.ProcessStarted):
+            self._names[call] = "run", self._names.get(call, ("", ""))[1]
+            self._running[call] = event.at, body.limit_seconds
+        elif isinstance(body, e.CallFinished):
+            self._running.pop(call, None)
+            self._names.pop(call, None)
 
 
 def _model_parts(block: ProgressBlock) -> list[str]:

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from workbench.cli import prompt_input
+from workbench.cli import run_session
 
 SAY = {"reply": [{"text": "Hello."}]}
 
@@ -79,7 +79,7 @@ def test_what_is_no_prompt_starts_nothing(shell, typed, data, words, code, why):
 
 
 def test_a_pipe_without_end_is_read_up_to_a_bound(shell, typed, monkeypatch):
-    monkeypatch.setattr(prompt_input, "MAX_PROMPT_BYTES", 10)
+    monkeypatch.setattr(run_session, "MAX_PROMPT_BYTES", 10)
     typed(b"0123456789")
     assert shell("run", "--recording", shell.recording(SAY)) == 0
     typed(b"01234567890" * 2)
