@@ -63,8 +63,8 @@ class Console:
 
     @property
     def has_status(self) -> bool:
-        """Return whether stderr is a terminal, where one line can be written over."""
-        return self.err.isatty()
+        """Return whether stderr is a terminal on which a line can be written over."""
+        return self.err.isatty() and not _is_dumb_term()
 
     def status(self, text: str) -> None:
         """Show one line at the end of the terminal behind stderr, in place of the one before.

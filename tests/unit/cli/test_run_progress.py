@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from conftest import Stream
+from conftest import Screen, Stream
 from rows_cli import NOW
 
 from workbench.cli.console import Console
@@ -15,22 +15,9 @@ from workbench.domain.values import Actor, GateVerdict, Usage
 SECOND = 1_000_000
 
 
-class Screen(Stream):
-    """A stream with a terminal behind it: `shown` is what is on its last line."""
-
-    def isatty(self):
-        return True
-
-    @property
-    def shown(self):
-        cells, place = [], 0
-        for letter in self.getvalue().rpartition("\n")[2]:
-            if letter == "\r":
-                place = 0
-                continue
-            cells[place : place + 1] = [letter]
-            place += 1
-        return "".join(cells).rstrip()
+@pytest.fixture(autouse=True)
+def terminal(monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
 
 
 def event(body, seconds=0.0, **more):
@@ -152,6 +139,13 @@ def test_nothing_is_drawn_where_no_terminal_is():
     progress.tick()
     progress.close()
     assert console.err.getvalue() == ""
+
+
+def test_nothing_is_drawn_over_on_a_terminal_of_lines(monkeypatch):
+    monkeypatch.setenv("TERM", "dumb")
+    screen = Screen()
+    Console(Stream(), screen).status("● reads")
+    assert screen.getvalue() == ""
 
 
 def test_a_clock_that_ticks_ends_with_what_it_was_for():
