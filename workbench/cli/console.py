@@ -66,13 +66,18 @@ class Console:
         """Return whether stderr is a terminal on which a line can be written over."""
         return self.err.isatty() and not _is_dumb_term()
 
-    def status(self, text: str) -> None:
+    def status(self, text: str, *, breaks_line: bool = False) -> None:
         """Show one line at the end of the terminal behind stderr, in place of the one before.
 
-        It is erased before anything else is printed, and not shown behind text that is not at its line end.
+        It is erased before anything else is printed. Behind text that is not at its line end it is not shown,
+        or below it with `breaks_line`.
         """
-        if not self.has_status or (self._is_in_line and self.is_terminal):
+        if not self.has_status:
             return
+        if self._is_in_line and self.is_terminal:
+            if not breaks_line:
+                return
+            self._print("\n")
         line = cut_to_width(self._shown(safe_text(text, keep_newlines=False)), max(1, _columns(self.err) - 1))
         line = line if self.signs.has_unicode else line.replace("…", "~")
         cells = cell_width(line)

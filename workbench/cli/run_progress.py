@@ -53,9 +53,11 @@ class RunProgress:
 
     def tick(self) -> None:
         """Show how it stands now; nothing where nothing goes on."""
-        text = self.text(self._now())
+        now = self._now()
+        text, block = self.text(now), self._model.block(now)
         if text:
-            self._console.status(text)
+            # A reply that stands still in the middle of a line is worth a line end.
+            self._console.status(text, breaks_line=block is not None and block.silent > 0)
         else:
             self._console.clear_status()
 

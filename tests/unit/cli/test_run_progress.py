@@ -125,6 +125,22 @@ def test_a_line_without_its_end_is_left_as_it_is():
     assert both.getvalue().endswith("Half a sentence.\n\r● reads")
 
 
+def test_a_reply_that_stands_still_in_the_middle_of_a_line_gets_a_line_end():
+    both, now = Screen(), [NOW]
+    console = Console(both, both)
+    progress = RunProgress(console, lambda: now[0])
+    console.write("Half a sen")
+    progress.see([event(STARTED), event(e.TextStreamed(block=0, offset=0, text="Half a sen"))])
+    for seconds, shown in (
+        (7, "Half a sen"),
+        (9, "● qwen3 writes  0:09  silent 9 s  about 2 tok  ctrl+c stops"),
+    ):
+        now[0] = NOW + seconds * SECOND
+        progress.tick()
+        assert both.shown == shown
+    assert both.getvalue().startswith("Half a sen\n")
+
+
 def test_a_hostile_text_stays_one_line_that_fits():
     screen = Screen()
     Console(Stream(), screen).status("a\r\nb\x1b[2Jc " * 40)
