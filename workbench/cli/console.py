@@ -31,6 +31,7 @@ class Console:
         self.out = out or sys.stdout
         self.err = err or sys.stderr
         self.signs: StatusIcons = status_icons_for(self.out.encoding)
+        self._status_line = ""
         self._status_cells = 0
         """Cells of the status that is on the terminal; 0 is none."""
         self._is_in_line = False
@@ -80,10 +81,12 @@ class Console:
             self._print("\n")
         line = cut_to_width(self._shown(safe_text(text, keep_newlines=False)), max(1, _columns(self.err) - 1))
         line = line if self.signs.has_unicode else line.replace("…", "~")
+        if self._status_cells and line == self._status_line:
+            return
         cells = cell_width(line)
         self.err.write(f"\r{line}{' ' * (self._status_cells - cells)}")
         self.err.flush()
-        self._status_cells = max(1, cells)
+        self._status_line, self._status_cells = line, max(1, cells)
 
     def clear_status(self) -> None:
         """Erase the status; nothing where none is shown."""

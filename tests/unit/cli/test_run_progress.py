@@ -106,6 +106,9 @@ def test_it_stands_on_one_line_and_leaves_nothing():
     console.status("● a long line of progress")
     console.status("● short")
     assert screen.shown == "● short"
+    written = screen.getvalue()
+    console.status("● short")
+    assert screen.getvalue() == written, "what stands there already is not written again"
     console.note("An error.")
     assert screen.getvalue().endswith("\rAn error.\n"), "the line is erased before anything is printed"
     console.status("● again")
