@@ -44,8 +44,7 @@ def test_a_server_that_sends_no_byte_is_counted_on_the_terminal(shop):
         words = ("run", "-p", "x", "--base-url", server.base_url, "--model", "m")
         terminal = Terminal(shop.argv(*words), cwd=shop.project, env=shop.env(), columns=80, rows=24)
         try:
-            terminal.until("m reads  0:00", "ctrl+c stops")
-            terminal.until("m reads  0:", gone=("0:00",))
+            terminal.until("m reads  0:", "ctrl+c stops", gone=("0:00",))
             terminal.process.send_signal(signal.SIGINT)
             assert terminal.wait() == 130
             terminal.pump(0.1)

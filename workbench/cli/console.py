@@ -31,7 +31,7 @@ class Console:
         self.out = out or sys.stdout
         self.err = err or sys.stderr
         self.signs: StatusIcons = status_icons_for(self.out.encoding)
-        self._status_line = ""
+        self._status_line: str = ""
         self._status_cells = 0
         """Cells of the status that is on the terminal; 0 is none."""
         self._is_in_line = False
