@@ -155,7 +155,9 @@ def test_a_killed_run_leaves_a_queue_that_a_host_takes_up(shop):
     write, _ = shop.waiting(2)
     run.kill()
     run.wait()
-    shop.call("approvals", "approve", write["id"])
+    done = shop.call("approvals", "approve", write["id"])
+    (session,) = shop.json("sessions", "list")
+    assert f"stays paused: workbench run --session {session['id'][:8]} continues it" in done.stderr
     until = time.monotonic() + 40
     while not (shop.project / "hello.py").exists():
         assert time.monotonic() < until

@@ -31,6 +31,7 @@ class Answer:
     raw: bytes | None = None
     """Instead of everything else, these bytes."""
     head: bool = True
+    """Whether status and headers are sent; without them a stall sends not one byte."""
 
 
 @dataclass
@@ -163,7 +164,8 @@ class ChatServer:
             return
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         headers = "".join(f"{name}: {value}\r\n" for name, value in answer.headers.items())
-        connection.sendall(f"HTTP/1.1 {answer.status}\r\n{headers}Connection: close\r\n\r\n".encode())
+        if answer.head:
+            connection.sendall(f"HTTP/1.1 {answer.status}\r\n{headers}Connection: close\r\n\r\n".encode())
         for piece in answer.pieces:
             if isinstance(piece, Stall):
                 self._stall(connection)

@@ -8,10 +8,10 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from workbench.agents.reducer import HUMAN_ENDED_PAUSES, apply_event
+from workbench.agents.reducer import apply_event
 from workbench.agents.state import Turn, TurnCall, TurnState
 from workbench.domain.events import Event
-from workbench.domain.machines import TERMINAL_SESSION_STATES, PauseReason
+from workbench.domain.machines import HUMAN_ENDED_PAUSES, TERMINAL_SESSION_STATES, PauseReason
 
 
 class TurnLimits(Struct, frozen=True, kw_only=True):

@@ -50,13 +50,16 @@ from workbench.domain.events import (
     TurnStarted,
     UndoRequested,
 )
-from workbench.domain.machines import CALL_MOVES, SESSION_MOVES, CallState, PauseReason, may_move
+from workbench.domain.machines import (
+    CALL_MOVES,
+    HUMAN_ENDED_PAUSES,
+    SESSION_MOVES,
+    CallState,
+    PauseReason,
+    may_move,
+)
 from workbench.domain.values import UNDO_TOOL, Body, ReplyCall
 
-HUMAN_ENDED_PAUSES: frozenset[PauseReason] = frozenset(
-    {"user", "host lost", "unattended", "limit reached", "loop"}
-)
-"""Pauses that only a human ends."""
 _PAUSE_AFTER_OUTCOME: dict[str, PauseReason] = {
     "interrupted": "user",
     "unattended": "unattended",

@@ -366,17 +366,20 @@ _WatchMessage = tuple[str, str | None]
 def configure_watch(parser: ArgumentParser) -> None:
     parser.add_argument("--here", action="store_true", help="only of this workspace")
     parser.add_argument(
-        "--json", action="store_true", help="print one JSON object a line and read no answers"
+        "--json",
+        action="store_true",
+        help="print one JSON object a line and read no answers; typed at a terminal, so does watch | PROGRAM",
     )
 
 
 def execute_watch(options: Namespace, console: Console) -> int:
     workspace = workspace_path(options.directory) if options.here or options.directory else None
+    is_typed = sys.stdin is not None and sys.stdin.isatty()
     with open_journal() as (home, journal):
-        if options.json or not (console.is_terminal and sys.stdin.isatty()):
+        if options.json or (is_typed and not console.is_terminal):
             _print_changes(journal, console, workspace)
         approvals.require_person(home, journal, "watch and answer")
-        _run_line_mode(home, journal, console, workspace)
+        _run_line_mode(home, journal, console, workspace, is_typed=is_typed)
     return EXIT_OK
 
 
@@ -417,7 +420,10 @@ def change_line(change: str, at: int, action: Action) -> str:
 # --- for people -----------------------------------------------------------------------------------
 
 
-def _run_line_mode(home: Home, journal: Journal, console: Console, workspace: str | None) -> None:
+def _run_line_mode(
+    home: Home, journal: Journal, console: Console, workspace: str | None, *, is_typed: bool
+) -> None:
+    """Say what waits and do what lines ask for, until `q` or the end of standard input."""
     config = load_config(home.path, None, trusted=False, env=os.environ, options={}).config
     mode = LineMode(
         journal,
@@ -427,7 +433,8 @@ def _run_line_mode(home: Home, journal: Journal, console: Console, workspace: st
         require_seen=config.approvals.require_seen,
     )
     if not mode.look():
-        console.say("Nothing waits. What comes is said here; ? for help, ctrl+c to leave.")
+        more = " What comes is said here; ? for help, ctrl+c to leave." if is_typed else ""
+        console.say(f"Nothing waits.{more}")
     with _watch_messages(journal) as messages:
         for kind, line in messages:
             if kind == "line" and (line is None or not mode.answer(line)):
@@ -440,7 +447,7 @@ def _watch_messages(journal: Journal) -> Generator[Iterator[_WatchMessage], None
     """Yield what happens: a line typed, a ring of the journal, or a second that passed."""
     inbox: queues.SimpleQueue[_WatchMessage] = queues.SimpleQueue()
     silence = journal.on_ring(lambda: inbox.put(("ring", None)))
-    read_lines(sys.stdin.fileno(), lambda line: inbox.put(("line", line)))
+    read_lines(-1 if sys.stdin is None else sys.stdin.fileno(), lambda line: inbox.put(("line", line)))
     try:
         yield _next_messages(inbox)
     finally:

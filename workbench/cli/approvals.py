@@ -29,8 +29,8 @@ from workbench.cli.errors import (
 )
 from workbench.cli.rows import action_target, clock_time, seconds_left
 from workbench.domain.events import ActionOpened, CallProposed
-from workbench.domain.machines import SETTLED_CALL_STATES
-from workbench.domain.rows import Action, Call
+from workbench.domain.machines import HUMAN_ENDED_PAUSES, SETTLED_CALL_STATES
+from workbench.domain.rows import Action, Call, Session
 from workbench.domain.values import SYSTEM_SESSION, Decision, DecisionVerdict, Hunk, SelectedHunk
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import Root, read_bounded
@@ -143,6 +143,7 @@ def _required_answer(action: Action) -> tuple[str, str]:
 def start_hosts(home: Home, journal: Journal, console: Console, session_ids: Iterable[str]) -> None:
     """Start the host of every workspace in which an answer has nobody to act on it."""
     workspaces: dict[str, bool] = {}
+    held: list[Session] = []
     for key in dict.fromkeys(session_ids):
         session = journal.session(key)
         while session is not None and session.kind == "step" and session.parent_id:
@@ -151,8 +152,28 @@ def start_hosts(home: Home, journal: Journal, console: Console, session_ids: Ite
         if key != SYSTEM_SESSION and session is not None:
             is_idle = not is_driven(home, journal, session.id)
             workspaces[session.workspace] = workspaces.get(session.workspace, False) or is_idle
+            held += [session] if is_held(journal, session, is_idle=is_idle) else []
     for workspace, is_idle in workspaces.items():
         _start_host(home, journal, console, workspace, is_idle=is_idle)
+    for session in held:
+        console.note(
+            f"Its agent then stays paused: workbench run --session {session.id[:8]} continues it, or c on"
+            " the screen."
+        )
+
+
+def is_held(journal: Journal, session: Session, *, is_idle: bool) -> bool:
+    """Return whether an answer does not let an agent continue: only a human does, in words or with `c`.
+
+    That is so after a pause of that kind, and where the process that worked on a turn died (`is_idle`: none
+    works on it now).
+    """
+    if session.kind != "chat" or session.open_turn is None:
+        return False
+    if session.status == "paused" and session.reason in HUMAN_ENDED_PAUSES:
+        return True
+    lease = journal.lease(session.id)
+    return is_idle and lease is not None and not lease.released
 
 
 def _start_host(home: Home, journal: Journal, console: Console, workspace: str, *, is_idle: bool) -> None:

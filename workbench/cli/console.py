@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from workbench.domain.values import Json
 from workbench.text.safe import ASCII_LINE_END_SYMBOL, LINE_END_SYMBOL, escape_json, safe_text
+from workbench.text.width import cell_width, cut_to_width
 from workbench.views.status_icons import ICONS, StatusName
 
 if TYPE_CHECKING:
@@ -30,6 +31,11 @@ class Console:
         self.out = out or sys.stdout
         self.err = err or sys.stderr
         self.signs: StatusIcons = status_icons_for(self.out.encoding)
+        self._status_line: str = ""
+        self._status_cells = 0
+        """Cells of the status that is on the terminal; 0 is none."""
+        self._is_in_line = False
+        """Whether the last text on stdout has no line end yet."""
 
     @property
     def is_terminal(self) -> bool:
@@ -42,13 +48,53 @@ class Console:
 
     def write(self, text: str) -> None:
         """Print a piece of text on stdout, at once."""
-        self.out.write(self._shown(text))
-        self.out.flush()
+        self._print(self._shown(text))
 
     def note(self, text: str) -> None:
         """Print lines on stderr."""
+        self.clear_status()
         self.err.write(self._shown(text) + "\n")
         self.err.flush()
+
+    def _print(self, text: str) -> None:
+        self.clear_status()
+        self.out.write(text)
+        self.out.flush()
+        self._is_in_line = not text.endswith("\n") if text else self._is_in_line
+
+    @property
+    def has_status(self) -> bool:
+        """Return whether stderr is a terminal on which a line can be written over."""
+        return self.err.isatty() and not _is_dumb_term()
+
+    def status(self, text: str, *, breaks_line: bool = False) -> None:
+        """Show one line at the end of the terminal behind stderr, in place of the one before.
+
+        It is erased before anything else is printed. Behind text that is not at its line end it is not shown,
+        or below it with `breaks_line`.
+        """
+        if not self.has_status:
+            return
+        if self._is_in_line and self.is_terminal:
+            if not breaks_line:
+                return
+            self._print("\n")
+        line = cut_to_width(self._shown(safe_text(text, keep_newlines=False)), max(1, _columns(self.err) - 1))
+        line = line if self.signs.has_unicode else line.replace("…", "~")
+        if self._status_cells and line == self._status_line:
+            return
+        cells = cell_width(line)
+        self.err.write(f"\r{line}{' ' * (self._status_cells - cells)}")
+        self.err.flush()
+        self._status_line, self._status_cells = line, max(1, cells)
+
+    def clear_status(self) -> None:
+        """Erase the status; nothing where none is shown."""
+        if self._status_cells:
+            cells = min(self._status_cells + _ECHO_CELLS, _columns(self.err) - 1)
+            self.err.write(f"\r{' ' * cells}\r")
+            self.err.flush()
+            self._status_cells = 0
 
     def _shown(self, text: str) -> str:
         return (
@@ -72,8 +118,20 @@ class Console:
 
     def json_line(self, text: str) -> None:
         """Print JSON text on stdout with hidden characters as escapes."""
-        self.out.write(escape_json(text) + "\n")
-        self.out.flush()
+        self._print(escape_json(text) + "\n")
+
+
+def _columns(stream: TextIO) -> int:
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or _USUAL_COLUMNS
+    except (OSError, ValueError):
+        return _USUAL_COLUMNS
+
+
+_ECHO_CELLS: Final = 2
+"""Cells of `^C`, which a terminal writes behind the status."""
+_USUAL_COLUMNS: Final = 80
+"""Of a terminal that does not say its size."""
 
 
 class StatusIcons(Struct, frozen=True, kw_only=True):

@@ -38,6 +38,8 @@ class CommandEntry(Struct, frozen=True, kw_only=True):
     name: str = ""
     """The word of the command in a module that has several."""
     below: Mapping[str, "CommandEntry"] = field(default_factory=dict[str, "CommandEntry"])
+    example: str = ""
+    """Of a group: what its help ends with. A command has the one of its module."""
     is_hidden: bool = False
 
 
@@ -206,28 +208,33 @@ def group_help(path: Sequence[str], entry: CommandEntry) -> str:
     asked = " ".join(["workbench", *path])
     shown = {name: command for name, command in entry.below.items() if not command.is_hidden}
     width = max(len(name) for name in shown)
-    lines = [f"usage: {asked} [-C DIR] COMMAND …", ""]
-    lines += [f"  {name.ljust(width)}  {command.summary}" for name, command in shown.items()]
-    lines += [
+    return "\n".join([
+        *(_SCREEN_HELP if not path else ()),
+        *([] if not path else [f"usage: {asked} [-C DIR] COMMAND …", ""]),
+        *(f"  {name.ljust(width)}  {command.summary}" for name, command in shown.items()),
         "",
         "  -C DIR       work in DIR instead of the current folder",
         "  --help       print this help; each command has its own",
-    ]
-    if not path:
-        lines += ["  --version    print the version"]
-    return "\n".join([*lines, "", "example:", f"  {_GROUP_EXAMPLES[path[0] if path else '']}"])
+        *([] if path else ["  --version    print the version"]),
+        "",
+        "example:",
+        *(f"  {line}" for line in (entry.example or _EXAMPLE).splitlines()),
+    ])  # fmt: skip
 
 
-_GROUP_EXAMPLES: Mapping[str, str] = {
-    "": "workbench demo",
-    "approvals": "workbench approvals watch",
-    "sessions": "workbench sessions list --json",
-    "host": "workbench host status",
-    "config": "workbench config show",
-    "tools": "workbench tools schema read_file",
-    "rules": "workbench rules list",
-    "providers": "workbench providers list",
-}
+_SCREEN_HELP = (
+    "usage: workbench [DIR] [--continue] [--plain]",
+    "       workbench [-C DIR] COMMAND …",
+    "",
+    "Without a command: open the screen on DIR, or on the current folder.",
+    "",
+    "  --continue   open it on the newest session that can continue",
+    "  --plain      no screen: print what waits line by line and read answers",
+    "",
+)
+_EXAMPLE = """workbench
+workbench ~/src/shop --continue
+workbench demo"""
 
 
 def _visible_names(below: Mapping[str, CommandEntry]) -> list[str]:
@@ -328,19 +335,39 @@ _TOOLS = {
 COMMANDS: Mapping[str, CommandEntry] = {
     SCREEN_COMMAND: _command("screen", "the screen on a folder", is_hidden=True),
     "run": _command("run", "run an agent without a screen"),
-    "approvals": CommandEntry(summary="answer what agents ask", below=_APPROVALS),
-    "sessions": CommandEntry(summary="find, tag, fork, export sessions", below=_SESSIONS),
+    "approvals": CommandEntry(
+        summary="answer what agents ask", below=_APPROVALS, example="workbench approvals watch"
+    ),
+    "sessions": CommandEntry(
+        summary="find, tag, fork, export sessions", below=_SESSIONS, example="workbench sessions list --json"
+    ),
     "replay": _command("replay", "replay a session from any moment"),
-    "pipeline": CommandEntry(summary="run pipelines and look at their runs", below=_PIPELINE),
+    "pipeline": CommandEntry(
+        summary="run pipelines and look at their runs",
+        below=_PIPELINE,
+        example="workbench pipeline run release --dry-run",
+    ),
     "host": CommandEntry(
-        summary="the host: the background process that runs agents of a workspace", below=_HOST
+        summary="the host: the background process that runs agents of a workspace",
+        below=_HOST,
+        example="workbench host status",
     ),
     "trust": _command("permissions:trust", "trust a workspace, or revoke that"),
-    "rules": CommandEntry(summary="what is allowed or denied without a question", below=_RULES),
+    "rules": CommandEntry(
+        summary="what is allowed or denied without a question", below=_RULES, example="workbench rules list"
+    ),
     "check": _command("check", "ask the policy about cases, one a line; nothing is carried out"),
-    "config": CommandEntry(summary="the configuration in effect", below=_CONFIG),
-    "providers": CommandEntry(summary="where models answer: add, list, test, remove", below=_PROVIDERS),
+    "config": CommandEntry(
+        summary="the configuration in effect", below=_CONFIG, example="workbench config show"
+    ),
+    "providers": CommandEntry(
+        summary="where models answer: add, list, test, remove",
+        below=_PROVIDERS,
+        example="workbench providers list",
+    ),
     "doctor": _command("doctor", "check the data folder, the journal and the models"),
-    "tools": CommandEntry(summary="the tools that agents have", below=_TOOLS),
+    "tools": CommandEntry(
+        summary="the tools that agents have", below=_TOOLS, example="workbench tools schema read_file"
+    ),
     "demo": _command("demo", "try the program on a temporary project with a recorded agent"),
 }

@@ -4,7 +4,8 @@ import asyncio
 import os
 import stat
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from msgspec import Struct, field
@@ -12,10 +13,11 @@ from msgspec import Struct, field
 from workbench.cli.console import Console
 from workbench.cli.context import load_workspace_config, open_journal, workspace_path
 from workbench.cli.errors import EXIT_FAILED, EXIT_OK, UsageError
+from workbench.cli.run_progress import ticking
 from workbench.config.keys import URL, InvalidValue, convert_node
 from workbench.config.types import Config
 from workbench.domain.values import Json
-from workbench.effects.runtime import is_lock_held
+from workbench.effects.runtime import SystemClock, is_lock_held
 from workbench.host.host_locks import refuse_inside_agents
 from workbench.host.model_selection import (
     UNNAMED_PROVIDER,
@@ -39,6 +41,7 @@ from workbench.journal.database import SCHEMA_VERSION
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.providers.base import ModelsNotListed, Provider
+from workbench.text.human import countdown_text
 from workbench.text.json_nodes import node_of_value
 from workbench.text.safe import one_line
 from workbench.views.providers import OfferedModel, ProviderReport
@@ -83,7 +86,7 @@ def execute(options: Namespace, console: Console) -> int:
             maintenance.compact_database(journal)
         checks = [check(home, journal) for check in JOURNAL_CHECKS]
         checks.append(check_configuration(options, home, journal))
-        checks += check_model_servers(options, home, journal)
+        checks += check_model_servers(options, home, journal, console)
     is_well = not any(check.problems for check in checks)
     if options.json:
         console.json({
@@ -227,7 +230,7 @@ def check_configuration(options: Namespace, home: Home, journal: Journal) -> Che
     return Check(name="grants", fact="; ".join((fact, *wide)), more={"notes": list(wide)})
 
 
-def check_model_servers(options: Namespace, home: Home, journal: Journal) -> list[Check]:
+def check_model_servers(options: Namespace, home: Home, journal: Journal, console: Console) -> list[Check]:
     """Return a check for each provider that can be asked, or for the one that is named."""
     config = load_workspace_config(home, journal, workspace_path(options.directory)).config
     register_secrets(config)
@@ -235,7 +238,7 @@ def check_model_servers(options: Namespace, home: Home, journal: Journal) -> lis
     if not names:
         fact = "none is set up; workbench providers list shows what can be added"
         return [Check(name="providers", fact=fact)]
-    return [asyncio.run(_check_provider(options, config, name)) for name in names]
+    return [asyncio.run(_check_provider(options, config, name, console)) for name in names]
 
 
 def _provider_names(options: Namespace, config: Config) -> tuple[str, ...]:
@@ -244,7 +247,7 @@ def _provider_names(options: Namespace, config: Config) -> tuple[str, ...]:
     return (UNNAMED_PROVIDER,) if options.base_url is not None else usable_providers(config)
 
 
-async def _check_provider(options: Namespace, config: Config, name: str) -> Check:
+async def _check_provider(options: Namespace, config: Config, name: str, console: Console) -> Check:
     title = f"provider {one_line(name, 40)}"
     if not has_server(name, config):
         known = ", ".join(usable_providers(config)) or "none"
@@ -259,14 +262,34 @@ async def _check_provider(options: Namespace, config: Config, name: str) -> Chec
         provider = server_provider(config, name, chosen)
     except EndpointUnavailable as error:
         return Check(name=title, fact="has no address", problems=(str(error),))
-    return await _check_server(title, provider, config, options)
+    return await _check_server(title, provider, config, options, console)
 
 
-async def _check_server(title: str, provider: Provider, config: Config, options: Namespace) -> Check:
+@asynccontextmanager
+async def _counting(console: Console, words: str) -> AsyncGenerator[None]:
+    """Show on a terminal what is awaited, and for how long."""
+    clock = SystemClock()
+    began = clock.monotonic()
+
+    def tick() -> None:
+        passed = countdown_text(int(clock.monotonic() - began))
+        console.status(f"{console.signs.of('running')} {words}  {passed}  ctrl+c stops")
+
+    try:
+        async with ticking(tick, is_on=console.has_status):
+            yield
+    finally:
+        console.clear_status()
+
+
+async def _check_server(
+    title: str, provider: Provider, config: Config, options: Namespace, console: Console
+) -> Check:
     seconds = float(config.api_timeout_seconds)
     address = provider.endpoint.base_url if provider.endpoint else provider.name
     try:
-        models = offered_models(await provider.list_models(seconds))
+        async with _counting(console, f"{title}: asking for its models"):
+            models = offered_models(await provider.list_models(seconds))
     except ModelsNotListed as error:
         return Check(name=title, fact=address, problems=(failure_text(error.failure),))
     more: dict[str, object] = {
@@ -281,7 +304,9 @@ async def _check_server(title: str, provider: Provider, config: Config, options:
         if model is None:
             problems.append("No model is named, and there is not exactly one. Name one with --model.")
         else:
-            report = with_result(report, model, await provider.probe(model, seconds))
+            async with _counting(console, f"{title}: asking {one_line(model, 40)} two short prompts"):
+                probed = await provider.probe(model, seconds)
+            report = with_result(report, model, probed)
             facts.append(capability_text(report))
             problems += report.problems
             more["probe"] = probe_json(report)

@@ -1,13 +1,18 @@
 """What `run` and `pipeline run` share: output options, the printer of events as JSON, handling of signals."""
 
 import asyncio
+import signal
 from argparse import ArgumentParser
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
+from typing import Final
 
 from workbench.cli.console import Console
 from workbench.domain.codec import event_to_line
 from workbench.domain.events import Event
+
+STOP_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""What stops a run: ctrl+c, a request to end, and a terminal that went away."""
 
 
 def add_output_options(parser: ArgumentParser) -> None:
@@ -46,8 +51,12 @@ class StreamPrinter:
 
 @contextmanager
 def signal_handlers(numbers: Sequence[int], interrupt: Callable[[], bool]) -> Generator[None, None, None]:
-    """Call `interrupt` at a signal; where that returns False, as at a second one, cancel the current task."""
+    """Call `interrupt` at a signal; where that returns False, as at a second one, cancel the current task.
+
+    A signal that the process was started to ignore (`nohup`) stays ignored.
+    """
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    numbers = [number for number in numbers if signal.getsignal(number) is not signal.SIG_IGN]
 
     def handle() -> None:
         if not interrupt() and task is not None:

@@ -1,7 +1,6 @@
 """`workbench pipeline run, resume, status, cancel`: begin or follow a run, show its state, end it."""
 
 import asyncio
-import signal
 import sys
 from argparse import ArgumentParser, Namespace
 from contextlib import suppress
@@ -18,7 +17,7 @@ from workbench.cli.errors import (
     EXIT_UNANSWERED,
     UsageError,
 )
-from workbench.cli.headless_run import add_output_options, signal_handlers
+from workbench.cli.headless_run import STOP_SIGNALS, add_output_options, signal_handlers
 from workbench.cli.pipeline_output import (
     RunPrinter,
     find_run,
@@ -238,7 +237,7 @@ def _drive_here(
         return is_first
 
     async def run() -> None:
-        with signal_handlers((signal.SIGINT,), interrupt), suppress(asyncio.CancelledError):
+        with signal_handlers(STOP_SIGNALS, interrupt), suppress(asyncio.CancelledError):
             await drive_run(
                 RunDriverOptions(context=context, driver=driver, until=until, on_events=printer.see), run_id
             )

@@ -2,23 +2,21 @@
 
 import asyncio
 import os
-import signal
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Sequence
+from contextlib import closing, nullcontext, suppress
 from pathlib import Path
-from typing import Literal
 
 from msgspec import Struct
 
-from workbench.agents.reducer import apply_event
-from workbench.agents.state import TurnState
 from workbench.cli.config import require_valid_config
 from workbench.cli.console import Console
-from workbench.cli.context import is_driven, load_workspace_config, open_journal, user_actor, workspace_path
+from workbench.cli.context import load_workspace_config, open_journal, user_actor, workspace_path
 from workbench.cli.errors import Refusal, sentence
-from workbench.cli.headless_run import StreamPrinter, add_output_options, signal_handlers
+from workbench.cli.headless_run import STOP_SIGNALS, StreamPrinter, add_output_options, signal_handlers
+from workbench.cli.rows import call_target
 from workbench.cli.run_output import (
+    EventConsumer,
     HumanPrinter,
     JsonPrinter,
     Printer,
@@ -28,24 +26,28 @@ from workbench.cli.run_output import (
     result_json,
     run_exit_code,
 )
+from workbench.cli.run_progress import RunProgress, ticking
 from workbench.cli.run_session import (
     SessionPlan,
     begin_session,
+    is_continuing,
     named_session,
     plan_session,
     positive_number,
+    read_prompt,
     require_consistent_options,
     resume_session,
     with_limits,
 )
+from workbench.cli.session_follower import NOBODY_ASKED, ApprovalMode, Interruption, SessionFollower
 from workbench.config.types import Config, token_cost
-from workbench.domain.events import Event, SessionStatusChanged
+from workbench.domain.events import SessionStatusChanged
 from workbench.domain.machines import PauseReason
-from workbench.domain.rows import Action, Session
+from workbench.domain.rows import Call, Session
 from workbench.domain.values import Actor, Decision
 from workbench.effects.files import write_atomic
 from workbench.effects.process_table import become_subreaper
-from workbench.host import driver_context, session_requests, workspace_trust
+from workbench.host import driver_context, workspace_trust
 from workbench.host.driver_context import DriverContext, following_config_changes, open_driver_context
 from workbench.host.host_locks import driver_identity
 from workbench.host.lifecycle import host_warnings, tidy_data_folder_if_due
@@ -61,54 +63,27 @@ from workbench.journal.decisions import decide_action, expire_due_actions
 from workbench.journal.errors import SessionDriven
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
-from workbench.journal.leases import DriverIdentity, DriverLock
+from workbench.journal.leases import DriverIdentity, DriverLock, take_lease
 from workbench.policy.trust import TrustRefused
 from workbench.providers.base import Provider
 from workbench.providers.errors import KEY_MISSING
 from workbench.providers.recording import ReplyRecorder
+from workbench.text.safe import one_line
 from workbench.tools.registry import tool_registry
 
 EXAMPLE = """workbench run -p "add a test for the parser" --base-url http://127.0.0.1:8080/v1
 workbench run -p "add a test for the parser" --provider local --model qwen3-coder --record session.json
 workbench run -p "add a test for the parser" --recording session.json
-workbench run --continue --on-approval park --output-format json"""
-ApprovalMode = Literal["wait", "park", "deny"]
-
-
-class EventConsumer:
-    """The eyes of a run on one session."""
-
-    def __init__(self, journal: Journal, session_id: str, printer: Printer, start: int) -> None:
-        self.journal, self.session_id, self.start = journal, session_id, start
-        self.tally = RunTally()
-        self.failure: OSError | None = None
-        self._printer, self._cursor = printer, start
-
-    def see(self, events: Iterable[Event]) -> None:
-        """Take in what is new of some events."""
-        fresh = [event for event in events if event.position > self._cursor]
-        if not fresh:
-            return
-        self._cursor = fresh[-1].position
-        self.tally.see(fresh)
-        if self.failure is None:
-            try:
-                self._printer.see(fresh)
-            except OSError as error:
-                self.failure = error
-
-    def catch_up(self) -> None:
-        """Take in everything that is in the journal by now."""
-        self.see(self.journal.events(self.session_id, after=self._cursor))
-
-    def wait(self, seconds: float) -> None:
-        """Wait until there is more, but not longer than some seconds."""
-        self.journal.wait(self._cursor, seconds)
-
-    def require_listener(self) -> None:
-        """Raise what went wrong while telling."""
-        if self.failure is not None:
-            raise self.failure
+workbench run --continue --on-approval park --output-format json
+git diff | workbench run --recording session.json --quiet
+workbench run -p - --provider local < task.md"""
+EXIT_CODES = """exit codes:
+  0    the agent is done; what you rejected is in its answer
+  1    failed, or stopped early: an error, --max-turns, --timeout, a last reply that was cut
+  2    the command line is wrong, or there is no prompt
+  3    parked: it waits for an answer (--on-approval park)
+  4    a question expired, or was denied because nobody could be asked (--on-approval deny)
+  130  stopped by ctrl+c, SIGTERM or SIGHUP"""
 
 
 class RunSetup(Struct, frozen=True, kw_only=True):
@@ -122,12 +97,15 @@ class RunSetup(Struct, frozen=True, kw_only=True):
     consumer: EventConsumer
     since: int
     config: Config
-    provider: ProviderMaker = provider_of
 
 
 def configure(parser: ArgumentParser) -> None:
     """Add the options of DESIGN section 8."""
-    parser.add_argument("-p", dest="prompt", metavar="TEXT", help="what the agent should do")
+    parser.epilog = f"{EXIT_CODES}\n\n{parser.epilog}"
+    parser.add_argument(
+        "-p", dest="prompt", metavar="TEXT",
+        help="what the agent should do; - reads it from standard input, as leaving it out does in a pipe",
+    )  # fmt: skip
     which = parser.add_mutually_exclusive_group()
     which.add_argument(
         "--continue",
@@ -153,11 +131,17 @@ def configure(parser: ArgumentParser) -> None:
         help="stop after so many seconds of work; waiting for an answer does not count",
     )  # fmt: skip
     add_output_options(parser)
+    parser.add_argument(
+        "--quiet",
+        action="store_true",
+        help="show no progress and no notes on stderr; errors and how it ended are still said",
+    )
 
 
 def execute(options: Namespace, console: Console) -> int:
     """Run an agent and return the exit code."""
     require_consistent_options(options)
+    options.prompt = read_prompt(options.prompt, console, continues=is_continuing(options))
     provider = recording_provider_maker(options.record) if options.record is not None else provider_of
     with open_journal() as (home, journal):
         expire_due_actions(journal)
@@ -168,28 +152,77 @@ def execute(options: Namespace, console: Console) -> int:
         plan = None if session else with_limits(plan_session(options, loaded.config), options)
         register_secrets(loaded.config)
         driver_context.sync_config_rules(journal, loaded, tool_registry().descriptors())
-        ask_trust(journal, workspace, console)
+        ask_trust(journal, workspace, None if options.quiet else console)
         start, since = journal.last_position(), journal.now()
-        session_id = _begin_or_resume(journal, session, plan, workspace, options.prompt)
         printer = run_printer(options.output_format or loaded.config.output_format, journal, console)
-        run = RunSetup(
-            home=home, journal=journal, console=console, workspace=workspace, since=since,
-            on_approval=options.on_approval, provider=provider,
-            consumer=EventConsumer(journal, session_id, printer, start),
-            config=loaded.config,
+        context = open_driver_context(
+            home, journal, workspace, provider=provider, pipelines=SessionPipelineStarter,
+            can_ask=options.on_approval != "deny",
         )  # fmt: skip
-        return _print_result(run, _drive_or_follow(run), printer)
+        with closing(context.root), DriverLock(journal, driver_identity(journal, workspace, "run")) as lock:
+            owned = _take_session(journal, lock, session, plan, workspace, options)
+            key = owned or (session.id if session else "")
+            run = RunSetup(
+                home=home, journal=journal, console=console, workspace=workspace, since=since,
+                on_approval=options.on_approval, config=loaded.config,
+                consumer=_consumer(journal, key, printer, start, console, quiet=options.quiet),
+            )  # fmt: skip
+            ending = _drive(run, context, lock) if owned else None
+        if ending is None:
+            ending = _follow(run, options.prompt, quiet=options.quiet)
+        return _print_result(run, ending, printer)
 
 
-def ask_trust(journal: Journal, workspace: str, console: Console) -> None:
-    """Ask whether the workspace may act, and say that it does not yet."""
+def _take_session(
+    journal: Journal, lock: DriverLock, session: Session | None, plan: SessionPlan | None, workspace: str,
+    options: Namespace,
+) -> str | None:  # fmt: skip
+    """Start or continue a session as its driver and return its id; None where the background process is that.
+
+    A new session is this run's from its first event, so that whatever lives beside it, `--record`, the keys
+    of this process and its signals hold.
+    """
+    if session is None:
+        assert plan is not None and options.prompt is not None
+        return begin_session(journal, plan, workspace, options.prompt, driver=lock.driver)
+    try:
+        take_lease(journal, session.id, lock.driver)
+    except SessionDriven as held:
+        if held.driver != "host":
+            raise
+        if options.record is not None:
+            why = f"the background process (pid {held.pid}) works on this session, and only a run records"
+            raise Refusal(_NOTHING_RUN, why, "wait until it rests, or leave --record out") from None
+        return None
+    resume_session(journal, session, options.prompt)
+    return session.id
+
+
+_NOTHING_RUN = "nothing was run"
+
+
+def _consumer(
+    journal: Journal, session_id: str, printer: Printer, start: int, console: Console, *, quiet: bool
+) -> EventConsumer:
+    consumer = EventConsumer(journal, session_id, printer, start)
+    if console.has_status and not quiet:
+        waiting = journal.actions(session_id, states=("pending",))
+        consumer.progress = RunProgress(console, journal.now, waiting)
+    return consumer
+
+
+def ask_trust(journal: Journal, workspace: str, console: Console | None) -> None:
+    """Ask whether the workspace may act, and say that it does not yet, unless nothing is to be said."""
     if workspace_trust.is_trusted(journal, workspace):
         return
-    console.note(f"Not trusted: {workspace}. Its own settings can only forbid; workbench trust changes that.")
+    notes = [f"Not trusted: {workspace}. Its own settings can only forbid; workbench trust changes that."]
     try:
         workspace_trust.open_trust_question(journal, workspace)
     except TrustRefused as error:
-        console.note(sentence(str(error)))
+        notes.append(sentence(str(error)))
+    if console is not None:
+        for note in notes:
+            console.note(note)
 
 
 def run_printer(output: str, journal: Journal, console: Console) -> Printer:
@@ -199,44 +232,13 @@ def run_printer(output: str, journal: Journal, console: Console) -> Printer:
     return StreamPrinter(console) if output == "stream-json" else HumanPrinter(journal, console)
 
 
-def _begin_or_resume(
-    journal: Journal, session: Session | None, plan: SessionPlan | None, workspace: str, prompt: str | None
-) -> str:
-    if session is not None:
-        resume_session(journal, session, prompt)
-        return session.id
-    assert plan is not None and prompt is not None
-    return begin_session(journal, plan, workspace, prompt)
-
-
-def _drive_or_follow(run: RunSetup) -> RunEnding:
+def _drive(run: RunSetup, context: DriverContext, lock: DriverLock) -> RunEnding:
     if run.on_approval == "deny":
         _deny_old_questions(run)
-    context = open_driver_context(
-        run.home,
-        run.journal,
-        run.workspace,
-        provider=run.provider,
-        pipelines=SessionPipelineStarter,
-        can_ask=run.on_approval != "deny",
-    )
     try:
-        ending = drive_here(context, run.consumer, run.on_approval)
-    except SessionDriven as held:
-        if held.driver != "host":
-            raise
-        for warning in host_warnings(run.home, run.journal, run.workspace):
-            run.console.note(warning)
-        if run.provider is not provider_of:
-            run.console.note(
-                "Not recorded: the host of this workspace runs the session."
-                " --record works only without a host."
-            )
-        ending = Follower(run.home, run.journal, run.consumer, run.on_approval).follow()
-        _note_key_of_this_shell(run)
-        return ending
+        ending = drive_here(context, lock.driver, run.consumer, run.on_approval)
     finally:
-        context.root.close()
+        run.console.clear_status()
     pause_session(run.journal, run.consumer.session_id, ending)
     # Whoever never opens a screen has nobody else who tidies.
     tidy_data_folder_if_due(run.home, run.journal, context.loaded().config.retention.sealed_days)
@@ -251,6 +253,22 @@ def _note_key_of_this_shell(run: RunSetup) -> None:
     name = key_variable_of(session, run.config)
     if name and os.environ.get(name, "").strip():
         run.console.note(f"{name} is set in this shell: workbench host restart hands it over.")
+
+
+def _follow(run: RunSetup, prompt: str | None, *, quiet: bool) -> RunEnding:
+    session = run.journal.session(run.consumer.session_id)
+    assert session is not None
+    resume_session(run.journal, session, prompt)
+    if run.on_approval == "deny":
+        _deny_old_questions(run)
+    for warning in () if quiet else host_warnings(run.home, run.journal, run.workspace):
+        run.console.note(warning)
+    try:
+        ending = SessionFollower(run.home, run.journal, run.consumer, run.on_approval).follow()
+    finally:
+        run.console.clear_status()
+    _note_key_of_this_shell(run)
+    return ending
 
 
 def _deny_old_questions(run: RunSetup) -> None:
@@ -284,16 +302,18 @@ def _print_result(run: RunSetup, ending: RunEnding, printer: Printer) -> int:
     waiting = [action for action in actions if action.state == "pending"]
     facts = result_json(session, consumer.tally, actions, denied, code)
     printer.end({**facts, "cost": token_cost(run.config, session.provider, session.usage)}, waiting)
-    for line in closing_lines(session, consumer.tally, ending):
+    for line in closing_lines(session, consumer.tally, ending, denied):
         run.console.note(line)
     return code
 
 
-def closing_lines(session: Session, tally: RunTally, ending: RunEnding) -> list[str]:
-    """Return what a person should know about the end of a run, for stderr."""
-    goes_on = f"workbench run --session {session.id} lets it go on."
+def closing_lines(
+    session: Session, tally: RunTally, ending: RunEnding, denied: Sequence[Call] = ()
+) -> list[str]:
+    """Return what a person should know about the end of a run, for stderr; `denied` calls asked in vain."""
+    goes_on = f"workbench run --session {session.id} continues it."
     if ending == "parked":
-        return ["Parked: the last answer lets it go on."]
+        return ["Parked. It continues after the last answer."]
     if ending == "interrupted":
         return [f"Interrupted. {goes_on}"]
     if tally.outcome == "unattended":
@@ -308,63 +328,51 @@ def closing_lines(session: Session, tally: RunTally, ending: RunEnding) -> list[
         return [f"Paused: the agent repeats the same call and gets the same result. {more}"]
     if tally.outcome == "interrupted":
         return [f"Stopped by somebody else. {goes_on}"]
-    return []
+    lines = [_denied_line(tally, denied)] if denied or tally.refused else []
+    return [*lines, f"The last reply was cut, so this run failed. {goes_on}"] if tally.is_cut else lines
 
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_MOST_DENIED_NAMED = 3
 
 
-class Interruption:
-    """What ctrl+c asked for, and of which turn it was asked already."""
-
-    def __init__(self, journal: Journal, session_id: str) -> None:
-        self._journal, self._session_id = journal, session_id
-        self._asked: str | None = None
-        self.is_wanted = False
-
-    def hear(self) -> bool:
-        """Take a signal; False when it is not the first."""
-        if self.is_wanted:
-            return False
-        self.is_wanted = True
-        # Also without a turn: reading the event back is what makes the driver look again.
-        session_requests.interrupt_session(self._journal, self._session_id, user_actor())
-        return True
-
-    def pass_on(self, open_turn: str | None) -> bool:
-        """Ask the open turn to stop, once; True when there is none and all is over."""
-        if open_turn is None:
-            return True
-        if open_turn != self._asked:
-            self._asked = open_turn
-            session_requests.interrupt_session(self._journal, self._session_id, user_actor())
-        return False
+def _denied_line(tally: RunTally, denied: Sequence[Call]) -> str:
+    """Return which calls nobody could be asked about (`Denied 1 call, …: create_file new.txt.`)."""
+    count = len(denied) + tally.refused
+    names = [one_line(f"{call.tool} {call_target(call)}", 60) for call in denied[:_MOST_DENIED_NAMED]]
+    more = [f"{count - len(names)} more"] if names and count > len(names) else []
+    named = f": {', '.join([*names, *more])}" if names else ""
+    calls = "1 call" if count == 1 else f"{count} calls"
+    return f"Denied {calls}, because nobody could be asked (--on-approval deny){named}."
 
 
-def drive_here(context: DriverContext, consumer: EventConsumer, on_approval: ApprovalMode) -> RunEnding:
-    """Drive the session that a consumer looks at, and say how that ended."""
+def drive_here(
+    context: DriverContext, driver: DriverIdentity, consumer: EventConsumer, on_approval: ApprovalMode
+) -> RunEnding:
+    """Drive the session that a consumer looks at, under the lock of `driver`, and say how that ended."""
     become_subreaper()
-    with DriverLock(context.journal, driver := driver_identity(context.journal, context.workspace, "run")):
-        return asyncio.run(_drive_until_over(context, consumer, on_approval, driver))
+    return asyncio.run(_drive_until_over(context, consumer, on_approval, driver))
 
 
 async def _drive_until_over(
     context: DriverContext, consumer: EventConsumer, on_approval: ApprovalMode, driver: DriverIdentity
 ) -> RunEnding:
     interruption = Interruption(context.journal, consumer.session_id)
+    progress = consumer.progress
 
-    def is_over(progress: SessionProgress) -> bool:
+    def is_over(now: SessionProgress) -> bool:
         if consumer.failure is not None:
             return True
         if interruption.is_wanted:
-            return interruption.pass_on(progress.open_turn) and progress.is_idle
-        return _is_over(progress, on_approval)
+            return interruption.pass_on(now.open_turn) and now.is_idle
+        return _is_over(now, on_approval)
 
-    handlers = signal_handlers(_SIGNALS, interruption.hear)
+    handlers = signal_handlers(STOP_SIGNALS, interruption.hear)
+    counting = ticking(progress.tick) if progress is not None else nullcontext()
     with handlers, following_config_changes(context), suppress(asyncio.CancelledError):
-        last_progress = await drive_session(
-            context, driver, consumer.session_id, until=is_over, on_events=consumer.see
-        )
+        async with counting:
+            last_progress = await drive_session(
+                context, driver, consumer.session_id, until=is_over, on_events=consumer.see
+            )
         return "interrupted" if interruption.is_wanted else _ending(last_progress)
     return "interrupted"
 
@@ -377,89 +385,6 @@ def _is_over(progress: SessionProgress, on_approval: ApprovalMode) -> bool:
 
 def _ending(progress: SessionProgress) -> RunEnding:
     return "parked" if progress.waiting and not progress.is_idle else "finished"
-
-
-FOLLOW_TICK_SECONDS = 0.5
-MOST_UNDRIVEN_TICKS = 6
-"""Ticks that a session may stay undriven before its driver counts as gone."""
-NOBODY_ASKED = "nobody could be asked (--on-approval deny)"
-
-
-class Follower:
-    """One followed session."""
-
-    def __init__(
-        self, home: Home, journal: Journal, consumer: EventConsumer, on_approval: ApprovalMode
-    ) -> None:
-        self._home, self._journal, self._consumer, self._on_approval = home, journal, consumer, on_approval
-        self._interruption = Interruption(journal, consumer.session_id)
-        self._state, self._cursor, self._undriven = TurnState(), 0, 0
-
-    def follow(self) -> RunEnding:
-        """Follow until it is over and say how."""
-        while True:
-            try:
-                ending = self._look()
-                if ending is not None:
-                    return ending
-                self._consumer.wait(FOLLOW_TICK_SECONDS)
-            except KeyboardInterrupt:
-                if not self._interruption.hear():
-                    return "interrupted"
-
-    def _look(self) -> RunEnding | None:
-        expire_due_actions(self._journal)
-        self._catch_up()
-        self._consumer.require_listener()
-        if self._is_idle() or self._is_looping():
-            return "interrupted" if self._interruption.is_wanted else "finished"
-        if self._interruption.is_wanted:
-            self._interruption.pass_on(self._state.turn.id if self._state.turn else None)
-            return None
-        waiting = self._journal.actions(self._consumer.session_id, states=("pending",))
-        if waiting and self._on_approval == "deny":
-            self._deny(waiting)
-        if waiting and self._on_approval == "park" and self._is_resting():
-            return "parked"
-        self._require_driver()
-        return None
-
-    def _catch_up(self) -> None:
-        events = self._journal.events(self._consumer.session_id, after=self._cursor)
-        for event in events:
-            self._state = apply_event(self._state, event)
-            self._cursor = event.position
-        self._consumer.see(events)
-
-    def _is_idle(self) -> bool:
-        state = self._state
-        return state.turn is None and not state.waiting and not state.wants_turn
-
-    def _is_looping(self) -> bool:
-        return self._state.is_held and self._state.pause == "loop" and not self._interruption.is_wanted
-
-    def _is_resting(self) -> bool:
-        calls = self._journal.calls(self._consumer.session_id, states=("pending", "approved", "executing"))
-        return all(call.state == "pending" and call.proposed for call in calls)
-
-    def _deny(self, waiting: list[Action]) -> None:
-        for action in waiting:
-            no = Decision(action_id=action.id, verdict="reject", reason=NOBODY_ASKED)
-            self._consumer.tally.refused += decide_action(self._journal, no, action.digest, user_actor()).ok
-
-    def _require_driver(self) -> None:
-        is_waiting = bool(self._journal.actions(self._consumer.session_id, states=("pending",)))
-        if is_waiting or is_driven(self._home, self._journal, self._consumer.session_id):
-            self._undriven = 0
-            return
-        self._undriven += 1
-        if self._undriven > MOST_UNDRIVEN_TICKS:
-            key = self._consumer.session_id
-            raise Refusal(
-                f"session {key[:8]} was not followed to its end",
-                "the process that drove it is gone",
-                f"workbench run --session {key} lets it go on",
-            )
 
 
 def recording_provider_maker(name: str) -> ProviderMaker:

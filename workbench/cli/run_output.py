@@ -1,7 +1,7 @@
 """Output of `workbench run` for people, as JSON or as a stream of events; its result and exit code."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from msgspec import Struct, field
 
@@ -36,8 +36,12 @@ from workbench.domain.events import (
     TurnEnded,
 )
 from workbench.domain.rows import Action, Call, Session
+from workbench.host.model_call import CUT_REPLY_CODES
 from workbench.journal.journal import Journal
 from workbench.text.safe import one_line
+
+if TYPE_CHECKING:
+    from workbench.cli.run_progress import RunProgress
 
 
 class Printer(Protocol):
@@ -202,23 +206,26 @@ class RunTally(Struct):
     """Of the newest turn that ended; `loop` where it is paused because the agent repeats itself."""
     detail: str = ""
     error: JsonFields | None = None
-    """What went wrong last in the turn that ended with an error."""
+    """What went wrong last in the turn that ended with an error or a reply that was cut."""
     denied: list[str] = field(default_factory=list[str])
     """Calls that were denied because nobody could be asked."""
     refused: int = 0
     """Questions that this run answered with no."""
     files: list[JsonFields] = field(default_factory=list[JsonFields])
+    is_cut: bool = False
+    """Whether the newest reply is not whole: a limit of tokens, a filter, a bound of this program."""
 
     def see(self, events: Iterable[Event]) -> None:
         for event in events:
             match event.body:
                 case ReplyCompleted() as body:
-                    self.reply = body.text
+                    self.reply, self.is_cut = body.text, False
                 case ErrorRaised() as body:
+                    self.is_cut = self.is_cut or body.code in CUT_REPLY_CODES
                     self.error = {"code": body.code, "message": body.message, "remedy": body.remedy}
                 case TurnEnded() as body:
                     self.outcome, self.detail = body.outcome, body.detail
-                    self.error = self.error if body.outcome == "error" else None
+                    self.error = self.error if body.outcome == "error" or self.is_cut else None
                 case SessionStatusChanged(status="paused", reason="loop"):
                     self.outcome = "loop"
                 case CallProposed() as body if (
@@ -238,7 +245,7 @@ def run_exit_code(tally: RunTally, ending: RunEnding) -> int:
         return EXIT_PARKED
     if tally.denied or tally.refused or tally.outcome == "unattended":
         return EXIT_UNANSWERED
-    return EXIT_OK if tally.outcome in (None, "done") else EXIT_FAILED
+    return EXIT_OK if tally.outcome in (None, "done") and not tally.is_cut else EXIT_FAILED
 
 
 def result_json(
@@ -292,3 +299,45 @@ def _denied_call_json(call: Call) -> JsonFields:
 
 def _file_json(body: FileChanged) -> JsonFields:
     return {"path": body.path, "change": body.change, "added": body.added, "removed": body.removed}
+
+
+class EventConsumer:
+    """The eyes of a run on one session."""
+
+    def __init__(self, journal: Journal, session_id: str, printer: Printer, start: int) -> None:
+        self.journal, self.session_id, self.start = journal, session_id, start
+        self.tally = RunTally()
+        self.failure: OSError | None = None
+        self._printer, self._cursor = printer, start
+        self.progress: RunProgress | None = None
+        """Shows what goes on, on a terminal; None where nobody looks."""
+
+    def see(self, events: Iterable[Event]) -> None:
+        """Take in what is new of some events."""
+        fresh = [event for event in events if event.position > self._cursor]
+        if not fresh:
+            return
+        self._cursor = fresh[-1].position
+        self.tally.see(fresh)
+        if self.failure is None:
+            try:
+                self._printer.see(fresh)
+            except OSError as error:
+                self.failure = error
+        if self.progress is not None and self.failure is None:
+            self.progress.see(fresh)
+
+    def catch_up(self) -> None:
+        """Take in everything that is in the journal by now."""
+        self.see(self.journal.events(self.session_id, after=self._cursor))
+
+    def wait(self, seconds: float) -> None:
+        """Wait until there is more, but not longer than some seconds."""
+        if self.progress is not None:
+            self.progress.tick()
+        self.journal.wait(self._cursor, seconds)
+
+    def require_listener(self) -> None:
+        """Raise what went wrong while telling."""
+        if self.failure is not None:
+            raise self.failure

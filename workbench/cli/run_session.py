@@ -1,13 +1,16 @@
-"""The session of `workbench run`: check the options, then begin a session or resume one."""
+"""The session of `workbench run`: check the options, read the prompt, then begin a session or resume one."""
 
+import sys
 from argparse import ArgumentTypeError, Namespace
 from collections.abc import Callable
 from pathlib import Path
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from workbench.agents.prompt import system_prompt
+from workbench.cli.console import Console
 from workbench.cli.context import find_session, short_id, user_actor, workspace_path
 from workbench.cli.errors import Refusal, UsageError
 from workbench.config.keys import RECORDED, URL, InvalidValue, convert_node
@@ -18,11 +21,13 @@ from workbench.domain.values import Json
 from workbench.host import session_requests
 from workbench.host.model_selection import ModelPreference, NoModelSelected, select_model
 from workbench.journal.journal import Journal
+from workbench.journal.leases import DriverIdentity
 from workbench.providers.recording import Recording, RecordingBroken
 from workbench.providers.recording import load_recording as recording_load_recording
 from workbench.text.json_nodes import node_of_value
 from workbench.text.safe import one_line
 
+_NOTHING_RUN: Final = "nothing was run"
 _TITLE_CELLS = 60
 _LARGEST_NUMBER = 1_000_000
 _NUMBER_WORDS = {int: "whole number", float: "number"}
@@ -42,29 +47,81 @@ class SessionPlan(Struct, frozen=True, kw_only=True):
 
 def require_consistent_options(options: Namespace) -> None:
     """Refuse options that do not go together."""
-    goes_on = options.goes_on or options.session is not None
-    if options.prompt is None and not goes_on:
-        raise UsageError("nothing was run", "there is no prompt", "say what to do with -p TEXT")
-    if options.prompt is not None and not options.prompt.strip():
-        raise UsageError("nothing was run", "the prompt is empty", "say what to do with -p TEXT")
     named = [name for name in _SESSION_OPTIONS if getattr(options, name) is not None]
-    if goes_on and named:
+    if is_continuing(options) and named:
         option = f"--{named[0].replace('_', '-')}"
         why = f"a session keeps what it was begun with, so {option} has no place here"
-        raise UsageError("nothing was run", why, f"leave {option} out, or begin a new session")
+        raise UsageError(_NOTHING_RUN, why, f"leave {option} out, or begin a new session")
     _require_valid_url(options)
+
+
+def is_continuing(options: Namespace) -> bool:
+    """Return whether a session that is there continues, instead of a new one."""
+    return bool(options.goes_on) or options.session is not None
 
 
 def _require_valid_url(options: Namespace) -> None:
     if options.recording is not None and (options.base_url is not None or options.record is not None):
         why = "a recording is played from its file and asks nobody"
-        raise UsageError("nothing was run", why, "leave --base-url and --record out, or --recording")
+        raise UsageError(_NOTHING_RUN, why, "leave --base-url and --record out, or --recording")
     if options.base_url is None:
         return
     try:
         convert_node(node_of_value(options.base_url), URL)
     except InvalidValue as unfit:
-        raise UsageError("nothing was run", f"--base-url must be {unfit.expected}", "correct it") from None
+        raise UsageError(_NOTHING_RUN, f"--base-url must be {unfit.expected}", "correct it") from None
+
+
+STANDARD_INPUT: Final = "-"
+"""The word behind `-p` that means standard input."""
+MAX_PROMPT_BYTES: Final = 1_000_000
+_PROMPT_REMEDY: Final = "say what to do with -p TEXT, or pipe it in: echo TEXT | workbench run"
+
+
+def read_prompt(typed: str | None, console: Console, *, continues: bool) -> str | None:
+    """Return the prompt of a run; None for one that continues a session without words.
+
+    Standard input is read where it was asked for with `-p -`, and for a new session without `-p` where no
+    terminal stands behind it. Raises UsageError where there is no prompt, Refusal where it cannot be read.
+    """
+    if typed is None and continues:
+        return None
+    if typed not in (None, STANDARD_INPUT):
+        return _required(typed, "the prompt is empty")
+    has_person = sys.stdin is not None and sys.stdin.isatty()
+    if typed is None:
+        return _required("" if has_person else _decoded(_standard_input()), "there is no prompt")
+    if has_person:
+        console.note("Type the prompt; ctrl+d on a line of its own ends it.")
+    return _required(_decoded(_standard_input()), "standard input is empty")
+
+
+def _required(text: str | None, why: str) -> str:
+    if text is None or not text.strip():
+        raise UsageError(_NOTHING_RUN, why, _PROMPT_REMEDY)
+    return text
+
+
+def _standard_input() -> bytes:
+    try:
+        data = b"" if sys.stdin is None else sys.stdin.buffer.read(MAX_PROMPT_BYTES + 1)
+    except OSError:  # nothing is behind it
+        return b""
+    if len(data) > MAX_PROMPT_BYTES:
+        why = f"the prompt on standard input is longer than {MAX_PROMPT_BYTES:,} bytes"
+        raise Refusal(_NOTHING_RUN, why, "put it into a file, and name that in the prompt")
+    return data
+
+
+def _decoded(data: bytes) -> str:
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        why = f"the prompt on standard input is not UTF-8 text (byte {error.start + 1:,})"
+        raise Refusal(_NOTHING_RUN, why, "convert it, for example with iconv -t UTF-8") from None
+    if "\0" in text:
+        raise Refusal(_NOTHING_RUN, "the prompt on standard input has zero bytes in it", "pipe in text")
+    return text.replace("\r\n", "\n").strip("\n")
 
 
 def named_session(journal: Journal, options: Namespace) -> Session | None:
@@ -127,7 +184,7 @@ def plan_session(options: Namespace, config: Config) -> SessionPlan:
         chosen = select_model(config, wish)
     except NoModelSelected as error:
         refusal = UsageError if error.is_misuse else Refusal
-        raise refusal("nothing was run", error.why, error.remedy) from None
+        raise refusal(_NOTHING_RUN, error.why, error.remedy) from None
     return SessionPlan(
         provider=chosen.provider, model=chosen.model, configuration=chosen.configuration, is_instructed=True
     )  # fmt: skip
@@ -136,7 +193,7 @@ def plan_session(options: Namespace, config: Config) -> SessionPlan:
 def _recorded_plan(options: Namespace) -> SessionPlan:
     if options.provider not in (None, RECORDED.name):
         why = f"{one_line(options.provider, 40)} plays no recording"
-        raise UsageError("nothing was run", why, "leave --provider or --recording out")
+        raise UsageError(_NOTHING_RUN, why, "leave --provider or --recording out")
     recording = load_recording(options.recording)
     facts: dict[str, Json] = {"path": str(recording.path), "sha256": recording.sha256}
     model = recording.model if options.model is None else options.model
@@ -151,8 +208,10 @@ def load_recording(path: str) -> Recording:
         raise Refusal("no session was begun", str(error), "correct it, or name another") from None
 
 
-def begin_session(journal: Journal, plan: SessionPlan, workspace: str, prompt: str) -> str:
-    """Begin a session, say the prompt, and return the session's id."""
+def begin_session(
+    journal: Journal, plan: SessionPlan, workspace: str, prompt: str, driver: DriverIdentity | None = None
+) -> str:
+    """Start a session, say the prompt, and return the session's id; `driver` owns it from its first event."""
     lines = prompt.strip().splitlines()
     session_id = session_requests.create_session(
         journal,
@@ -163,6 +222,7 @@ def begin_session(journal: Journal, plan: SessionPlan, workspace: str, prompt: s
         configuration=plan.configuration,
         system_prompt=system_prompt(workspace) if plan.is_instructed else "",
         actor=user_actor(),
+        driver=driver,
     )
     session_requests.submit_prompt(journal, session_id, prompt, user_actor())
     return session_id

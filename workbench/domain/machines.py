@@ -6,6 +6,10 @@ SessionStatus = Literal[
     "created", "initializing", "ready", "processing", "paused", "completed", "failed", "terminated"
 ]
 PauseReason = Literal["user", "parked", "run ended", "host lost", "unattended", "limit reached", "loop"]
+HUMAN_ENDED_PAUSES: Final[frozenset[PauseReason]] = frozenset({
+    "user", "host lost", "unattended", "limit reached", "loop",
+})  # fmt: skip
+"""Pauses that only a human ends; what was approved in them is carried out, and the agent still waits."""
 CallState = Literal[
     "pending",
     "approved",

@@ -68,6 +68,8 @@ CUT_REASONS = {
     "size": f"the reply was cut at {MAX_REPLY_CHARACTERS // 1_000_000} million characters",
     "time": "the reply was cut: it took longer than a whole reply may",
 }
+CUT_REPLY_CODES: Final = frozenset(f"reply_{reason}" for reason in CUT_REASONS)
+"""The codes of the errors that say that a reply is not whole."""
 CUT_REMEDIES = {
     "calls": "Its first calls are taken like any others; it may ask for the rest in its next reply.",
     "size": "What came is kept. Say continue, in smaller steps.",

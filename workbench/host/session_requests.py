@@ -26,7 +26,7 @@ from workbench.host import redaction
 from workbench.journal.errors import SessionUnknown
 from workbench.journal.imports import is_imported_session
 from workbench.journal.journal import Journal
-from workbench.journal.leases import is_lease_live
+from workbench.journal.leases import DriverIdentity, first_lease, is_lease_live
 from workbench.journal.maintenance import delete_session
 from workbench.journal.transaction import TransactionTables
 from workbench.text.safe import one_line
@@ -47,8 +47,12 @@ def create_session(
     system_prompt: str = "",
     configuration: Mapping[str, Json] | None = None,
     active_tools: Sequence[str] = (),
+    driver: DriverIdentity | None = None,
 ) -> str:
-    """Begin a session and return its id; SessionRefused for a bad workspace or an empty model."""
+    """Begin a session and return its id; SessionRefused for a bad workspace or an empty model.
+
+    `driver`: who drives it, with its `DriverLock`; None leaves it to whoever takes it first.
+    """
     _check_workspace(workspace)
     if not model.strip():
         raise SessionRefused("No session was begun.", "The model is empty.", "Name one with --model.")
@@ -59,7 +63,8 @@ def create_session(
         system_prompt=prompt, system_prompt_ref=ref, configuration=dict(configuration or {}),
         active_tools=tuple(active_tools), telemetry_id=journal.clock.new_id(),
     )  # fmt: skip
-    journal.append([journal.event(body, session_id, actor)])
+    lease = [] if driver is None else [first_lease(journal, session_id, driver)]
+    journal.append([journal.event(body, session_id, actor), *lease])
     return session_id
 
 

@@ -151,6 +151,12 @@ def take_lease(journal: Journal, session_id: str, driver: DriverIdentity) -> Lea
     return lease
 
 
+def first_lease(journal: Journal, session_id: str, driver: DriverIdentity) -> Event:
+    """Return the event by which a driver owns a new session; it goes with the one that creates it."""
+    body = LeaseTaken(host_id=driver.host_id, epoch=1, pid=driver.pid, driver=driver.driver)
+    return journal.event(body, session_id, driver.actor)
+
+
 def _refuse_imported(live: "TransactionTables", session_id: str) -> None:
     """Refuse to go on with what came from a file: its words are not those of this human."""
     first = "SELECT recorded_at FROM event WHERE session_id = ? AND sequence_number = 1"

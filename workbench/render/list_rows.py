@@ -185,6 +185,8 @@ def session_strip(
     style = ink.of("muted" if row.is_muted else "foreground", bold=row.is_current or is_cursor)
     count = styled(str(row.waiting), ink.of("waiting", bold=True)) if row.waiting else Content("")
     when = styled(human.clock_time(row.when, now), ink.of("muted"))
+    if row.seconds is not None:
+        when = styled(human.countdown_text(row.seconds), ink.of("info", bold=True))
     columns = [
         cursor_column(glyphs, ink, is_cursor=is_cursor, has_focus=has_focus),
         icon_column(row.sign, ink, glyphs),

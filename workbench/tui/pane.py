@@ -379,6 +379,8 @@ class SidebarModel(Struct, frozen=True, kw_only=True):
     current: Session | None
     now: int
     turns: int = 0
+    seconds: int | None = None
+    """How long the turn of the one on show has worked; None while it does not."""
     asks: str = "every tool"
     rules: int = 0
     changed_files: Sequence[ChangedFile] = ()

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from workbench.domain import events as e
 from workbench.domain.events import Event
 from workbench.domain.fold import MemoryTables, apply_event
+from workbench.domain.machines import HUMAN_ENDED_PAUSES, PauseReason
 from workbench.domain.rows import Action, Call
 from workbench.text.safe import one_line
 from workbench.views.approvals import hunk_sizes
@@ -65,6 +66,7 @@ class Transcript:
         self._model = ""
         self._position = 0
         self._turn_began: int | None = None
+        self._pause: PauseReason | None = None
         self._progress = ModelProgress()
         self._commands: dict[str, CommandProgress] = {}
         self._executing: set[str] = set()
@@ -162,7 +164,9 @@ class Transcript:
             case e.OutputStreamed():
                 self._output_streamed(event, body)
             case e.CallExecuting():
-                self._blocks.retire_keys()
+                # What was approved in such a pause is carried out, and the agent still waits to be continued.
+                if self._pause not in HUMAN_ENDED_PAUSES:
+                    self._blocks.retire_keys()
             case e.ProcessStarted():
                 self._commands[event.call_id or ""] = CommandProgress(limit_seconds=body.limit_seconds)
             case e.CallFinished():
@@ -432,6 +436,8 @@ class Transcript:
         self._blocks.put(block)
 
     def _said(self, event: Event) -> None:
+        if isinstance(event.body, e.SessionStatusChanged):
+            self._pause = event.body.reason if event.body.status == "paused" else None
         last = self._blocks.last()
         notice = notice_of(
             event.body, was_stopped=isinstance(last, NoticeBlock) and last.kind == "stopped",

@@ -29,6 +29,8 @@ class SessionRow(Struct, frozen=True, kw_only=True):
     waiting: int = 0
     when: int | None = None
     """When it last moved; None while it waits or runs."""
+    seconds: int | None = None
+    """How long its turn has worked; known of the session on show alone."""
     is_current: bool = False
     is_muted: bool = False
 
@@ -55,10 +57,12 @@ def session_rows(
     *,
     current: str | None = None,
     text_filter: str = "",
+    seconds: int | None = None,
 ) -> tuple[SessionRow, ...]:
     """Return the sessions: those that wait, those that run, then by what moved last.
 
-    Archived sessions and steps of pipelines are left out; what a step asks waits in its run.
+    Archived sessions and steps of pipelines are left out; what a step asks waits in its run. `seconds` is how
+    long the turn of the `current` one has worked.
     """
     sessions = list(sessions)
     asked = waiting_by_session(sessions, actions)
@@ -70,7 +74,10 @@ def session_rows(
     ]
     shown.sort(key=lambda s: (not waiting[s.id], s.status not in BUSY_STATUSES, -s.updated_at, s.id))
     words = text_filter.casefold().split()
-    rows = [_session_row(session, waiting[session.id], session.id == current) for session in shown]
+    rows = [
+        _session_row(session, waiting[session.id], seconds if session.id == current else None, current)
+        for session in shown
+    ]
     return tuple(row for row in rows if all(word in row.title.casefold() for word in words))
 
 
@@ -95,12 +102,13 @@ def _listed_session_id(session: str, runs: Mapping[str, str]) -> str:
 BUSY_STATUSES = ("processing", "initializing")
 
 
-def _session_row(session: Session, waiting: int, is_current: bool) -> SessionRow:
+def _session_row(session: Session, waiting: int, seconds: int | None, current: str | None) -> SessionRow:
     sign, word = session_status(session, waiting)
     is_quiet = not waiting and session.status not in BUSY_STATUSES
     return SessionRow(
         id=session.id, sign=sign, word=word, title=session_title(session), waiting=waiting,
-        when=session.updated_at if is_quiet else None, is_current=is_current, is_muted=is_quiet,
+        when=session.updated_at if is_quiet else None, is_current=session.id == current, is_muted=is_quiet,
+        seconds=seconds if session.status in BUSY_STATUSES else None,
     )  # fmt: skip
 
 
@@ -183,6 +191,8 @@ class HeaderFacts(Struct, frozen=True, kw_only=True):
     first_left: float | None = None
     urgency: Urgency = "calm"
     running: int = 0
+    seconds: int | None = None
+    """How long the turn of the session on show has worked; None while it does not."""
     failed: int = 0
     model: str = ""
     tokens: int | None = None
@@ -202,14 +212,19 @@ def header_facts(
     current: Session | None = None,
     money: str = "",
     trouble: str = "",
+    seconds: int | None = None,
 ) -> HeaderFacts:
-    """Return the header's facts; `current` gives model and tokens, `trouble` says what is wrong."""
+    """Return the header's facts; `current` gives model and tokens, `trouble` says what is wrong.
+
+    `seconds` is how long the turn of `current` has worked.
+    """
     waits = queue_summary(actions, now)
     statuses = [session.status for session in sessions if not session.archived]
     return HeaderFacts(
         workspace=one_line(home_as_tilde(workspace, home), 400), branch=one_line(branch, 80),
         waiting=waits.waiting,
         first_left=waits.first_left, urgency=waits.urgency, running=statuses.count("processing"),
+        seconds=seconds if current is not None and current.status in BUSY_STATUSES else None,
         failed=statuses.count("failed"), model=one_line(current.model, 64) if current else "",
         tokens=current.usage.total_tokens if current else None, money=one_line(money, 20),
         clock=now - now % _MINUTE, trouble=one_line(trouble, 200),

@@ -22,11 +22,11 @@ from workbench.agents.planner import (
     due_effects,
 )
 from workbench.agents.prompt import model_messages
-from workbench.agents.reducer import HUMAN_ENDED_PAUSES, apply_event, fold_turn
+from workbench.agents.reducer import apply_event, fold_turn
 from workbench.agents.state import TurnState
 from workbench.domain import codec, values
 from workbench.domain import events as ev
-from workbench.domain.machines import SETTLED_CALL_STATES, TERMINAL_SESSION_STATES
+from workbench.domain.machines import HUMAN_ENDED_PAUSES, SETTLED_CALL_STATES, TERMINAL_SESSION_STATES
 
 READS = t.LIMITS.read_only_tools
 tapes = st.binary(min_size=30, max_size=120)

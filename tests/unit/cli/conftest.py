@@ -17,6 +17,24 @@ class Stream(io.StringIO):
     encoding = "utf-8"
 
 
+class Screen(Stream):
+    """A stream with a terminal behind it: `shown` is what is on its last line."""
+
+    def isatty(self):
+        return True
+
+    @property
+    def shown(self):
+        cells, place = [], 0
+        for letter in self.getvalue().rpartition("\n")[2]:
+            if letter == "\r":
+                place = 0
+                continue
+            cells[place : place + 1] = [letter]
+            place += 1
+        return "".join(cells).rstrip()
+
+
 class Shell:
     """Runs commands and keeps what the last one said."""
 

@@ -59,23 +59,46 @@ def test_python_m_workbench_is_the_command():
     assert (done.returncode, done.stdout) == (0, "workbench 0.1.0\n")
 
 
-@pytest.mark.parametrize(
-    "path, entry", list(leaves()), ids=lambda value: " ".join(value) if isinstance(value, tuple) else ""
-)
-def test_every_command_has_help_with_an_example(path, entry, capsys):
-    assert dispatch.dispatch([*path, "--help"]) == 0
-    shown = capsys.readouterr().out
-    assert "example:" in shown and f"workbench {' '.join(path)}" in shown.split("example:")[1]
+def groups(below=COMMANDS, path=()):
+    for name, entry in below.items():
+        if entry.below:
+            yield (*path, name)
+            yield from groups(entry.below, (*path, name))
 
 
-@pytest.mark.parametrize(
-    "words",
-    [["--help"], ["approvals", "--help"], ["-C", "/tmp", "approvals", "-h"], ["host", "--help"]],
-)
-def test_groups_have_help(words):
-    code, out, err = run(*words)
-    assert (code, err) == (0, "")
-    assert "example:" in out and "serve" not in out
+def example_of(capsys, *path):
+    assert dispatch.dispatch([*path, "--help"]) == 0, path
+    shown, wrong = capsys.readouterr()
+    assert not wrong and "usage: workbench" in shown, path
+    return shown.split("example:\n")[1]
+
+
+def test_every_command_has_help_with_an_example(capsys):
+    for path, _ in leaves():
+        assert f"workbench {' '.join(path)}" in example_of(capsys, *path), path
+
+
+def test_every_group_has_help_with_an_example_that_is_a_command_of_it(capsys):
+    assert len(list(groups())) > 6
+    for path in groups():
+        example = example_of(capsys, *path).split()
+        assert example[: len(path) + 1] == ["workbench", *path], path
+        assert dispatch.parse_invocation(example[1:]).path[: len(path)] == path
+        assert not dispatch.parse_invocation(example[1:]).entry.below, "the example names no command"
+    assert "workbench demo" in example_of(capsys) and "serve" not in example_of(capsys, "host")
+
+
+def test_the_help_of_the_program_begins_with_the_screen():
+    _, out, _ = run("--help")
+    assert out.startswith("usage: workbench [DIR] [--continue] [--plain]\n")
+    assert all(
+        any(line.startswith(f"  {word} ") for line in out.splitlines()) for word in dispatch.SCREEN_OPTIONS
+    )
+
+
+def test_a_folder_may_stand_before_the_help_of_a_group():
+    code, out, err = run("-C", "/tmp", "approvals", "-h")
+    assert (code, err) == (0, "") and out.startswith("usage: workbench approvals ")
 
 
 @each_row(

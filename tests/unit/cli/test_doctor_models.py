@@ -3,8 +3,11 @@
 import json
 
 import pytest
+from conftest import Screen, Stream
 
 from tests.support.chat_server import ChatServer, called, error, said, whole
+from workbench.cli.console import Console
+from workbench.cli.dispatch import dispatch
 
 MODELS = whole({"data": [{"id": "m", "meta": {"n_ctx_train": 4096}}]})
 TWO = whole({"data": [{"id": "m"}, {"id": "other"}]})
@@ -43,6 +46,18 @@ def test_models_are_listed_with_their_context_and_nothing_is_asked_of_them(shell
     assert (code, found["models"]) == (0, [{"id": "m", "context": 4096}])
     assert "1 model: m (4,096 tokens)" in found["fact"]
     assert [(one.method, one.path) for one in server.asked] == [("GET", "/v1/models")]
+
+
+def test_a_slow_probe_is_counted_on_a_terminal_and_leaves_nothing(shell, serving, monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
+    server = serving(MODELS, said("hel", "lo"), CALL, PROPS)
+    screen = Screen()
+    console = Console(Stream(), screen)
+    assert dispatch(["doctor", "--base-url", server.base_url, "--probe"], console) == 0
+    shown = screen.getvalue()
+    assert "asking for its models  0:00  ctrl+c stops" in shown
+    assert "asking m two short prompts  0:00  ctrl+c stops" in shown
+    assert screen.shown == "" and "\n" not in shown
 
 
 def test_a_probe_says_what_a_model_can_do(shell, serving):

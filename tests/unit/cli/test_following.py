@@ -1,9 +1,12 @@
 """A run whose session a host drives: it asks by events, shows the same, and ends with the same codes."""
 
+import signal
 import threading
 
 import pytest
 
+from workbench.cli.headless_run import STOP_SIGNALS
+from workbench.cli.session_follower import stop_signals_as_ctrl_c
 from workbench.domain.events import (
     InterruptRequested,
     PromptSubmitted,
@@ -120,3 +123,28 @@ def test_a_driven_session_that_repeats_itself_is_left_paused(shell, host):
     thread.join()
     assert "Paused: the agent repeats the same call and gets the same result." in shell.err
     assert f"workbench sessions stop {host.key} stops it." in shell.err
+
+
+def test_a_recording_is_refused_before_a_model_is_asked(shell, host):
+    path = shell.folder / "new.json"
+    assert shell("run", "--session", host.key, "-p", "say hi", "--record", str(path)) == 1
+    assert "works on this session, and only a run records" in shell.err
+    assert not any(isinstance(e.body, PromptSubmitted) for e in host.journal.events(host.key))
+    assert not path.exists()
+
+
+@pytest.mark.parametrize("number", STOP_SIGNALS)
+def test_every_signal_that_stops_arrives_as_ctrl_c(number):
+    before = signal.getsignal(number)
+    with pytest.raises(KeyboardInterrupt), stop_signals_as_ctrl_c():
+        signal.raise_signal(number)
+    assert signal.getsignal(number) is before
+
+
+def test_a_signal_that_is_ignored_stays_ignored():
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with stop_signals_as_ctrl_c():
+            signal.raise_signal(signal.SIGHUP)
+    finally:
+        signal.signal(signal.SIGHUP, before)

@@ -62,6 +62,7 @@ def test_what_was_answered_goes_on_with_continue(shell, monkeypatch):
     (row,) = waiting(shell)
     assert shell("approvals", "approve", row["id"][:8]) == 0
     assert "no host could be started" in shell.err
+    assert "stays paused" not in shell.err, "the last answer lets a parked session continue"
     assert not (shell.workspace / "new.txt").exists()
     result = shell.json("run", "--continue", "--output-format", "json")
     assert (shell.workspace / "new.txt").read_text() == "one\n"
@@ -91,7 +92,7 @@ def test_stream_json_is_every_event_of_the_session_and_nothing_else(shell):
     events = [json.loads(line) for line in shell.out.splitlines()]
     assert [event["sequence_number"] for event in events] == list(range(1, len(events) + 1))
     kinds = [event["kind"] for event in events]
-    assert kinds[:2] == ["session.created", "prompt.submitted"] and "reply.completed" in kinds
+    assert kinds[:3] == ["session.created", "lease.taken", "prompt.submitted"] and "reply.completed" in kinds
     assert kinds[-1] == "session.status_changed" and events[-1]["body"]["reason"] == "run ended"
 
 
@@ -209,3 +210,46 @@ def test_the_proposal_can_be_written_differently(shell, monkeypatch):
     assert shell("approvals", "approve", row["id"], "--edited", str(mine)) == 0
     assert shell("run", "--continue") == 0
     assert (shell.workspace / "new.txt").read_bytes() == b"mine\r\n\xff"
+
+
+# --- how it ended ----------------------------------------------------------------------------------
+
+
+def test_what_was_denied_is_named_on_stderr(shell):
+    calls = [ask(f"c{n}", f"{n}.txt") for n in range(5)]
+    recording = shell.recording({"reply": calls}, SAY)
+    assert shell("run", "-p", "x", "--recording", recording, "--on-approval", "deny") == 4
+    said = shell.err.splitlines()[-1]
+    assert said == (
+        "Denied 5 calls, because nobody could be asked (--on-approval deny):"
+        " create_file 0.txt, create_file 1.txt, create_file 2.txt, 2 more."
+    )
+
+
+def test_deny_is_zero_where_nothing_was_denied(shell):
+    assert shell("run", "-p", "x", "--recording", shell.recording(SAY), "--on-approval", "deny") == 0
+    assert "Denied" not in shell.err
+    # Refused for what it asks, not because nobody could be asked.
+    outside = shell.recording({"reply": [ask(path="../out.txt")]}, SAY)
+    assert shell("run", "-p", "x", "--recording", outside, "--on-approval", "deny") == 0
+
+
+def test_a_last_reply_that_was_cut_is_a_failure(shell):
+    cut = {"reply": [{"text": "Half a sen"}, {"stop": "length"}]}
+    result = shell.json("run", "-p", "x", "--recording", shell.recording(cut), "--output-format", "json")
+    assert (result["exit"], result["reply"], result["error"]["code"]) == (1, "Half a sen", "reply_length")
+    assert "The last reply was cut, so this run failed. workbench run --session " in shell.err
+
+
+def test_a_reply_that_was_cut_and_followed_by_a_whole_one_is_none(shell):
+    cut = {"reply": [ask(path="../out.txt"), {"stop": "length"}]}
+    result = shell.json("run", "-p", "x", "--recording", shell.recording(cut, SAY), "--output-format", "json")
+    assert (result["exit"], result["reply"], result["error"]) == (0, "Hello.", None)
+
+
+def test_a_quiet_run_says_nothing_but_how_it_ended(shell):
+    assert shell("run", "-p", "x", "--recording", shell.recording(SAY), "--quiet") == 0
+    assert (shell.out, shell.err) == ("Hello.\n", "")
+    recording = shell.recording({"reply": [ask()]}, SAY)
+    shell("run", "-p", "x", "--recording", recording, "--quiet", "--on-approval", "park")
+    assert shell.err == "Parked. It continues after the last answer.\n"

@@ -181,7 +181,7 @@ def test_arguments_beyond_the_limit_are_refused(shell, serving, configured):
 
 def test_a_reply_that_was_cut_is_said_to_be_cut(shell, serving, configured):
     configured(serving(said("half a sen", finish="length")).base_url)
-    assert shell("run", "-p", "hi") == 0
+    assert shell("run", "-p", "hi") == 1, "half an answer is none"
     assert "cut at the limit of tokens" in shell.err and "max_tokens" in shell.err
 
 

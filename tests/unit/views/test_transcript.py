@@ -270,6 +270,16 @@ def test_only_the_newest_notice_has_keys():
     assert [block.keys for block in found.blocks] == [(), ()]
 
 
+@pytest.mark.parametrize("reason", ["host lost", "user", "unattended", "limit reached"])
+def test_a_pause_that_only_a_human_ends_keeps_its_keys_while_what_was_approved_is_carried_out(reason):
+    pause = event(e.SessionStatusChanged(status="paused", reason=reason))
+    found = transcript(*CALLED, pause, executing())
+    notice = next(block for block in found.blocks if isinstance(block, NoticeBlock))
+    assert notice.keys == (("c", "go on"), ("i", "say something first"))
+    found.apply_all([event(e.ContinueRequested())])
+    assert all(not block.keys for block in found.blocks if isinstance(block, NoticeBlock))
+
+
 @pytest.mark.parametrize("goes_on", [started(2), executing()])
 def test_what_goes_on_needs_no_keys(goes_on):
     pause = event(e.SessionStatusChanged(status="paused", reason="parked"))

@@ -90,9 +90,10 @@ class Header(Widget):
             return [cells.safe_content(trouble, colours.of("failed", bold=True)), self._waiting(facts)]
         parts = [self._waiting(facts)]
         if facts.running:
-            parts.append(
-                _sign_with_count(signs.of("running"), colours.of("info"), f"{facts.running} running")
-            )
+            is_timed = facts.running == 1 and facts.seconds is not None
+            clock = f" {human.countdown_text(facts.seconds or 0)}" if is_timed else ""
+            words = f"{facts.running} running{clock}"
+            parts.append(_sign_with_count(signs.of("running"), colours.of("info"), words))
         if facts.failed:
             parts.append(_sign_with_count(signs.of("failed"), colours.of("failed"), f"{facts.failed} failed"))
         return parts

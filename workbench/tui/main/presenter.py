@@ -107,8 +107,8 @@ class RedrawTimer:
         if now - self._host_seen_at >= DRIVER_CHECK_SECONDS * 1_000_000:
             self._host_seen_at = now
             tasks.read_trouble()
-        self._context.presenter.head()
         self._context.presenter.tick(now)
+        self._context.presenter.head()
         self._screen.tell()
 
     def _minute(self) -> None:
@@ -376,6 +376,7 @@ class Presenter(SessionPresenter):
             branch=self.status.branch,
             current=state.current,
             trouble=self.status.trouble,
+            seconds=state.transcript.facts.turn_seconds,
         )
         self._widgets.header.show(self.facts, has_model=self.has_model)
         current = state.current.id if state.current else None
@@ -388,11 +389,14 @@ class Presenter(SessionPresenter):
 
     def tick(self, now: int) -> None:
         """Let panes on the screen count; `now` in microseconds."""
-        layout = self._context.layout
+        layout, state = self._context.layout, self.state
+        if not layout.is_shown(self._widgets.conversation):
+            state.transcript.tick(now if self.is_driven else None)
         for pane in self._context.places.panes:
             if layout.is_shown(pane):
                 pane.tick(now)
-        if layout.is_shown(self._widgets.pipeline) and self.state.runs.looks_otherwise(now):
+        self._widgets.rail.count(state.transcript.facts.turn_seconds, now)
+        if layout.is_shown(self._widgets.pipeline) and state.runs.looks_otherwise(now):
             self.pipeline()
 
     def _tabs(self) -> list[Tab]:
@@ -423,6 +427,7 @@ class Presenter(SessionPresenter):
                 current=state.current,
                 now=state.source.now(),
                 turns=state.transcript.facts.turns,
+                seconds=state.transcript.facts.turn_seconds,
                 changed_files=sessions.changed_files(state.file_events, state.actions),
                 asks=self._asks,
                 rules=self.status.asks[1],
@@ -469,16 +474,12 @@ class Presenter(SessionPresenter):
             label="all keys" if screen.size.width >= 100 else "keys",
         )
         if self._widgets.composer.is_written_in:
-            current = self.state.current
-            is_working = current is not None and current.status == "processing"
-            stop = keymap.printed_keys(keymap.key_of("app.agent-stop"), users)
             footer_keys = [
                 FooterKey(keys=keymap.printed_keys(key, users), label=self._label_in_composer(key))
                 for key in sorted(keymap.keys_of_scopes(["composer"]), key=lambda key: key.footer)
                 if key.footer
             ]
-            if is_working:
-                footer_keys.insert(1, FooterKey(keys=stop, label="stop the agent"))
+            footer_keys[1:1] = [key for _, key in self._stop_key(None)]
             self._widgets.footer.show(footer_keys, FooterKey(keys="ctrl+p", label="commands"))
             return
         pane = screen.focused_pane
@@ -516,7 +517,7 @@ class Presenter(SessionPresenter):
         approvals_pane = self._widgets.approvals
         is_narrow = self._screen.size.width < NARROW_LABEL_COLUMNS
         taken: set[str] = set()
-        ranked: list[tuple[int, FooterKey]] = []
+        ranked = self._stop_key(pane)
         for key in keymap.keys_of_scopes(pane.scopes()):
             is_hidden = bool(taken & set(key.keys))
             taken |= set(key.keys)
@@ -535,6 +536,19 @@ class Presenter(SessionPresenter):
             waits = is_answer and not cast("Any", pane).standing.is_armed
             ranked.append((rank, FooterKey(id=key.id, keys=keys, label=label, why_off=why, is_waiting=waits)))
         return [key for _, key in sorted(ranked, key=lambda pair: pair[0])]
+
+    def _stop_key(self, pane: Pane | None) -> list[tuple[int, FooterKey]]:
+        """Return the key that stops the agent on show, with its place in the footer; nothing at rest.
+
+        It stands behind answers; beside rows about something else, behind what is about them.
+        """
+        current, queue, rail = self.state.current, self._widgets.approvals, self._widgets.rail
+        if current is None or current.status != "processing":
+            return []
+        rank = 73 if pane is queue and self.state.pending else 45 if pane in (queue, rail) else 15
+        label = "stop the agent" if self._widgets.footer.size.width >= NARROW_LABEL_COLUMNS else "stop"
+        stop = keymap.printed_keys(keymap.key_of("app.agent-stop"), keymap.user_keymap(self._screen))
+        return [(rank, FooterKey(keys=stop, label=label))]
 
     def _never_counts_here(self, key_id: str, pane: Pane) -> bool:
         """Return whether a key that is off could never count for the row under the cursor."""

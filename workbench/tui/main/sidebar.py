@@ -151,7 +151,7 @@ class Sidebar(Pane):
         current = view.current.id if view.current else None
         board = self.list.board
         shown: Sequence[SessionRow] = sessions.session_rows(
-            view.sessions, view.actions, current=current, text_filter=self._filter
+            view.sessions, view.actions, current=current, text_filter=self._filter, seconds=view.seconds
         )
         if board is not None:
             before = [key for key in self.list.ids if not key.startswith("-")]
@@ -243,6 +243,11 @@ class Sidebar(Pane):
     def tick(self, now: int) -> None:
         if self.list.board is not None and self._shown is not None:
             self.show(replace(self._shown, now=now))
+
+    def count(self, seconds: int | None, now: int) -> None:
+        """Show how long the turn of the session on show has worked; None while it does not."""
+        if self._shown is not None and self._shown.seconds != seconds:
+            self.show(replace(self._shown, now=now, seconds=seconds))
 
     def _draw_heads(self, width: int) -> Strip:
         board = self.list.board

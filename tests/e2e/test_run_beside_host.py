@@ -1,0 +1,101 @@
+"""`workbench run` on a terminal with a model that hangs, and beside a background process that lives."""
+
+import json
+import signal
+import time
+
+import pytest
+
+from tests.support.chat_server import Answer, ChatServer, Stall, said
+from tests.support.terminal import Terminal
+
+
+@pytest.fixture
+def host(shop):
+    """The background process of the workspace, at work."""
+    host = shop.start("host", "serve")
+    until = time.monotonic() + 30
+    while not shop.call("host", "status", "--json").stdout.count('"pid"'):
+        assert time.monotonic() < until
+    return host
+
+
+def started(shop, server, *more):
+    return shop.start("run", "-p", "x", "--base-url", server.base_url, "--model", "m", *more)
+
+
+def asked(server, run):
+    until = time.monotonic() + 30
+    while not server.asked:
+        assert time.monotonic() < until and run.poll() is None
+        time.sleep(0.02)
+
+
+def session(shop):
+    (row,) = shop.json("sessions", "list")
+    return row["status"], row["reason"]
+
+
+HANGS = Answer([Stall()], head=False)
+
+
+def test_a_server_that_sends_no_byte_is_counted_on_the_terminal(shop):
+    with ChatServer(HANGS) as server:
+        words = ("run", "-p", "x", "--base-url", server.base_url, "--model", "m")
+        terminal = Terminal(shop.argv(*words), cwd=shop.project, env=shop.env(), columns=80, rows=24)
+        try:
+            terminal.until("m reads  0:", "ctrl+c stops", gone=("0:00",))
+            terminal.process.send_signal(signal.SIGINT)
+            assert terminal.wait() == 130
+            terminal.pump(0.1)
+            assert "Interrupted." in terminal.text() and "reads" not in terminal.text()
+        finally:
+            terminal.close()
+
+
+@pytest.mark.usefixtures("host")
+def test_a_run_beside_a_background_process_records(shop):
+    with ChatServer(said("Hello.")) as server:
+        run = started(shop, server, "--record", str(shop.root / "new.json"))
+        out, err = run.communicate(timeout=60)
+    assert (run.returncode, out) == (0, "Hello.\n"), err
+    assert json.loads((shop.root / "new.json").read_text())["exchanges"]
+
+
+@pytest.mark.usefixtures("host")
+def test_the_key_of_the_process_that_runs_is_the_one_that_counts(shop):
+    with ChatServer(said("Hello.")) as server:
+        words = ("run", "-p", "x", "--base-url", server.base_url, "--model", "m", "--key-env", "MYKEY")
+        run = shop.start(*words, env=shop.env(MYKEY="only-here"))
+        out, err = run.communicate(timeout=60)
+        assert (run.returncode, out) == (0, "Hello.\n"), err
+        assert server.asked[0].headers["authorization"] == "Bearer only-here"
+
+
+@pytest.mark.usefixtures("host")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_stops_what_the_run_started(shop, number):
+    with ChatServer(HANGS, otherwise=said("Nobody asked for this.")) as server:
+        run = started(shop, server)
+        asked(server, run)
+        run.send_signal(number)
+        out, err = run.communicate(timeout=60)
+        assert (run.returncode, out) == (130, "") and "Interrupted." in err
+        assert session(shop) == ("paused", "user")
+        time.sleep(1.5)  # the background process looks once a second
+        assert len(server.asked) == 1, "nobody goes on with it"
+
+
+def test_a_hang_up_that_is_to_be_ignored_stays_ignored(shop):
+    with ChatServer(HANGS) as server:
+        run = shop.start(
+            "run", "-p", "x", "--base-url", server.base_url, "--model", "m",
+            preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN),
+        )  # fmt: skip
+        asked(server, run)
+        run.send_signal(signal.SIGHUP)
+        time.sleep(0.5)
+        assert run.poll() is None
+        run.send_signal(signal.SIGTERM)
+        run.communicate(timeout=60)
+        assert run.returncode == 130

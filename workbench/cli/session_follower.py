@@ -1,0 +1,154 @@
+"""A run whose session the background process works on: it asks by events, and shows what comes of it."""
+
+import signal
+from collections.abc import Generator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Literal
+
+from workbench.agents.reducer import apply_event
+from workbench.agents.state import TurnState
+from workbench.cli.context import is_driven, user_actor
+from workbench.cli.errors import Refusal
+from workbench.cli.headless_run import STOP_SIGNALS
+from workbench.cli.run_output import EventConsumer, RunEnding
+from workbench.domain.rows import Action
+from workbench.domain.values import Decision
+from workbench.host import session_requests
+from workbench.journal.decisions import decide_action, expire_due_actions
+from workbench.journal.home import Home
+from workbench.journal.journal import Journal
+
+ApprovalMode = Literal["wait", "park", "deny"]
+
+
+class Interruption:
+    """What ctrl+c asked for, and of which turn it was asked already."""
+
+    def __init__(self, journal: Journal, session_id: str) -> None:
+        self._journal, self._session_id = journal, session_id
+        self._asked: str | None = None
+        self.is_wanted = False
+
+    def hear(self) -> bool:
+        """Take a signal; False when it is not the first."""
+        if self.is_wanted:
+            return False
+        self.is_wanted = True
+        # Also without a turn: reading the event back is what makes the driver look again.
+        session_requests.interrupt_session(self._journal, self._session_id, user_actor())
+        return True
+
+    def pass_on(self, open_turn: str | None) -> bool:
+        """Ask the open turn to stop, once; True when there is none and all is over."""
+        if open_turn is None:
+            return True
+        if open_turn != self._asked:
+            self._asked = open_turn
+            session_requests.interrupt_session(self._journal, self._session_id, user_actor())
+        return False
+
+
+FOLLOW_TICK_SECONDS = 0.5
+MOST_UNDRIVEN_TICKS = 6
+"""Ticks that a session may stay undriven before its driver counts as gone."""
+NOBODY_ASKED = "nobody could be asked (--on-approval deny)"
+
+
+class SessionFollower:
+    """One followed session."""
+
+    def __init__(
+        self, home: Home, journal: Journal, consumer: EventConsumer, on_approval: ApprovalMode
+    ) -> None:
+        self._home, self._journal, self._consumer, self._on_approval = home, journal, consumer, on_approval
+        self._interruption = Interruption(journal, consumer.session_id)
+        self._state, self._cursor, self._undriven = TurnState(), 0, 0
+
+    def follow(self) -> RunEnding:
+        """Follow until it is over and say how; ctrl+c and its like stop the agent first."""
+        with stop_signals_as_ctrl_c():
+            return self._follow()
+
+    def _follow(self) -> RunEnding:
+        while True:
+            try:
+                ending = self._look()
+                if ending is not None:
+                    return ending
+                self._consumer.wait(FOLLOW_TICK_SECONDS)
+            except KeyboardInterrupt:
+                if not self._interruption.hear():
+                    return "interrupted"
+
+    def _look(self) -> RunEnding | None:
+        expire_due_actions(self._journal)
+        self._catch_up()
+        self._consumer.require_listener()
+        if self._is_idle() or self._is_looping():
+            return "interrupted" if self._interruption.is_wanted else "finished"
+        if self._interruption.is_wanted:
+            self._interruption.pass_on(self._state.turn.id if self._state.turn else None)
+            return None
+        waiting = self._journal.actions(self._consumer.session_id, states=("pending",))
+        if waiting and self._on_approval == "deny":
+            self._deny(waiting)
+        if waiting and self._on_approval == "park" and self._is_resting():
+            return "parked"
+        self._require_driver()
+        return None
+
+    def _catch_up(self) -> None:
+        events = self._journal.events(self._consumer.session_id, after=self._cursor)
+        for event in events:
+            self._state = apply_event(self._state, event)
+            self._cursor = event.position
+        self._consumer.see(events)
+
+    def _is_idle(self) -> bool:
+        state = self._state
+        return state.turn is None and not state.waiting and not state.wants_turn
+
+    def _is_looping(self) -> bool:
+        return self._state.is_held and self._state.pause == "loop" and not self._interruption.is_wanted
+
+    def _is_resting(self) -> bool:
+        calls = self._journal.calls(self._consumer.session_id, states=("pending", "approved", "executing"))
+        return all(call.state == "pending" and call.proposed for call in calls)
+
+    def _deny(self, waiting: list[Action]) -> None:
+        for action in waiting:
+            no = Decision(action_id=action.id, verdict="reject", reason=NOBODY_ASKED)
+            self._consumer.tally.refused += decide_action(self._journal, no, action.digest, user_actor()).ok
+
+    def _require_driver(self) -> None:
+        is_waiting = bool(self._journal.actions(self._consumer.session_id, states=("pending",)))
+        if is_waiting or is_driven(self._home, self._journal, self._consumer.session_id):
+            self._undriven = 0
+            return
+        self._undriven += 1
+        if self._undriven > MOST_UNDRIVEN_TICKS:
+            key = self._consumer.session_id
+            raise Refusal(
+                f"session {key[:8]} was not followed to its end",
+                "the process that drove it is gone",
+                f"workbench run --session {key} lets it go on",
+            )
+
+
+@contextmanager
+def stop_signals_as_ctrl_c() -> Generator[None, None, None]:
+    """Let every signal that stops a run arrive as KeyboardInterrupt; ignored ones stay ignored."""
+
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = {number: signal.getsignal(number) for number in STOP_SIGNALS}
+    try:
+        for number, handler in before.items():
+            if handler is not signal.SIG_IGN:
+                signal.signal(number, interrupt)
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
