@@ -18,6 +18,14 @@ if TYPE_CHECKING:
     from workbench.domain.values import ToolDescriptor
     from workbench.policy.shell.command_paths import CommandBoundary
     from workbench.views.pipeline import LaunchPlan, LaunchRequest, PipelineChoice
+    from workbench.views.providers import (
+        ModelList,
+        ModelSearch,
+        ProviderDraft,
+        ProviderRow,
+        ProviderTrial,
+        SavedProvider,
+    )
 
 EXIT_FOR_DEMO: Final = 10
 """What the screen returns when its user wants the demo."""
@@ -26,11 +34,20 @@ EXIT_FOR_DEMO: Final = 10
 _NOTHING_SENT: Final = "Nothing was sent. This screen only shows."
 _NOTHING_DONE: Final = "Nothing was done. This screen only shows."
 _NO_RULE: Final = "No rule was changed. This screen only shows."
+_NO_PROVIDER: Final = "No provider was changed. This screen only shows."
 _NO_RUN: Final = "No run was begun. This screen only shows."
 
 
 class BackendError(Exception):
     """A service could not do what was asked; its text says what, why and what to do."""
+
+
+class ProviderRefused(BackendError):
+    """A provider was not saved; `fields` says why, as a sentence by field of the form."""
+
+    def __init__(self, text: str, fields: Mapping[str, str]) -> None:
+        super().__init__(text)
+        self.fields = fields
 
 
 class ForkRequest(Struct, frozen=True, kw_only=True):
@@ -190,6 +207,61 @@ class ModelBackend:
         raise BackendError(_NOTHING_DONE)
 
 
+class ProviderBackend:
+    """Providers of the user's configuration. Called in threads, but for `kinds` and `names`."""
+
+    def kinds(self) -> Mapping[str, str]:
+        """Return the kinds of provider that can be added, with the address each usually has."""
+        return {}
+
+    def names(self) -> Sequence[str]:
+        """Return the providers that are set up, by name."""
+        return ()
+
+    def search(self) -> "ModelSearch":
+        """Look for models on this machine and keys in the environment; takes at most a second."""
+        from workbench.views.providers import ModelSearch
+
+        return ModelSearch(state="done", why_not="This screen only shows.")
+
+    def rows(self) -> "Sequence[ProviderRow]":
+        """Return the providers that are set up."""
+        return ()
+
+    def take(self, found_id: str) -> "SavedProvider":
+        """Add what a search found to the configuration, as the default."""
+        raise BackendError(_NO_PROVIDER)
+
+    def offered_models(self, draft: "ProviderDraft") -> "ModelList":
+        """Ask the server of a form which models it has. May take seconds."""
+        raise BackendError(_NO_PROVIDER)
+
+    def try_provider(self, draft: "ProviderDraft", is_cancelled: Callable[[], bool]) -> "ProviderTrial":
+        """List the models of a form's server and make one small request with a tool. May take a minute.
+
+        Args:
+            draft: the form.
+            is_cancelled: asked a few times a second; the request ends when it says so.
+        """
+        raise BackendError(_NO_PROVIDER)
+
+    def save(self, draft: "ProviderDraft") -> "SavedProvider":
+        """Add a provider to the configuration. Raises ProviderRefused, or another error with its words."""
+        raise BackendError(_NO_PROVIDER)
+
+    def make_default(self, name: str) -> "SavedProvider":
+        """Let new sessions use a provider."""
+        raise BackendError(_NO_PROVIDER)
+
+    def remove(self, name: str) -> "SavedProvider":
+        """Remove a provider from the configuration."""
+        raise BackendError(_NO_PROVIDER)
+
+    def undo(self) -> str:
+        """Undo the last change that this screen made to the configuration; return what to say."""
+        raise BackendError("Nothing was changed here, so there is nothing to undo.")
+
+
 class Backend:
     """What a screen asks of the rest of the program; as it is here, it belongs to a screen that only shows.
 
@@ -219,6 +291,11 @@ class Backend:
     def models(self) -> ModelBackend:
         """Return what knows models and changes settings of a session."""
         return ModelBackend()
+
+    @cached_property
+    def providers(self) -> ProviderBackend:
+        """Return what finds, adds and removes providers."""
+        return ProviderBackend()
 
     # --- the agent of a session -------------------------------------------------------------------
 

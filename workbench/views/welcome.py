@@ -9,10 +9,16 @@ from msgspec.structs import replace
 from workbench.domain.rows import Action
 from workbench.domain.values import Json
 from workbench.text.safe import one_line
+from workbench.views.providers import KEY_OF_FOUND, NOTHING_FOUND, WHEN_NOTHING_FOUND, ModelSearch
 from workbench.views.status_icons import StatusName
 
 _MAX_NAME_CELLS: Final = 60
+_MAX_ADDED_CELLS: Final = 120
 WAY_TO_PAGE: Final = "1 leads to the keys of this page."
+LOOKING: Final = "looking for models …"
+FOUND: Final = "Found; its key adds it to config.json and uses it:"
+_MAX_FOUND_TINY: Final = 2
+"""Found models that are listed where there is room for little else."""
 MORE_ROOM: Final = "60×18 or more shows the rest"
 
 
@@ -65,6 +71,8 @@ def welcome_facts(
     pipelines: int | None,
     trust: Action | None,
     is_tiny: bool = False,
+    search: ModelSearch | None = None,
+    added: str = "",
 ) -> WelcomeFacts:
     """Return the page of a folder.
 
@@ -76,12 +84,14 @@ def welcome_facts(
         pipelines: of the folder; None while nobody has looked.
         trust: the trust question, while it waits.
         is_tiny: whether places other than this page have no room.
+        search: what a look around this machine has found; None where a model is set up.
+        added: what this screen added to the configuration, and how that is undone.
     """
-    found = f"{elsewhere:,} of other folders; " if elsewhere else ""
+    others = f"{elsewhere:,} of other folders; " if elsewhere else ""
     sessions = WelcomeKey(
         key="5",
         words="bring sessions in",
-        more=f"{found}I imports from other programs",
+        more=f"{others}I imports from other programs",
     )
     model = _OTHER_MODELS if has_model else _NO_MODEL
     here: list[tuple[StatusName, str]] = []
@@ -89,14 +99,39 @@ def welcome_facts(
         here.append(("ok", f"git, {one_line(branch, _MAX_NAME_CELLS)}"))
     if pipelines:
         here.append(("ok", f"{pipelines} pipeline{'s' if pipelines > 1 else ''}"))
+    if added:
+        here.append(("ok", one_line(added, _MAX_ADDED_CELLS)))
     here += _trust_words(trust)
+    found = _found_keys(search)
+    is_looking = search is not None and search.state != "done"
+    if is_tiny:
+        small = (*found[:_MAX_FOUND_TINY], model, _DEMO) if found else (_DEMO, model)
+        return WelcomeFacts(version=version, keys=small, lines=(LOOKING if is_looking else MORE_ROOM,))
     return WelcomeFacts(
         version=version,
-        keys=(_DEMO, model) if is_tiny else (_DEMO, model, sessions),
-        before=WRITE_FIRST if has_model and not is_tiny else "",
-        lines=(MORE_ROOM,) if is_tiny else (),
-        here=() if is_tiny else tuple(here),
+        keys=(*found, model, _DEMO, sessions) if found else (_DEMO, model, sessions),
+        before=WRITE_FIRST if has_model else _search_words(search),
+        here=tuple(here),
     )
+
+
+def _found_keys(search: ModelSearch | None) -> tuple[WelcomeKey, ...]:
+    found = search.new if search is not None else ()
+    return tuple(
+        WelcomeKey(key=key, words=model.words, more="use it")
+        for key, model in zip(KEY_OF_FOUND, found, strict=False)
+    )
+
+
+def _search_words(search: ModelSearch | None) -> str:
+    """Return what stands over the keys of a page without a model."""
+    if search is None:
+        return ""
+    if search.state != "done":
+        return LOOKING
+    if search.new:
+        return FOUND
+    return f"{search.why_not or NOTHING_FOUND} {WHEN_NOTHING_FOUND} r looks again."
 
 
 def _trust_words(trust: Action | None) -> Iterator[tuple[StatusName, str]]:
