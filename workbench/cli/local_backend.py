@@ -31,6 +31,7 @@ from workbench.tui.backend import Backend, BackendError, ExportRequest, ForkRequ
 
 if TYPE_CHECKING:
     from workbench.cli.local_backend_parts import LocalModels, LocalRules, LocalRuns
+    from workbench.cli.local_backend_providers import LocalProviders
     from workbench.cli.local_backend_sessions import LocalLibrary
     from workbench.config.types import Config
     from workbench.host.model_selection import SelectedModel
@@ -90,6 +91,12 @@ class LocalBackend(Backend):
         from workbench.cli.local_backend_parts import LocalModels
 
         return LocalModels(self._home, self._journal, self._workspace, self._actor, self._next_session)
+
+    @cached_property
+    def providers(self) -> "LocalProviders":
+        from workbench.cli.local_backend_providers import LocalProviders
+
+        return LocalProviders(self._home, self._journal, self._workspace)
 
     def submit_prompt(self, session_id: str, text: str) -> None:
         session_requests().submit_prompt(self._journal, session_id, text, self._actor)

@@ -18,14 +18,8 @@ if TYPE_CHECKING:
     from workbench.domain.values import ToolDescriptor
     from workbench.policy.shell.command_paths import CommandBoundary
     from workbench.views.pipeline import LaunchPlan, LaunchRequest, PipelineChoice
-    from workbench.views.providers import (
-        ModelList,
-        ModelSearch,
-        ProviderDraft,
-        ProviderRow,
-        ProviderTrial,
-        SavedProvider,
-    )
+    from workbench.views.provider_form import ProviderFields
+    from workbench.views.providers import FoundModel, ProviderReport, ProviderRow
 
 EXIT_FOR_DEMO: Final = 10
 """What the screen returns when its user wants the demo."""
@@ -40,14 +34,6 @@ _NO_RUN: Final = "No run was begun. This screen only shows."
 
 class BackendError(Exception):
     """A service could not do what was asked; its text says what, why and what to do."""
-
-
-class ProviderRefused(BackendError):
-    """A provider was not saved; `fields` says why, as a sentence by field of the form."""
-
-    def __init__(self, text: str, fields: Mapping[str, str]) -> None:
-        super().__init__(text)
-        self.fields = fields
 
 
 class ForkRequest(Struct, frozen=True, kw_only=True):
@@ -208,7 +194,7 @@ class ModelBackend:
 
 
 class ProviderBackend:
-    """Providers of the user's configuration. Called in threads, but for `kinds` and `names`."""
+    """Providers of the user's configuration. Called in threads, but for `kinds`, `names` and `is_set`."""
 
     def kinds(self) -> Mapping[str, str]:
         """Return the kinds of provider that can be added, with the address each usually has."""
@@ -218,48 +204,40 @@ class ProviderBackend:
         """Return the providers that are set up, by name."""
         return ()
 
-    def search(self) -> "ModelSearch":
-        """Look for models on this machine and keys in the environment; takes at most a second."""
-        from workbench.views.providers import ModelSearch
+    def is_set(self, variable: str) -> bool:
+        """Return whether an environment variable holds something."""
+        return False
 
-        return ModelSearch(state="done", why_not="This screen only shows.")
+    def search(self) -> "Sequence[FoundModel]":
+        """Look for models on this machine and keys in the environment; takes at most a second."""
+        return ()
 
     def rows(self) -> "Sequence[ProviderRow]":
         """Return the providers that are set up."""
         return ()
 
-    def take(self, found_id: str) -> "SavedProvider":
-        """Add what a search found to the configuration, as the default."""
-        raise BackendError(_NO_PROVIDER)
-
-    def offered_models(self, draft: "ProviderDraft") -> "ModelList":
+    def offered_models(self, fields: "ProviderFields") -> Sequence[str]:
         """Ask the server of a form which models it has. May take seconds."""
         raise BackendError(_NO_PROVIDER)
 
-    def try_provider(self, draft: "ProviderDraft", is_cancelled: Callable[[], bool]) -> "ProviderTrial":
-        """List the models of a form's server and make one small request with a tool. May take a minute.
+    def try_provider(self, fields: "ProviderFields", say: Callable[[str], None]) -> "ProviderReport":
+        """List the models of a form's server and make a small request with a tool; `say` is told the progress.
 
-        Args:
-            draft: the form.
-            is_cancelled: asked a few times a second; the request ends when it says so.
+        May take minutes. What `say` raises ends it before its next request.
         """
         raise BackendError(_NO_PROVIDER)
 
-    def save(self, draft: "ProviderDraft") -> "SavedProvider":
-        """Add a provider to the configuration. Raises ProviderRefused, or another error with its words."""
+    def save(self, fields: "ProviderFields") -> str:
+        """Add a provider to the configuration; return what was written where."""
         raise BackendError(_NO_PROVIDER)
 
-    def make_default(self, name: str) -> "SavedProvider":
-        """Let new sessions use a provider."""
-        raise BackendError(_NO_PROVIDER)
-
-    def remove(self, name: str) -> "SavedProvider":
-        """Remove a provider from the configuration."""
+    def make_default(self, name: str) -> str:
+        """Let new sessions use a provider; return what was written where."""
         raise BackendError(_NO_PROVIDER)
 
     def undo(self) -> str:
-        """Undo the last change that this screen made to the configuration; return what to say."""
-        raise BackendError("Nothing was changed here, so there is nothing to undo.")
+        """Undo the last of these changes to the configuration; return what to say."""
+        raise BackendError("Nothing was added here, so there is nothing to undo.")
 
 
 class Backend:

@@ -1,20 +1,23 @@
-"""Providers as the screen shows them: what was found, what is set up, and a form with its checks. Pure."""
+"""The form that adds a provider: its fields and what is wrong in them. Pure; the engine checks once more."""
 
 import re
 from collections.abc import Collection
-from typing import Final, Literal
+from typing import Final
 from urllib.parse import urlsplit
 
 from msgspec import Struct
 
 from workbench.secrets import scrubber
-from workbench.text.safe import one_line
+from workbench.views.providers import FoundModel
 
-_MAX_CELLS: Final = 120
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,255}")
-_KEY_START: Final = re.compile(r"(?:sk|pk|rk)-|gsk_|hf_|xai-|pplx-|nvapi-|AIza|eyJ|gh[pousr]_|Bearer ")
-"""How keys of model servers begin."""
+_KEY: Final = re.compile(
+    r"""(?:^|[\s=:"'])(?:(?:sk|pk|rk|xai|pplx|nvapi)-|gsk_|hf_|AIza|eyJ|gh[pousr]_)[\w.-]{12,}|Bearer \S{12,}"""
+)
+"""Keys of model servers by their beginning, which not all are among the secrets that are searched for."""
+_KEY_START: Final = re.compile(r"(?:sk|pk|rk|xai|pplx|nvapi)-|Bearer ")
+"""Beginnings of keys that no name of a variable has."""
 _MIN_KEY_CHARS: Final = 16
 """Letters from which a text without a pattern of names is taken for a key."""
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
@@ -22,58 +25,9 @@ KEY_REFUSED: Final = (
     "That looks like a key. It was removed: write the name of the variable that holds it, such as OPENAI_API_KEY."
 )
 KEY_REFUSED_ELSEWHERE: Final = "That looks like a key. It was removed: keys are never typed here."
-NOTHING_FOUND: Final = "No model answers on this machine, and no key is in the environment."
-WHEN_NOTHING_FOUND: Final = (
-    "Start one (ollama serve, llama-server, LM Studio), or set a key such as OPENAI_API_KEY before workbench."
-)
 
 
-class FoundModel(Struct, frozen=True, kw_only=True):
-    """A model server on this machine, or a key in the environment, that could be added."""
-
-    id: str
-    place: str
-    """`llama.cpp on 127.0.0.1:8080`, or `OPENAI_API_KEY is in the environment`."""
-    model: str = ""
-    """The model that would be asked; empty where the server's own list decides."""
-    provider: str = ""
-    """Under which name it is set up already; empty where it is not."""
-
-    @property
-    def words(self) -> str:
-        parts = (self.place, self.model)
-        return one_line(", ".join(part for part in parts if part), _MAX_CELLS)
-
-
-class ModelSearch(Struct, frozen=True, kw_only=True):
-    """What a look around this machine has found."""
-
-    state: Literal["not started", "looking", "done"] = "not started"
-    found: tuple[FoundModel, ...] = ()
-    why_not: str = ""
-    """Why nothing could be looked for."""
-
-    @property
-    def new(self) -> tuple[FoundModel, ...]:
-        """Return what is not set up yet."""
-        return tuple(model for model in self.found if not model.provider)
-
-
-class ProviderRow(Struct, frozen=True, kw_only=True):
-    """A provider that is set up. Texts are one safe line each."""
-
-    name: str
-    kind: str
-    base_url: str = ""
-    model: str = ""
-    key: str = ""
-    """Where its key is: `$OPENAI_API_KEY`, `key_command`; never the key."""
-    problem: str = ""
-    """Why it cannot be asked now."""
-    is_default: bool = False
-
-
-class ProviderDraft(Struct, frozen=True, kw_only=True):
+class ProviderFields(Struct, frozen=True, kw_only=True):
     """What stands in the form. It holds no key: only the name of a variable, or a command."""
 
     kind: str = "openai-compatible"
@@ -85,28 +39,12 @@ class ProviderDraft(Struct, frozen=True, kw_only=True):
     is_default: bool = True
 
 
-class ModelList(Struct, frozen=True, kw_only=True):
-    """The models that a server offers, or why it could not be asked."""
-
-    models: tuple[str, ...] = ()
-    why_not: str = ""
-
-
-class ProviderTrial(Struct, frozen=True, kw_only=True):
-    """What came of one small request to a provider."""
-
-    is_ok: bool
-    lines: tuple[str, ...]
-    """What it can do and how long it took, or why it failed and what helps."""
-    models: tuple[str, ...] = ()
-
-
-class SavedProvider(Struct, frozen=True, kw_only=True):
-    """What was written."""
-
-    name: str
-    text: str
-    """What was written where, as sentences."""
+def fields_of(found: FoundModel) -> ProviderFields:
+    """Return the form as it stands for what was found."""
+    return ProviderFields(
+        kind=found.kind, base_url=found.base_url, model=found.model or "", key_env=found.key_env or "",
+        name=found.provider,
+    )  # fmt: skip
 
 
 def looks_like_key(text: str, *, is_variable: bool = False) -> bool:
@@ -117,7 +55,9 @@ def looks_like_key(text: str, *, is_variable: bool = False) -> bool:
         is_variable: whether the name of a variable is wanted: whatever is long and no such name counts.
     """
     text = text.strip()
-    if scrubber.scrub(text).found or (_KEY_START.search(text) and len(text) >= _MIN_KEY_CHARS // 2):
+    if scrubber.scrub(text).found or _KEY.search(text):
+        return True
+    if is_variable and _KEY_START.match(text):
         return True
     if not is_variable or len(text) < _MIN_KEY_CHARS:
         return False
@@ -133,7 +73,7 @@ def is_on_this_machine(base_url: str) -> bool:
         return False
 
 
-def draft_problems(draft: ProviderDraft, kinds: Collection[str], names: Collection[str]) -> dict[str, str]:
+def draft_problems(draft: ProviderFields, kinds: Collection[str], names: Collection[str]) -> dict[str, str]:
     """Return what is wrong in a form, as a sentence by field; what nobody has to be asked for.
 
     Args:
@@ -183,7 +123,7 @@ def _name_problem(text: str, names: Collection[str]) -> str:
     return f"There is a provider “{text}” already. Choose another name." if text in names else ""
 
 
-def suggested_name(draft: ProviderDraft, names: Collection[str]) -> str:
+def suggested_name(draft: ProviderFields, names: Collection[str]) -> str:
     """Return a name for a provider that has none yet: of its server, and one that is free."""
     host = ""
     try:
@@ -205,8 +145,3 @@ def matching_models(models: Collection[str], typed: str) -> list[str]:
     wanted = typed.casefold().strip()
     matching = [name for name in models if wanted in name.casefold()]
     return sorted(matching, key=lambda name: not name.casefold().startswith(wanted)) or list(models)
-
-
-KEY_OF_FOUND: Final = ("m", "s", "t", "v", "w")
-"""Keys of the first page that take what was found, in its order."""
-

@@ -9,17 +9,39 @@ from msgspec.structs import replace
 from workbench.domain.rows import Action
 from workbench.domain.values import Json
 from workbench.text.safe import one_line
-from workbench.views.providers import KEY_OF_FOUND, NOTHING_FOUND, WHEN_NOTHING_FOUND, ModelSearch
+from workbench.views.providers import FoundModel
 from workbench.views.status_icons import StatusName
 
 _MAX_NAME_CELLS: Final = 60
 _MAX_ADDED_CELLS: Final = 120
 WAY_TO_PAGE: Final = "1 leads to the keys of this page."
+KEY_OF_FOUND: Final = ("m", "s", "t", "v", "w")
+"""Keys of the page that take what was found, in its order."""
+NOTHING_FOUND: Final = "No model answers on this machine, and no key is in the environment."
+WHEN_NOTHING_FOUND: Final = (
+    "Start one (Ollama, llama.cpp, LM Studio), or set a key such as OPENAI_API_KEY before workbench;"
+    " r looks again, p adds any other."
+)
 LOOKING: Final = "looking for models …"
 FOUND: Final = "Found; its key adds it to config.json and uses it:"
 _MAX_FOUND_TINY: Final = 2
 """Found models that are listed where there is room for little else."""
 MORE_ROOM: Final = "60×18 or more shows the rest"
+
+
+class ModelSearch(Struct, frozen=True, kw_only=True):
+    """What a look around this machine has found."""
+
+    is_over: bool = False
+    """Whether the look has ended."""
+    found: tuple[FoundModel, ...] = ()
+    why_not: str = ""
+    """Why nothing could be looked for."""
+
+
+def found_text(found: FoundModel) -> str:
+    """Return what was found as one line: where, and which model."""
+    return one_line(", ".join(part for part in (found.source, found.model) if part), _MAX_ADDED_CELLS)
 
 
 class WelcomeKey(Struct, frozen=True, kw_only=True):
@@ -58,7 +80,7 @@ _DEMO: Final = WelcomeKey(
 _NO_MODEL: Final = WelcomeKey(
     key="p", words="set up a model", more="llama.cpp, Ollama, any server with OpenAI's API"
 )
-_OTHER_MODELS: Final = WelcomeKey(key="p", words="set up models", more="how the file is written")
+_OTHER_MODELS: Final = WelcomeKey(key="p", words="set up models", more="add one, choose one, see what was found")
 WRITE_FIRST: Final = "Write below what you want done; enter sends it.  Or esc, and then:"
 
 
@@ -103,7 +125,7 @@ def welcome_facts(
         here.append(("ok", one_line(added, _MAX_ADDED_CELLS)))
     here += _trust_words(trust)
     found = _found_keys(search)
-    is_looking = search is not None and search.state != "done"
+    is_looking = search is not None and not search.is_over
     if is_tiny:
         small = (*found[:_MAX_FOUND_TINY], model, _DEMO) if found else (_DEMO, model)
         return WelcomeFacts(version=version, keys=small, lines=(LOOKING if is_looking else MORE_ROOM,))
@@ -116,9 +138,9 @@ def welcome_facts(
 
 
 def _found_keys(search: ModelSearch | None) -> tuple[WelcomeKey, ...]:
-    found = search.new if search is not None else ()
+    found = search.found if search is not None else ()
     return tuple(
-        WelcomeKey(key=key, words=model.words, more="use it")
+        WelcomeKey(key=key, words=found_text(model), more="use it")
         for key, model in zip(KEY_OF_FOUND, found, strict=False)
     )
 
@@ -127,11 +149,11 @@ def _search_words(search: ModelSearch | None) -> str:
     """Return what stands over the keys of a page without a model."""
     if search is None:
         return ""
-    if search.state != "done":
+    if not search.is_over:
         return LOOKING
-    if search.new:
+    if search.found:
         return FOUND
-    return f"{search.why_not or NOTHING_FOUND} {WHEN_NOTHING_FOUND} r looks again."
+    return f"{search.why_not or NOTHING_FOUND} {WHEN_NOTHING_FOUND}"
 
 
 def _trust_words(trust: Action | None) -> Iterator[tuple[StatusName, str]]:
