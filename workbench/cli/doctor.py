@@ -4,17 +4,16 @@ import asyncio
 import os
 import stat
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from msgspec import Struct, field
 
 from workbench.cli.console import Console
 from workbench.cli.context import load_workspace_config, open_journal, workspace_path
-from workbench.cli.errors import EXIT_FAILED, EXIT_OK, UsageError, sentence
+from workbench.cli.errors import EXIT_FAILED, EXIT_OK, UsageError
 from workbench.config.keys import URL, InvalidValue, convert_node
 from workbench.config.types import Config
-from workbench.domain.messages import FailurePart
 from workbench.domain.values import Json
 from workbench.effects.runtime import is_lock_held
 from workbench.host.host_locks import refuse_inside_agents
@@ -27,14 +26,22 @@ from workbench.host.model_selection import (
     server_provider,
     usable_providers,
 )
+from workbench.host.provider_probe import (
+    capability_text,
+    failure_text,
+    missing_model_problems,
+    model_names,
+    offered_models,
+    with_result,
+)
 from workbench.journal import maintenance
 from workbench.journal.database import SCHEMA_VERSION
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
-from workbench.providers.base import ListedModel, ModelsNotListed, ProbeResult, Provider
-from workbench.providers.errors import CONTINUE_HINT
+from workbench.providers.base import ModelsNotListed, Provider
 from workbench.text.json_nodes import node_of_value
 from workbench.text.safe import one_line
+from workbench.views.providers import OfferedModel, ProviderReport
 
 EXAMPLE = """workbench doctor
 workbench doctor --rebuild
@@ -194,7 +201,6 @@ JOURNAL_CHECKS: tuple[Callable[[Home, Journal], Check], ...] = (
     _check_drivers, _check_sqlite,
 )  # fmt: skip
 """In the order in which they are told."""
-_MOST_MODELS_SHOWN = 8
 
 
 def require_consistent_options(options: Namespace) -> None:
@@ -260,53 +266,30 @@ async def _check_server(title: str, provider: Provider, config: Config, options:
     seconds = float(config.api_timeout_seconds)
     address = provider.endpoint.base_url if provider.endpoint else provider.name
     try:
-        models = await provider.list_models(seconds)
+        models = offered_models(await provider.list_models(seconds))
     except ModelsNotListed as error:
         return Check(name=title, fact=address, problems=(failure_text(error.failure),))
     more: dict[str, object] = {
         "base_url": address,
         "models": [{"id": model.id, "context": model.context} for model in models],
     }
-    problems = list(_missing_model_problems(address, models, options.model))
-    facts = [f"{address}, {_model_names(models)}"]
+    report = ProviderReport(provider=provider.name, base_url=address, models=models)
+    problems = list(missing_model_problems(report, options.model))
+    facts = [f"{address}, {model_names(models)}"]
     if options.probe and not problems:
         model = _model_to_probe(config, provider.name, models, options)
         if model is None:
             problems.append("No model is named, and there is not exactly one. Name one with --model.")
         else:
-            probed = await provider.probe(model, seconds)
-            context = probed.context or _context_window(models, model)
-            facts.append(_probe_text(model, probed, context))
-            problems += _missing_capabilities(model, probed)
-            more["probe"] = _probe_json(model, probed, context)
+            report = with_result(report, model, await provider.probe(model, seconds))
+            facts.append(capability_text(report))
+            problems += report.problems
+            more["probe"] = probe_json(report)
     return Check(name=title, fact="; ".join(facts), problems=tuple(problems), more=more)
 
 
-def failure_text(failure: FailurePart) -> str:
-    """Return a failure as sentences: what and why, then the remedy."""
-    return f"{sentence(failure.message)} {failure.remedy.removesuffix(CONTINUE_HINT)}".strip()
-
-
-def _model_names(models: tuple[ListedModel, ...]) -> str:
-    if not models:
-        return "no models"
-    names = [f"{model.id} ({model.context:,} tokens)" if model.context else model.id for model in models]
-    rest = f" and {len(names) - _MOST_MODELS_SHOWN} more" if len(names) > _MOST_MODELS_SHOWN else ""
-    count = "1 model" if len(names) == 1 else f"{len(names)} models"
-    return f"{count}: {', '.join(names[:_MOST_MODELS_SHOWN])}{rest}"
-
-
-def _missing_model_problems(
-    address: str, models: tuple[ListedModel, ...], wanted: str | None
-) -> Iterator[str]:
-    if not models:
-        yield "It offers no model. Load one there."
-    elif wanted is not None and wanted not in {model.id for model in models}:
-        yield f"{address} lists no model “{one_line(wanted, 80)}”. It has {_model_names(models)}."
-
-
 def _model_to_probe(
-    config: Config, name: str, models: tuple[ListedModel, ...], options: Namespace
+    config: Config, name: str, models: tuple[OfferedModel, ...], options: Namespace
 ) -> str | None:
     provider = config.providers.get(name)
     default = config.default_model if config.default_provider in (None, name) else None
@@ -314,33 +297,10 @@ def _model_to_probe(
     return options.model or (provider.model if provider else None) or only or default
 
 
-def _context_window(models: tuple[ListedModel, ...], name: str) -> int | None:
-    return next((model.context for model in models if model.id == name), None)
-
-
-def _probe_text(model: str, probed: ProbeResult, context: int | None) -> str:
-    can = [
-        "streams" if probed.streams else "does not stream",
-        "calls tools" if probed.calls_tools else "called no tool",
-        "counts tokens" if probed.counts_tokens else "counts no tokens",
-        *(["thinks aloud"] if probed.thinks else []),
-        f"context of {context:,} tokens" if context else "context size not said",
-    ]
-    return f"{model} {', '.join(can)}" if probed.failure is None else f"{model} did not answer"
-
-
-def _missing_capabilities(model: str, probed: ProbeResult) -> Iterator[str]:
-    if probed.failure is not None:
-        yield failure_text(probed.failure)
-    elif not probed.calls_tools:
-        why = f" {failure_text(probed.tools_failure)}" if probed.tools_failure else ""
-        remedy = "Take a model that calls tools; llama.cpp needs --jinja for it."
-        yield f"{model} called no tool when asked to, and an agent cannot work without.{why} {remedy}"
-
-
-def _probe_json(model: str, probed: ProbeResult, context: int | None) -> dict[str, object]:
+def probe_json(report: ProviderReport) -> "dict[str, Json]":
+    """Return what the model of a report can do as JSON."""
     return {
-        "model": model, "answers": probed.failure is None, "streams": probed.streams,
-        "calls_tools": probed.calls_tools, "counts_tokens": probed.counts_tokens, "thinks": probed.thinks,
-        "context": context,
+        "model": report.model, "answers": report.answers, "streams": report.streams,
+        "calls_tools": report.calls_tools, "counts_tokens": report.counts_tokens, "thinks": report.thinks,
+        "context": report.context,
     }  # fmt: skip

@@ -8,7 +8,7 @@ from workbench.config.keys import OLLAMA, OPENAI_COMPATIBLE
 
 
 class LocalServer(Struct, frozen=True, kw_only=True):
-    """A program that serves models on this machine."""
+    """A program that serves models on this machine; it lists them at `/v1/models`."""
 
     name: str
     """Name of the provider that is offered."""
@@ -16,7 +16,7 @@ class LocalServer(Struct, frozen=True, kw_only=True):
     port: int
     kind: str = OPENAI_COMPATIBLE.name
     api_path: str = "/v1"
-    """Path in the provider's base_url; the models are asked for at `/v1/models`."""
+    """Path in the provider's base_url."""
 
 
 class KeyVariable(Struct, frozen=True, kw_only=True):
@@ -24,12 +24,14 @@ class KeyVariable(Struct, frozen=True, kw_only=True):
 
     variable: str
     name: str
+    """Name of the provider that is offered."""
     label: str
-    kind: str = OPENAI_COMPATIBLE.name
     base_url: str
+    kind: str = OPENAI_COMPATIBLE.name
     model: str | None = None
+    """A name that the service keeps pointing at a current model; None where it has no such name."""
     address_env: str = ""
-    """Variable with another address: the key is meant for that one."""
+    """Variable that names another address: where it is set the key is meant for that one."""
     address_path: str = ""
     """Added to the value of `address_env`."""
 
@@ -40,3 +42,49 @@ LOCAL_SERVERS: Final = (
     LocalServer(name="lm-studio", label="LM Studio", port=1234),
     LocalServer(name="vllm", label="vLLM", port=8000),
 )
+KEY_VARIABLES: Final = (
+    KeyVariable(
+        variable="OPENAI_API_KEY", name="openai", label="OpenAI", base_url="https://api.openai.com/v1",
+        address_env="OPENAI_BASE_URL",
+    ),
+    KeyVariable(
+        variable="ANTHROPIC_API_KEY", name="anthropic", label="Anthropic",
+        base_url="https://api.anthropic.com/v1", address_env="ANTHROPIC_BASE_URL", address_path="/v1",
+    ),
+    KeyVariable(
+        variable="GEMINI_API_KEY", name="gemini", label="Google Gemini", model="gemini-flash-latest",
+        base_url="https://generativelanguage.googleapis.com/v1beta/openai",
+    ),
+    KeyVariable(
+        variable="OPENROUTER_API_KEY", name="openrouter", label="OpenRouter", model="openrouter/auto",
+        base_url="https://openrouter.ai/api/v1",
+    ),
+    KeyVariable(
+        variable="MISTRAL_API_KEY", name="mistral", label="Mistral", model="mistral-medium-latest",
+        base_url="https://api.mistral.ai/v1",
+    ),
+    KeyVariable(
+        variable="GROQ_API_KEY", name="groq", label="Groq", base_url="https://api.groq.com/openai/v1",
+        address_env="GROQ_BASE_URL", address_path="/openai/v1",
+    ),
+    KeyVariable(
+        variable="DEEPSEEK_API_KEY", name="deepseek", label="DeepSeek", model="deepseek-flash",
+        base_url="https://api.deepseek.com",
+    ),
+    KeyVariable(variable="XAI_API_KEY", name="xai", label="xAI", base_url="https://api.x.ai/v1"),
+    KeyVariable(
+        variable="TOGETHER_API_KEY", name="together", label="Together", base_url="https://api.together.xyz/v1",
+    ),
+    KeyVariable(
+        variable="FIREWORKS_API_KEY", name="fireworks", label="Fireworks",
+        base_url="https://api.fireworks.ai/inference/v1",
+    ),
+    KeyVariable(
+        variable="CEREBRAS_API_KEY", name="cerebras", label="Cerebras", base_url="https://api.cerebras.ai/v1",
+    ),
+    KeyVariable(
+        variable="HF_TOKEN", name="huggingface", label="Hugging Face",
+        base_url="https://router.huggingface.co/v1",
+    ),
+)  # fmt: skip
+"""In the order in which they are offered. Anthropic's is its documented OpenAI compatibility."""

@@ -3,11 +3,28 @@
 What is not changed stays byte for byte: order, indentation, line ends, unknown keys.
 """
 
+import json
+import re
 from collections.abc import Mapping
+from typing import Final, cast
 
 from msgspec import Struct
+from msgspec.structs import asdict
 
-from workbench.domain.values import Json, Refused
+from workbench.config.keys import CONFIG_VERSION, PROVIDER_NAME_PATTERN, InvalidValue, convert_node
+from workbench.config.layer_reader import LayerValue
+from workbench.config.layers import USER_CONFIG_FILE, build_provider
+from workbench.config.types import PROVIDER_KEYS_BY_PATH, ConfigProblem, Origin, ProviderSettings
+from workbench.domain.values import Json, JsonObject, Refused
+from workbench.text.json_edit import remove_member, set_member
+from workbench.text.json_nodes import JsonError, node_of_value, parse_json_nodes
+from workbench.text.safe import one_line
+
+NOT_CHANGED: Final = f"{USER_CONFIG_FILE} was not changed."
+_KEY_FIELDS: Final = ("key_env", "key_command")
+_NEW_FILE: Final = json.dumps({"config_version": CONFIG_VERSION}, indent=2) + "\n"
+_SHORTEST_KEY: Final = 16
+_WORDS_OF_A_NAME: Final = re.compile(r"[A-Z][A-Z0-9]*(_[A-Z0-9]+)+")
 
 
 class ProviderRefused(Refused):
@@ -25,22 +42,88 @@ class ProviderDraft(Struct, frozen=True, kw_only=True):
     """NAME of the variable that holds the key, never the key."""
     key_command: str | None = None
 
+    @property
+    def members(self) -> dict[str, str]:
+        """Return what is written, in the order in which it is."""
+        return {field: value for field, value in asdict(self).items() if field != "name" and value}
+
 
 def require_valid_draft(draft: ProviderDraft, env: Mapping[str, str]) -> None:
     """Check a draft as config.json would be checked. Raises ProviderRefused: says which field, and why.
 
     A `key_env` that looks like a key is refused without being repeated; `env` holds the set variables.
     """
-    raise NotImplementedError
+    if not re.fullmatch(PROVIDER_NAME_PATTERN, draft.name):
+        why = f"“{one_line(draft.name, 40)}” is not a name for a provider."
+        raise ProviderRefused(NOT_CHANGED, why, "Use letters, digits, _ and -.")
+    _refuse_keys(draft, env)
+    for field, value in draft.members.items():
+        try:
+            convert_node(node_of_value(value), PROVIDER_KEYS_BY_PATH[field].kind)
+        except InvalidValue as unfit:
+            raise ProviderRefused(NOT_CHANGED, f"{field} must be {unfit.expected}.", unfit.remedy) from None
+    settings_of(draft, "")
+
+
+def settings_of(draft: ProviderDraft, file: str) -> ProviderSettings:
+    """Return a draft as settings of the user's own file. Raises ProviderRefused: they do not go together."""
+    origin = Origin(layer="user", file=file)
+    fields = {name: LayerValue(value=value, origin=origin) for name, value in draft.members.items()}
+    built = build_provider(draft.name, fields)
+    if isinstance(built, ConfigProblem):
+        raise ProviderRefused(NOT_CHANGED, built.message, built.remedy)
+    return built
+
+
+def _refuse_keys(draft: ProviderDraft, env: Mapping[str, str]) -> None:
+    if draft.key_env and draft.key_env not in env and looks_like_key(draft.key_env):
+        why = "That looks like a key, and keys are never written into files."
+        remedy = "Give the NAME of a variable, such as OPENAI_API_KEY."
+        raise ProviderRefused(NOT_CHANGED, why, remedy)
+    if draft.key_command and _has_known_secret(draft.key_command):
+        why = "The command holds a key itself."
+        raise ProviderRefused(
+            NOT_CHANGED, why, "Give a command that looks the key up, such as 'pass show models'."
+        )
+
+
+def looks_like_key(text: str) -> bool:
+    """Return whether a text is more likely an API key than the name of a variable."""
+    if _WORDS_OF_A_NAME.fullmatch(text):
+        return False
+    is_long_mixture = len(text) >= _SHORTEST_KEY and bool(
+        re.search(r"\d", text) and re.search("[a-zA-Z]", text)
+    )
+    return is_long_mixture or text.startswith("sk-") or _has_known_secret(text)
+
+
+def _has_known_secret(text: str) -> bool:
+    from workbench.secrets.scrubber import scrub
+
+    return bool(scrub(text).found)
 
 
 def with_provider(text: str, draft: ProviderDraft) -> str:
-    """Add a provider, or change the fields that the draft names of one that is there.
+    """Add a provider, or change one that is there into what the draft says.
 
-    Other members of a provider that is there (`headers`, `prices`) stay; `key_env` and `key_command`
-    replace each other. An empty text becomes a new file. Raises ProviderRefused: the text is not JSON.
+    Members of one that is there which a draft does not have (`prices`, `num_ctx`) stay. With another
+    address its `headers` go, because they were meant for the old one. An empty text becomes a new file.
+    Raises ProviderRefused: the text is not JSON.
     """
-    raise NotImplementedError
+    text = text if text.strip() else _NEW_FILE
+    there = provider_members(text).get(draft.name)
+    if not isinstance(there, dict):
+        return _edited(text, ("providers", draft.name), draft.members)
+    there, wanted = cast("JsonObject", there), draft.members
+    dropped = [field for field in ("kind", "base_url", "model", *_KEY_FIELDS) if field not in wanted]
+    if there.get("base_url") != draft.base_url:
+        dropped.append("headers")
+    for field in dropped:
+        if field in there:
+            text = remove_member(text, ("providers", draft.name, field))
+    for field, value in wanted.items():
+        text = _edited(text, ("providers", draft.name, field), value)
+    return text
 
 
 def without_provider(text: str, name: str) -> str:
@@ -48,7 +131,16 @@ def without_provider(text: str, name: str) -> str:
 
     Raises ProviderRefused: it is not there, or the text is not JSON.
     """
-    raise NotImplementedError
+    if name not in provider_members(text):
+        why = f"It has no provider “{one_line(name, 40)}”."
+        raise ProviderRefused(NOT_CHANGED, why, "workbench providers list shows where each one is set.")
+    text = remove_member(text, ("providers", name))
+    root = _members(text)
+    if root.get("default_provider") != name:
+        return text
+    for key in ("default_provider", "default_model"):
+        text = remove_member(text, (key,)) if key in root else text
+    return text
 
 
 def with_default(text: str, provider: str, model: str | None = None) -> str:
@@ -57,9 +149,40 @@ def with_default(text: str, provider: str, model: str | None = None) -> str:
     `default_model` is set where it is there already and removed where no model is named, since it would
     go to the wrong provider; otherwise the model is written into the provider. Raises ProviderRefused.
     """
-    raise NotImplementedError
+    text = text if text.strip() else _NEW_FILE
+    if "default_model" in _members(text):
+        text = _edited(text, ("default_model",), model) if model else remove_member(text, ("default_model",))
+    elif model:
+        is_there = provider in provider_members(text)
+        text = _edited(text, ("providers", provider, "model") if is_there else ("default_model",), model)
+    return _edited(text, ("default_provider",), provider)
 
 
 def provider_members(text: str) -> Mapping[str, Json]:
     """Return the providers of a config.json by name, as they are written. Raises ProviderRefused."""
-    raise NotImplementedError
+    providers = _members(text).get("providers")
+    return cast("Mapping[str, Json]", providers) if isinstance(providers, Mapping) else {}
+
+
+def _members(text: str) -> Mapping[str, Json]:
+    if not text.strip():
+        return {}
+    try:
+        root = parse_json_nodes(text)
+        if root.members is None:
+            raise JsonError("the document is not an object", root.line, root.column)
+    except JsonError as error:
+        raise _unreadable(error) from None
+    return cast("Mapping[str, Json]", root.value)
+
+
+def _edited(text: str, path: tuple[str, ...], value: Json) -> str:
+    try:
+        return set_member(text, path, value)
+    except JsonError as error:
+        raise _unreadable(error) from None
+
+
+def _unreadable(error: JsonError) -> ProviderRefused:
+    why = f"Line {error.line}, column {error.column}: {error.reason}."
+    return ProviderRefused(NOT_CHANGED, why, "Fix the file, then do this again.")

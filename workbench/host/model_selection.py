@@ -586,12 +586,13 @@ def _models_in_settings(config: Config, name: str) -> tuple[str, ...]:
     provider = config.providers.get(name)
     named = (
         provider.model if provider else None,
-        config.default_model if _is_default_provider(config, name) else None,
+        config.default_model if is_default_provider(config, name) else None,
     )
     return tuple(model for model in named if model)
 
 
-def _is_default_provider(config: Config, name: str) -> bool:
+def is_default_provider(config: Config, name: str) -> bool:
+    """Return whether new sessions ask a provider: the named default, else the only one there is."""
     return config.default_provider == name or (
         not config.default_provider and usable_providers(config) == (name,)
     )

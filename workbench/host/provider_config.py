@@ -1,20 +1,70 @@
 """Providers in the user's config.json: rows of them, and changes written under a lock of the data folder."""
 
 import os
-from collections.abc import Mapping
+import stat
+import time
+from collections.abc import Callable, Generator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
 
-from workbench.config.provider_edit import ProviderDraft
-from workbench.config.types import Config, LoadedConfig
+from msgspec import Struct
+from msgspec.structs import replace
+
+from workbench.config.keys import PROVIDER_KINDS
+from workbench.config.layer_reader import MAX_CONFIG_BYTES
+from workbench.config.layers import USER_CONFIG_FILE
+from workbench.config.provider_edit import (
+    NOT_CHANGED,
+    ProviderDraft,
+    ProviderRefused,
+    provider_members,
+    require_valid_draft,
+    settings_of,
+    with_default,
+    with_provider,
+    without_provider,
+)
+from workbench.config.types import Config, LoadedConfig, ProviderSettings
 from workbench.domain.rows import Host
+from workbench.effects.file_primitives import BaseMoved, FileRefused, NotDurable
+from workbench.effects.files import FileImage, Root
+from workbench.effects.runtime import FileLock
+from workbench.host.host_locks import refuse_inside_agents
+from workbench.host.model_selection import is_default_provider
 from workbench.journal.home import Home
-from workbench.views.providers import ProviderRow
+from workbench.text.human import sentence
+from workbench.views.providers import KeySource, ProviderRow
+
+_LOCK_SECONDS: Final = 5.0
+"""How long one change waits for another."""
+_LOCK_PAUSE_SECONDS: Final = 0.02
+_BYTE_ORDER_MARK: Final = "\ufeff"
+_NEW_FILE_MODE: Final = 0o600
 
 
 def provider_rows(
     loaded: LoadedConfig, host: Host | None, env: Mapping[str, str] = os.environ
 ) -> tuple[ProviderRow, ...]:
     """Return the configured providers in their order; `host` is the background process if one runs."""
-    raise NotImplementedError
+    return tuple(_row(provider, loaded.config, host, env) for provider in loaded.config.providers.values())
+
+
+def _row(
+    provider: ProviderSettings, config: Config, host: Host | None, env: Mapping[str, str]
+) -> ProviderRow:
+    is_default = is_default_provider(config, provider.name)
+    name = provider.key_env
+    source: KeySource = "variable" if name else "command" if provider.key_command else "none"
+    return ProviderRow(
+        name=provider.name, kind=provider.kind, base_url=provider.base_url or "",
+        model=(config.default_model if is_default else None) or provider.model or "",
+        key=source, key_name=name or provider.key_command or "",
+        is_key_here=bool(env.get(name, "").strip()) if name else None,
+        is_key_in_background=name in host.variables if name and host else None,
+        is_default=is_default, has_server=PROVIDER_KINDS[provider.kind].has_server,
+        file=provider.origin.file or "", is_own=provider.origin.layer == "user",
+    )  # fmt: skip
 
 
 def put_provider(
@@ -26,19 +76,125 @@ def put_provider(
     valid, another one has that name and `may_replace` is false, the file cannot be written, is not JSON, or
     was changed meanwhile.
     """
-    raise NotImplementedError
+    require_valid_draft(draft, os.environ)
+    was_there: list[bool] = []
+
+    def edit(text: str) -> str:
+        there = provider_members(text).get(draft.name)
+        was_there.append(there is not None)
+        if there is not None and there != draft.members and not may_replace:
+            why = f"There is a provider {draft.name} already, with other settings."
+            raise ProviderRefused(NOT_CHANGED, why, "Choose another name, or replace it.")
+        text = with_provider(text, draft)
+        return with_default(text, draft.name, draft.model) if is_default else text
+
+    path, is_changed = _edit_user_file(home, edit)
+    default = f" {_default_sentence(draft.name, draft.model)}" if is_default else ""
+    if not is_changed:
+        return f"{draft.name} is in {path} already.{default}"
+    return f"{'Changed' if was_there[-1] else 'Added'} {draft.name} in {path}.{default}"
 
 
 def remove_provider(home: Home, name: str) -> str:
     """Take a provider out of config.json; return what to say. Raises ProviderRefused."""
-    raise NotImplementedError
+    path, _ = _edit_user_file(home, lambda text: without_provider(text, name))
+    return f"Removed {name} from {path}."
 
 
 def set_default(home: Home, provider: str, model: str | None = None) -> str:
     """Make a provider (and a model) what new sessions ask; return what to say. Raises ProviderRefused."""
-    raise NotImplementedError
+    _edit_user_file(home, lambda text: with_default(text, provider, model))
+    return _default_sentence(provider, model)
 
 
-def config_with(config: Config, draft: ProviderDraft) -> Config:
-    """Return a configuration as it will be with a draft, to test it before it is written."""
-    raise NotImplementedError
+def _default_sentence(provider: str, model: str | None) -> str:
+    return f"New sessions ask {model} ({provider})." if model else f"New sessions ask {provider}."
+
+
+def config_with(config: Config, draft: ProviderDraft, file: str = "") -> Config:
+    """Return a configuration as it will be with a draft, to test it before it is written.
+
+    `file` is where it will be written: a `key_command` runs in its folder. Raises ProviderRefused: the draft
+    is not valid.
+    """
+    require_valid_draft(draft, os.environ)
+    settings = settings_of(draft, file)
+    there = config.providers.get(draft.name)
+    if there is not None and there.base_url == settings.base_url:
+        settings = replace(settings, headers=there.headers)
+    return replace(config, providers={**config.providers, draft.name: settings})
+
+
+class _UserFile(Struct, frozen=True, kw_only=True):
+    """The user's config.json as it was read, behind a link where it is one."""
+
+    folder: str
+    name: str
+    image: FileImage | None
+    text: str
+
+    @property
+    def path(self) -> str:
+        return f"{self.folder}/{self.name}"
+
+
+def _edit_user_file(home: Home, edit: Callable[[str], str]) -> tuple[str, bool]:
+    """Change config.json by a function of its text; return its path, and whether it was changed."""
+    refuse_inside_agents(None, home, "change the configuration")
+    try:
+        with _config_lock(home):
+            file = _read_user_file(home.path / USER_CONFIG_FILE)
+            mark = _BYTE_ORDER_MARK * file.text.startswith(_BYTE_ORDER_MARK)
+            text = mark + edit(file.text.removeprefix(mark))
+            is_changed = text != file.text
+            if is_changed:
+                _write_user_file(file, text)
+        return file.path, is_changed
+    except NotDurable as error:
+        raise ProviderRefused(f"{USER_CONFIG_FILE} was changed.", sentence(error.why), error.remedy) from None
+    except FileRefused as error:
+        why = f"{home.path / USER_CONFIG_FILE}: {error.why}."
+        raise ProviderRefused(NOT_CHANGED, why, sentence(error.remedy)) from None
+    except BaseMoved:
+        why = "Something else changed the file at the same moment."
+        raise ProviderRefused(NOT_CHANGED, why, "Look at it, then do this again.") from None
+
+
+@contextmanager
+def _config_lock(home: Home) -> Generator[None, None, None]:
+    until = time.monotonic() + _LOCK_SECONDS
+    with FileLock(home.run / "config.lock") as lock:
+        while not lock.try_acquire():
+            if time.monotonic() >= until:
+                why = "Another workbench is changing it."
+                raise ProviderRefused(NOT_CHANGED, why, "Do this again in a moment.")
+            time.sleep(_LOCK_PAUSE_SECONDS)
+        yield
+
+
+def _read_user_file(path: Path) -> _UserFile:
+    """Read the file, following links: a config.json may be kept among other settings of its user."""
+    try:
+        real = path.resolve()
+    except (OSError, RuntimeError):
+        why = f"{path} is a link that leads nowhere."
+        raise ProviderRefused(NOT_CHANGED, why, "Remove the link, or put a file there.") from None
+    with Root(real.parent) as folder:
+        image = folder.image(real.name, MAX_CONFIG_BYTES)
+    if image is not None and not image.mode & stat.S_IWUSR:
+        raise ProviderRefused(NOT_CHANGED, f"{real} is read-only.", f"chmod u+w {real} allows it.")
+    try:
+        text = (image.data if image else b"").decode("utf-8")
+    except UnicodeDecodeError:
+        raise ProviderRefused(NOT_CHANGED, f"{real} is not UTF-8 text.", "Save it as UTF-8.") from None
+    return _UserFile(folder=str(real.parent), name=real.name, image=image, text=text)
+
+
+def _write_user_file(file: _UserFile, text: str) -> None:
+    data = text.encode("utf-8")
+    if len(data) > MAX_CONFIG_BYTES:
+        raise ProviderRefused(NOT_CHANGED, f"{file.path} would be over 1 MB.", "Remove what is not needed.")
+    before = file.image.data if file.image else None
+    with Root(file.folder) as folder:
+        staged = folder.stage(file.name, data, file.image.mode if file.image else _NEW_FILE_MODE)
+        folder.commit(staged, lambda now: now == before)

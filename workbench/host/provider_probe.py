@@ -1,12 +1,32 @@
 """What a provider can do: its models, and whether one of them answers and calls tools."""
 
-from collections.abc import Callable
+import asyncio
+import time
+from collections.abc import Callable, Iterable, Iterator
+
+from msgspec.structs import replace
 
 from workbench.config.types import Config
-from workbench.views.providers import ProviderReport
+from workbench.domain.messages import FailurePart
+from workbench.host.model_selection import (
+    EndpointUnavailable,
+    has_server,
+    is_default_provider,
+    register_secrets,
+    server_provider,
+    usable_providers,
+)
+from workbench.providers.base import ListedModel, ModelsNotListed, ProbeResult, Provider
+from workbench.providers.errors import CONTINUE_HINT
+from workbench.text.human import sentence
+from workbench.text.safe import one_line
+from workbench.views.providers import OfferedModel, ProviderReport
 
 OnProgress = Callable[[str], None]
 """Is told what is being done, a short sentence each."""
+_UNLISTED_STATUSES = (401, 403, 404, 405, 501)
+"""Answers of services that list no models, or not to every key, and answer chats all the same."""
+_MOST_MODELS_SHOWN = 8
 
 
 def probe_provider(
@@ -17,4 +37,113 @@ def probe_provider(
     Waits up to minutes for a server that loads its model: call it in a thread. Raises nothing: what goes
     wrong is among `problems`.
     """
-    raise NotImplementedError
+    started = time.monotonic()
+    register_secrets(config)
+    report = ProviderReport(provider=name, base_url="")
+    if not has_server(name, config):
+        known = ", ".join(usable_providers(config)) or "none"
+        why = f"There is no provider “{one_line(name, 40)}” with a server. There are: {known}."
+        return replace(report, problems=(why,))
+    try:
+        provider = server_provider(config, name)
+    except EndpointUnavailable as error:
+        return replace(report, problems=(f"{error.why} {error.remedy}",))
+    probe = _probe(provider, config, model, on_progress or (lambda _: None))
+    report = asyncio.run(probe)
+    return replace(report, seconds=time.monotonic() - started)
+
+
+async def _probe(
+    provider: Provider, config: Config, model: str | None, on_progress: OnProgress
+) -> ProviderReport:
+    seconds = float(config.api_timeout_seconds)
+    address = provider.endpoint.base_url if provider.endpoint else provider.name
+    report = ProviderReport(provider=provider.name, base_url=address)
+    wanted = model or _model_in_settings(config, provider.name)
+    on_progress(f"Asking {address} for its models.")
+    try:
+        listed = await provider.list_models(seconds)
+    except ModelsNotListed as error:
+        if wanted is None or error.failure.status not in _UNLISTED_STATUSES:
+            return replace(report, problems=(failure_text(error.failure),))
+    else:
+        report = replace(report, models=offered_models(listed))
+        problems = (*missing_model_problems(report, wanted), *_undecided_problems(report, wanted))
+        if problems:
+            return replace(report, problems=problems)
+    chosen = wanted or report.models[0].id
+    on_progress(f"Asking {chosen} for two short replies; it may have to be loaded first.")
+    result = await provider.probe(chosen, seconds)
+    return with_result(report, chosen, result)
+
+
+def _model_in_settings(config: Config, name: str) -> str | None:
+    default = config.default_model if is_default_provider(config, name) else None
+    return default or config.providers[name].model if name in config.providers else default
+
+
+def offered_models(listed: Iterable[ListedModel]) -> tuple[OfferedModel, ...]:
+    """Return models as rows."""
+    return tuple(OfferedModel(id=model.id, context=model.context) for model in listed)
+
+
+def missing_model_problems(report: ProviderReport, wanted: str | None) -> Iterator[str]:
+    """Yield why a server does not have what is wanted: no model at all, or not this one."""
+    if not report.models:
+        yield "It offers no model. Load one there."
+    elif wanted is not None and wanted not in {model.id for model in report.models}:
+        shown = one_line(wanted, 80)
+        yield f"{report.base_url} lists no model “{shown}”. It has {model_names(report.models)}."
+
+
+def _undecided_problems(report: ProviderReport, wanted: str | None) -> Iterator[str]:
+    if wanted is None and len(report.models) > 1:
+        yield f"No model is named, and it has {model_names(report.models)}. Name one with --model."
+
+
+def model_names(models: tuple[OfferedModel, ...]) -> str:
+    """Name some models: `3 models: a (8,192 tokens), b, c`."""
+    if not models:
+        return "no models"
+    names = [f"{model.id} ({model.context:,} tokens)" if model.context else model.id for model in models]
+    rest = f" and {len(names) - _MOST_MODELS_SHOWN} more" if len(names) > _MOST_MODELS_SHOWN else ""
+    count = "1 model" if len(names) == 1 else f"{len(names)} models"
+    return f"{count}: {', '.join(names[:_MOST_MODELS_SHOWN])}{rest}"
+
+
+def with_result(report: ProviderReport, model: str, result: ProbeResult) -> ProviderReport:
+    """Add to a report what two replies of a model have shown."""
+    listed = next((one.context for one in report.models if one.id == model), None)
+    return replace(
+        report, model=model, answers=result.failure is None, streams=result.streams,
+        calls_tools=result.calls_tools, counts_tokens=result.counts_tokens, thinks=result.thinks,
+        context=result.context or listed, problems=tuple(_missing_capabilities(model, result)),
+    )  # fmt: skip
+
+
+def _missing_capabilities(model: str, result: ProbeResult) -> Iterator[str]:
+    if result.failure is not None:
+        yield failure_text(result.failure)
+    elif not result.calls_tools:
+        why = f" {failure_text(result.tools_failure)}" if result.tools_failure else ""
+        remedy = "Take a model that calls tools; llama.cpp needs --jinja for it."
+        yield f"{model} called no tool when asked to, and an agent cannot work without.{why} {remedy}"
+
+
+def capability_text(report: ProviderReport) -> str:
+    """Say what the model of a report can do: `qwen3 streams, calls tools, counts tokens, …`."""
+    if not report.answers:
+        return f"{report.model} did not answer"
+    can = [
+        "streams" if report.streams else "does not stream",
+        "calls tools" if report.calls_tools else "called no tool",
+        "counts tokens" if report.counts_tokens else "counts no tokens",
+        *(["thinks aloud"] if report.thinks else []),
+        f"context of {report.context:,} tokens" if report.context else "context size not said",
+    ]
+    return f"{report.model} {', '.join(can)}"
+
+
+def failure_text(failure: FailurePart) -> str:
+    """Return a failure as sentences: what and why, then the remedy."""
+    return f"{sentence(failure.message)} {failure.remedy.removesuffix(CONTINUE_HINT)}".strip()

@@ -26,7 +26,7 @@ class FoundModel(Struct, frozen=True, kw_only=True):
     key_env: str | None = None
     """Name of the variable that holds the key; None where no key is needed."""
     source: str
-    """Why it is offered, as words: `Ollama at 127.0.0.1:11434, 3 models`, `OpenAI, OPENAI_API_KEY is set`."""
+    """Why: `127.0.0.1:1234 (LM Studio's usual port), 3 models` or `xAI, XAI_API_KEY is set`."""
 
 
 class ProviderRow(Struct, frozen=True, kw_only=True):
