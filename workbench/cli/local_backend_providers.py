@@ -1,7 +1,9 @@
 """Providers for the screen's backend, loaded on first use: searched, listed, tried, written to config.json."""
 
+import asyncio
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 
 from workbench.cli.context import load_workspace_config
 from workbench.config.keys import PROVIDER_KINDS
@@ -11,7 +13,7 @@ from workbench.config.types import Config, LoadedConfig
 from workbench.host.host_locks import live_host
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
-from workbench.tui.backend import BackendError, ProviderBackend
+from workbench.tui.backend import BackendError, ProviderBackend, Trial
 from workbench.views.provider_form import ProviderFields
 from workbench.views.providers import FoundModel, ProviderReport, ProviderRow
 
@@ -80,25 +82,37 @@ class LocalProviders(ProviderBackend):
         except KeyMissing as error:
             raise BackendError(_sentences(error.why, error.remedy)) from None
 
-    def try_provider(self, fields: ProviderFields, say: Callable[[str], None]) -> ProviderReport:
+    def try_provider(self, fields: ProviderFields, trial: Trial) -> ProviderReport:
         from workbench.host.provider_probe import probe_provider
 
+        def progress(text: str) -> None:
+            # Told inside the loop that asks: cancelling its task ends the request at once.
+            task, loop = asyncio.current_task(), asyncio.get_running_loop()
+
+            def stop() -> None:
+                if task is not None:
+                    with suppress(RuntimeError):  # it has ended meanwhile
+                        loop.call_soon_threadsafe(task.cancel)
+
+            trial.progress(text, stop)
+
         draft = _draft_of(fields)
-        return probe_provider(self._config_with(draft), draft.name, draft.model, say)
+        try:
+            return probe_provider(self._config_with(draft), draft.name, draft.model, progress)
+        except asyncio.CancelledError:
+            raise BackendError("The trial was stopped.") from None
 
     def save(self, fields: ProviderFields) -> str:
         from workbench.host.provider_config import put_provider, remove_provider
 
         before = self._config()
         text = put_provider(self._home, _draft_of(fields), is_default=fields.is_default)
-        if fields.name not in before.providers:
 
-            def undo() -> str:
-                removed = remove_provider(self._home, fields.name)
-                self._restore_default(before)
-                return removed
+        def undo() -> str:
+            removed = remove_provider(self._home, fields.name)
+            return _sentences(removed, self._restore_default(before))
 
-            self._undo = undo
+        self._undo = undo if fields.name not in before.providers else None
         return text
 
     def make_default(self, name: str) -> str:
@@ -107,13 +121,12 @@ class LocalProviders(ProviderBackend):
         before = self._config()
         text = set_default(self._home, name)
 
-        def undo() -> str:
-            if before.default_provider is None:
-                raise BackendError(f"Nothing was undone: {name} is the first default. Choose another one.")
-            return self._restore_default(before)
-
-        self._undo = undo
+        has_own_default = before.default_provider in before.providers
+        self._undo = (lambda: self._restore_default(before)) if has_own_default else None
         return text
+
+    def can_undo(self) -> bool:
+        return self._undo is not None
 
     def undo(self) -> str:
         if self._undo is None:
@@ -126,7 +139,7 @@ class LocalProviders(ProviderBackend):
         from workbench.host.provider_config import set_default
 
         name = before.default_provider
-        if name is None or name not in before.providers:
+        if name is None or name not in before.providers or before.providers[name].origin.layer != "user":
             return ""
         return set_default(self._home, name, before.default_model)
 

@@ -193,6 +193,30 @@ class ModelBackend:
         raise BackendError(_NOTHING_DONE)
 
 
+class Trial:
+    """A trial of a provider while it goes on: told its progress in its thread, cancelled from another one."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        """Begin; `say` is told what is being done, as a sentence each."""
+        self._say = say
+        self._stop: Callable[[], object] | None = None
+        self.is_cancelled = False
+
+    def progress(self, text: str, stop: Callable[[], object]) -> None:
+        """Take what is being done now, and what ends it from any thread."""
+        self._stop = stop
+        if self.is_cancelled:
+            stop()
+        else:
+            self._say(text)
+
+    def cancel(self) -> None:
+        """End the trial; nobody waits for what comes of it."""
+        self.is_cancelled = True
+        if self._stop is not None:
+            self._stop()
+
+
 class ProviderBackend:
     """Providers of the user's configuration. Called in threads, but for `kinds`, `names` and `is_set`."""
 
@@ -220,11 +244,8 @@ class ProviderBackend:
         """Ask the server of a form which models it has. May take seconds."""
         raise BackendError(_NO_PROVIDER)
 
-    def try_provider(self, fields: "ProviderFields", say: Callable[[str], None]) -> "ProviderReport":
-        """List the models of a form's server and make a small request with a tool; `say` is told the progress.
-
-        May take minutes. What `say` raises ends it before its next request.
-        """
+    def try_provider(self, fields: "ProviderFields", trial: "Trial") -> "ProviderReport":
+        """List the models of a form's server and make a small request with a tool. May take minutes."""
         raise BackendError(_NO_PROVIDER)
 
     def save(self, fields: "ProviderFields") -> str:
@@ -234,6 +255,10 @@ class ProviderBackend:
     def make_default(self, name: str) -> str:
         """Let new sessions use a provider; return what was written where."""
         raise BackendError(_NO_PROVIDER)
+
+    def can_undo(self) -> bool:
+        """Return whether there is a change of this screen that can be undone."""
+        return False
 
     def undo(self) -> str:
         """Undo the last of these changes to the configuration; return what to say."""

@@ -76,8 +76,9 @@ class ProviderActions:
 
         def done(text: str) -> None:
             self.fields = None
-            self._context.status.added = f"{fields.name} added, {HOW_TO_UNDO}"
-            self._context.say(f"{text} {HOW_TO_UNDO}")
+            can_undo = self._backend.can_undo()
+            self._context.status.added = f"{fields.name} added, {HOW_TO_UNDO}" if can_undo else ""
+            self._context.say(f"{text} {HOW_TO_UNDO}" if can_undo else text)
 
         self._change(lambda: self._backend.save(fields), done, then)
 

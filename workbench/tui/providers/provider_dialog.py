@@ -1,9 +1,8 @@
 """The form that adds a provider: fields with a sentence below each, a trial with seconds, saved on request."""
 
-# What is typed here is text: only ctrl+s, ctrl+r and esc do anything. A key is never typed: a text that
+# What is typed here is text: only f2, ctrl+r and esc do anything. A key is never typed: a text that
 # looks like one is refused before it is drawn, and what follows it at once is refused with it.
 
-import threading
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
@@ -20,7 +19,7 @@ from workbench.render import cells
 from workbench.render.cells import key_hint, key_hint_row, wrap_plain_text
 from workbench.text.safe import one_line
 from workbench.tui import keymap
-from workbench.tui.backend import error_text
+from workbench.tui.backend import Trial, error_text
 from workbench.tui.render_context import context_of, glyphs, ink
 from workbench.tui.widgets.dialog import Dialog
 from workbench.views.provider_form import (
@@ -114,9 +113,14 @@ class ProviderField(Vertical):
         self.choices: Sequence[str] = ()
         self.is_checked = False
         """Whether what is wrong is said: the field was left, or saving was tried."""
-        self.is_own = bool(value)
-        """Whether the user wrote it, and no suggestion may take its place."""
+        self.suggestion = ""
+        """What we let stand in the field last."""
         self.refusal = ""
+
+    @property
+    def is_own(self) -> bool:
+        """Return whether the user wrote what stands here, so that no suggestion may take its place."""
+        return self.input.value not in ("", self.suggestion)
 
     def compose(self) -> ComposeResult:
         with Horizontal(classes="provider-row"):
@@ -155,7 +159,7 @@ class ProviderDialog(Dialog, inherit_bindings=False):
         """The server that was asked for its models last."""
         self._models_said = ""
         self._said, self._is_error = "", False
-        self._trial: threading.Event | None = None
+        self._trial: Trial | None = None
         self._trial_began, self._trial_step = 0.0, ""
         self._ticker: Timer | None = None
         self._is_saving = False
@@ -175,6 +179,11 @@ class ProviderDialog(Dialog, inherit_bindings=False):
         first = next((spec for spec in FIELDS[1:] if not self._fields[spec.id].input.value), FIELDS[1])
         self._fields["model" if self._first.base_url and not self._first.model else first.id].input.focus()
         self._show()
+
+    def on_unmount(self) -> None:
+        """Wait for no server when the program ends."""
+        if self._trial is not None:
+            self._trial.cancel()
 
     def on_resize(self) -> None:
         """Lay out in another size."""
@@ -199,6 +208,7 @@ class ProviderDialog(Dialog, inherit_bindings=False):
     def _put(self, field_id: str, text: str) -> None:
         """Let a text stand in a field as a suggestion of ours."""
         field = self._fields[field_id]
+        field.suggestion = text
         with field.input.prevent(Input.Changed):
             field.input.value = text
         field.input.cursor_position = len(text)
@@ -232,7 +242,8 @@ class ProviderDialog(Dialog, inherit_bindings=False):
             field.note.display = is_roomy or bool(note)
         self._show_said()
         if (focused := self._focused) is not None:
-            self.call_after_refresh(focused.scroll_visible, animate=False)
+            # The room for the fields is known a refresh later than what stands below them.
+            self.call_after_refresh(self.call_after_refresh, focused.scroll_visible, animate=False)
 
     def _note(self, field: ProviderField, problem: str) -> Content:
         colours, has_focus = ink(self), field.input.has_focus
@@ -322,7 +333,6 @@ class ProviderDialog(Dialog, inherit_bindings=False):
         field = next(field for field in self._fields.values() if field.input is message.input)
         if message.value:
             field.refusal = ""
-        field.is_own = bool(message.value)
         self._said, self._is_error = "", False
         if field.spec.id == "model":
             field.choices = matching_models(self._models, message.value)
@@ -355,7 +365,7 @@ class ProviderDialog(Dialog, inherit_bindings=False):
     def on_descendant_blur(self, event: events.DescendantBlur) -> None:
         """Say what is wrong in the field that was left."""
         for field in self._fields.values():
-            if field.input is event.widget and (field.input.value or field.is_own):
+            if field.input is event.widget and field.input.value:
                 field.is_checked = True
         self._show()
 
@@ -374,10 +384,8 @@ class ProviderDialog(Dialog, inherit_bindings=False):
         choices, value = list(field.choices), field.input.value
         at = choices.index(value) + step if value in choices else 0
         self._put(field.spec.id, choices[max(0, min(at, len(choices) - 1))])
-        field.is_own, self._said = True, ""
-        if field.spec.id == "kind":
-            field.is_own = True
-            self._suggest()
+        field.suggestion, self._said = "", ""
+        self._suggest()
         self._show()
 
     # --- the server -----------------------------------------------------------------------------
@@ -431,25 +439,19 @@ class ProviderDialog(Dialog, inherit_bindings=False):
             return
         if not self._check(without=("name", "model")):
             return
-        fields, server, stop = self.fields, self._server(), threading.Event()
-        self._trial, self._trial_step = stop, "asking …"
+        fields, server = self.fields, self._server()
+        trial = Trial(lambda text: self._main.call_from_thread(self._trial_says, text))
+        self._trial, self._trial_step = trial, "Asking."
         self._trial_began = context_of(self).monotonic()
         self._ticker = self.set_interval(1.0, self._show_said)
 
-        def say(text: str) -> None:
-            if stop.is_set():
-                raise TrialStopped
-            self._main.call_from_thread(self._trial_says, stop, text)
-
         def work() -> None:
             try:
-                report, why_not = self._backend.try_provider(fields, say), ""
-            except TrialStopped:
-                return
+                report, why_not = self._backend.try_provider(fields, trial), ""
             except Exception as error:  # noqa: BLE001 as above
                 report, why_not = None, error_text(error)
-            if not stop.is_set():
-                self._main.call_from_thread(self._tried, stop, server, report, why_not)
+            if not trial.is_cancelled:
+                self._main.call_from_thread(self._tried, trial, server, report, why_not)
 
         self.run_worker(
             work, group="trial", description="try a provider", thread=True, exit_on_error=False,
@@ -457,13 +459,13 @@ class ProviderDialog(Dialog, inherit_bindings=False):
         )  # fmt: skip
         self._show()
 
-    def _trial_says(self, trial: threading.Event, text: str) -> None:
-        if self.is_attached and trial is self._trial:
+    def _trial_says(self, text: str) -> None:
+        if self.is_attached and self._trial is not None:
             self._trial_step = one_line(text, 200)
             self._show_said()
 
     def _tried(
-        self, trial: threading.Event, server: tuple[str, ...], report: ProviderReport | None, why_not: str
+        self, trial: Trial, server: tuple[str, ...], report: ProviderReport | None, why_not: str
     ) -> None:
         if not self.is_attached or trial is not self._trial:
             return
@@ -479,7 +481,7 @@ class ProviderDialog(Dialog, inherit_bindings=False):
     def _stop_trial(self) -> None:
         """Wait no longer; what the server still answers is not read."""
         if self._trial is not None:
-            self._trial.set()
+            self._trial.cancel()
             self._end_trial()
             self._tell("Stopped. Nothing was saved.")
 
@@ -497,6 +499,9 @@ class ProviderDialog(Dialog, inherit_bindings=False):
         wrong = [field_id for field_id in self._problems if field_id not in without]
         if wrong:
             self._fields[wrong[0]].input.focus()
+            if self.size.height < _ROOMY_FROM:
+                self._tell("")  # the sentence at the field says it, and takes all the room
+                return False
             count = "one field has" if len(wrong) == 1 else f"{len(wrong)} fields have"
             self._tell(f"Not done yet: {count} to be changed.", is_error=True)
         return not wrong
@@ -524,20 +529,13 @@ class ProviderDialog(Dialog, inherit_bindings=False):
         if self._trial is not None:
             self._stop_trial()
             return
-        if not self._is_saving and self._is_touched:
-            self._main.providers.fields = self.fields
-            self._main.say(_KEPT)
+        if not self._is_saving and self.fields != self._first:
+            own = [key for key, field in self._fields.items() if field.is_own]
+            is_kept = not {"kind", "is_default"}.issuperset(own)
+            self._main.providers.fields = self.fields if is_kept else None
+            if is_kept:
+                self._main.say(_KEPT)
         self.dismiss()
-
-    @property
-    def _is_touched(self) -> bool:
-        return self.fields != self._first and any(
-            field.is_own for key, field in self._fields.items() if key not in ("kind", "is_default")
-        )
-
-
-class TrialStopped(Exception):
-    """The user waits no longer for a trial."""
 
 
 def _report_lines(report: ProviderReport) -> Iterator[str]:
@@ -554,6 +552,6 @@ def _report_lines(report: ProviderReport) -> Iterator[str]:
     listed = f"{models} model{'' if models == 1 else 's'} offered" if models else "no list of models"
     yield f"It works: {one_line(report.model, 80)} answers, {', '.join([*can, listed])}; {report.seconds:.1f} s."
     if report.context:
-        yield f"Its context window is {report.context:,} tokens. ctrl+s saves it."
+        yield f"Its context window is {report.context:,} tokens. f2 saves it."
     else:
-        yield "ctrl+s saves it."
+        yield "f2 saves it."

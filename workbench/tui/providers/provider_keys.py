@@ -51,10 +51,10 @@ PROVIDER: Final[tuple[Key["ProviderDialog"], ...]] = (
         tooltip="ask for its models, and make one small request with a tool", group="Decide", footer=2,
         in_palette=False, decides=True,
         action=lambda dialog: dialog.try_it()),
-    Key(id="provider.save", keys=("ctrl+s",), label="save", tooltip="write it into config.json",
+    Key(id="provider.save", keys=("f2",), label="save", tooltip="write it into config.json",
         group="Decide", footer=1, in_palette=False, decides=True,
         action=lambda dialog: dialog.save()),
-    Key(id="provider.leave", keys=("escape",), label="back, kept", tooltip="back; what is written is kept",
+    Key(id="provider.leave", keys=("escape",), label="back", tooltip="back; what is written is kept",
         group="Decide", footer=3, in_palette=False,
         action=lambda dialog: dialog.leave()),
 )  # fmt: skip

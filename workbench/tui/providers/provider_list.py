@@ -28,6 +28,8 @@ _NO_SERVER: Final = "plays recordings"
 _MAX_CELLS: Final = 200
 _MAX_NAME_CELLS: Final = 20
 _MAX_DETAIL_LINES: Final = 3
+_DETAIL_FROM: Final = 14
+"""Rows of the screen from which the row under the cursor is said in full."""
 _FILE_TEXT: Final = """\
 Models are named in one file, which you may also write by hand. Any one of these three is enough:
 
@@ -153,7 +155,8 @@ class ProviderScreen(Dialog, inherit_bindings=False):
         self._main.providers.look(self._looked)
 
     def on_resize(self) -> None:
-        """Wrap anew."""
+        """Wrap anew; a low screen has no row to spare."""
+        self.set_class(self.size.height < _DETAIL_FROM, "-low")
         self.call_after_refresh(self._say)
 
     def on_screen_resume(self) -> None:
@@ -208,7 +211,8 @@ class ProviderScreen(Dialog, inherit_bindings=False):
 
     def _say(self) -> None:
         """Say what was refused, or the row under the cursor in full; then the keys."""
-        width, colours = max(8, self._detail.size.width - 2), ink(self)
+        self._detail.display = self.size.height >= _DETAIL_FROM or bool(self._said)
+        width, colours = max(8, self.box.size.width - 2), ink(self)
         text, shade = (self._said, "failed") if self._is_error else (self._said or self._row_in_full(), "muted")
         lines = wrap_plain_text(glyphs(self).line(text), width)[:_MAX_DETAIL_LINES]
         shown = Content("\n").join([Content(" ") + line for line in lines])
@@ -236,9 +240,9 @@ class ProviderScreen(Dialog, inherit_bindings=False):
                 glyphs(self).line(keymap.printed_keys(key, users)),
                 enter if key.id == "providers.take" else key.label, ink(self),
             )
-            for key in rows if key.footer and (key.id != "providers.undo" or self._main.status.added)
+            for key in rows if key.footer and (key.id != "providers.undo" or self._main.backend.providers.can_undo())
         ]  # fmt: skip
-        return key_hint_row(hints, max(8, self._keys.size.width), keeps=2)
+        return key_hint_row(hints, max(8, self._keys.size.width), keeps=0)
 
     @on(RowList.Moved)
     def _moved(self) -> None:
