@@ -226,6 +226,7 @@ _GROUP_EXAMPLES: Mapping[str, str] = {
     "config": "workbench config show",
     "tools": "workbench tools schema read_file",
     "rules": "workbench rules list",
+    "providers": "workbench providers list",
 }
 
 
@@ -307,6 +308,12 @@ _CONFIG = {
     "schema": _command("config:schema", "the JSON Schema of the configuration files"),
     "migrate": _command("config:migrate", "update a configuration file to the form of this version"),
 }
+_PROVIDERS = {
+    "list": _command("providers:list", "the providers, their models and keys, and what was found here"),
+    "add": _command("providers:add", "add a provider to config.json, after testing it"),
+    "test": _command("providers:test", "ask a provider for its models, a short reply and a tool call"),
+    "remove": _command("providers:remove", "remove a provider from config.json"),
+}
 _RULES = {
     "list": _command("permissions:list", "the rules, and how often each was used"),
     "add": _command("permissions:add", "add a rule that allows calls, asks about them or denies them"),
@@ -331,6 +338,7 @@ COMMANDS: Mapping[str, CommandEntry] = {
     "rules": CommandEntry(summary="what is allowed or denied without a question", below=_RULES),
     "check": _command("check", "ask the policy about cases, one a line; nothing is carried out"),
     "config": CommandEntry(summary="the configuration in effect", below=_CONFIG),
+    "providers": CommandEntry(summary="the model servers that agents ask", below=_PROVIDERS),
     "doctor": _command("doctor", "check the data folder, the journal and the models"),
     "tools": CommandEntry(summary="the tools that agents have", below=_TOOLS),
     "demo": _command("demo", "try the program on a temporary project with a recorded agent"),

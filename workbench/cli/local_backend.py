@@ -19,7 +19,7 @@ from msgspec import Struct, field
 
 from workbench.cli.context import load_workspace_config, user_actor
 from workbench.domain.events import PromptSubmitted
-from workbench.domain.rows import Session
+from workbench.domain.rows import Host, Session
 from workbench.domain.values import Actor, Json
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import private_folder, read_bounded, write_atomic
@@ -162,7 +162,12 @@ class LocalBackend(Backend):
         return warnings if is_new else ""
 
     def host_trouble(self) -> tuple[str, str]:
-        from workbench.host.lifecycle import host_status, inherited_variables, suspended_host_sentence
+        from workbench.host.lifecycle import (
+            host_status,
+            inherited_variables,
+            missing_keys_sentence,
+            suspended_host_sentence,
+        )
 
         if gone := self._gone():
             return "the folder is gone", gone
@@ -170,6 +175,14 @@ class LocalBackend(Backend):
         status = host_status(self._home, self._journal, self._workspace, variables)
         if status.state == "stopped":
             return "host is suspended, /restart replaces it", suspended_host_sentence(status.pid)
+        if status.host is not None and (missing := self._missing_keys(status.host)):
+            words = missing_keys_sentence(missing)
+            if status.executing:
+                return (
+                    f"background lacks {missing[0]}",
+                    f"{words} /restart once {status.executing} has ended.",
+                )
+            return f"background lacks {missing[0]}, /restart", f"{words} /restart starts one that has it."
         if status.differences:
             words = " ".join(status.differences)
             return "host differs, /restart replaces it", f"The host differs from this screen. {words}"
@@ -189,9 +202,18 @@ class LocalBackend(Backend):
         asked = self._journal.awaiting(self._workspace)
         return any(not is_lease_live(self._home, self._journal.lease(session.id)) for session in asked)
 
-    def restart_host(self) -> str:
-        from workbench.host.lifecycle import stop_host
+    def _missing_keys(self, host: Host) -> tuple[str, ...]:
+        from workbench.host.lifecycle import missing_key_variables
 
+        return missing_key_variables(host, self._config(), os.environ)
+
+    def restart_host(self) -> str:
+        from workbench.host.lifecycle import host_status, stop_host
+
+        status = host_status(self._home, self._journal, self._workspace, ())
+        if status.executing and status.state == "running":
+            why = f"{status.executing} is running"
+            raise BackendError(f"Not restarted: {why}. Do it again when that has ended.")
         stop_host(self._home, self._workspace)
         if why := self.ensure_host(self._workspace):
             raise BackendError(why)

@@ -49,7 +49,12 @@ from workbench.host import driver_context, session_requests, workspace_trust
 from workbench.host.driver_context import DriverContext, following_config_changes, open_driver_context
 from workbench.host.host_locks import driver_identity
 from workbench.host.lifecycle import host_warnings, tidy_data_folder_if_due
-from workbench.host.model_selection import ProviderMaker, provider_of, register_secrets
+from workbench.host.model_selection import (
+    ProviderMaker,
+    key_variable_of,
+    provider_of,
+    register_secrets,
+)
 from workbench.host.session_driver import SessionProgress, drive_session
 from workbench.host.steps.pipeline_tool import SessionPipelineStarter
 from workbench.journal.decisions import decide_action, expire_due_actions
@@ -59,6 +64,7 @@ from workbench.journal.journal import Journal
 from workbench.journal.leases import DriverIdentity, DriverLock
 from workbench.policy.trust import TrustRefused
 from workbench.providers.base import Provider
+from workbench.providers.errors import KEY_MISSING
 from workbench.providers.recording import ReplyRecorder
 from workbench.tools.registry import tool_registry
 
@@ -226,13 +232,25 @@ def _drive_or_follow(run: RunSetup) -> RunEnding:
                 "Not recorded: the host of this workspace runs the session."
                 " --record works only without a host."
             )
-        return Follower(run.home, run.journal, run.consumer, run.on_approval).follow()
+        ending = Follower(run.home, run.journal, run.consumer, run.on_approval).follow()
+        _note_key_of_this_shell(run)
+        return ending
     finally:
         context.root.close()
     pause_session(run.journal, run.consumer.session_id, ending)
     # Whoever never opens a screen has nobody else who tidies.
     tidy_data_folder_if_due(run.home, run.journal, context.loaded().config.retention.sealed_days)
     return ending
+
+
+def _note_key_of_this_shell(run: RunSetup) -> None:
+    """Say that the key which the background process lacks is in the shell that the run was started in."""
+    session = run.journal.session(run.consumer.session_id)
+    if session is None or run.consumer.tally.detail != KEY_MISSING:
+        return
+    name = key_variable_of(session, run.config)
+    if name and os.environ.get(name, "").strip():
+        run.console.note(f"{name} is set in this shell: workbench host restart hands it over.")
 
 
 def _deny_old_questions(run: RunSetup) -> None:

@@ -135,9 +135,9 @@ def without_provider(text: str, name: str) -> str:
         why = f"It has no provider “{one_line(name, 40)}”."
         raise ProviderRefused(NOT_CHANGED, why, "workbench providers list shows where each one is set.")
     text = remove_member(text, ("providers", name))
-    root = _members(text)
-    if root.get("default_provider") != name:
+    if not is_default_in(text, name):
         return text
+    root = _members(text)
     for key in ("default_provider", "default_model"):
         text = remove_member(text, (key,)) if key in root else text
     return text
@@ -156,6 +156,11 @@ def with_default(text: str, provider: str, model: str | None = None) -> str:
         is_there = provider in provider_members(text)
         text = _edited(text, ("providers", provider, "model") if is_there else ("default_model",), model)
     return _edited(text, ("default_provider",), provider)
+
+
+def is_default_in(text: str, name: str) -> bool:
+    """Return whether a config.json names a provider as the default. Raises ProviderRefused."""
+    return _members(text).get("default_provider") == name
 
 
 def provider_members(text: str) -> Mapping[str, Json]:

@@ -6,6 +6,8 @@ A file that is being edited must never allow something that nobody was asked abo
 # A changed configuration only narrows at once. The screen's settings and limits follow a file as it is
 # saved; of denials the union holds, of grants and rules the intersection; everything else waits for the
 # next start, and that is said. So a file that is being edited never allows what nobody was asked about.
+# The user's own providers follow too: they say who is asked, not what may be done. Those of a workspace
+# wait: its file may be changing while nobody has answered for it.
 
 from collections.abc import Callable, Mapping
 from operator import attrgetter
@@ -25,6 +27,7 @@ from workbench.config.types import (
     ConfigProblem,
     LoadedConfig,
     Origin,
+    ProviderSettings,
 )
 
 _IMMEDIATE_KEYS: Final = frozenset(
@@ -76,17 +79,44 @@ def merge_reloaded(present: LoadedConfig, fresh: LoadedConfig) -> ReloadResult:
         if plain_json(old) != plain_json(new):
             (applied if is_whole else later).append(key.path)
         config = _with_value(config, key.attribute, kept)
-    if plain_json(present.config.providers) != plain_json(fresh.config.providers):
-        later.append("providers")
+    providers = _merged_providers(present.config.providers, fresh.config.providers)
+    if plain_json(providers) != plain_json(present.config.providers):
+        applied.append("providers")
+    if plain_json(providers) != plain_json(fresh.config.providers):
+        later.append("providers of the workspace")
+    config = replace(config, providers=MappingProxyType(providers))
+    origins = _without_providers(origins) | _provider_origins(providers, present, fresh)
     return ReloadResult(
-        loaded=replace(fresh, config=config, origins=MappingProxyType(_merged_origins(origins, fresh))),
+        loaded=replace(fresh, config=config, origins=MappingProxyType(origins)),
         applied=tuple(applied), later=tuple(later),
     )  # fmt: skip
 
 
-def _merged_origins(origins: Mapping[str, Origin], fresh: LoadedConfig) -> dict[str, Origin]:
-    added = {key: origin for key, origin in fresh.origins.items() if key not in origins}
-    return {**added, **origins}
+def _merged_providers(
+    present: Mapping[str, ProviderSettings], fresh: Mapping[str, ProviderSettings]
+) -> dict[str, ProviderSettings]:
+    """Take over the user's providers; keep those of a workspace that are still there as they were."""
+    merged = {
+        name: provider if provider.origin.layer != "workspace" else present.get(name)
+        for name, provider in fresh.items()
+    }
+    return {name: provider for name, provider in merged.items() if provider is not None}
+
+
+def _without_providers(origins: Mapping[str, Origin]) -> dict[str, Origin]:
+    return {key: origin for key, origin in origins.items() if not key.startswith("providers.")}
+
+
+def _provider_origins(
+    providers: Mapping[str, ProviderSettings], present: LoadedConfig, fresh: LoadedConfig
+) -> dict[str, Origin]:
+    """Return the origins of providers from the reading that each was taken from."""
+    found: dict[str, Origin] = {}
+    for name, provider in providers.items():
+        source = fresh if fresh.config.providers.get(name) is provider else present
+        start = f"providers.{name}."
+        found |= {key: origin for key, origin in source.origins.items() if key.startswith(start)}
+    return found
 
 
 def _effective_value(key: ConfigKey, old: object, new: object) -> object:

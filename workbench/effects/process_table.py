@@ -73,6 +73,19 @@ def read_process_table(since: int = 0) -> ProcessTable:
     return _by_pid(row for pid in pids if (row := _read_row(pid, since)) is not None)
 
 
+def variable_names(pid: int) -> frozenset[str] | None:
+    """Return the names of the variables that a process was started with and that are not empty.
+
+    None where the system does not say (macOS, a process of another user).
+    """
+    try:
+        data = Path(f"{_PROC}/{pid}/environ").read_bytes()
+    except OSError:
+        return None
+    pairs = (item.partition(b"=") for item in data.split(b"\0"))
+    return frozenset(os.fsdecode(name) for name, _, value in pairs if value.strip())
+
+
 def read_process(pid: int) -> ProcessRow | None:
     if not _IS_LINUX:
         return _by_pid(parse_ps(_run_ps())).get(pid)

@@ -20,6 +20,7 @@ from msgspec import Struct, field
 from workbench.config.types import (
     ApprovalPattern,
     AutoApprovalRule,
+    Config,
     ConfigProblem,
     LoadedConfig,
     Origin,
@@ -90,7 +91,8 @@ class DriverContext(Struct, frozen=True, kw_only=True):
     settings: WorkspaceSettings
     tools: ToolRegistry
     provider: ProviderMaker
-    environment: Mapping[str, str]
+    environment: dict[str, str]
+    """Of the agents' commands. A variable goes as soon as a changed configuration names it as a key's."""
     pipelines: Callable[["SessionWriter"], PipelineStarter]
     """Returns what starts pipelines for the tools of a session; passed in, since a run drives sessions."""
     can_ask: bool = True
@@ -248,7 +250,11 @@ def following_config_changes(
         with suppress(RuntimeError):  # the loop may be gone by now
             loop.call_soon_threadsafe(apply_config_changes, context)
 
-    watching = ConfigWatch(context.settings.files, changed, delay)
+    def check() -> None:
+        if context.settings.has_changed():  # before anybody watched
+            changed()
+
+    watching = ConfigWatch(context.settings.files, changed, delay, on_start=check)
     try:
         yield
     finally:
@@ -258,12 +264,28 @@ def following_config_changes(
 def apply_config_changes(context: DriverContext) -> None:
     """Read the configuration again and log what cannot change while things run."""
     try:
-        reloaded = context.settings.read_again(trusted=is_trusted(context.journal, context.workspace))
+        trusted = is_trusted(context.journal, context.governing_workspace)
+        reloaded = context.settings.read_again(trusted=trusted)
         if reloaded.words:
             LOG.info("%s", reloaded.words)
+        _withhold_keys(context, reloaded.loaded.config)
         sync_config_rules(context.journal, reloaded.loaded, context.tools.descriptors())
     except JournalError as error:
         LOG.warning("the changed configuration is not used: %s", error)
+
+
+def apply_pending_config_changes(context: DriverContext) -> None:
+    """Do as `apply_config_changes` where a file has changed and the watch has not told of it yet."""
+    if context.settings.has_changed():
+        apply_config_changes(context)
+
+
+def _withhold_keys(context: DriverContext, config: Config) -> None:
+    """Register the keys that a configuration names, and take their variables from the agents' commands."""
+    register_secrets(config)
+    passed = agent_environment(os.environ, context.workspace, key_variables(config))
+    for name in [name for name in context.environment if name in os.environ and name not in passed]:
+        del context.environment[name]
 
 
 class CallBytesMissing(Exception):

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from msgspec import Struct
 
@@ -23,7 +23,7 @@ from workbench import __version__
 from workbench.domain.rows import Host, Session
 from workbench.effects.child_processes import ProcessNotStarted
 from workbench.effects.command_execution import start_workbench
-from workbench.effects.process_table import read_process
+from workbench.effects.process_table import read_process, variable_names
 from workbench.effects.runtime import FileLock, is_lock_held, lock_holder, remove_unheld_lock
 from workbench.host.host_locks import host_lock_path, live_host, provider_variables, workspace_hash
 from workbench.journal import storage
@@ -33,6 +33,9 @@ from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.journal.transaction import TransactionTables
 from workbench.text.safe import one_line
+
+if TYPE_CHECKING:
+    from workbench.config.types import Config
 
 STOP_TIMEOUT_SECONDS = 10.0
 """Seconds that a host has to end what it runs: more than the grace of a command."""
@@ -159,6 +162,8 @@ class HostStatus(Struct, frozen=True, kw_only=True):
     log_bytes: int = 0
     differences: tuple[str, ...] = ()
     """How it differs from the program that asks, a sentence each."""
+    executing: str = ""
+    """A call or a command of a step that it executes now, in a few words; empty where it executes none."""
 
 
 def host_status(home: Home, journal: Journal, workspace: str, variables: Sequence[str]) -> HostStatus:
@@ -178,8 +183,37 @@ def host_status(home: Home, journal: Journal, workspace: str, variables: Sequenc
         sessions=driven,
         waiting=sum(len(journal.actions(session.id, states=("pending",))) for session in driven),
         log=log if log.is_file() else None, log_bytes=log.stat().st_size if log.is_file() else 0,
-        differences=host_differences(host, variables),
+        differences=host_differences(host, variables), executing=_executing_words(journal, driven),
     )  # fmt: skip
+
+
+def _executing_words(journal: Journal, sessions: Iterable[Session]) -> str:
+    for session in sessions:
+        if calls := journal.calls(session.id, states=("executing",)):
+            return one_line(calls[0].target or calls[0].tool, 60)
+        steps = journal.step_states(session.id) if session.kind == "pipeline" else ()
+        if running := [step for step in steps if step.state == "running" and step.kind == "command"]:
+            return f"step {one_line(running[0].step_id, 60)}"
+    return ""
+
+
+def has_variable(host: Host, name: str) -> bool:
+    """Return whether a host has a variable: by its process where the system tells, else by what it said."""
+    names = variable_names(host.pid)
+    return name in (host.variables if names is None else names)
+
+
+def missing_key_variables(host: Host, config: "Config", env: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the variables with keys of the configuration that `env` has and a host does not."""
+    from workbench.host.model_selection import key_variables
+
+    named = dict.fromkeys(key_variables(config))
+    return tuple(name for name in named if env.get(name, "").strip() and not has_variable(host, name))
+
+
+def missing_keys_sentence(names: Sequence[str]) -> str:
+    """Say that the background process does not have some variables."""
+    return f"The background process of this folder does not have {', '.join(names)}."
 
 
 def is_suspended(pid: int) -> bool:

@@ -47,7 +47,7 @@ from workbench.domain.messages import (
 from workbench.domain.values import Actor, Body, GateVerdict, Json, JsonObject, ReplyCall, Usage
 from workbench.effects.runtime import fault_point
 from workbench.host import redaction
-from workbench.host.driver_context import DeltaWriter, SessionWriter
+from workbench.host.driver_context import DeltaWriter, SessionWriter, apply_pending_config_changes
 from workbench.host.model_selection import ProviderUnavailable
 from workbench.providers.base import (
     DEFAULT_REPLY_SECONDS,
@@ -215,6 +215,7 @@ class ModelCall:
         request = replace(request, used_exchanges=request.used_exchanges | used)
         try:
             context = self._writer.context
+            apply_pending_config_changes(context)
             provider = context.provider(self._writer.session(), context.loaded().config)
             fault_point("turn.model_called")
             async with asyncio.timeout(self._seconds()), aclosing(provider.reply(request)) as parts:

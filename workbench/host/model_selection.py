@@ -58,7 +58,18 @@ from workbench.text.safe import one_line
 UNNAMED_PROVIDER: Final = OPENAI_COMPATIBLE.name
 """The provider of an address that is named without one."""
 _KEY_COMMAND_SECONDS: Final = 60.0
+_UNKNOWN_PROVIDER_REMEDY: Final = (
+    "Choose another with /model, or add it: workbench providers add. One of .workbench.json needs /restart."
+)
 _SECRET_HEADERS: Final = ("auth", "key", "token", "secret", "cookie")
+
+
+class KeyEnvironment(Struct, frozen=True, kw_only=True):
+    """The variables that hold keys, and whose they are."""
+
+    variables: Mapping[str, str]
+    in_background: bool = False
+    """They are those of the background process, not of the command or screen that somebody uses."""
 
 
 class EndpointUnavailable(Refused):
@@ -69,11 +80,17 @@ class EndpointUnavailable(Refused):
 
 
 def endpoint_of(
-    config: Config, name: str, chosen: JsonObject | None = None, env: Mapping[str, str] = os.environ
+    config: Config,
+    name: str,
+    chosen: JsonObject | None = None,
+    env: Mapping[str, str] = os.environ,
+    *,
+    in_background: bool = False,
 ) -> Endpoint:
     """Return the endpoint of a provider; `chosen` is what a session was begun with (`base_url`, `key_env`).
 
-    Raises EndpointUnavailable where there is none or it may not be asked there.
+    `in_background` says whose environment is meant where a key is missing. Raises EndpointUnavailable where
+    there is none or it may not be asked there.
     """
     provider = config.providers.get(name)
     session_settings = chosen or {}
@@ -85,7 +102,9 @@ def endpoint_of(
         )
     if provider is not None and not session_settings.get("base_url"):
         _refuse_unknown_host(config, provider, base_url)
-    key, place = _key_source(config, provider, base_url, _text_or_none(session_settings.get("key_env")), env)
+    environment = KeyEnvironment(variables=env, in_background=in_background)
+    named = _text_or_none(session_settings.get("key_env"))
+    key, place = _key_source(config, provider, base_url, named, environment)
     return _endpoint_from_settings(config, name, provider, base_url).with_key(key, place)
 
 
@@ -102,6 +121,13 @@ def register_secrets(config: Config, env: Mapping[str, str] = os.environ) -> Non
 def key_variables(config: Config) -> tuple[str, ...]:
     """Return the variables that hold keys: no command of an agent gets them."""
     return tuple(provider.key_env for provider in config.providers.values() if provider.key_env)
+
+
+def key_variable_of(session: Session, config: Config) -> str | None:
+    """Return the variable that should hold the key which a session asks with."""
+    chosen = _session_endpoint_settings(session, session.provider) or {}
+    provider = config.providers.get(session.provider)
+    return _text_or_none(chosen.get("key_env")) or (provider.key_env if provider else None)
 
 
 def _endpoint_from_settings(
@@ -140,7 +166,7 @@ def _key_source(
     provider: ProviderSettings | None,
     base_url: str,
     key_env: str | None,
-    env: Mapping[str, str],
+    env: KeyEnvironment,
 ) -> tuple[Callable[[], str | None], str]:
     """Return how the key is got, and from where in words; a key only goes where it was meant to go."""
     if key_env:
@@ -173,12 +199,15 @@ def _user_provider_with_key(config: Config, provider: ProviderSettings) -> Provi
     return next(user_providers, None)
 
 
-def _key_from_environment(name: str, env: Mapping[str, str]) -> str:
-    value = env.get(name, "").strip()
+def _key_from_environment(name: str, env: KeyEnvironment) -> str:
+    value = env.variables.get(name, "").strip()
+    if not value and env.in_background:
+        why = f"the background process of this folder does not have {name}, which should hold the key"
+        remedy = "In a shell that has it: workbench host restart; on a screen: /restart. Then continue."
+        raise KeyMissing(why, remedy)
     if not value:
         why = f"the variable {name} is not set here, and it should hold the key"
-        remedy = f"Set it in a shell (export {name}=…), there workbench host restart, and continue."
-        raise KeyMissing(why, remedy)
+        raise KeyMissing(why, f"Set it (export {name}=…), then continue.")
     return _checked_key(value, f"the variable {name}")
 
 
@@ -231,15 +260,26 @@ def provider_of(session: Session, config: Config) -> Provider:
     return make_provider(session, config, asyncio.sleep)
 
 
+def background_provider_of(session: Session, config: Config) -> Provider:
+    """Do as `provider_of` in the background process, whose environment is not that of a shell."""
+    return make_provider(session, config, asyncio.sleep, in_background=True)
+
+
 def provider_maker_with_sleep(sleep: Sleep) -> ProviderMaker:
     """Return `provider_of` with another way to wait."""
     return lambda session, config: make_provider(session, config, sleep)
 
 
-def make_provider(session: Session, config: Config, sleep: Sleep) -> Provider:
+def make_provider(session: Session, config: Config, sleep: Sleep, *, in_background: bool = False) -> Provider:
     """Make a provider; see `provider_of`."""
+    if session.provider not in config.providers and session.provider not in PROVIDER_KINDS:
+        known = ", ".join(usable_providers(config)) or "none"
+        why = (
+            f"There is no provider “{one_line(session.provider, 40)}” in the configuration (there: {known})."
+        )
+        raise ProviderUnavailable(why, _UNKNOWN_PROVIDER_REMEDY)
     try:
-        source = replace(_provider_source(session, config), sleep=sleep)
+        source = replace(_provider_source(session, config, in_background=in_background), sleep=sleep)
         return create_provider(provider_kind(session.provider, config), source)
     except RecordingBroken as error:
         raise ProviderUnavailable(str(error), "Mend the recording and continue.") from None
@@ -273,12 +313,13 @@ def server_provider(config: Config, name: str, chosen: JsonObject | None = None)
     return create_provider(provider_kind(name, config), source)
 
 
-def _provider_source(session: Session, config: Config) -> ProviderSource:
+def _provider_source(session: Session, config: Config, *, in_background: bool) -> ProviderSource:
     if plays_recording(session.provider, config):
         return ProviderSource(recording=_session_recording(session))
     if not has_server(session.provider, config):
         return ProviderSource()
-    endpoint = endpoint_of(config, session.provider, _session_endpoint_settings(session, session.provider))
+    chosen = _session_endpoint_settings(session, session.provider)
+    endpoint = endpoint_of(config, session.provider, chosen, in_background=in_background)
     return ProviderSource(endpoint=_with_persona_temperature(endpoint, session))
 
 

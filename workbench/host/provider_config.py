@@ -18,6 +18,7 @@ from workbench.config.provider_edit import (
     NOT_CHANGED,
     ProviderDraft,
     ProviderRefused,
+    is_default_in,
     provider_members,
     require_valid_draft,
     settings_of,
@@ -31,6 +32,7 @@ from workbench.effects.file_primitives import BaseMoved, FileRefused, NotDurable
 from workbench.effects.files import FileImage, Root
 from workbench.effects.runtime import FileLock
 from workbench.host.host_locks import refuse_inside_agents
+from workbench.host.lifecycle import has_variable
 from workbench.host.model_selection import is_default_provider
 from workbench.journal.home import Home
 from workbench.text.human import sentence
@@ -61,7 +63,7 @@ def _row(
         model=(config.default_model if is_default else None) or provider.model or "",
         key=source, key_name=name or provider.key_command or "",
         is_key_here=bool(env.get(name, "").strip()) if name else None,
-        is_key_in_background=name in host.variables if name and host else None,
+        is_key_in_background=has_variable(host, name) if name and host else None,
         is_default=is_default, has_server=PROVIDER_KINDS[provider.kind].has_server,
         file=provider.origin.file or "", is_own=provider.origin.layer == "user",
     )  # fmt: skip
@@ -97,8 +99,15 @@ def put_provider(
 
 def remove_provider(home: Home, name: str) -> str:
     """Take a provider out of config.json; return what to say. Raises ProviderRefused."""
-    path, _ = _edit_user_file(home, lambda text: without_provider(text, name))
-    return f"Removed {name} from {path}."
+    was_default: list[bool] = []
+
+    def edit(text: str) -> str:
+        was_default.append(is_default_in(text, name))
+        return without_provider(text, name)
+
+    path, _ = _edit_user_file(home, edit)
+    more = " It was the default; there is none now." if was_default[-1] else ""
+    return f"Removed {name} from {path}.{more}"
 
 
 def set_default(home: Home, provider: str, model: str | None = None) -> str:

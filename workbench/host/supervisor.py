@@ -16,6 +16,8 @@ from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Final, TextIO
 
+from msgspec.structs import replace
+
 from workbench.agents.planner import TurnLimits, due_effects
 from workbench.agents.reducer import fold_turn
 from workbench.domain.events import LeaseTaken
@@ -30,9 +32,9 @@ from workbench.host.driver_context import (
     following_config_changes,
     open_driver_context,
 )
-from workbench.host.host_locks import driver_identity, has_screen, host_lock_path
+from workbench.host.host_locks import driver_identity, has_screen, host_lock_path, provider_variables
 from workbench.host.lifecycle import TIDY_INTERVAL_SECONDS, tidy_data_folder_if_due
-from workbench.host.model_selection import key_variables, provider_of
+from workbench.host.model_selection import background_provider_of, key_variables
 from workbench.host.session_driver import SessionProgress, drive_session, thread_safe_setter
 from workbench.host.steps.pipeline_tool import SessionPipelineStarter
 from workbench.host.steps.run_driver import RunDriverOptions, drive_run
@@ -42,6 +44,7 @@ from workbench.journal.errors import JournalError, SessionDriven
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.journal.leases import DriverIdentity, DriverLock, unfinished_sessions
+from workbench.journal.transaction import TransactionTables
 from workbench.policy.trust import TrustRefused
 from workbench.secrets.scrubber import scrub
 from workbench.text.safe import safe_text
@@ -69,6 +72,7 @@ class Supervisor:
         self._broken_at: dict[str, int] = {}
         self._runs_looked_at = 0.0
         self._changed = asyncio.Event()
+        self._readings = 0
 
     async def run(self, stop: asyncio.Event) -> None:
         """Run until told to stop, or until idle for `linger` seconds."""
@@ -106,6 +110,7 @@ class Supervisor:
         return not self._context.root.is_in_place()
 
     def _look(self) -> None:
+        self._note_key_variables()
         for session in unfinished_sessions(self._context.journal, self._context.workspace):
             is_known = self._looked_at.get(session.id) == session.updated_at
             if session.id in self._driven or is_known or session.kind == "step":
@@ -114,6 +119,14 @@ class Supervisor:
             if self._has_work(session):
                 self._begin(session)
         self._look_at_runs()
+
+    def _note_key_variables(self) -> None:
+        """Say in this host's row which of the variables it has that its settings name as keys by now."""
+        if self._readings == (readings := self._context.settings.readings):
+            return
+        self._readings = readings
+        variables = provider_variables(key_variables(self._context.loaded().config))
+        self._context.journal.change(lambda live: _put_variables(live, self._driver.host_id, variables))
 
     def _look_at_runs(self) -> None:
         now = self._context.clock.monotonic()
@@ -186,6 +199,12 @@ class Supervisor:
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
+def _put_variables(live: TransactionTables, host_id: str, variables: tuple[str, ...]) -> None:
+    row = live.host(host_id)
+    if row is not None and row.variables != variables:
+        live.put(replace(row, variables=variables))
+
+
 def _is_only_waiting(progress: SessionProgress) -> bool:
     return progress.is_resting and not progress.waiting
 
@@ -206,7 +225,7 @@ def serve_workspace(
     journal = Journal.open(home)
     try:
         context = open_driver_context(
-            home, journal, workspace, provider=provider_of, pipelines=SessionPipelineStarter
+            home, journal, workspace, provider=background_provider_of, pipelines=SessionPipelineStarter
         )
         driver = driver_identity(journal, workspace, "host", host_id, key_variables(context.loaded().config))
         with DriverLock(journal, driver):

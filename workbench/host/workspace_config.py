@@ -23,12 +23,18 @@ if TYPE_CHECKING:
     from workbench.config.reload import ReloadResult
 
 
+_FileState = tuple[int, int, int, int] | None
+
+
 class WorkspaceSettings:
     """The configuration of one workspace, read once for each answer to the trust question."""
 
     def __init__(self, home: Home, workspace: str, options: Mapping[str, object]) -> None:
         self._home, self._workspace, self._options = home, workspace, options
         self._loaded: dict[bool, LoadedConfig] = {}
+        self._stamps: dict[bool, tuple[_FileState, ...]] = {}
+        self.readings = 0
+        """How often the files were read: another number may mean other settings."""
 
     def loaded(self, *, trusted: bool) -> LoadedConfig:
         """Return the settings with all that was found wrong in their files."""
@@ -39,6 +45,11 @@ class WorkspaceSettings:
     @property
     def files(self) -> tuple[Path, ...]:
         return self._home.path / USER_CONFIG_FILE, Path(self._workspace) / WORKSPACE_CONFIG_FILE
+
+    def has_changed(self) -> bool:
+        """Return whether a file is not what it was when it was read last, by its status alone."""
+        now = self._file_states()
+        return any(stamp != now for stamp in self._stamps.values())
 
     def read_again(self, *, trusted: bool) -> "ReloadResult":
         """Take over what may change while things run, and say what that is."""
@@ -52,10 +63,24 @@ class WorkspaceSettings:
         return result
 
     def _read(self, *, trusted: bool) -> LoadedConfig:
+        self._stamps[trusted] = self._file_states()
+        self.readings += 1
         return load_config(
             Path(self._home.path), Path(self._workspace), trusted=trusted, env=os.environ,
             options=self._options,
         )  # fmt: skip
+
+    def _file_states(self) -> tuple[_FileState, ...]:
+        return tuple(map(_file_state, self.files))
+
+
+def _file_state(path: Path) -> _FileState:
+    """Return what changes with a file; the time of its last change of status cannot be set back."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino
 
 
 class ConfigWatch:

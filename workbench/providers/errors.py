@@ -18,6 +18,7 @@ from workbench.secrets.scrubber import scrub
 from workbench.text.safe import one_line
 
 MODEL_LOADING: Final = "model_loading"
+KEY_MISSING: Final = "key_missing"
 """The code of a server that has not read its model yet: a wait, not an error."""
 _MAX_QUOTE_CELLS: Final = 300
 _OVERFLOW_CODES: Final = ("context_length_exceeded", "exceed_context_size_error", "string_above_max_length")
@@ -113,7 +114,7 @@ def empty_reply_failure(stop: str | None) -> FailurePart:
 
 
 def key_missing_failure(error: KeyMissing) -> FailurePart:
-    return mendable_failure("key_missing", error.why, error.remedy)
+    return mendable_failure(KEY_MISSING, error.why, error.remedy)
 
 
 def mendable_failure(code: str, message: str, remedy: str) -> FailurePart:
