@@ -218,7 +218,9 @@ def test_the_list_has_what_is_set_up_what_was_found_and_the_form(fresh, size):
         await shown.press("escape", "p")
         assert "Models and providers" in shown.text and "local" in shown.text and "esc back" in shown.text
         if size[1] > 20:
-            assert "llama.cpp at 127.0.0.1:8080" in shown.text, "found ones stand here though there is a model"
+            assert "llama.cpp at 127.0.0.1:8080" in shown.text, (
+                "found ones stand here though there is a model"
+            )
             assert "FAR_KEY, not set" in shown.text and "add a provider…" in shown.text
         await shown.press("j", "enter")
         assert "New sessions ask far." in shown.text
@@ -283,7 +285,13 @@ def test_words_of_a_model_are_not_taken_for_the_form(tmp_path):
         chosen.append(words)
         return ""
 
-    show(staged(tmp_path), body, Service(has_model=True), available_models=lambda key: ((), ""), set_model=choose)
+    show(
+        staged(tmp_path),
+        body,
+        Service(has_model=True),
+        available_models=lambda key: ((), ""),
+        set_model=choose,
+    )
 
 
 # --- the form -----------------------------------------------------------------------------------------

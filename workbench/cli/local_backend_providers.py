@@ -48,9 +48,7 @@ class LocalProviders(ProviderBackend):
         self._undo: Callable[[], str] | None = None
 
     def kinds(self) -> Mapping[str, str]:
-        return {
-            kind.name: kind.default_base_url or "" for kind in PROVIDER_KINDS.values() if kind.has_server
-        }
+        return {kind.name: kind.default_base_url or "" for kind in PROVIDER_KINDS.values() if kind.has_server}
 
     def names(self) -> Sequence[str]:
         return tuple(self._config().providers)

@@ -21,9 +21,7 @@ _KEY_START: Final = re.compile(r"(?:sk|pk|rk|xai|pplx|nvapi)-|Bearer ")
 _MIN_KEY_CHARS: Final = 16
 """Letters from which a text without a pattern of names is taken for a key."""
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
-KEY_REFUSED: Final = (
-    "That looks like a key. It was removed: write the name of the variable that holds it, such as OPENAI_API_KEY."
-)
+KEY_REFUSED: Final = "That looks like a key. It was removed: write the name of the variable that holds it, such as OPENAI_API_KEY."
 KEY_REFUSED_ELSEWHERE: Final = "That looks like a key. It was removed: keys are never typed here."
 
 
@@ -86,7 +84,9 @@ def draft_problems(draft: ProviderFields, kinds: Collection[str], names: Collect
         "base_url": _address_problem(draft.base_url),
         "model": "" if draft.model.strip() else "Name the model that is asked.",
         "key_env": _variable_problem(draft.key_env),
-        "key_command": "Give a variable or a command, not both." if draft.key_env and draft.key_command else "",
+        "key_command": "Give a variable or a command, not both."
+        if draft.key_env and draft.key_command
+        else "",
         "name": _name_problem(draft.name, names),
     }
     return {field: problem for field, problem in problems.items() if problem}

@@ -80,7 +80,9 @@ _DEMO: Final = WelcomeKey(
 _NO_MODEL: Final = WelcomeKey(
     key="p", words="set up a model", more="llama.cpp, Ollama, any server with OpenAI's API"
 )
-_OTHER_MODELS: Final = WelcomeKey(key="p", words="set up models", more="add one, choose one, see what was found")
+_OTHER_MODELS: Final = WelcomeKey(
+    key="p", words="set up models", more="add one, choose one, see what was found"
+)
 WRITE_FIRST: Final = "Write below what you want done; enter sends it.  Or esc, and then:"
 
 

@@ -380,7 +380,11 @@ class PaletteScreen(Dialog, inherit_bindings=False):
         rows = (
             ("screen.providers", "Models and providers: choose one, see keys", providers.open_list),
             ("screen.provider-add", "Add a provider", providers.open_form),
-            ("screen.settings", "Settings: where models and all else are set", lambda: _open_settings(self._main)),
+            (
+                "screen.settings",
+                "Settings: where models and all else are set",
+                lambda: _open_settings(self._main),
+            ),
         )
         return [
             PaletteEntry(id=key, words=words, group="Screen", aliases=ALIASES[key], do=do)

@@ -266,7 +266,11 @@ class ProviderDialog(Dialog, inherit_bindings=False):
         match field.spec.id:
             case "key_env" if value:
                 is_set = self._backend.is_set(value)
-                return f"{value} is set." if is_set else f"{value} is not set here: export it, then start workbench again."
+                return (
+                    f"{value} is set."
+                    if is_set
+                    else f"{value} is not set here: export it, then start workbench again."
+                )
             case "model":
                 return self._models_said
             case _:
@@ -284,10 +288,13 @@ class ProviderDialog(Dialog, inherit_bindings=False):
             sign = glyphs(self).of("cursor") if is_here else " "
             style = colours.of("foreground" if is_here else "muted", bold=is_here)
             lines.append(
-                Content.styled(sign, colours.of("info")) + cells.safe_content(one_line(choice, 80), style, colours)
+                Content.styled(sign, colours.of("info"))
+                + cells.safe_content(one_line(choice, 80), style, colours)
             )
         if len(choices) > _MAX_CHOICES:
-            lines.append(Content.styled(glyphs(self).line(f" ↑ ↓ {len(choices)} offered"), colours.of("faint")))
+            lines.append(
+                Content.styled(glyphs(self).line(f" ↑ ↓ {len(choices)} offered"), colours.of("faint"))
+            )
         return Content("\n").join(lines)
 
     def _show_said(self) -> None:
@@ -299,7 +306,9 @@ class ProviderDialog(Dialog, inherit_bindings=False):
         elif self._is_saving:
             text = "writing config.json …"
         width = max(8, (self._said_line.size.width or self.size.width - 6) - 2)
-        texts = [line for part in text.split("\n") for line in wrap_plain_text(glyphs(self).line(part), width)]
+        texts = [
+            line for part in text.split("\n") for line in wrap_plain_text(glyphs(self).line(part), width)
+        ]
         lines = [Content(" ") + line for line in texts[:_MAX_SAID_LINES]] if text else []
         self._said_line.display = bool(lines)
         above_and_below = self.box.gutter.height + 1 + (len(lines) + 1 if lines else 0)
@@ -425,7 +434,9 @@ class ProviderDialog(Dialog, inherit_bindings=False):
         self._models = models
         field = self._fields["model"]
         count = "one model" if len(models) == 1 else f"{len(models)} models"
-        self._models_said = why_not or (f"{count} offered." if models else "It offers no model: load one there.")
+        self._models_said = why_not or (
+            f"{count} offered." if models else "It offers no model: load one there."
+        )
         if models and not field.input.value:
             self._put("model", models[0])
         elif field.input.value and models and field.input.value not in models:
@@ -544,9 +555,7 @@ def _report_lines(report: ProviderReport) -> Iterator[str]:
         yield from (one_line(problem, 400) for problem in report.problems)
         return
     can = [
-        words
-        for words, is_so in (("streams", report.streams), ("calls tools", report.calls_tools))
-        if is_so
+        words for words, is_so in (("streams", report.streams), ("calls tools", report.calls_tools)) if is_so
     ]
     models = len(report.models)
     listed = f"{models} model{'' if models == 1 else 's'} offered" if models else "no list of models"

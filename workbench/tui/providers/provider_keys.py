@@ -34,6 +34,7 @@ PROVIDERS: Final[tuple[Key["ProviderScreen"], ...]] = (
         group="Decide", footer=2, in_palette=False,
         action=lambda screen: screen.leave()),
 )  # fmt: skip
+# In the form what acts is no letter, so it need not come alone: it is pressed right behind what was typed.
 PROVIDER: Final[tuple[Key["ProviderDialog"], ...]] = (
     Key(id="provider.next", keys=("tab",), label="field", tooltip="field after, before", shown="tab",
         group="Move", footer=4, in_palette=False,
@@ -49,10 +50,10 @@ PROVIDER: Final[tuple[Key["ProviderDialog"], ...]] = (
         action=lambda dialog: dialog.choose(-1)),
     Key(id="provider.try", keys=("ctrl+r",), label="try it",
         tooltip="ask for its models, and make one small request with a tool", group="Decide", footer=2,
-        in_palette=False, decides=True,
+        in_palette=False,
         action=lambda dialog: dialog.try_it()),
     Key(id="provider.save", keys=("f2",), label="save", tooltip="write it into config.json",
-        group="Decide", footer=1, in_palette=False, decides=True,
+        group="Decide", footer=1, in_palette=False,
         action=lambda dialog: dialog.save()),
     Key(id="provider.leave", keys=("escape",), label="back", tooltip="back; what is written is kept",
         group="Decide", footer=3, in_palette=False,

@@ -97,15 +97,19 @@ class ProviderList(RowList):
         columns = [
             Column(content=Content.styled(bar, colours.of("info")), gap=0),
             Column(
-                content=cells.safe_content(head, bold, colours), width=self._name_cells if facts else None,
-                grows=not facts, gap=2,
+                content=cells.safe_content(head, bold, colours),
+                width=self._name_cells if facts else None,
+                grows=not facts,
+                gap=2,
             ),
             Column(content=cells.safe_content(facts, colours.of("muted"), colours), grows=True),
             Column(content=state, drop=1),
             Column(content=Content(" "), gap=0),
         ]
         style = colours.cursor(has_focus=True) if placed.is_cursor else colours.on("background")
-        return cells.row_strip(columns if facts else [*columns[:2], *columns[3:]], width, style, glyphs=glyphs(self))
+        return cells.row_strip(
+            columns if facts else [*columns[:2], *columns[3:]], width, style, glyphs=glyphs(self)
+        )
 
     @property
     def _name_cells(self) -> int:
@@ -117,7 +121,11 @@ class ProviderList(RowList):
             state = Content.styled("default", colours.of("info")) if row.is_default else Content("")
             return row.name, one_line(_facts(row), _MAX_CELLS), state
         if (found := self.found.get(row_id)) is not None:
-            return found_text(found), "", Content.styled("add" if found.model else "choose a model", colours.of("muted"))
+            return (
+                found_text(found),
+                "",
+                Content.styled("add" if found.model else "choose a model", colours.of("muted")),
+            )
         return _ADD, "", Content("")
 
 
@@ -155,8 +163,7 @@ class ProviderScreen(Dialog, inherit_bindings=False):
         self._main.providers.look(self._looked)
 
     def on_resize(self) -> None:
-        """Wrap anew; a low screen has no row to spare."""
-        self.set_class(self.size.height < _DETAIL_FROM, "-low")
+        """Wrap anew."""
         self.call_after_refresh(self._say)
 
     def on_screen_resume(self) -> None:
@@ -213,7 +220,9 @@ class ProviderScreen(Dialog, inherit_bindings=False):
         """Say what was refused, or the row under the cursor in full; then the keys."""
         self._detail.display = self.size.height >= _DETAIL_FROM or bool(self._said)
         width, colours = max(8, self.box.size.width - 2), ink(self)
-        text, shade = (self._said, "failed") if self._is_error else (self._said or self._row_in_full(), "muted")
+        text, shade = (
+            (self._said, "failed") if self._is_error else (self._said or self._row_in_full(), "muted")
+        )
         lines = wrap_plain_text(glyphs(self).line(text), width)[:_MAX_DETAIL_LINES]
         shown = Content("\n").join([Content(" ") + line for line in lines])
         self._detail.update(shown.stylize(colours.of(shade)))  # type: ignore[arg-type]
@@ -232,7 +241,13 @@ class ProviderScreen(Dialog, inherit_bindings=False):
 
     def _key_line(self) -> Content:
         cursor = self._list.cursor or ""
-        enter = "add it" if cursor.startswith("found:") else "use it" if cursor.startswith("provider:") else "open the form"
+        enter = (
+            "add it"
+            if cursor.startswith("found:")
+            else "use it"
+            if cursor.startswith("provider:")
+            else "open the form"
+        )
         rows = sorted(keymap.keys_of_scopes(["providers"]), key=lambda key: key.footer)
         users = keymap.user_keymap(self)
         hints = [
