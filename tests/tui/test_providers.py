@@ -501,9 +501,9 @@ def test_a_trial_counts_seconds_and_esc_stops_it(fresh):
         pending = shown.app.guarded.guard.pending
         shown.hand.at = pending.due
         shown.app.call_later(shown.app.guarded.commit_due)
-        await until(shown, "Asking big for two short replies. 0 s, esc stops it")
+        await until(shown, "0 s  Asking big for two short replies. esc stops it.")
         shown.hand.waits(7)
-        await until(shown, "replies. 7 s, esc stops it")
+        await until(shown, "7 s  Asking big")
         await shown.pilot.press("escape")
         await shown.settle()
         assert stopped.is_set() and "Stopped. Nothing was saved." in shown.text

@@ -1,4 +1,4 @@
-"""Providers for the screen's backend, loaded on first use: searched, listed, tried, written to config.json."""
+"""Providers for the screen's backend, loaded on first use: found, listed, tried, written to config.json."""
 
 import asyncio
 import os

@@ -49,7 +49,8 @@ _AT_START: Final[Mapping[str, Rows]] = {
 }  # fmt: skip
 _LATER: Final[Mapping[str, Callable[[], Iterator[Rows]]]] = {
     "always": _rules, "rules": _rules, "replay": _replay, "beside": _replay,
-    "providers": _providers, "provider": _providers, "library": _library, "find": _library, "statistics": _library,
+    "providers": _providers, "provider": _providers,
+    "library": _library, "find": _library, "statistics": _library,
 }  # fmt: skip
 
 

@@ -13,7 +13,8 @@ from workbench.views.providers import FoundModel
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,255}")
 _KEY: Final = re.compile(
-    r"""(?:^|[\s=:"'])(?:(?:sk|pk|rk|xai|pplx|nvapi)-|gsk_|hf_|AIza|eyJ|gh[pousr]_)[\w.-]{12,}|Bearer \S{12,}"""
+    r"""(?:^|[\s=:"'])(?:(?:sk|pk|rk|xai|pplx|nvapi)-|gsk_|hf_|AIza|eyJ|gh[pousr]_)[\w.-]{12,}"""
+    r"""|Bearer \S{12,}"""
 )
 """Keys of model servers by their beginning, which not all are among the secrets that are searched for."""
 _KEY_START: Final = re.compile(r"(?:sk|pk|rk|xai|pplx|nvapi)-|Bearer ")
@@ -21,7 +22,9 @@ _KEY_START: Final = re.compile(r"(?:sk|pk|rk|xai|pplx|nvapi)-|Bearer ")
 _MIN_KEY_CHARS: Final = 16
 """Letters from which a text without a pattern of names is taken for a key."""
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
-KEY_REFUSED: Final = "That looks like a key. It was removed: write the name of the variable that holds it, such as OPENAI_API_KEY."
+KEY_REFUSED: Final = (
+    "That looks like a key. It was removed: write the NAME of its variable, such as OPENAI_API_KEY."
+)
 KEY_REFUSED_ELSEWHERE: Final = "That looks like a key. It was removed: keys are never typed here."
 
 
@@ -65,10 +68,15 @@ def looks_like_key(text: str, *, is_variable: bool = False) -> bool:
 
 def is_on_this_machine(base_url: str) -> bool:
     """Return whether an address is of this machine; whatever is not an address is not."""
+    return _host(base_url) in _LOOPBACK
+
+
+def _host(base_url: str) -> str:
+    """Return the host of an address; empty of what is none."""
     try:
-        return urlsplit(base_url).hostname in _LOOPBACK
+        return urlsplit(base_url).hostname or ""
     except ValueError:
-        return False
+        return ""
 
 
 def draft_problems(draft: ProviderFields, kinds: Collection[str], names: Collection[str]) -> dict[str, str]:
@@ -125,11 +133,7 @@ def _name_problem(text: str, names: Collection[str]) -> str:
 
 def suggested_name(draft: ProviderFields, names: Collection[str]) -> str:
     """Return a name for a provider that has none yet: of its server, and one that is free."""
-    host = ""
-    try:
-        host = urlsplit(draft.base_url).hostname or ""
-    except ValueError:
-        pass
+    host = _host(draft.base_url)
     if is_on_this_machine(draft.base_url):
         stem = "local" if draft.kind == "openai-compatible" else draft.kind
     else:

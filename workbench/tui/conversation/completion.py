@@ -110,7 +110,7 @@ def completions_of(word: TypedWord, known: CompletionSources) -> Completions:
             # Not where a model is typed: enter would open a form instead of taking the words as they are.
             add = ((ADD_PROVIDER, ""),) if ADD_PROVIDER.startswith(wanted) else ()
             candidates = (*matching[: MAX_COMPLETIONS - len(add)], *add)
-            return Completions(word=word, candidates=candidates, total=len(known.models))
+            return Completions(word=word, candidates=candidates, total=len(known.models) + len(add))
         case "file":
             names = best_file_matches(known.files, word.query)
             return Completions(

@@ -1,4 +1,4 @@
-"""What a main screen does with providers: look for models, add what was found, undo it, open list and form."""
+"""What a main screen does with providers: look for models, add one, undo it, open list and form."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
@@ -23,6 +23,8 @@ class ProviderActions:
         """What stands in a form that was left and not saved."""
         self.is_busy = False
         """Whether a change is being written."""
+        self.said = ""
+        """What the last change was, as it was said."""
 
     # --- what was found -------------------------------------------------------------------------
 
@@ -58,7 +60,7 @@ class ProviderActions:
         return search.found if search is not None else ()
 
     def take(self, index: int, then: Callable[[str], None] | None = None) -> None:
-        """Add what was found and use it; where a model has to be chosen first, open the form with the rest."""
+        """Add what was found and use it; where a model has to be chosen, open the form with the rest."""
         if index >= len(self.found):
             return
         from workbench.views.provider_form import fields_of
@@ -78,22 +80,26 @@ class ProviderActions:
             self.fields = None
             can_undo = self._backend.can_undo()
             self._context.status.added = f"{fields.name} added, {HOW_TO_UNDO}" if can_undo else ""
-            self._context.say(f"{text} {HOW_TO_UNDO}" if can_undo else text)
+            self._say(f"{text} {HOW_TO_UNDO}" if can_undo else text)
 
         self._change(lambda: self._backend.save(fields), done, then)
 
     def make_default(self, name: str, then: Callable[[str], None]) -> None:
         """Let new sessions use a provider."""
-        self._change(lambda: self._backend.make_default(name), self._context.say, then)
+        self._change(lambda: self._backend.make_default(name), self._say, then)
 
     def undo(self, then: Callable[[str], None] | None = None) -> None:
         """Undo the last change of this screen."""
 
         def done(text: str) -> None:
             self._context.status.added = ""
-            self._context.say(text)
+            self._say(text)
 
         self._change(self._backend.undo, done, then)
+
+    def _say(self, text: str) -> None:
+        self.said = text
+        self._context.say(text)
 
     def _change(
         self, work: Callable[[], str], done: Callable[[str], None], then: Callable[[str], None] | None
@@ -133,7 +139,6 @@ class ProviderActions:
         context.presenter.everything()
         context.layout.rearrange()
         if has_model and not had_model:
-            context.status.search = None
             context.widgets.composer.focus_input()
         elif had_model and not has_model:
             context.go_to(context.widgets.conversation.PLACE)
@@ -162,7 +167,7 @@ class ProviderActions:
         self._context.app.push_screen(ProviderDialog(self._context, fields or self.fields))
 
     def command(self, words: str) -> None:
-        """Do what `/provider` says: open the list, `add` opens the form, `undo` takes the last change back."""
+        """Do what `/provider` says: open the list, with `add` the form; `undo` takes the last change back."""
         match words.strip():
             case "":
                 self.open_list()

@@ -1,4 +1,4 @@
-"""The form that adds a provider: fields with a sentence below each, a trial with seconds, saved on request."""
+"""The form that adds a provider: a sentence below each field, a trial that counts seconds, saving."""
 
 # What is typed here is text: only f2, ctrl+r and esc do anything. A key is never typed: a text that
 # looks like one is refused before it is drawn, and what follows it at once is refused with it.
@@ -6,12 +6,10 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from msgspec import Struct
 from textual import events, on
 from textual.app import ComposeResult
-from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
-from textual.message import Message
 from textual.timer import Timer
 from textual.widgets import Input, Static
 
@@ -20,6 +18,7 @@ from workbench.render.cells import key_hint, key_hint_row, wrap_plain_text
 from workbench.text.safe import one_line
 from workbench.tui import keymap
 from workbench.tui.backend import Trial, error_text
+from workbench.tui.providers.provider_field import FIELDS, FieldInput, ProviderField
 from workbench.tui.render_context import context_of, glyphs, ink
 from workbench.tui.widgets.dialog import Dialog
 from workbench.views.provider_form import (
@@ -28,7 +27,6 @@ from workbench.views.provider_form import (
     ProviderFields,
     draft_problems,
     is_on_this_machine,
-    looks_like_key,
     matching_models,
     suggested_name,
 )
@@ -39,8 +37,6 @@ if TYPE_CHECKING:
 
 _MAX_CHOICES: Final = 4
 """Rows of choices below a field."""
-_REFUSED_SECONDS: Final = 1.0
-"""What is typed within this time behind a refused key belongs to it."""
 _ROOMY_FROM: Final = 24
 """Rows of the screen from which each field keeps the row of its sentence."""
 _PADDED_FROM: Final = 30
@@ -50,83 +46,6 @@ _NARROW_CELLS: Final = 70
 _MAX_SAID_LINES: Final = 4
 _YES_NO: Final = ("yes", "no")
 _KEPT: Final = "The form is kept. p on the first page or /provider add opens it again."
-
-
-class FieldSpec(Struct, frozen=True):
-    """A field of the form."""
-
-    id: str
-    label: str
-    hint: str
-
-
-FIELDS: Final = (
-    FieldSpec("kind", "kind", "↑ ↓ chooses how the server is spoken to"),
-    FieldSpec("base_url", "address", "where it answers, such as http://127.0.0.1:8080/v1"),
-    FieldSpec("key_env", "key variable", "the NAME of the variable that holds the key; empty for none"),
-    FieldSpec("key_command", "key command", "or a shell command that prints the key; empty for none"),
-    FieldSpec("model", "model", "the model that is asked"),
-    FieldSpec("name", "name", "how it is called here"),
-    FieldSpec("is_default", "new sessions", "whether new sessions use it: yes or no"),
-)
-
-
-class FieldInput(Input):
-    """The text of a field. A text that looks like a key never becomes its value."""
-
-    class KeyRefused(Message):
-        """A text that looks like a key was refused."""
-
-        def __init__(self, field_id: str) -> None:
-            super().__init__()
-            self.field_id = field_id
-
-    def __init__(self, spec: FieldSpec, value: str) -> None:
-        self._field_id, self._refused_at = spec.id, float("-inf")
-        super().__init__(value, id=f"provider-{spec.id}", select_on_focus=False, compact=True)
-        self.cursor_blink = False
-
-    def validate_value(self, value: str) -> str:
-        """Refuse a key, and what is typed right behind it."""
-        if not self.is_mounted:
-            return value
-        now = context_of(self).monotonic()
-        is_key = looks_like_key(value, is_variable=self._field_id == "key_env")
-        if is_key or (value and now - self._refused_at < _REFUSED_SECONDS):
-            self._refused_at = now
-            self.post_message(self.KeyRefused(self._field_id))
-            return ""
-        return value
-
-    def forgive(self) -> None:
-        """Take what is typed from now on: the user came back to the field."""
-        self._refused_at = float("-inf")
-
-
-class ProviderField(Vertical):
-    """Label and text, and below them a sentence or choices."""
-
-    def __init__(self, spec: FieldSpec, value: str) -> None:
-        super().__init__(id=f"provider-field-{spec.id}", classes="provider-field")
-        self.spec, self.input = spec, FieldInput(spec, value)
-        self.note = Static(classes="provider-note")
-        self.choices: Sequence[str] = ()
-        self.is_checked = False
-        """Whether what is wrong is said: the field was left, or saving was tried."""
-        self.suggestion = ""
-        """What we let stand in the field last."""
-        self.refusal = ""
-
-    @property
-    def is_own(self) -> bool:
-        """Return whether the user wrote what stands here, so that no suggestion may take its place."""
-        return self.input.value not in ("", self.suggestion)
-
-    def compose(self) -> ComposeResult:
-        with Horizontal(classes="provider-row"):
-            yield Static(f" {self.spec.label}", classes="provider-label")
-            yield self.input
-        yield self.note
 
 
 class ProviderDialog(Dialog, inherit_bindings=False):
@@ -302,7 +221,7 @@ class ProviderDialog(Dialog, inherit_bindings=False):
         text, shade = self._said, "failed" if self._is_error else "foreground"
         if self._trial is not None:
             seconds = int(context_of(self).monotonic() - self._trial_began)
-            text = f"{self._trial_step} {seconds} s, esc stops it"
+            text = f"{seconds} s  {self._trial_step} esc stops it."
         elif self._is_saving:
             text = "writing config.json …"
         width = max(8, (self._said_line.size.width or self.size.width - 6) - 2)
@@ -360,7 +279,7 @@ class ProviderDialog(Dialog, inherit_bindings=False):
         message.stop()
         self.to_field(1)
 
-    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+    def on_descendant_focus(self) -> None:
         """Say what the field wants, and ask the server for its models where that is harmless."""
         field = self._focused
         if field is not None:
@@ -559,7 +478,8 @@ def _report_lines(report: ProviderReport) -> Iterator[str]:
     ]
     models = len(report.models)
     listed = f"{models} model{'' if models == 1 else 's'} offered" if models else "no list of models"
-    yield f"It works: {one_line(report.model, 80)} answers, {', '.join([*can, listed])}; {report.seconds:.1f} s."
+    facts = ", ".join([*can, listed])
+    yield f"It works: {one_line(report.model, 80)} answers, {facts}; {report.seconds:.1f} s."
     if report.context:
         yield f"Its context window is {report.context:,} tokens. f2 saves it."
     else:

@@ -147,6 +147,9 @@ class ProviderScreen(Dialog, inherit_bindings=False):
         self._detail, self._keys = Static(id="providers-detail"), Static(id="providers-keys")
         self._rows: tuple[ProviderRow, ...] | None = None
         self._said, self._is_error = "", False
+        self._said_before = context.providers.said
+        """The last change that was said here."""
+        self._has_moved = False
 
     def compose(self) -> ComposeResult:
         with Vertical(id="providers-box"):
@@ -167,8 +170,11 @@ class ProviderScreen(Dialog, inherit_bindings=False):
         self.call_after_refresh(self._say)
 
     def on_screen_resume(self) -> None:
-        """Read again what the form may have changed."""
-        self._read()
+        """Read again what the form may have changed, and say what it did."""
+        if self._rows is None:
+            return
+        if self._main.providers.said != self._said_before:
+            self._done("")
 
     # --- what is shown --------------------------------------------------------------------------
 
@@ -190,12 +196,10 @@ class ProviderScreen(Dialog, inherit_bindings=False):
     def _take_rows(self, rows: tuple[ProviderRow, ...], why_not: str) -> None:
         if not self.is_attached:
             return
-        is_first, self._rows = self._rows is None, rows
+        self._rows = rows
         if why_not:
             self._said, self._is_error = why_not, True
         self._show()
-        if is_first:
-            self._list.move_to_end(is_last=False)
 
     def _looked(self) -> None:
         if self.is_attached:
@@ -211,6 +215,8 @@ class ProviderScreen(Dialog, inherit_bindings=False):
         else:
             looked = "Found, not set up yet" if found else self._nothing_found()
         self._list.show_rows(self._rows, found, looked)
+        if not self._has_moved:
+            self._list.move_to_end(is_last=False)
         self._say()
 
     def _nothing_found(self) -> str:
@@ -249,26 +255,27 @@ class ProviderScreen(Dialog, inherit_bindings=False):
             else "open the form"
         )
         rows = sorted(keymap.keys_of_scopes(["providers"]), key=lambda key: key.footer)
-        users = keymap.user_keymap(self)
+        users, can_undo = keymap.user_keymap(self), self._main.backend.providers.can_undo()
         hints = [
             key_hint(
                 glyphs(self).line(keymap.printed_keys(key, users)),
                 enter if key.id == "providers.take" else key.label, ink(self),
             )
-            for key in rows if key.footer and (key.id != "providers.undo" or self._main.backend.providers.can_undo())
+            for key in rows if key.footer and (key.id != "providers.undo" or can_undo)
         ]  # fmt: skip
         return key_hint_row(hints, max(8, self._keys.size.width), keeps=0)
 
     @on(RowList.Moved)
     def _moved(self) -> None:
-        self._said, self._is_error = "", False
         self._say()
 
     # --- what keys ask for ----------------------------------------------------------------------
 
     def move(self, rows: int) -> None:
         """Go to another row."""
+        self._has_moved, self._said, self._is_error = True, "", False
         self._list.move(rows)
+        self._say()
 
     def add(self) -> None:
         """Open the form."""
@@ -290,8 +297,8 @@ class ProviderScreen(Dialog, inherit_bindings=False):
         """Show what a change came to."""
         if not self.is_attached:
             return
-        messages = self._main.app.main.notifications.kept
-        self._said, self._is_error = (why_not, True) if why_not else (messages[-1].text, False)
+        self._said_before = self._main.providers.said
+        self._said, self._is_error = why_not or self._said_before, bool(why_not)
         self._read()
         self._main.providers.look(self._looked)
 
