@@ -338,7 +338,7 @@ COMMANDS: Mapping[str, CommandEntry] = {
     "rules": CommandEntry(summary="what is allowed or denied without a question", below=_RULES),
     "check": _command("check", "ask the policy about cases, one a line; nothing is carried out"),
     "config": CommandEntry(summary="the configuration in effect", below=_CONFIG),
-    "providers": CommandEntry(summary="the model servers that agents ask", below=_PROVIDERS),
+    "providers": CommandEntry(summary="where models answer: add, list, test, remove", below=_PROVIDERS),
     "doctor": _command("doctor", "check the data folder, the journal and the models"),
     "tools": CommandEntry(summary="the tools that agents have", below=_TOOLS),
     "demo": _command("demo", "try the program on a temporary project with a recorded agent"),

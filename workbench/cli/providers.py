@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from workbench.cli.console import Console
 from workbench.cli.context import load_workspace_config, open_journal, session_label, workspace_path
-from workbench.cli.errors import EXIT_FAILED, EXIT_OK, Refusal, UsageError, sentence
+from workbench.cli.errors import EXIT_FAILED, EXIT_OK, Refusal, UsageError
 from workbench.config.keys import OPENAI_COMPATIBLE, PROVIDER_KINDS
 from workbench.config.layers import USER_CONFIG_FILE
 from workbench.config.provider_edit import ProviderDraft, ProviderRefused
@@ -96,7 +96,7 @@ def _tested(
     report = probe(config, draft.name, draft.model, console)
     if report.problems:
         remedy = "fix that, or write it as it is with --no-test"
-        raise Refusal(f"the provider {draft.name} was not added", report.problems[0], remedy)
+        raise Refusal(f"the provider {draft.name} was not added", f"the test failed: {report.problems[0]}", remedy)
     return report
 
 
@@ -241,7 +241,7 @@ def execute_test(options: Namespace, console: Console) -> int:
     elif report.is_well:
         console.say(_well_line(report))
     for problem in () if options.json else report.problems:
-        console.note(sentence(problem))
+        console.note(problem)
     return EXIT_OK if report.is_well else EXIT_FAILED
 
 

@@ -116,7 +116,9 @@ class _Document:
         if "\n" not in before:
             return json.dumps(value, ensure_ascii=False)
         lines = json.dumps(value, ensure_ascii=False, indent=self._indent).split("\n")
-        return (self._newline + before.rpartition("\n")[2]).join(lines)
+        behind_break = before.rpartition("\n")[2]
+        outer = behind_break[: len(behind_break) - len(behind_break.lstrip(" \t"))]
+        return (self._newline + outer).join(lines)
 
     def _line_indent(self, offset: int) -> str:
         start = self.text.rfind("\n", 0, offset) + 1

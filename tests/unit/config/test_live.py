@@ -91,11 +91,38 @@ def test_of_a_list_that_gains_and_loses_only_the_narrower_part_holds(tmp_path):
     assert same_id.loaded.config.auto_approval_rules == ()
 
 
-def test_providers_wait(tmp_path):
-    before = {"providers": {"a": {"kind": "ollama"}}}
-    found = change(tmp_path, before, {"providers": {"a": {"kind": "ollama", "base_url": "http://elsewhere"}}})
-    assert found.later == ("providers",)
-    assert found.loaded.config.providers["a"].base_url == "http://localhost:11434"
+def test_own_providers_hold_at_once(tmp_path):
+    before = {"providers": {"a": {"kind": "ollama"}, "b": {"kind": "ollama"}}}
+    after = {"providers": {"a": {"kind": "ollama", "base_url": "http://elsewhere"}, "c": {"kind": "ollama"}}}
+    found = change(tmp_path, before, after)
+    assert (found.applied, found.later) == (("providers",), ())
+    assert found.words == "Configuration: providers changed."
+    providers = found.loaded.config.providers
+    assert list(providers) == ["a", "c"] and providers["a"].base_url == "http://elsewhere"
+    origins = {key for key in found.loaded.origins if key.startswith("providers.")}
+    assert origins == {"providers.a.kind", "providers.a.base_url", "providers.c.kind"}
+
+
+def test_providers_of_a_workspace_wait(tmp_path):
+    """Its file may be changing while nobody has answered for it; one that is gone is gone at once."""
+    workspace = tmp_path / "workspace"
+    workspace.mkdir()
+
+    def both(own, theirs):
+        (tmp_path / "config.json").write_text(json.dumps({"providers": own}))
+        (workspace / ".workbench.json").write_text(json.dumps({"providers": theirs}))
+        return load_config(tmp_path, workspace, trusted=True, env={}, options={})
+
+    mine, other = {"kind": "ollama"}, {"kind": "ollama", "base_url": "http://other"}
+    present = both({"a": mine}, {"w": mine, "x": mine})
+    found = merge_reloaded(present, both({"a": mine}, {"a": other, "w": other, "v": mine}))
+    providers = found.loaded.config.providers
+    assert {name: one.base_url for name, one in providers.items()} == {
+        "a": "http://localhost:11434", "w": "http://localhost:11434"
+    }  # fmt: skip
+    assert (found.applied, found.later) == (("providers",), ("providers of the workspace",))
+    assert "providers.w.base_url" not in found.loaded.origins
+    assert "providers.v.kind" not in found.loaded.origins
 
 
 @pytest.mark.parametrize("broken", ['{"ui": ', '{"uj": {}}', "[]", '{"approvals": {"deny": 3}}'])

@@ -8,7 +8,12 @@ import pytest
 
 from tests.support.stage import exchange, recording, text
 from workbench.effects import folders
-from workbench.host.driver_context import apply_config_changes, following_config_changes, sync_config_rules
+from workbench.host.driver_context import (
+    apply_config_changes,
+    apply_pending_config_changes,
+    following_config_changes,
+    sync_config_rules,
+)
 from workbench.host.workspace_config import ConfigWatch
 
 RULE = {"id": "1", "tool_name": "read_file", "param_pattern": "x", "description": "d"}
@@ -89,6 +94,42 @@ def test_a_loop_that_follows_has_the_new_limit(staged):
                 await asyncio.sleep(0.1)
                 if context.loaded().config.limits.max_turns == 7:
                     return True
+        return False
+
+    assert asyncio.run(run())
+    context.root.close()
+
+
+def test_a_changed_file_counts_before_the_watch_tells_of_it(staged, monkeypatch):
+    """A provider is added and the next question goes to it: nobody waits for a watch in between."""
+    monkeypatch.setenv("PLAIN_NAME", "fabricated")
+    stage = staged(recording(exchange(text("ok"))))
+    context = stage.context()
+    assert "PLAIN_NAME" in context.environment
+    assert not context.settings.has_changed()
+    local = {"kind": "openai-compatible", "base_url": "http://127.0.0.1:1/v1", "key_env": "PLAIN_NAME"}
+    write(stage, providers={"local": local})
+    assert context.settings.has_changed()
+    apply_pending_config_changes(context)
+    assert context.loaded().config.providers["local"].base_url == "http://127.0.0.1:1/v1"
+    assert "PLAIN_NAME" not in context.environment, "no command of an agent gets a key"
+    readings = context.settings.readings
+    apply_pending_config_changes(context)
+    assert context.settings.readings == readings, "only a changed file is read again"
+    context.root.close()
+
+
+def test_a_change_before_the_watch_began_is_noticed(staged):
+    stage = staged(recording(exchange(text("ok"))))
+    context = stage.context()
+
+    async def run():
+        write(stage, limits={"max_turns": 7})
+        with following_config_changes(context, delay=0.0):
+            for _ in range(200):
+                if context.loaded().config.limits.max_turns == 7:
+                    return True
+                await asyncio.sleep(0.05)
         return False
 
     assert asyncio.run(run())
