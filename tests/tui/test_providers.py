@@ -498,9 +498,6 @@ def test_a_trial_counts_seconds_and_esc_stops_it(fresh):
         await ready_to_try(shown)
         shown.hand.waits(1)
         await shown.pilot.press("ctrl+r")
-        pending = shown.app.guarded.guard.pending
-        shown.hand.at = pending.due
-        shown.app.call_later(shown.app.guarded.commit_due)
         await until(shown, "0 s  Asking big for two short replies. esc stops it.")
         shown.hand.waits(7)
         await until(shown, "7 s  Asking big")

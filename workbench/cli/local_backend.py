@@ -27,7 +27,7 @@ from workbench.host.host_locks import workspace_hash
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.text.safe import safe_text
-from workbench.tui.backend import Backend, BackendError, ExportRequest, ForkRequest
+from workbench.tui.backend import Backend, BackendError, ExportRequest, ForkRequest, RestartLater
 
 if TYPE_CHECKING:
     from workbench.cli.local_backend_parts import LocalModels, LocalRules, LocalRuns
@@ -212,8 +212,7 @@ class LocalBackend(Backend):
 
         status = host_status(self._home, self._journal, self._workspace, ())
         if status.executing and status.state == "running":
-            why = f"{status.executing} is running"
-            raise BackendError(f"Not restarted: {why}. Do it again when that has ended.")
+            raise RestartLater(status.executing)
         stop_host(self._home, self._workspace)
         if why := self.ensure_host(self._workspace):
             raise BackendError(why)

@@ -96,7 +96,9 @@ def _tested(
     report = probe(config, draft.name, draft.model, console)
     if report.problems:
         remedy = "fix that, or write it as it is with --no-test"
-        raise Refusal(f"the provider {draft.name} was not added", f"the test failed: {report.problems[0]}", remedy)
+        raise Refusal(
+            f"the provider {draft.name} was not added", f"the test failed: {report.problems[0]}", remedy
+        )
     return report
 
 

@@ -36,6 +36,15 @@ class BackendError(Exception):
     """A service could not do what was asked; its text says what, why and what to do."""
 
 
+class RestartLater(BackendError):
+    """The background process is doing something that a restart would cut off."""
+
+    def __init__(self, doing: str) -> None:
+        """Refuse a restart because of what is being done, a few words."""
+        super().__init__(f"Not restarted: {doing} is running. Do it again when that has ended.")
+        self.doing = doing
+
+
 class ForkRequest(Struct, frozen=True, kw_only=True):
     """A session from a moment of another one."""
 
