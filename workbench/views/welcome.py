@@ -142,7 +142,7 @@ def welcome_facts(
 def _found_keys(search: ModelSearch | None) -> tuple[WelcomeKey, ...]:
     found = search.found if search is not None else ()
     return tuple(
-        WelcomeKey(key=key, words=found_text(model), more="use it")
+        WelcomeKey(key=key, words=found_text(model), more="use it" if model.model else "choose a model")
         for key, model in zip(KEY_OF_FOUND, found, strict=False)
     )
 

@@ -100,9 +100,8 @@ class ProviderList(RowList):
                 content=cells.safe_content(head, bold, colours),
                 width=self._name_cells if facts else None,
                 grows=not facts,
-                gap=2,
             ),
-            Column(content=cells.safe_content(facts, colours.of("muted"), colours), grows=True),
+            Column(content=cells.safe_content(facts, colours.of("muted"), colours), grows=True, gap=2),
             Column(content=state, drop=1),
             Column(content=Content(" "), gap=0),
         ]
@@ -233,6 +232,9 @@ class ProviderScreen(Dialog, inherit_bindings=False):
         shown = Content("\n").join([Content(" ") + line for line in lines])
         self._detail.update(shown.stylize(colours.of(shade)))  # type: ignore[arg-type]
         self._keys.update(self._key_line())
+        below = len(lines) + 1 if self._detail.display else 0
+        room = self.size.height - self.box.gutter.height - below - 1
+        self._list.styles.height = max(1, min(len(self._list.ids), room))
 
     def _row_in_full(self) -> str:
         cursor = self._list.cursor or ""
