@@ -137,7 +137,7 @@ def suggested_name(draft: ProviderFields, names: Collection[str]) -> str:
     if is_on_this_machine(draft.base_url):
         stem = "local" if draft.kind == "openai-compatible" else draft.kind
     else:
-        parts = [part for part in host.split(".") if part not in ("api", "www", "v1")]
+        parts = [part for part in host.split(".") if part not in ("", "api", "www")]
         stem = parts[0] if parts else draft.kind
     stem = re.sub(r"[^A-Za-z0-9_-]", "-", stem).strip("-_")[:40] or "provider"
     taken = (f"{stem}-{number}" for number in range(2, len(names) + 3))
