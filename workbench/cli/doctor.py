@@ -22,10 +22,10 @@ from workbench.host.model_selection import (
     EndpointUnavailable,
     has_server,
     provider_kind,
-    register_secrets,
     server_provider,
     usable_providers,
 )
+from workbench.host.provider_keys import register_secrets
 from workbench.host.provider_probe import (
     capability_text,
     failure_text,

@@ -294,9 +294,9 @@ class LocalBackend(Backend):
             NoModelSelected,
             SelectedModel,
             is_provider_set_up,
-            register_secrets,
             select_model,
         )
+        from workbench.host.provider_keys import register_secrets
 
         config = self._config()
         register_secrets(config)

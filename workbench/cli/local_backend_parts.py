@@ -385,7 +385,7 @@ class LocalModels(ModelBackend):
         return session
 
     def _config(self) -> "Config":
-        from workbench.host.model_selection import register_secrets
+        from workbench.host.provider_keys import register_secrets
 
         config = load_workspace_config(self._home, self._journal, self._workspace).config
         register_secrets(config)

@@ -139,7 +139,8 @@ def configure_list(parser: ArgumentParser) -> None:
 
 def execute_list(options: Namespace, console: Console) -> int:
     from workbench.host.model_discovery import find_keys, find_models, without_known
-    from workbench.host.model_selection import AvailableModels, available_models, register_secrets
+    from workbench.host.model_selection import AvailableModels, available_models
+    from workbench.host.provider_keys import register_secrets
 
     with open_journal() as (home, journal):
         workspace = workspace_path(options.directory)

@@ -53,8 +53,8 @@ from workbench.host.model_selection import (
     ProviderMaker,
     key_variable_of,
     provider_of,
-    register_secrets,
 )
+from workbench.host.provider_keys import register_secrets
 from workbench.host.session_driver import SessionProgress, drive_session
 from workbench.host.steps.pipeline_tool import SessionPipelineStarter
 from workbench.journal.decisions import decide_action, expire_due_actions

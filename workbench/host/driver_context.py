@@ -33,7 +33,8 @@ from workbench.effects.child_processes import agent_environment
 from workbench.effects.files import Root
 from workbench.effects.runtime import Clock
 from workbench.host import redaction
-from workbench.host.model_selection import ProviderMaker, key_variables, register_secrets
+from workbench.host.model_selection import ProviderMaker
+from workbench.host.provider_keys import key_variables, register_secrets
 from workbench.host.redaction import StreamScrubber
 from workbench.host.workspace_config import ConfigWatch, WorkspaceSettings
 from workbench.host.workspace_trust import is_trusted

@@ -205,7 +205,7 @@ def has_variable(host: Host, name: str) -> bool:
 
 def missing_key_variables(host: Host, config: "Config", env: Mapping[str, str]) -> tuple[str, ...]:
     """Return the variables with keys of the configuration that `env` has and a host does not."""
-    from workbench.host.model_selection import key_variables
+    from workbench.host.provider_keys import key_variables
 
     named = dict.fromkeys(key_variables(config))
     return tuple(name for name in named if env.get(name, "").strip() and not has_variable(host, name))
@@ -230,7 +230,7 @@ def suspended_host_sentence(pid: int | None) -> str:
 
 def inherited_variables(home: Home, journal: Journal, workspace: str) -> tuple[str, ...]:
     """Return the names of the provider variables that a host started by this process would inherit."""
-    from workbench.host.model_selection import key_variables
+    from workbench.host.provider_keys import key_variables
     from workbench.host.workspace_config import WorkspaceSettings
     from workbench.host.workspace_trust import is_trusted
 
@@ -272,7 +272,7 @@ def host_differences(host: Host, variables: Iterable[str]) -> tuple[str, ...]:
     if host.schema != SCHEMA_VERSION:
         differences.append(f"It writes schema {host.schema}, this program {SCHEMA_VERSION}.")
     here, there = set(variables), set(host.variables)
-    if missing := sorted(here - there):
+    if missing := sorted(name for name in here - there if not has_variable(host, name)):
         differences.append(f"It was started without {', '.join(missing)}.")
     if extra := sorted(there - here):
         differences.append(f"It was started with {', '.join(extra)}, which is not set here.")

@@ -19,7 +19,6 @@ import functools
 import os
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from functools import lru_cache
 from pathlib import Path
 from typing import Final, cast
 from urllib.parse import urlsplit
@@ -33,13 +32,13 @@ from workbench.domain.events import SessionChanged
 from workbench.domain.rows import Session
 from workbench.domain.values import Actor, Json, JsonObject, Refused
 from workbench.effects.http import is_loopback
+from workbench.host.provider_keys import KeyEnvironment, key_from_command, key_from_environment
 from workbench.host.session_requests import SessionRefused, require_changeable_session
 from workbench.journal.journal import Journal
 from workbench.providers.base import (
     DEFAULT_FIRST_TOKEN_SECONDS,
     DEFAULT_SILENCE_SECONDS,
     Endpoint,
-    KeyMissing,
     ModelsNotListed,
     Provider,
     Sampling,
@@ -52,24 +51,13 @@ from workbench.providers.registry import (
     create_provider,
     provider_kinds,
 )
-from workbench.secrets import scrubber
 from workbench.text.safe import one_line
 
 UNNAMED_PROVIDER: Final = OPENAI_COMPATIBLE.name
 """The provider of an address that is named without one."""
-_KEY_COMMAND_SECONDS: Final = 60.0
 _UNKNOWN_PROVIDER_REMEDY: Final = (
-    "Choose another with /model, or add it: workbench providers add. One of .workbench.json needs /restart."
+    "Choose another with /model, or add it: workbench providers add. /restart reads .workbench.json again."
 )
-_SECRET_HEADERS: Final = ("auth", "key", "token", "secret", "cookie")
-
-
-class KeyEnvironment(Struct, frozen=True, kw_only=True):
-    """The variables that hold keys, and whose they are."""
-
-    variables: Mapping[str, str]
-    in_background: bool = False
-    """They are those of the background process, not of the command or screen that somebody uses."""
 
 
 class EndpointUnavailable(Refused):
@@ -106,21 +94,6 @@ def endpoint_of(
     named = _text_or_none(session_settings.get("key_env"))
     key, place = _key_source(config, provider, base_url, named, environment)
     return _endpoint_from_settings(config, name, provider, base_url).with_key(key, place)
-
-
-def register_secrets(config: Config, env: Mapping[str, str] = os.environ) -> None:
-    """Register every key that the settings name with the scrubber."""
-    for provider in config.providers.values():
-        if provider.key_env:
-            scrubber.register_secret(env.get(provider.key_env, ""))
-        for header, value in provider.headers.items():
-            if any(word in header.lower() for word in _SECRET_HEADERS):
-                scrubber.register_secret(value.rpartition(" ")[2])
-
-
-def key_variables(config: Config) -> tuple[str, ...]:
-    """Return the variables that hold keys: no command of an agent gets them."""
-    return tuple(provider.key_env for provider in config.providers.values() if provider.key_env)
 
 
 def key_variable_of(session: Session, config: Config) -> str | None:
@@ -170,7 +143,7 @@ def _key_source(
 ) -> tuple[Callable[[], str | None], str]:
     """Return how the key is got, and from where in words; a key only goes where it was meant to go."""
     if key_env:
-        return lambda: _key_from_environment(key_env, env), f"${key_env}"
+        return lambda: key_from_environment(key_env, env), f"${key_env}"
     if provider is None or not _is_same_origin(provider.base_url, base_url):
         return lambda: None, ""
     name, command = provider.key_env, provider.key_command
@@ -178,12 +151,12 @@ def _key_source(
     if user_provider is None:
         return lambda: None, ""
     if name:
-        return lambda: _key_from_environment(name, env), f"${name}"
+        return lambda: key_from_environment(name, env), f"${name}"
     if command:
         folder = (
             os.path.dirname(user_provider.origin.file or "") if user_provider.origin.layer == "user" else ""  # noqa: PTH120
         )
-        return lambda: _key_from_command(command, folder or "/"), "key_command"
+        return lambda: key_from_command(command, folder or "/"), "key_command"
     return lambda: None, ""
 
 
@@ -197,39 +170,6 @@ def _user_provider_with_key(config: Config, provider: ProviderSettings) -> Provi
         and _is_same_origin(candidate.base_url, provider.base_url or "")
     )
     return next(user_providers, None)
-
-
-def _key_from_environment(name: str, env: KeyEnvironment) -> str:
-    value = env.variables.get(name, "").strip()
-    if not value and env.in_background:
-        why = f"the background process of this folder does not have {name}, which should hold the key"
-        remedy = "In a shell that has it: workbench host restart; on a screen: /restart. Then continue."
-        raise KeyMissing(why, remedy)
-    if not value:
-        why = f"the variable {name} is not set here, and it should hold the key"
-        raise KeyMissing(why, f"Set it (export {name}=…), then continue.")
-    return _checked_key(value, f"the variable {name}")
-
-
-@lru_cache(maxsize=8)
-def _key_from_command(command: str, folder: str) -> str:
-    """Run the user's key command in the folder of the file that names it; once, unless it fails."""
-    from workbench.effects.command_execution import capture_output
-
-    output = capture_output(["/bin/sh", "-c", command], folder, _KEY_COMMAND_SECONDS, most=65_536)
-    value = (output or b"").decode("utf-8", "replace").strip()
-    if not value:
-        raise KeyMissing("key_command gave no key", "Run it in a shell to see why, then continue.")
-    return _checked_key(value.splitlines()[0].strip(), "what key_command printed")
-
-
-def _checked_key(value: str, place: str) -> str:
-    scrubber.register_secret(value)
-    if not value.isascii() or not value.isprintable() or " " in value:
-        raise KeyMissing(
-            f"{place} is no key: it has spaces or other characters", "Set it anew, then continue."
-        )
-    return value
 
 
 def _is_same_origin(url: str | None, other: str) -> bool:

@@ -12,10 +12,10 @@ from workbench.host.model_selection import (
     EndpointUnavailable,
     has_server,
     is_default_provider,
-    register_secrets,
     server_provider,
     usable_providers,
 )
+from workbench.host.provider_keys import register_secrets
 from workbench.providers.base import ListedModel, ModelsNotListed, ProbeResult, Provider
 from workbench.providers.errors import CONTINUE_HINT
 from workbench.text.human import sentence

@@ -34,7 +34,8 @@ from workbench.host.driver_context import (
 )
 from workbench.host.host_locks import driver_identity, has_screen, host_lock_path, provider_variables
 from workbench.host.lifecycle import TIDY_INTERVAL_SECONDS, tidy_data_folder_if_due
-from workbench.host.model_selection import background_provider_of, key_variables
+from workbench.host.model_selection import background_provider_of
+from workbench.host.provider_keys import key_variables
 from workbench.host.session_driver import SessionProgress, drive_session, thread_safe_setter
 from workbench.host.steps.pipeline_tool import SessionPipelineStarter
 from workbench.host.steps.run_driver import RunDriverOptions, drive_run
