@@ -207,6 +207,22 @@ def test_what_is_wrong_with_the_file_is_said_in_the_form_and_nothing_is_lost(scr
     screen(body)
 
 
+def test_a_file_that_is_broken_before_the_form_is_opened_is_said_and_the_form_works(screen, model):
+    async def body(shown):
+        broken(screen.config)
+        await shown.press("r")
+        await shown.press("p", "r", "A")
+        await type_in(shown, f"http://127.0.0.1:{model.server.port}/v1")
+        shown.app.screen.query_one("#provider-model").value = "qwen3-8b"
+        await shown.press("f2")
+        assert "Line 2, column 17" in prose(shown), shown.text
+        screen.config.unlink()
+        await shown.press("f2")
+        assert "local" in screen.config.read_text()
+
+    screen(body)
+
+
 def test_a_link_is_followed_and_stays_a_link(screen, model):
     async def body(shown):
         await shown.press("m")

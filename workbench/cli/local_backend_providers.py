@@ -142,8 +142,8 @@ class LocalProviders(ProviderBackend):
         return set_default(self._home, name, before.default_model)
 
     def _config_with(self, draft: ProviderDraft) -> Config:
-        from workbench.host.model_selection import register_secrets
         from workbench.host.provider_config import config_with
+        from workbench.host.provider_keys import register_secrets
 
         config = config_with(self._config(), draft)
         register_secrets(config, self._env)
