@@ -319,6 +319,23 @@ def test_a_local_server_is_asked_for_its_models_and_saved(fresh):
     show(fresh, body, service)
 
 
+def test_another_kind_brings_its_usual_address_and_leaves_what_was_written(fresh):
+    async def body(shown):
+        await open_form(shown)
+        await shown.press("shift+tab", "down")
+        assert (values(shown)["kind"], values(shown)["base_url"], values(shown)["name"]) == (
+            "ollama", "http://localhost:11434", "ollama",
+        )  # fmt: skip
+        await shown.press("up")
+        assert [values(shown)[one] for one in ("kind", "base_url", "name")] == ["openai-compatible", "", ""]
+        await shown.press("tab")
+        await type_in(shown, "http://mine")
+        await shown.press("shift+tab", "down")
+        assert values(shown)["base_url"] == "http://mine"
+
+    show(fresh, body)
+
+
 def test_every_wrong_field_has_its_sentence_and_nothing_typed_is_lost(fresh):
     service = Service()
     wrong = {
@@ -389,6 +406,17 @@ def test_a_key_that_is_typed_letter_by_letter_leaves_nothing_behind(fresh):
         shown.hand.waits(2)
         await type_in(shown, "SET")
         assert values(shown)["key_env"] == "SET" and "SET is set." in shown.text
+
+    show(fresh, body)
+
+
+def test_pasted_text_is_bounded_and_what_is_hidden_in_it_is_seen(fresh):
+    async def body(shown):
+        await open_form(shown)
+        shown.app.focused.post_message(events.Paste("http://x\u200b" + "y" * 9_000))
+        await shown.settle()
+        value = values(shown)["base_url"]
+        assert value.startswith("http://x⟨U+200B⟩y") and len(value) < 4_200
 
     show(fresh, body)
 

@@ -137,8 +137,9 @@ class ProviderDialog(Dialog, inherit_bindings=False):
         address, name = self._fields["base_url"], self._fields["name"]
         if not address.is_own:
             self._put("base_url", self._kinds.get(self._fields["kind"].input.value, ""))
-        if not name.is_own and self._fields["base_url"].input.value:
-            self._put("name", suggested_name(self.fields, self._names))
+        if not name.is_own:
+            has_address = bool(self._fields["base_url"].input.value)
+            self._put("name", suggested_name(self.fields, self._names) if has_address else "")
 
     @property
     def _problems(self) -> dict[str, str]:

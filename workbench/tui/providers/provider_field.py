@@ -9,9 +9,12 @@ from textual.containers import Horizontal, Vertical
 from textual.message import Message
 from textual.widgets import Input, Static
 
+from workbench.text.safe import safe_text
 from workbench.tui.render_context import context_of
 from workbench.views.provider_form import looks_like_key
 
+_MAX_CHARS: Final = 4_096
+"""Letters of a field; config.json takes no more."""
 _REFUSED_SECONDS: Final = 1.0
 """What is typed within this time behind a refused key belongs to it."""
 
@@ -51,9 +54,10 @@ class FieldInput(Input):
         self.cursor_blink = False
 
     def validate_value(self, value: str) -> str:
-        """Refuse a key, and what is typed right behind it."""
+        """Refuse a key and what is typed right behind it; make visible what is hidden."""
         if not self.is_mounted:
             return value
+        value = safe_text(value[:_MAX_CHARS], keep_newlines=False)
         now = context_of(self).monotonic()
         is_key = looks_like_key(value, is_variable=self._field_id == "key_env")
         if is_key or (value and now - self._refused_at < _REFUSED_SECONDS):
