@@ -150,7 +150,7 @@ def test_the_page_says_while_it_looks_and_what_to_do_when_nothing_was_found(fres
 
     async def body(shown):
         await shown.settle()
-        assert "No model answers on this machine" in shown.text and "ollama" in shown.text.casefold()
+        assert "No model answers here" in shown.text and "ollama" in shown.text.casefold()
         gate.clear()
         await shown.pilot.press("r")
         await look(shown)
@@ -174,6 +174,17 @@ def test_what_has_no_model_yet_opens_the_form_with_the_rest_filled_in(fresh):
         }  # fmt: skip
         assert shown.app.focused.id == "provider-model" and service.saved == []
         assert "ctrl+r asks the server which models it has" in shown.text, "no key is sent unasked"
+
+    show(fresh, body, service)
+
+
+@pytest.mark.parametrize("place", ["0", "2", "3", "4"])
+def test_what_was_found_is_taken_from_wherever_the_cursor_is(fresh, place):
+    service = Service()
+
+    async def body(shown):
+        await shown.press(place, "m")
+        assert [one.name for one in service.saved] == ["llama-cpp"]
 
     show(fresh, body, service)
 

@@ -14,12 +14,11 @@ from workbench.views.status_icons import StatusName
 
 _MAX_NAME_CELLS: Final = 60
 _MAX_ADDED_CELLS: Final = 120
-WAY_TO_PAGE: Final = "1 leads to the keys of this page."
 KEY_OF_FOUND: Final = ("m", "s", "t", "v", "w")
 """Keys of the page that take what was found, in its order."""
-NOTHING_FOUND: Final = "No model answers on this machine, and no key is in the environment."
+NOTHING_FOUND: Final = "No model answers here, and no key is set."
 WHEN_NOTHING_FOUND: Final = (
-    "Start one (Ollama, llama.cpp, LM Studio), or set a key such as OPENAI_API_KEY before workbench;"
+    "Start Ollama, llama.cpp or LM Studio, or set OPENAI_API_KEY before workbench;"
     " r looks again, p adds any other."
 )
 LOOKING: Final = "looking for models …"
@@ -64,12 +63,9 @@ class WelcomeFacts(Struct, frozen=True, kw_only=True):
     """Said instead of the keys."""
     here: tuple[tuple[StatusName, str], ...] = ()
 
-    def without_keys(self) -> "WelcomeFacts":
-        """Return the page beside what has the focus, where its keys would do nothing."""
-        known = tuple(
-            fact for fact in self.here if fact[0] != "waiting"
-        )  # the question itself stands beside it
-        return replace(self, keys=(), before="", lines=(WAY_TO_PAGE,), here=known) if self.keys else self
+    def beside_question(self) -> "WelcomeFacts":
+        """Return the page beside the queue, where the question itself stands."""
+        return replace(self, here=tuple(fact for fact in self.here if fact[0] != "waiting"))
 
 
 _DEMO: Final = WelcomeKey(

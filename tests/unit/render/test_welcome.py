@@ -74,7 +74,7 @@ def test_the_page_without_a_model_says_that_it_looks_what_was_found_and_what_to_
     found = shown(ModelSearch(is_over=True, found=(FOUND,)))
     assert "m llama.cpp at 127.0.0.1:8080, 1 model, qwen3-8b use it" in found and "looking" not in found
     nothing = shown(ModelSearch(is_over=True))
-    assert "No model answers on this machine" in nothing and "r looks again" in nothing
+    assert "No model answers here" in nothing and "r looks again" in nothing
     assert "config.json:3 is not JSON." in shown(
         ModelSearch(is_over=True, why_not="config.json:3 is not JSON.")
     )

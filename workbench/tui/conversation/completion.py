@@ -19,7 +19,7 @@ SLASH_COMMANDS: Final = (
     ("/mode", "what it asks about"),
     ("/model", "another model from here on"),
     ("/new", "another session"),
-    ("/provider", "models and keys: add one, choose one"),
+    ("/provider", "models and keys; add one"),
     ("/quit", "leave; agents go on"),
     ("/restart", "end the host, start another"),
     ("/stop", "stop the agent"),

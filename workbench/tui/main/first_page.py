@@ -106,21 +106,16 @@ class FirstPage:
         """Return whether a key of the page, or of the end of the demo, counts now."""
         if key_id.startswith("demo."):
             return bool(self.ended_demo) and not self._context.places.is_away
-        has_keys = not self._state.sessions and self.has_keys
-        is_here = self._context.widgets.conversation.has_pane_focus
+        pane = self._context.app.main.focused_pane
+        if self._state.sessions or pane is None or pane.PLACE not in PANE_PLACES:
+            return False  # a text field has the focus, or another place
         match key_id.partition("-")[0]:
             case "first.found":
-                return has_keys and is_here and int(key_id[-1]) <= len(self._found)
+                return int(key_id[-1]) <= len(self._found)
             case "first.look":
-                return has_keys and is_here and not self._context.status.has_model
+                return not self._context.status.has_model
             case _:
-                return has_keys
-
-    @property
-    def has_keys(self) -> bool:
-        """Return whether keys of the page count where the focus is: anywhere but in a text field."""
-        pane = self._context.app.main.focused_pane
-        return pane is not None and pane.PLACE in PANE_PLACES
+                return True
 
     @property
     def _found(self) -> "Sequence[FoundModel]":
