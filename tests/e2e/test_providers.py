@@ -101,6 +101,9 @@ def test_a_key_that_only_the_shell_has_is_said_and_a_restart_hands_it_over(shop,
     assert f"{lacks} workbench host restart starts one that has it." in told.stderr
     listed = shop.call("providers", "list", "--offline", env=env)
     assert "PLAIN_NAME, not in the background process" in listed.stdout
+    tested = shop.call("providers", "test", "hosted", code=1, env=env)
+    assert lacks in tested.stderr, "it is said before agents meet it"
+    server.answers[:], server.asked[:] = [said("Hello.")], []
     talk = Talk(shop, "hosted")
     failed = talk.say("hi")
     assert (failed.code, lacks[:-1].lower() in failed.message.lower()) == ("key_missing", True)

@@ -233,7 +233,7 @@ def check_model_servers(options: Namespace, home: Home, journal: Journal) -> lis
     register_secrets(config)
     names = _provider_names(options, config)
     if not names:
-        fact = "none is set up; README (Models) says how"
+        fact = "none is set up; workbench providers list shows what can be added"
         return [Check(name="providers", fact=fact)]
     return [asyncio.run(_check_provider(options, config, name)) for name in names]
 

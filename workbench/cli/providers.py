@@ -4,7 +4,7 @@ import os
 import shlex
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -14,7 +14,7 @@ from workbench.cli.errors import EXIT_FAILED, EXIT_OK, Refusal, UsageError
 from workbench.config.keys import OPENAI_COMPATIBLE, PROVIDER_KINDS
 from workbench.config.layers import USER_CONFIG_FILE
 from workbench.config.provider_edit import ProviderDraft, ProviderRefused
-from workbench.config.types import Config, LoadedConfig
+from workbench.config.types import Config, LoadedConfig, ProviderSettings
 from workbench.domain.machines import TERMINAL_SESSION_STATES
 from workbench.domain.rows import Session
 from workbench.host.host_locks import live_host, refuse_inside_agents
@@ -72,6 +72,8 @@ def execute_add(options: Namespace, console: Console) -> int:
         notes = list(_notes_after_add(home, journal, workspace, loaded, draft))
     for note in notes:
         console.note(note)
+    for problem in loaded.problems:
+        console.note(str(problem))
     facts: JsonFields = {
         "name": draft.name, **draft.members, "file": str(home.path / USER_CONFIG_FILE),
         "is_default": options.default, "test": report_json(report) if report else None, "notes": list(notes),
@@ -90,7 +92,7 @@ def _tested(
         raise UsageError("no provider was added", error.why, error.remedy or "see --help") from None
     known = loaded.config.providers.get(draft.name)
     if known is not None and known.origin.layer == "user" and not options.replace:
-        _require_same(draft, provider_rows(loaded, None))
+        _require_same(draft, known)
     if options.no_test:
         return None
     report = probe(config, draft.name, draft.model, console)
@@ -102,12 +104,11 @@ def _tested(
     return report
 
 
-def _require_same(draft: ProviderDraft, rows: Iterable[ProviderRow]) -> None:
+def _require_same(draft: ProviderDraft, known: ProviderSettings) -> None:
     """Refuse before anything is asked where another provider has the name."""
-    row = next(row for row in rows if row.name == draft.name)
-    key = draft.key_env or draft.key_command or ""
     address = draft.base_url or PROVIDER_KINDS[draft.kind].default_base_url
-    if (row.kind, row.base_url, row.key_name) != (draft.kind, address, key):
+    wanted = (draft.kind, address, draft.model, draft.key_env, draft.key_command)
+    if (known.kind, known.base_url, known.model, known.key_env, known.key_command) != wanted:
         why = f"there is a provider {draft.name} already, with other settings"
         raise Refusal("no provider was added", why, "choose another name, or add --replace")
 
@@ -120,10 +121,17 @@ def _notes_after_add(
         yield f"{draft.name} is set elsewhere too, and that counts here: workbench providers list."
     if draft.key_env and not os.environ.get(draft.key_env, "").strip():
         yield f"{draft.key_env} is not set in this shell."
-    host = live_host(home, journal, workspace)
+    yield from background_notes(home, journal, workspace, loaded, draft.name)
+
+
+def background_notes(
+    home: Home, journal: Journal, workspace: str, loaded: LoadedConfig, name: str
+) -> Iterator[str]:
+    """Say that the background process of a folder lacks the key of a provider which this shell has."""
+    provider, host = loaded.config.providers.get(name), live_host(home, journal, workspace)
     missing = missing_key_variables(host, loaded.config, os.environ) if host else ()
-    if draft.key_env is not None and draft.key_env in missing:
-        yield f"{missing_keys_sentence([draft.key_env])} workbench host restart starts one that has it."
+    if provider is not None and provider.key_env is not None and provider.key_env in missing:
+        yield f"{missing_keys_sentence([provider.key_env])} workbench host restart starts one that has it."
 
 
 LIST_EXAMPLE = """workbench providers list
@@ -147,6 +155,8 @@ def execute_list(options: Namespace, console: Console) -> int:
         loaded = load_workspace_config(home, journal, workspace)
         rows = provider_rows(loaded, live_host(home, journal, workspace))
     register_secrets(loaded.config)
+    if not options.offline and (count := sum(row.has_server for row in rows)):
+        console.note(f"Asking {count} {'server' if count == 1 else 'servers'} for models, up to 5 s.")
     offered = AvailableModels(models=()) if options.offline else available_models(loaded.config, None)
     found = without_known(find_keys(), loaded.config) if options.offline else find_models(loaded.config)
     for problem in loaded.problems:
@@ -233,7 +243,9 @@ def configure_test(parser: ArgumentParser) -> None:
 def execute_test(options: Namespace, console: Console) -> int:
     """Test it; 1 where agents cannot work with it."""
     with open_journal() as (home, journal):
-        loaded = load_workspace_config(home, journal, workspace_path(options.directory))
+        workspace = workspace_path(options.directory)
+        loaded = load_workspace_config(home, journal, workspace)
+        notes = list(background_notes(home, journal, workspace, loaded, options.name))
     if options.name not in loaded.config.providers:
         known = ", ".join(loaded.config.providers) or "none"
         why = f"there is no provider “{one_line(options.name, 40)}”"
@@ -243,8 +255,8 @@ def execute_test(options: Namespace, console: Console) -> int:
         console.json(report_json(report))
     elif report.is_well:
         console.say(_well_line(report))
-    for problem in () if options.json else report.problems:
-        console.note(problem)
+    for words in (*notes, *(() if options.json else report.problems)):
+        console.note(words)
     return EXIT_OK if report.is_well else EXIT_FAILED
 
 

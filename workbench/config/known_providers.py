@@ -82,9 +82,5 @@ KEY_VARIABLES: Final = (
     KeyVariable(
         variable="CEREBRAS_API_KEY", name="cerebras", label="Cerebras", base_url="https://api.cerebras.ai/v1",
     ),
-    KeyVariable(
-        variable="HF_TOKEN", name="huggingface", label="Hugging Face",
-        base_url="https://router.huggingface.co/v1",
-    ),
 )  # fmt: skip
-"""In the order in which they are offered. Anthropic's is its documented OpenAI compatibility."""
+"""In the order in which they are offered; Anthropic's is its documented OpenAI compatibility."""

@@ -139,8 +139,11 @@ def open_driver_context(
     """Make the context of a workspace, given by its real path; ConfigUnusable where a file cannot be used."""
     settings = WorkspaceSettings(home, workspace, options or {})
     config = settings.loaded(trusted=True).config
-    register_secrets(config)
-    environment = agent_environment(os.environ, workspace, key_variables(config))
+    withheld: tuple[str, ...] = ()
+    if config.providers:
+        register_secrets(config)
+        withheld = key_variables(config)
+    environment = agent_environment(os.environ, workspace, withheld)
     context = DriverContext(
         home=home, journal=journal, clock=journal.clock, workspace=workspace, root=Root(workspace),
         settings=settings, tools=tools or tool_registry(), provider=provider,

@@ -380,7 +380,7 @@ def _selected_provider(config: Config, wish: ModelPreference) -> str:
         raise NoModelSelected(
             "Several providers are set up.", f"Name one with --provider: {', '.join(usable)}.", is_misuse=True
         )
-    remedy = "Name an address with --base-url URL, or set up a provider in config.json (README, Models)."
+    remedy = "Name an address with --base-url URL, or add a provider: workbench providers list."
     raise NoModelSelected("No provider is named.", remedy, is_misuse=True)
 
 
@@ -488,7 +488,7 @@ def model_named(
     providers = _providers_to_ask(config, session)
     if not providers:
         why = "No provider that can be asked is set up."
-        raise SessionRefused(_MODEL_UNCHANGED, why, "Set one up in config.json (README, Models).")
+        raise SessionRefused(_MODEL_UNCHANGED, why, "workbench providers list shows what can be added.")
     head, _, rest = wanted.partition("/")
     if rest and head in providers:
         return _checked_model(config, session, head, rest, listing)

@@ -34,7 +34,7 @@ def provider_check(shell, *words):
 
 def test_without_a_provider_it_says_where_to_read_how(shell):
     code, found = provider_check(shell)
-    assert (code, found["fact"]) == (0, "none is set up; README (Models) says how")
+    assert (code, found["fact"]) == (0, "none is set up; workbench providers list shows what can be added")
 
 
 def test_models_are_listed_with_their_context_and_nothing_is_asked_of_them(shell, serving):

@@ -168,7 +168,7 @@ def test_what_lists_no_models_is_not_found(answer):
 def test_a_redirect_is_not_followed():
     with serving(answering(http(MODELS))) as other:
         target = f"http://127.0.0.1:{other.port}/v1/models"
-        moved = http(b"", "302 Found", Location=target)
+        moved = http(MODELS, "302 Found", Location=target)
         assert found_at(answering(moved))[0] == ()
         assert other.requests == []
 
@@ -184,6 +184,19 @@ def test_nothing_holds_the_search_for_more_than_a_second(answer):
         took = time.monotonic() - started
     assert [one.base_url for one in found] == [f"http://127.0.0.1:{good.port}/v1"]
     assert took < 3 * model_discovery.DISCOVERY_SECONDS, "side by side, not one after the other"
+
+
+def test_an_answer_without_an_end_is_cut(monkeypatch):
+    monkeypatch.setattr(model_discovery, "DISCOVERY_SECONDS", 30.0)
+
+    def endless(connection):
+        connection.sendall(b"HTTP/1.1 200 OK\r\n\r\n")
+        while True:
+            connection.sendall(b" " * 65_536)
+
+    started = time.monotonic()
+    assert found_at(endless)[0] == ()
+    assert time.monotonic() - started < 20, "by its bytes, long before its time"
 
 
 def test_only_this_machine_is_asked(monkeypatch):
