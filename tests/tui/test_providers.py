@@ -10,6 +10,7 @@ from textual.widgets import Input
 from tests.support.sizes import rarely
 from tests.support.stage import Stage, exchange, recording, text
 from tests.tui.screens import FILES, play, staged
+from workbench.config.types import UiSettings
 from workbench.effects.runtime import ManualClock
 from workbench.tui.backend import BackendError
 from workbench.views.providers import FoundModel, OfferedModel, ProviderReport, ProviderRow
@@ -130,6 +131,18 @@ def test_one_key_adds_what_was_found_and_the_notice_says_where_and_how_to_undo(f
         assert "no model yet" in shown.text and "m   llama.cpp" in shown.text
 
     show(fresh, body, service, size=size)
+
+
+def test_that_the_file_changed_is_not_said_over_what_this_screen_wrote(fresh):
+    async def body(shown):
+        await shown.press("m")
+        shown.app.configure(UiSettings(), "Configuration: providers changed.")
+        assert "Added llama-cpp" in shown.said
+        shown.hand.waits(6)
+        shown.app.configure(UiSettings(), "Configuration: providers changed.")
+        assert shown.said == "Configuration: providers changed."
+
+    show(fresh, body)
 
 
 def test_the_page_says_while_it_looks_and_what_to_do_when_nothing_was_found(fresh):

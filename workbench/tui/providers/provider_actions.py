@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from workbench.views.provider_form import ProviderFields
     from workbench.views.providers import FoundModel
 
+_OWN_CHANGE_SECONDS: Final = 5.0
+"""How long a change of the file that is noticed is taken for the one that was written here."""
 HOW_TO_UNDO: Final = "/provider undo removes it again."
 
 
@@ -25,6 +27,12 @@ class ProviderActions:
         """Whether a change is being written."""
         self.said = ""
         """What the last change was, as it was said."""
+        self._changed_at = float("-inf")
+
+    @property
+    def has_just_changed(self) -> bool:
+        """Return whether this screen changed the configuration a moment ago, and said so."""
+        return self._context.app.monotonic() - self._changed_at < _OWN_CHANGE_SECONDS
 
     # --- what was found -------------------------------------------------------------------------
 
@@ -79,7 +87,7 @@ class ProviderActions:
         def done(text: str) -> None:
             self.fields = None
             can_undo = self._backend.can_undo()
-            self._context.status.added = f"{fields.name} added, {HOW_TO_UNDO}" if can_undo else ""
+            self._context.status.added = f"{fields.name} added; /provider undo" if can_undo else ""
             self._say(f"{text} {HOW_TO_UNDO}" if can_undo else text)
 
         self._change(lambda: self._backend.save(fields), done, then)
@@ -132,7 +140,7 @@ class ProviderActions:
     def _changed(self, has_model: bool, done: Callable[[], None], then: Callable[[str], None] | None) -> None:
         context = self._context
         self.is_busy, had_model = False, context.status.has_model
-        context.status.has_model = has_model
+        context.status.has_model, self._changed_at = has_model, context.app.monotonic()
         done()
         if then is not None:
             then("")
