@@ -10,6 +10,7 @@ from tests.tui.backend import backend
 from tests.tui.screens import work_done
 from workbench.tui.backend import BackendError
 from workbench.tui.conversation.completion import (
+    ADD_PROVIDER,
     CompletionSources,
     PromptHistory,
     best_file_matches,
@@ -477,7 +478,8 @@ def test_models_are_offered_asked_for_once_and_the_one_under_the_cursor_is_taken
         await settle(app, pilot)
         # A command that wants a word is not sent without one: what there is is shown.
         assert (composer.text, app.said(CommandTyped)) == ("/model ", [])
-        assert [name for name, _ in composer.offers.offer.candidates] == [name for name, _ in MODELS]
+        offered = [name for name, _ in composer.offers.offer.candidates]
+        assert offered == [*(name for name, _ in MODELS), ADD_PROVIDER]
         await pilot.press(*"gpt")
         assert [name for name, _ in composer.offers.offer.candidates] == ["gpt-oss", "gpt-oss-120b"]
         await pilot.press("down", "enter")

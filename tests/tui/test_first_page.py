@@ -11,6 +11,7 @@ from tests.tui.screens import FILES, play
 from workbench.domain.events import SessionStatusChanged
 from workbench.effects.runtime import ManualClock
 from workbench.host import workspace_trust
+from workbench.tui.backend import EXIT_FOR_DEMO
 from workbench.tui.main.first_page import DEMO_DONE
 
 HELLO = recording(exchange(text("Hello."), {"usage": {"input_tokens": 10, "output_tokens": 2}}))
@@ -33,8 +34,10 @@ def test_the_first_page_has_the_body_and_the_footer_names_its_keys(fresh, size):
         last = shown.text.splitlines()[-1]
         assert "d demo" in last and "p set up a model" in last
         await shown.press("p")
-        assert "A model is named in one file" in shown.text
-        await shown.press("escape")
+        assert "Models and providers" in shown.text and "add a provider" in shown.text
+        await shown.press("f")
+        assert "Models are named in one file" in shown.text
+        await shown.press("escape", "escape")
         assert "You decide." in shown.text
 
     play(fresh, body, size=size, has_model=lambda: False)
@@ -45,13 +48,30 @@ def test_its_other_keys_lead_where_they_say(fresh):
         assert ".workbench.json not trusted yet, 2 asks" in shown.text
         await shown.press("2")
         assert shown.approvals.has_pane_focus and "ctrl+t trust" in shown.text.splitlines()[-1]
-        assert "d   try the demo" not in shown.text and "1 leads to" in shown.text
+        assert "d   try the demo" in shown.text and "not trusted yet" not in shown.text
         await shown.press("1")
         assert "2 Approvals" not in shown.text and "d   try the demo" in shown.text
         await shown.press("5")
         assert shown.main.place == 5
 
     play(fresh, body, has_model=lambda: False)
+
+
+@pytest.mark.parametrize("place", ["0", "2", "3", "4"])
+def test_the_demo_begins_from_wherever_the_cursor_is(fresh, place):
+    async def body(shown):
+        await shown.press(place, "d")
+        assert shown.app.return_value == EXIT_FOR_DEMO
+
+    play(fresh, body, has_model=lambda: False)
+
+
+def test_what_is_typed_on_the_page_begins_no_demo(fresh):
+    async def body(shown):
+        await shown.press("d")
+        assert (shown.main.composer.text, shown.app.return_value) == ("d", None)
+
+    play(fresh, body, goes_to_queue=False)
 
 
 def test_the_first_session_takes_the_place_of_the_page(fresh):

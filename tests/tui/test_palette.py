@@ -136,7 +136,8 @@ def test_what_only_the_composer_had_is_found_by_its_words_and_by_its_name(tmp_pa
 @pytest.mark.parametrize(
     ("words", "first"),
     [
-        ("help", "All keys and signs"), ("quit", "Leave; agents go on"), ("settings", "Models and settings: where they are set"),
+        ("help", "All keys and signs"), ("quit", "Leave; agents go on"), ("settings", "Settings: where models and all else are set"),
+        ("provider", "Models and providers: choose one, see keys"), ("add a provider", "Add a provider"),
         ("accept", "Approve what is taken"), ("cost", "Statistics"), ("theme", "Theme: workbench-dark"),
     ],
 )  # fmt: skip

@@ -22,7 +22,8 @@ NOT_AT_START = {
     # What nobody asked for yet, and what begins when the start is over.
     "workbench.cli.local_backend_parts", "workbench.journal.write_queue", "workbench.journal.transaction", "workbench.journal.decisions",
     "workbench.journal.imports", "workbench.host.workspace_config", "workbench.tui.tools.call_detail", "workbench.views.detail_pages", "workbench.tui.main.overlays", "workbench.tui.approvals.batch_dialog", "workbench.tui.rules.rule_dialog", "workbench.tui.rules.rules_screen",
-    "workbench.tui.rules.rule_keys", "workbench.tui.replay.replay_keys",
+    "workbench.tui.rules.rule_keys", "workbench.tui.replay.replay_keys", "workbench.tui.providers",
+    "workbench.views.provider_form",
 }  # fmt: skip
 
 SCRIPT = """

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.tui.screens import play, staged
+from workbench.tui.backend import RestartLater
 
 
 @pytest.fixture
@@ -52,6 +53,48 @@ def test_the_host_is_restarted_by_a_command(stage):
         await shown.settle()
         assert asked == [True]
         assert "Another host works here now." in [one.text for one in shown.main.notifications.kept]
+
+    play(stage, body, restart_host=restart)
+
+
+def test_a_restart_waits_until_nothing_executes(stage, monkeypatch):
+    monkeypatch.setattr("workbench.tui.main.tasks._RESTART_AGAIN_SECONDS", 0.01)
+    busy, asked = [True], []
+
+    def restart():
+        asked.append(True)
+        if busy:
+            raise RestartLater("make all")
+        return "Another host works here now."
+
+    async def until(shown, words):
+        for _ in range(200):
+            await shown.pilot.pause(0.01)
+            if any(words in one.text for one in shown.main.notifications.kept):
+                return
+        raise AssertionError(words)
+
+    async def body(shown):
+        await shown.press("i", *"/restart")
+        await shown.pilot.press("enter")
+        await until(shown, "make all is running: restarting after that")
+        busy.clear()
+        await until(shown, "Another host works here now.")
+        assert sum("is running" in one.text for one in shown.main.notifications.kept) == 1
+
+    play(stage, body, restart_host=restart)
+
+
+def test_a_restart_that_waits_is_taken_back_by_the_same_command(stage, monkeypatch):
+    monkeypatch.setattr("workbench.tui.main.tasks._RESTART_AGAIN_SECONDS", 3_600)
+
+    def restart():
+        raise RestartLater("make all")
+
+    async def body(shown):
+        await shown.press("i", *"/restart", "enter")
+        await shown.press(*"/restart", "enter")
+        assert shown.said == "The background process is not restarted."
 
     play(stage, body, restart_host=restart)
 

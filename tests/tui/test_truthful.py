@@ -68,9 +68,9 @@ def test_how_a_model_is_set_up_is_a_page_and_a_model_that_comes_is_noticed(tmp_p
     has = [False]
 
     async def body(shown):
-        await shown.press("escape", "1", "p")
+        await shown.press("escape", "1", "p", "f")
         assert "/x/config.json" in shown.text
-        await shown.press("escape")
+        await shown.press("escape", "escape")
         assert "p   set up a model" in shown.text and "Write below" not in shown.text
         has[0] = True
         shown.app.main.tasks.read_asks()

@@ -27,10 +27,11 @@ from workbench.host.host_locks import workspace_hash
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.text.safe import safe_text
-from workbench.tui.backend import Backend, BackendError, ExportRequest, ForkRequest
+from workbench.tui.backend import Backend, BackendError, ExportRequest, ForkRequest, RestartLater
 
 if TYPE_CHECKING:
     from workbench.cli.local_backend_parts import LocalModels, LocalRules, LocalRuns
+    from workbench.cli.local_backend_providers import LocalProviders
     from workbench.cli.local_backend_sessions import LocalLibrary
     from workbench.config.types import Config
     from workbench.host.model_selection import SelectedModel
@@ -91,6 +92,12 @@ class LocalBackend(Backend):
         from workbench.cli.local_backend_parts import LocalModels
 
         return LocalModels(self._home, self._journal, self._workspace, self._actor, self._next_session)
+
+    @cached_property
+    def providers(self) -> "LocalProviders":
+        from workbench.cli.local_backend_providers import LocalProviders
+
+        return LocalProviders(self._home, self._journal, self._workspace)
 
     def submit_prompt(self, session_id: str, text: str) -> None:
         session_requests().submit_prompt(self._journal, session_id, text, self._actor)
@@ -206,8 +213,7 @@ class LocalBackend(Backend):
 
         status = host_status(self._home, self._journal, self._workspace, ())
         if status.executing and status.state == "running":
-            why = f"{status.executing} is running"
-            raise BackendError(f"Not restarted: {why}. Do it again when that has ended.")
+            raise RestartLater(status.executing)
         stop_host(self._home, self._workspace)
         if why := self.ensure_host(self._workspace):
             raise BackendError(why)

@@ -94,7 +94,9 @@ class _WelcomePage:
         name, said, keys = self._name(), [self._tagline()], self._keys()
         example = self._example() if self._width >= _EXAMPLE_FROM else []
         end = [*blank, *self._here()] if self._facts.here else []
-        spaced = [row for key in keys for row in (key, *blank)][:-1]
+        above = len(self._before())
+        spaced = [*keys[:above], *(row for key in keys[above:] for row in (*blank, key))]
+        spaced = spaced if above else spaced[1:]
         forms = [
             [*name, *blank, *said, *blank, *example, *blank, *blank, *spaced, *blank, *end],
             [*name, *blank, *said, *blank, *example, *blank, *keys, *end],
@@ -137,10 +139,14 @@ class _WelcomePage:
         whole = head + styled(f" {rest}", ink.of("muted"))
         return self._strip(whole if whole.cell_length <= self._width else head)
 
+    def _before(self) -> list[Content]:
+        """Return what stands over the keys, as many rows as it takes."""
+        words = self._glyphs.line(self._facts.before)
+        return wrap_plain_text(words, self._width) if words else []
+
     def _keys(self) -> list[Strip]:
         facts, ink, line = self._facts, self._ink, self._glyphs.line
-        before = wrap_plain_text(line(facts.before), self._width) if facts.before else []
-        rows = [row.stylize(ink.of("muted")) for row in before]
+        rows = [row.stylize(ink.of("muted")) for row in self._before()]
         rows += [self._key(key) for key in facts.keys]
         rows += [styled(line(words), ink.of("muted")) for words in facts.lines]
         return [self._strip(row) for row in rows]

@@ -393,7 +393,8 @@ class WorkbenchApp(App[int], inherit_bindings=False):
             screen.conversation.set_compact(is_compact=ui.density == "compact")
             screen.presenter.everything()
         for sentence in wrong or [words]:
-            if sentence:
+            # What this screen changed itself it has said itself, with more words.
+            if sentence and (wrong or not self.main.context.providers.has_just_changed):
                 self.main.say(sentence, is_error=bool(wrong))
 
     def _after_first_frame(self) -> None:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from workbench.domain.values import ToolDescriptor
     from workbench.policy.shell.command_paths import CommandBoundary
     from workbench.views.pipeline import LaunchPlan, LaunchRequest, PipelineChoice
+    from workbench.views.provider_form import ProviderFields
+    from workbench.views.providers import FoundModel, ProviderReport, ProviderRow
     from workbench.views.trust_question import QuestionCounts
 
 EXIT_FOR_DEMO: Final = 10
@@ -27,11 +29,21 @@ EXIT_FOR_DEMO: Final = 10
 _NOTHING_SENT: Final = "Nothing was sent. This screen only shows."
 _NOTHING_DONE: Final = "Nothing was done. This screen only shows."
 _NO_RULE: Final = "No rule was changed. This screen only shows."
+_NO_PROVIDER: Final = "No provider was changed. This screen only shows."
 _NO_RUN: Final = "No run was begun. This screen only shows."
 
 
 class BackendError(Exception):
     """A service could not do what was asked; its text says what, why and what to do."""
+
+
+class RestartLater(BackendError):
+    """The background process is doing something that a restart would cut off."""
+
+    def __init__(self, doing: str) -> None:
+        """Refuse a restart because of what is being done, a few words."""
+        super().__init__(f"Not restarted: {doing} is running. Do it again when that has ended.")
+        self.doing = doing
 
 
 class ForkRequest(Struct, frozen=True, kw_only=True):
@@ -191,6 +203,78 @@ class ModelBackend:
         raise BackendError(_NOTHING_DONE)
 
 
+class Trial:
+    """A trial of a provider while it goes on: told its progress in its thread, cancelled from another one."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        """Begin; `say` is told what is being done, as a sentence each."""
+        self._say = say
+        self._stop: Callable[[], object] | None = None
+        self.is_cancelled = False
+
+    def progress(self, text: str, stop: Callable[[], object]) -> None:
+        """Take what is being done now, and what ends it from any thread."""
+        self._stop = stop
+        if self.is_cancelled:
+            stop()
+        else:
+            self._say(text)
+
+    def cancel(self) -> None:
+        """End the trial; nobody waits for what comes of it."""
+        self.is_cancelled = True
+        if self._stop is not None:
+            self._stop()
+
+
+class ProviderBackend:
+    """Providers of the user's configuration. Called in threads, but for `kinds`, `names` and `is_set`."""
+
+    def kinds(self) -> Mapping[str, str]:
+        """Return the kinds of provider that can be added, with the address each usually has."""
+        return {}
+
+    def names(self) -> Sequence[str]:
+        """Return the providers that are set up, by name."""
+        return ()
+
+    def is_set(self, variable: str) -> bool:
+        """Return whether an environment variable holds something."""
+        return False
+
+    def search(self) -> "Sequence[FoundModel]":
+        """Look for models on this machine and keys in the environment; takes at most a second."""
+        return ()
+
+    def rows(self) -> "Sequence[ProviderRow]":
+        """Return the providers that are set up."""
+        return ()
+
+    def offered_models(self, fields: "ProviderFields") -> Sequence[str]:
+        """Ask the server of a form which models it has. May take seconds."""
+        raise BackendError(_NO_PROVIDER)
+
+    def try_provider(self, fields: "ProviderFields", trial: "Trial") -> "ProviderReport":
+        """List the models of a form's server and make a small request with a tool. May take minutes."""
+        raise BackendError(_NO_PROVIDER)
+
+    def save(self, fields: "ProviderFields") -> str:
+        """Add a provider to the configuration; return what was written where."""
+        raise BackendError(_NO_PROVIDER)
+
+    def make_default(self, name: str) -> str:
+        """Let new sessions use a provider; return what was written where."""
+        raise BackendError(_NO_PROVIDER)
+
+    def can_undo(self) -> bool:
+        """Return whether there is a change of this screen that can be undone."""
+        return False
+
+    def undo(self) -> str:
+        """Undo the last of these changes to the configuration; return what to say."""
+        raise BackendError("Nothing was added here, so there is nothing to undo.")
+
+
 class Backend:
     """What a screen asks of the rest of the program; as it is here, it belongs to a screen that only shows.
 
@@ -220,6 +304,11 @@ class Backend:
     def models(self) -> ModelBackend:
         """Return what knows models and changes settings of a session."""
         return ModelBackend()
+
+    @cached_property
+    def providers(self) -> ProviderBackend:
+        """Return what finds, adds and removes providers."""
+        return ProviderBackend()
 
     # --- the agent of a session -------------------------------------------------------------------
 

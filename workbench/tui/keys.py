@@ -34,6 +34,12 @@ def _library() -> Iterator[Rows]:
     yield from (LIBRARY, FIND, STATISTICS)
 
 
+def _providers() -> Iterator[Rows]:
+    from workbench.tui.providers.provider_keys import PROVIDER, PROVIDERS
+
+    yield from (PROVIDERS, PROVIDER)
+
+
 _AT_START: Final[Mapping[str, Rows]] = {
     rows[0].scope: rows
     for rows in (
@@ -43,6 +49,7 @@ _AT_START: Final[Mapping[str, Rows]] = {
 }  # fmt: skip
 _LATER: Final[Mapping[str, Callable[[], Iterator[Rows]]]] = {
     "always": _rules, "rules": _rules, "replay": _replay, "beside": _replay,
+    "providers": _providers, "provider": _providers,
     "library": _library, "find": _library, "statistics": _library,
 }  # fmt: skip
 
@@ -99,5 +106,7 @@ CHAINS: Final = (
     ("rules",),
     ("launch",),
     ("compare",),
+    ("providers",),
+    ("provider",),
 )
 """In each of these a key has one meaning, but for overrides that are declared."""

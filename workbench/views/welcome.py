@@ -9,11 +9,38 @@ from msgspec.structs import replace
 from workbench.domain.rows import Action
 from workbench.domain.values import Json
 from workbench.text.safe import one_line
+from workbench.views.providers import FoundModel
 from workbench.views.status_icons import StatusName
 
 _MAX_NAME_CELLS: Final = 60
-WAY_TO_PAGE: Final = "1 leads to the keys of this page."
+_MAX_ADDED_CELLS: Final = 120
+KEY_OF_FOUND: Final = ("m", "s", "t", "v", "w")
+"""Keys of the page that take what was found, in its order."""
+NOTHING_FOUND: Final = "No model answers here, and no key is set."
+WHEN_NOTHING_FOUND: Final = (
+    "Start Ollama, llama.cpp or LM Studio, or set OPENAI_API_KEY before workbench;"
+    " r looks again, p adds any other."
+)
+LOOKING: Final = "looking for models …"
+FOUND: Final = "Found; its key adds it to config.json and uses it:"
+_MAX_FOUND_TINY: Final = 2
+"""Found models that are listed where there is room for little else."""
 MORE_ROOM: Final = "60×18 or more shows the rest"
+
+
+class ModelSearch(Struct, frozen=True, kw_only=True):
+    """What a look around this machine has found."""
+
+    is_over: bool = False
+    """Whether the look has ended."""
+    found: tuple[FoundModel, ...] = ()
+    why_not: str = ""
+    """Why nothing could be looked for."""
+
+
+def found_text(found: FoundModel) -> str:
+    """Return what was found as one line: where, and which model."""
+    return one_line(", ".join(part for part in (found.source, found.model) if part), _MAX_ADDED_CELLS)
 
 
 class WelcomeKey(Struct, frozen=True, kw_only=True):
@@ -36,12 +63,9 @@ class WelcomeFacts(Struct, frozen=True, kw_only=True):
     """Said instead of the keys."""
     here: tuple[tuple[StatusName, str], ...] = ()
 
-    def without_keys(self) -> "WelcomeFacts":
-        """Return the page beside what has the focus, where its keys would do nothing."""
-        known = tuple(
-            fact for fact in self.here if fact[0] != "waiting"
-        )  # the question itself stands beside it
-        return replace(self, keys=(), before="", lines=(WAY_TO_PAGE,), here=known) if self.keys else self
+    def beside_question(self) -> "WelcomeFacts":
+        """Return the page beside the queue, where the question itself stands."""
+        return replace(self, here=tuple(fact for fact in self.here if fact[0] != "waiting"))
 
 
 _DEMO: Final = WelcomeKey(
@@ -52,7 +76,9 @@ _DEMO: Final = WelcomeKey(
 _NO_MODEL: Final = WelcomeKey(
     key="p", words="set up a model", more="llama.cpp, Ollama, any server with OpenAI's API"
 )
-_OTHER_MODELS: Final = WelcomeKey(key="p", words="set up models", more="how the file is written")
+_OTHER_MODELS: Final = WelcomeKey(
+    key="p", words="set up models", more="add one, choose one, see what was found"
+)
 WRITE_FIRST: Final = "Write below what you want done; enter sends it.  Or esc, and then:"
 
 
@@ -65,6 +91,8 @@ def welcome_facts(
     pipelines: int | None,
     trust: Action | None,
     is_tiny: bool = False,
+    search: ModelSearch | None = None,
+    added: str = "",
 ) -> WelcomeFacts:
     """Return the page of a folder.
 
@@ -76,12 +104,14 @@ def welcome_facts(
         pipelines: of the folder; None while nobody has looked.
         trust: the trust question, while it waits.
         is_tiny: whether places other than this page have no room.
+        search: what a look around this machine has found; None where a model is set up.
+        added: what this screen added to the configuration, and how that is undone.
     """
-    found = f"{elsewhere:,} of other folders; " if elsewhere else ""
+    others = f"{elsewhere:,} of other folders; " if elsewhere else ""
     sessions = WelcomeKey(
         key="5",
         words="bring sessions in",
-        more=f"{found}I imports from other programs",
+        more=f"{others}I imports from other programs",
     )
     model = _OTHER_MODELS if has_model else _NO_MODEL
     here: list[tuple[StatusName, str]] = []
@@ -89,14 +119,39 @@ def welcome_facts(
         here.append(("ok", f"git, {one_line(branch, _MAX_NAME_CELLS)}"))
     if pipelines:
         here.append(("ok", f"{pipelines} pipeline{'s' if pipelines > 1 else ''}"))
+    if added:
+        here.append(("ok", one_line(added, _MAX_ADDED_CELLS)))
     here += _trust_words(trust)
+    found = _found_keys(search)
+    is_looking = search is not None and not search.is_over
+    if is_tiny:
+        small = (*found[:_MAX_FOUND_TINY], model, _DEMO) if found else (_DEMO, model)
+        return WelcomeFacts(version=version, keys=small, lines=(LOOKING if is_looking else MORE_ROOM,))
     return WelcomeFacts(
         version=version,
-        keys=(_DEMO, model) if is_tiny else (_DEMO, model, sessions),
-        before=WRITE_FIRST if has_model and not is_tiny else "",
-        lines=(MORE_ROOM,) if is_tiny else (),
-        here=() if is_tiny else tuple(here),
+        keys=(*found, model, _DEMO, sessions) if found else (_DEMO, model, sessions),
+        before=WRITE_FIRST if has_model else _search_words(search),
+        here=tuple(here),
     )
+
+
+def _found_keys(search: ModelSearch | None) -> tuple[WelcomeKey, ...]:
+    found = search.found if search is not None else ()
+    return tuple(
+        WelcomeKey(key=key, words=found_text(model), more="use it" if model.model else "choose a model")
+        for key, model in zip(KEY_OF_FOUND, found, strict=False)
+    )
+
+
+def _search_words(search: ModelSearch | None) -> str:
+    """Return what stands over the keys of a page without a model."""
+    if search is None:
+        return ""
+    if not search.is_over:
+        return LOOKING
+    if search.found:
+        return FOUND
+    return f"{search.why_not or NOTHING_FOUND} {WHEN_NOTHING_FOUND}"
 
 
 def _trust_words(trust: Action | None) -> Iterator[tuple[StatusName, str]]:

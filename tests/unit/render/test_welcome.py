@@ -6,7 +6,8 @@ from tests.unit.views.making import action
 from workbench.render.theme import ASCII_GLYPHS, UNICODE_GLYPHS, own_theme_ink
 from workbench.render.welcome import welcome_rows
 from workbench.text.width import cell_width
-from workbench.views.welcome import WelcomeFacts, welcome_facts
+from workbench.views.providers import FoundModel
+from workbench.views.welcome import ModelSearch, WelcomeFacts, welcome_facts
 
 INK = own_theme_ink("workbench-dark")
 TRUST = action(kind="trust", subject={"files": [".workbench.json", "workbench.yaml"]})
@@ -57,3 +58,24 @@ def test_with_a_model_what_is_typed_comes_first_and_a_page_of_its_own_has_no_key
 def test_where_nothing_else_has_room_no_key_leads_nowhere():
     shown = lines(facts(is_tiny=True), 46, 7)
     assert "60×18 or more" in shown and "5   bring" not in shown and "2 asks" not in shown
+
+
+FOUND = FoundModel(
+    provider="llama-cpp", kind="openai-compatible", base_url="http://127.0.0.1:8080/v1", model="qwen3-8b",
+    source="llama.cpp at 127.0.0.1:8080, 1 model",
+)  # fmt: skip
+
+
+def test_the_page_without_a_model_says_that_it_looks_what_was_found_and_what_to_do_where_nothing_was():
+    def shown(search, **more):
+        return " ".join(lines(facts(trust=None, search=search, **more), 100, 36).split())
+
+    assert "looking for models" in shown(ModelSearch())
+    found = shown(ModelSearch(is_over=True, found=(FOUND,)))
+    assert "m llama.cpp at 127.0.0.1:8080, 1 model, qwen3-8b use it" in found and "looking" not in found
+    nothing = shown(ModelSearch(is_over=True))
+    assert "No model answers here" in nothing and "r looks again" in nothing
+    assert "config.json:3 is not JSON." in shown(
+        ModelSearch(is_over=True, why_not="config.json:3 is not JSON.")
+    )
+    assert "/provider undo" in shown(None, added="local added, /provider undo removes it again.")

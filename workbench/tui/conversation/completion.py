@@ -19,11 +19,14 @@ SLASH_COMMANDS: Final = (
     ("/mode", "what it asks about"),
     ("/model", "another model from here on"),
     ("/new", "another session"),
+    ("/provider", "models and keys; add one"),
     ("/quit", "leave; agents go on"),
     ("/restart", "end the host, start another"),
     ("/stop", "stop the agent"),
 )
 """Command and what it does; the screen carries them out."""
+ADD_PROVIDER: Final = "add a provider…"
+"""The last of the models that `/model` offers."""
 COMMANDS_WITH_VALUE: Final = frozenset({"model", "mode"})
 """Commands that want a word, and offer those there are."""
 MODE_CHOICES: Final = (
@@ -104,9 +107,10 @@ def completions_of(word: TypedWord, known: CompletionSources) -> Completions:
             matching.sort(
                 key=lambda row: (not row[0].lower().startswith(wanted), len(row[0]) if wanted else 0)
             )
-            return Completions(
-                word=word, candidates=tuple(matching[:MAX_COMPLETIONS]), total=len(known.models)
-            )
+            # Not where a model is typed: enter would open a form instead of taking the words as they are.
+            add = ((ADD_PROVIDER, ""),) if ADD_PROVIDER.startswith(wanted) else ()
+            candidates = (*matching[: MAX_COMPLETIONS - len(add)], *add)
+            return Completions(word=word, candidates=candidates, total=len(known.models) + len(add))
         case "file":
             names = best_file_matches(known.files, word.query)
             return Completions(

@@ -247,8 +247,7 @@ class ConversationPane(Pane):
 
         def page(width: int) -> Sequence[Strip]:
             look = render_context.context_of(self)
-            has_keys = self.main.layout.is_alone or self.has_pane_focus
-            shown = facts if has_keys else facts.without_keys()
+            shown = facts if self.main.layout.is_alone else facts.beside_question()
             return draw(shown, width, self.view.size.height, look.ink, look.glyphs, look.painter)
 
         return page

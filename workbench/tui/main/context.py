@@ -1,6 +1,7 @@
 """What presenter, tasks, panes and dialogs of a main screen share, so that none of them knows the screen."""
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import Struct
@@ -25,11 +26,13 @@ if TYPE_CHECKING:
     from workbench.tui.main.sidebar import Sidebar
     from workbench.tui.main.tasks import MainTasks
     from workbench.tui.pipeline.pipeline_pane import PipelinePane
+    from workbench.tui.providers.provider_actions import ProviderActions
     from workbench.tui.state import ScreenState
     from workbench.tui.tools.tools_pane import ToolsPane
     from workbench.tui.widgets.pane_frame import Rule
     from workbench.views.conversation_blocks import Block
     from workbench.views.trust_question import QuestionCounts
+    from workbench.views.welcome import ModelSearch
 
 
 class WorkspaceStatus(Struct, kw_only=True):
@@ -50,6 +53,10 @@ class WorkspaceStatus(Struct, kw_only=True):
     """How often each answer to the trust question would have asked; None without a history."""
     elsewhere: int = 0
     """How many sessions other folders have."""
+    search: "ModelSearch | None" = None
+    """What a look around this machine has found; None where nobody looks: there is a model."""
+    added: str = ""
+    """The provider that this screen added, and how that is undone."""
 
 
 class SessionPanes(Struct, kw_only=True, eq=False):
@@ -94,6 +101,13 @@ class MainContext:
         self._screen = screen
         self.state, self.backend, self.decisions = state, backend, decisions
         self.widgets, self.status = widgets, status
+
+    @cached_property
+    def providers(self) -> "ProviderActions":
+        """Return what is done with providers."""
+        from workbench.tui.providers.provider_actions import ProviderActions
+
+        return ProviderActions(self)
 
     @property
     def app(self) -> "WorkbenchApp":

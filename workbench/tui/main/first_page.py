@@ -1,16 +1,19 @@
 """What leads somebody on who is new: the page of a folder without sessions, and the end of the demo."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from workbench import __version__
 from workbench.tui import keymap
 from workbench.tui.main.bars import FooterKey
+from workbench.tui.main.places import PANE_PLACES
 from workbench.views.welcome import WelcomeFacts, welcome_facts
 
 if TYPE_CHECKING:
     from textual.screen import Screen
 
     from workbench.tui.main.context import MainContext
+    from workbench.views.providers import FoundModel
 
 DEMO_DONE: Final = "The demo is done: p replays it, L starts its pipeline, 5 finds it."
 
@@ -55,6 +58,8 @@ class FirstPage:
             pipelines=status.pipelines_found,
             trust=next((action for action in self._state.pending if action.kind == "trust"), None),
             is_tiny=self._context.layout.is_smaller_than_panes,
+            search=None if status.has_model else status.search,
+            added=status.added,
         )
 
     def begin(self) -> None:
@@ -109,11 +114,34 @@ class FirstPage:
         """Return whether a key of the page, or of the end of the demo, counts now."""
         if key_id.startswith("demo."):
             return bool(self.ended_demo) and not self._context.places.is_away
-        return not self._state.sessions and self._context.widgets.conversation.has_pane_focus
+        pane = self._context.app.main.focused_pane
+        if self._state.sessions or pane is None or pane.PLACE not in PANE_PLACES:
+            return False  # a text field has the focus, or another place
+        match key_id.partition("-")[0]:
+            case "first.found":
+                return int(key_id[-1]) <= len(self._found)
+            case "first.look":
+                return not self._context.status.has_model
+            case _:
+                return True
+
+    @property
+    def _found(self) -> "Sequence[FoundModel]":
+        status = self._context.status
+        return () if status.has_model or status.search is None else status.search.found
+
+    def read(self) -> None:
+        """Read behind the first frame what the page says: sessions elsewhere, models of this machine."""
+        if self._state.sessions:
+            return
+        self._context.tasks.read_elsewhere()
+        if not self._context.status.has_model:
+            self._context.providers.look()
 
     def page_keys(self) -> list[FooterKey]:
         """Return the keys of the page; where there is room for nothing else only those that work there."""
-        labels = {key.id: key.label for key in keymap.keys_of_scopes(["first"])}
+        first = [key for key in keymap.keys_of_scopes(["first"]) if key.footer and self.takes(key.id)]
+        labels = {key.id: key.label for key in sorted(first, key=lambda key: key.footer)}
         if not self._context.layout.is_smaller_than_panes:
             labels["app.place-5"] = "bring sessions in"
             labels |= {"app.place-2": "trust this folder?"} if self._state.pending else {}

@@ -1,4 +1,4 @@
-"""Pages to read over the main screen: keys and signs, messages, the log after an error, model setup."""
+"""Pages to read over the main screen: keys and signs, messages, the log after an error."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
@@ -270,39 +270,6 @@ def _message_line(context: "MainContext", message: LoggedMessage) -> Content:
     time = Content.styled(f"{clock_time(message.at)}  ", colours.of("faint"))
     tone = colours.of("failed" if message.is_error else "foreground")
     return time + cells.safe_content(f"{sign}{message.text}", tone)
-
-
-_SETUP_TEXT = """\
-A model is named in one file, which you write. Any one of these three is enough:
-
-    {file}
-
-llama.cpp (llama-server --jinja -m model.gguf), or any server of yours that speaks OpenAI's chat completions
-
-    {{ "default_provider": "local", "providers": {{ "local": {{
-        "kind": "openai-compatible", "base_url": "http://127.0.0.1:8080/v1", "model": "NAME" }} }} }}
-
-Ollama
-
-    {{ "default_provider": "ollama", "providers": {{ "ollama": {{
-        "kind": "ollama", "base_url": "http://localhost:11434", "model": "qwen3-coder:30b" }} }} }}
-
-A hosted server; key_env names the variable that holds its key, the key itself is never stored
-
-    {{ "default_provider": "hosted", "providers": {{ "hosted": {{
-        "kind": "openai-compatible", "base_url": "https://HOST/v1", "model": "NAME",
-        "key_env": "MODELS_API_KEY" }} }} }}
-
-Then          ctrl+n, write what you want done, enter. A saved file counts within a minute.
-Try it        workbench doctor --provider local --probe
-Once only     workbench run -p TEXT --base-url http://127.0.0.1:8080/v1
-Without one   d on the first page is the demo, 5 imports sessions of other programs"""
-
-
-def open_setup(context: "MainContext") -> None:
-    """Show how a model is set up."""
-    text = _SETUP_TEXT.format(file=f"    {context.backend.config_file()}")
-    context.app.push_screen(PagerScreen("Set up a model", text.splitlines()))
 
 
 def open_log(context: "MainContext", error: "ErrorBlock") -> None:

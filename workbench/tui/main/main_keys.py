@@ -6,6 +6,7 @@ from workbench.tui.backend import EXIT_FOR_DEMO
 from workbench.tui.keymap import Key
 from workbench.tui.main.places import NO_SUCH_PLACE, PLACES, Place
 from workbench.tui.pane import FirstWaiting, JumpWanted
+from workbench.views.welcome import KEY_OF_FOUND
 
 if TYPE_CHECKING:
     from workbench.tui.main.overlays import PromptBar
@@ -26,10 +27,12 @@ def _open_help(screen: "MainScreen") -> None:
     open_help(screen)
 
 
-def _open_setup(screen: "MainScreen") -> None:
-    from workbench.tui.main.info_pages import open_setup
-
-    open_setup(screen.context)
+def _found_key(number: int) -> "Key[MainScreen]":
+    return Key(
+        id=f"first.found-{number}", keys=(KEY_OF_FOUND[number - 1],), label="use it", shown="-",
+        tooltip=f"add what was found as number {number}, and use it", group="Start", is_override=True,
+        in_palette=False, decides=True, action=lambda screen: screen.context.providers.take(number - 1),
+    )  # fmt: skip
 
 
 def _place_key(place: Place) -> "Key[MainScreen]":
@@ -148,8 +151,12 @@ FIRST: Final[tuple[Key["MainScreen"], ...]] = (
         group="Start", footer=1, is_override=True, decides=True,
         action=lambda screen: screen.textual.exit(EXIT_FOR_DEMO)),
     Key(id="first.providers", keys=("p",), label="set up a model", tooltip="set up a model", group="Start",
-        footer=2, decides=True,
-        action=_open_setup),
+        footer=2, is_override=True, decides=True, in_palette=False,
+        action=lambda screen: screen.context.providers.open_list()),
+    Key(id="first.look", keys=("r",), label="look again", tooltip="look for models again", group="Start",
+        footer=3, is_override=True, in_palette=False,
+        action=lambda screen: screen.context.providers.look()),
+    *(_found_key(number) for number in range(1, len(KEY_OF_FOUND) + 1)),
 )  # fmt: skip
 DEMO: Final[tuple[Key["MainScreen"], ...]] = (
     Key(id="demo.replay", keys=("p",), label="replay it", tooltip="see the demo again, from its beginning",

@@ -23,7 +23,7 @@ from workbench.journal.session_queries import listed_sessions
 from workbench.render import cells
 from workbench.render.cells import Column, key_hint, key_hint_row
 from workbench.tui import keymap
-from workbench.tui.conversation.completion import SLASH_COMMANDS
+from workbench.tui.conversation.completion import ADD_PROVIDER, SLASH_COMMANDS
 from workbench.tui.main.palette_sources import (
     ALIASES,
     THEME_ALIASES,
@@ -89,6 +89,9 @@ def _set_model(context: "MainContext", rest: str) -> None:
     if not rest:
         context.widgets.composer.begin("/model ")
         return
+    if rest == ADD_PROVIDER:
+        context.providers.open_form()
+        return
     current = context.state.current
     session_id = current.id if current is not None else ""
     context.tasks.steer(lambda: context.backend.models.set_model(session_id, rest))
@@ -118,6 +121,7 @@ _COMMANDS_WITHOUT_VALUE: Final[dict[str, "Callable[[MainContext], None]"]] = {
 }  # fmt: skip
 _COMMANDS_WITH_VALUE: Final[dict[str, "Callable[[MainContext, str], None]"]] = {
     "model": _set_model, "mode": _set_mode, "mark": _add_mark,
+    "provider": lambda context, rest: context.providers.command(rest),
 }  # fmt: skip
 """Commands with a word behind them."""
 
@@ -372,12 +376,20 @@ class PaletteScreen(Dialog, inherit_bindings=False):
         ]  # fmt: skip
 
     def _settings(self) -> list[PaletteEntry]:
+        providers = self._main.providers
+        rows = (
+            ("screen.providers", "Models and providers: choose one, see keys", providers.open_list),
+            ("screen.provider-add", "Add a provider", providers.open_form),
+            (
+                "screen.settings",
+                "Settings: where models and all else are set",
+                lambda: _open_settings(self._main),
+            ),
+        )
         return [
-            PaletteEntry(
-                id="screen.settings", words="Models and settings: where they are set", group="Screen",
-                aliases=ALIASES["screen.settings"], do=lambda: _open_settings(self._main),
-            )
-        ]  # fmt: skip
+            PaletteEntry(id=key, words=words, group="Screen", aliases=ALIASES[key], do=do)
+            for key, words, do in rows
+        ]
 
     def _themes(self) -> list[PaletteEntry]:
         app = self._main.app
@@ -450,9 +462,9 @@ class PaletteScreen(Dialog, inherit_bindings=False):
 
 
 def _open_settings(context: "MainContext") -> None:
-    from workbench.tui.main.info_pages import open_setup
+    from workbench.tui.providers.provider_list import open_settings_file
 
-    open_setup(context)
+    open_settings_file(context)
 
 
 _TITLES: Final = {"app.help": "all keys and signs", "app.pane-next": "next pane"}

@@ -75,7 +75,9 @@ ALIASES: Final[Mapping[str, str]] = {
     "composer./messages": "log notifications history",
     "composer./restart": "host daemon server",
     "composer./continue": "resume go on",
-    "screen.settings": "settings configuration preferences options provider api key",
+    "screen.providers": "model provider settings api key llm openai ollama configuration",
+    "screen.provider-add": "model new settings api key llm openai ollama configuration set up",
+    "screen.settings": "configuration preferences options",
 }
 """What people call a command who know it from elsewhere."""
 THEME_ALIASES: Final = "colours colors appearance dark light"

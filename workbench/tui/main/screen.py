@@ -62,7 +62,7 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
     NAME = "main"
     INNER: ClassVar[tuple[str, ...]] = ()
     """Scopes of keys that count before those of the panes."""
-    BINDINGS = keymap.bindings("first", "demo", "app")
+    BINDINGS = keymap.bindings("first", is_first=True) + keymap.bindings("demo", "app")
 
     def __init__(
         self,
@@ -188,8 +188,7 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
         self.tasks.read_earlier_prompts(self.state.current.id if self.state.current else "")
         if not self.state.runs.rows:
             self.tasks.read_pipelines()
-        if not self.state.sessions:
-            self.tasks.read_elsewhere()
+        self.first_page.read()
         self.set_timer(_CHECK_HOST_AFTER, self.tasks.read_standing)
         if self.state.pending or self.context.decisions.awaits(self.context.status.workspace):
             self.tasks.ensure_host()

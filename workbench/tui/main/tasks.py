@@ -16,7 +16,7 @@ from workbench.domain.values import JsonObject
 from workbench.text.human import countdown_text
 from workbench.text.safe import one_line
 from workbench.tui import pane
-from workbench.tui.backend import Backend, BackendError, error_text
+from workbench.tui.backend import Backend, BackendError, RestartLater, error_text
 from workbench.views.action_detail import CommandPartRow, CommandParts
 
 if TYPE_CHECKING:
@@ -124,6 +124,8 @@ def _review_notes(review: "CommandReview") -> list[str]:
 
 
 _MAX_NOTIFICATION_CELLS = 200
+_RESTART_AGAIN_SECONDS: Final = 1.0
+"""How long a restart waits before it looks again whether something executes."""
 _EFFECT_VERBS = {"allow": "allows", "ask": "asks about", "deny": "denies"}
 
 
@@ -178,6 +180,8 @@ class MainTasks(BackgroundTasks):
         self._context, self._widgets = context, context.widgets
         self._state, self._status = context.state, context.status
         self._parts: dict[str, CommandParts | None] = {}
+        self._restart_waits = False
+        """Whether the background process is restarted once nothing executes."""
 
     def _is_refused(self) -> bool:
         """Return whether nothing may be answered here, and say why."""
@@ -377,15 +381,39 @@ class MainTasks(BackgroundTasks):
             self._say(why, is_error=True)
 
     def restart_host(self) -> None:
-        """End the host and start another; agents go on where they were."""
+        """End the background process and start another, once nothing executes; agents continue after that."""
+        if self._restart_waits:
+            self._restart_waits = False
+            self._say("The background process is not restarted.")
+            return
+        self._say("The background process is being restarted.")
+        self._restart_or_wait()
+
+    def _restart_or_wait(self) -> None:
+        has_waited, self._restart_waits = self._restart_waits, False
 
         def work() -> str:
-            self._say(self.backend.restart_host())
+            try:
+                said = self.backend.restart_host()
+            except RestartLater as busy:
+                self._context.call_from_thread(self._restart_later, busy.doing, has_waited)
+                return ""
+            self._say(said)
             self.read_trouble()
             return ""
 
-        self._say("The host is being restarted.")
-        self._report(work, "host", "restart the host")
+        self._report(work, "host", "restart the background process")
+
+    def _restart_later(self, doing: str, has_waited: bool) -> None:
+        """Try again until nothing executes any more; a second `/restart` takes it back."""
+        self._restart_waits = True
+        if not has_waited:
+            self._say(f"{doing} is running: restarting after that. /restart again takes this back.")
+        self._screen.set_timer(_RESTART_AGAIN_SECONDS, self._restart_if_wanted)
+
+    def _restart_if_wanted(self) -> None:
+        if self._restart_waits:
+            self._restart_or_wait()
 
     def notify(self, folder: str) -> None:
         """Send a notice outside of the terminal: something waits."""

@@ -1,0 +1,235 @@
+"""A fresh home: a model is found on loopback, one key adds it, a prompt goes to it, its answer is on the screen."""
+
+import asyncio
+import json
+import os
+import re
+import stat
+
+import pytest
+
+from tests.support.chat_server import Answer, ChatServer, said, whole
+from tests.tui.screens import Hand, Shown
+from workbench.cli.local_backend import LocalBackend
+from workbench.cli.local_backend_providers import LocalProviders
+from workbench.config.known_providers import LocalServer
+from workbench.journal.home import Home
+from workbench.journal.journal import Journal
+from workbench.tui.app import WorkbenchApp
+
+HTML = Answer([b"<!doctype html><title>Hello</title>"], headers={"Content-Type": "text/html"})
+
+
+class Model:
+    """A scripted server: it lists one model, and answers every chat with a sentence."""
+
+    def __init__(self, name="qwen3-8b", text="Hello from the scripted model."):
+        self.models = whole({"object": "list", "data": [{"id": name, "object": "model"}]})
+        self.text = text
+        self.server = ChatServer(otherwise=self.models)
+        self.server._say = self._say_with(self.server._say)
+
+    def _say_with(self, say):
+        def choose(connection, answer):
+            asked = self.server.asked[-1]
+            say(connection, said(self.text) if asked.path.endswith("/chat/completions") else answer)
+
+        return choose
+
+
+@pytest.fixture
+def model():
+    made = Model()
+    with made.server:
+        yield made
+
+
+@pytest.fixture
+def screen(shop, monkeypatch):
+    """Return what plays a screen of a fresh home on the real backend, with the servers that are looked for."""
+    monkeypatch.setenv("WORKBENCH_HOME", str(shop.home))
+
+    def play(body, *servers, size=(120, 36), env=None):
+        home = Home.open(shop.home)
+        with Journal.open(home) as journal:
+            backend = LocalBackend(home, journal, str(shop.project))
+            backend.providers = LocalProviders(home, journal, str(shop.project), servers, env or {})
+            hand = Hand()
+            app = WorkbenchApp(journal, backend, str(shop.project), home=str(shop.root), monotonic=hand)
+
+            async def run():
+                async with app.run_test(size=size) as pilot:
+                    shown = Shown(None, app, hand, pilot)
+                    await shown.settle()
+                    await body(shown)
+
+            asyncio.run(run())
+
+    play.home, play.config = shop.home, shop.home / "config.json"
+    return play
+
+
+def llama(model):
+    return LocalServer(name="llama-cpp", label="llama.cpp", port=model.server.port)
+
+
+async def type_in(shown, words):
+    for letter in words:
+        await shown.pilot.press("space" if letter == " " else letter)
+    await shown.settle()
+
+
+async def until(shown, *words, seconds=40):
+    for _ in range(seconds * 20):
+        shown.main.look()
+        await shown.pilot.pause(0.05)
+        if all(word in shown.text for word in words):
+            return
+    raise AssertionError(f"{words} did not come:\n{shown.text}")
+
+
+def test_one_key_from_a_fresh_home_to_the_first_answer(screen, model):
+    async def body(shown):
+        await until(shown, "llama.cpp", f"127.0.0.1:{model.server.port}", "qwen3-8b")
+        await shown.press("m")
+        written = json.loads(screen.config.read_text())
+        assert written["providers"]["llama-cpp"]["model"] == "qwen3-8b"
+        assert stat.S_IMODE(screen.config.stat().st_mode) == 0o600
+        assert str(screen.config) in shown.said and "/provider undo" in shown.said
+        await type_in(shown, "say hello")
+        await shown.press("enter")
+        await until(shown, "Hello from the scripted model.")
+
+    screen(body, llama(model))
+    chats = [asked for asked in model.server.asked if asked.path.endswith("/chat/completions")]
+    assert chats[0].json["model"] == "qwen3-8b" and "authorization" not in chats[0].headers
+
+
+def test_the_undo_of_a_found_model_leaves_the_file_as_if_it_had_never_been(screen, model):
+    before = '{\n  "api_timeout_seconds": 7\n}\n'
+
+    async def body(shown):
+        await shown.press("m")
+        assert "llama-cpp" in screen.config.read_text()
+        await type_in(shown, "/provider undo")
+        await shown.press("enter")
+        assert "llama-cpp" not in screen.config.read_text() and "no model yet" in shown.text
+        assert json.loads(screen.config.read_text())["api_timeout_seconds"] == 7
+
+    Home.open(screen.home)
+    screen.config.write_text(before)
+    screen(body, llama(model))
+
+
+def prose(shown):
+    """Return what is on the screen as running text, without frames."""
+    return " ".join(re.sub("[│╭╮╰╯─]", " ", shown.text).split())
+
+
+async def fill(shown, address):
+    """Open the form and write an address, and a model; with another the server would be asked for one."""
+    await shown.press("p", "A")
+    await type_in(shown, address)
+    shown.app.screen.query_one("#provider-model").value = "qwen3-8b"
+    await shown.settle()
+
+
+def test_a_trial_really_asks_and_a_screen_saves_what_another_saved_already(screen, model):
+    model.text = "Hello."
+    address = f"http://127.0.0.1:{model.server.port}/v1"
+
+    async def body(shown):
+        await fill(shown, address)
+        await shown.press("ctrl+r")
+        # It answers and calls no tool, which agents need.
+        assert "tool" in shown.text and screen.config.exists() is False
+        screen.config.write_text(json.dumps({"providers": {"local": {
+            "kind": "openai-compatible", "base_url": address, "model": "qwen3-8b"}}}))  # fmt: skip
+        await shown.press("f2")
+        assert "local in" in shown.said and "undo" not in shown.said, "it was not this screen that added it"
+        assert list(json.loads(screen.config.read_text())["providers"]) == ["local"]
+
+    screen(body)
+
+
+def test_a_server_that_answers_with_a_web_page_is_said_so(screen):
+    with ChatServer(otherwise=HTML) as server:
+
+        async def body(shown):
+            await fill(shown, f"http://127.0.0.1:{server.port}/v1")
+            await shown.press("ctrl+r")
+            assert "no chat completion: text/html" in prose(shown), prose(shown)
+            field = shown.app.screen.query_one("#provider-base_url")
+            assert field.value == f"http://127.0.0.1:{server.port}/v1"
+
+        screen(body)
+
+
+def broken(config):
+    config.write_text('{\n  "providers": {,}\n}\n')
+
+
+def read_only(config):
+    config.write_text("{}\n")
+    config.chmod(0o400)
+
+
+def dead_link(config):
+    config.symlink_to(config.parent / "nowhere" / "config.json")
+
+
+def other_of_that_name(config):
+    config.write_text('{"providers": {"local": {"kind": "ollama", "model": "x"}}}')
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (broken, "Line 2, column 17"),
+        (read_only, "is read-only"),
+        (dead_link, "the folder is gone"),
+        (other_of_that_name, "local already"),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_what_is_wrong_with_the_file_is_said_in_the_form_and_nothing_is_lost(screen, model, spoil, words):
+    address = f"http://127.0.0.1:{model.server.port}/v1"
+
+    async def body(shown):
+        await fill(shown, address)
+        spoil(screen.config)
+        before = os.path.lexists(screen.config) and screen.config.exists() and screen.config.read_bytes()
+        await shown.press("f2")
+        assert words in prose(shown), shown.text
+        assert shown.app.screen.query_one("#provider-base_url").value == address
+        assert (screen.config.exists() and screen.config.read_bytes()) == before
+
+    screen(body)
+
+
+def test_a_file_that_is_broken_before_the_form_is_opened_is_said_and_the_form_works(screen, model):
+    async def body(shown):
+        broken(screen.config)
+        await shown.press("r")
+        await shown.press("p", "r", "A")
+        await type_in(shown, f"http://127.0.0.1:{model.server.port}/v1")
+        shown.app.screen.query_one("#provider-model").value = "qwen3-8b"
+        await shown.press("f2")
+        assert "Line 2, column 17" in prose(shown), shown.text
+        screen.config.unlink()
+        await shown.press("f2")
+        assert "local" in screen.config.read_text()
+
+    screen(body)
+
+
+def test_a_link_is_followed_and_stays_a_link(screen, model):
+    async def body(shown):
+        await shown.press("m")
+        assert screen.config.is_symlink()
+        assert "llama-cpp" in (screen.home.parent / "dotfiles.json").read_text()
+
+    Home.open(screen.home)
+    (screen.home.parent / "dotfiles.json").write_text("{}\n")
+    screen.config.symlink_to(screen.home.parent / "dotfiles.json")
+    screen(body, llama(model))

@@ -1,0 +1,169 @@
+"""Providers for the screen's backend, loaded on first use: found, listed, tried, written to config.json."""
+
+import asyncio
+import os
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+
+from workbench.cli.context import load_workspace_config
+from workbench.config.keys import PROVIDER_KINDS
+from workbench.config.known_providers import LOCAL_SERVERS, LocalServer
+from workbench.config.provider_edit import ProviderDraft
+from workbench.config.types import Config, LoadedConfig
+from workbench.host.host_locks import live_host
+from workbench.journal.home import Home
+from workbench.journal.journal import Journal
+from workbench.tui.backend import BackendError, ProviderBackend, Trial
+from workbench.views.provider_form import ProviderFields
+from workbench.views.providers import FoundModel, ProviderReport, ProviderRow
+
+_LIST_SECONDS = 5.0
+"""Seconds that a server gets to list its models; somebody waits for it."""
+_UNNAMED = "new"
+"""What a provider is called while its form has no name yet."""
+
+
+class LocalProviders(ProviderBackend):
+    """The providers of the user's configuration, as one workspace sees them."""
+
+    def __init__(
+        self,
+        home: Home,
+        journal: Journal,
+        workspace: str,
+        servers: Sequence[LocalServer] = LOCAL_SERVERS,
+        env: Mapping[str, str] = os.environ,
+    ) -> None:
+        """Take what is read and written.
+
+        Args:
+            home: of the configuration.
+            journal: of the home.
+            workspace: whose settings are read along.
+            servers: programs that are looked for on this machine.
+            env: where keys are looked for.
+        """
+        self._home, self._journal, self._workspace = home, journal, workspace
+        self._servers, self._env = servers, env
+        self._undo: Callable[[], str] | None = None
+
+    def kinds(self) -> Mapping[str, str]:
+        return {kind.name: kind.default_base_url or "" for kind in PROVIDER_KINDS.values() if kind.has_server}
+
+    def names(self) -> Sequence[str]:
+        return tuple(self._config().providers)
+
+    def is_set(self, variable: str) -> bool:
+        return bool(self._env.get(variable, "").strip())
+
+    def search(self) -> Sequence[FoundModel]:
+        from workbench.host.model_discovery import find_models
+
+        return find_models(self._config(), self._env, self._servers)
+
+    def rows(self) -> Sequence[ProviderRow]:
+        from workbench.host.provider_config import provider_rows
+
+        host = live_host(self._home, self._journal, self._workspace)
+        return provider_rows(self._loaded(), host, self._env)
+
+    def offered_models(self, fields: ProviderFields) -> Sequence[str]:
+        from workbench.host.model_selection import list_model_names, server_provider
+        from workbench.providers.base import KeyMissing, ModelsNotListed
+
+        draft = _draft_of(fields)
+        try:
+            provider = server_provider(self._config_with(draft), draft.name)
+            return list_model_names(provider, _LIST_SECONDS)
+        except ModelsNotListed as error:
+            raise BackendError(_sentences(error.failure.message, error.failure.remedy)) from None
+        except KeyMissing as error:
+            raise BackendError(_sentences(error.why, error.remedy)) from None
+
+    def try_provider(self, fields: ProviderFields, trial: Trial) -> ProviderReport:
+        from workbench.host.provider_probe import probe_provider
+
+        def progress(text: str) -> None:
+            # Told inside the loop that asks: cancelling its task ends the request at once.
+            task, loop = asyncio.current_task(), asyncio.get_running_loop()
+
+            def stop() -> None:
+                if task is not None:
+                    with suppress(RuntimeError):  # it has ended meanwhile
+                        loop.call_soon_threadsafe(task.cancel)
+
+            trial.progress(text, stop)
+
+        draft = _draft_of(fields)
+        try:
+            return probe_provider(self._config_with(draft), draft.name, draft.model, progress)
+        except asyncio.CancelledError:
+            raise BackendError("The trial was stopped.") from None
+
+    def save(self, fields: ProviderFields) -> str:
+        from workbench.host.provider_config import put_provider, remove_provider
+
+        before = self._config()
+        text = put_provider(self._home, _draft_of(fields), is_default=fields.is_default)
+
+        def undo() -> str:
+            removed = remove_provider(self._home, fields.name)
+            return _sentences(removed, self._restore_default(before))
+
+        self._undo = undo if fields.name not in before.providers else None
+        return text
+
+    def make_default(self, name: str) -> str:
+        from workbench.host.provider_config import set_default
+
+        before = self._config()
+        text = set_default(self._home, name)
+
+        has_own_default = before.default_provider in before.providers
+        self._undo = (lambda: self._restore_default(before)) if has_own_default else None
+        return text
+
+    def can_undo(self) -> bool:
+        return self._undo is not None
+
+    def undo(self) -> str:
+        if self._undo is None:
+            return super().undo()
+        text = self._undo()
+        self._undo = None
+        return text
+
+    def _restore_default(self, before: Config) -> str:
+        from workbench.host.provider_config import set_default
+
+        name = before.default_provider
+        if name is None or name not in before.providers or before.providers[name].origin.layer != "user":
+            return ""
+        return set_default(self._home, name, before.default_model)
+
+    def _config_with(self, draft: ProviderDraft) -> Config:
+        from workbench.host.provider_config import config_with
+        from workbench.host.provider_keys import register_secrets
+
+        config = config_with(self._config(), draft)
+        register_secrets(config, self._env)
+        return config
+
+    def _loaded(self) -> LoadedConfig:
+        return load_workspace_config(self._home, self._journal, self._workspace)
+
+    def _config(self) -> Config:
+        return self._loaded().config
+
+
+def _draft_of(fields: ProviderFields) -> ProviderDraft:
+    return ProviderDraft(
+        name=fields.name or _UNNAMED, kind=fields.kind, base_url=fields.base_url or None,
+        model=fields.model or None, key_env=fields.key_env or None, key_command=fields.key_command or None,
+    )  # fmt: skip
+
+
+def _sentences(*texts: str) -> str:
+    from workbench.text.human import sentence
+
+    return " ".join(sentence(text) for text in texts if text)
