@@ -85,6 +85,11 @@ class SelectedHunk(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     lines: tuple[int, ...] | None = None
 
 
+UndoState = Literal["ready", "stale", "lost", "refused"]
+"""Of a file to be undone. `stale`: changed since, or in between, by somebody else. `lost`: the bytes to put
+there are not kept. `refused`: what is there now cannot be read."""
+
+
 class FilePlan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What an action would do to one file; base and after are keyed digests, None means no file."""
 

@@ -45,7 +45,7 @@ def _event_words(event: Event, action: Action | None, call: Call | None) -> str:
         case e.ActionOpened() as body:
             return f"{body.verb} {body.target}"
         case e.ActionEvent() | e.RefreshRequested() | e.UndoRequested() as body:
-            words = _ACTION_WORDS[body.KIND]
+            words = _undo_words(body) or _ACTION_WORDS[body.KIND]
             return f"{words}: {action.verb} {action.target}" if action is not None else words
         case e.RequestEvent() as body:
             return _request_words(body)
@@ -53,6 +53,14 @@ def _event_words(event: Event, action: Action | None, call: Call | None) -> str:
             return event.kind.replace(".", " ")
         case _:
             assert_never(event.body)
+
+
+def _undo_words(body: e.Body) -> str:
+    """Return how much was asked to be undone, where it is more than the change of one action."""
+    if not isinstance(body, e.UndoRequested) or not body.files:
+        return ""
+    count = "1 file" if len(body.files) == 1 else f"{len(body.files)} files"
+    return f"{count} to be {'restored' if body.is_redo else 'undone'} in one step"
 
 
 _Request = (
