@@ -7,6 +7,8 @@ def backend(**methods):
     """Return a backend with some methods replaced; groups of it are looked through as well."""
     made = Backend()
     for name, method in methods.items():
-        owner = next(one for one in (made, made.rules, made.runs, made.models) if hasattr(one, name))
+        owner = next(
+            one for one in (made, made.rules, made.runs, made.models, made.library) if hasattr(one, name)
+        )
         setattr(owner, name, method)
     return made

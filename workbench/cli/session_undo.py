@@ -87,7 +87,7 @@ def _taken_paths(plan: UndoPlan, leave: Sequence[str], take: Sequence[str]) -> l
 
 
 def _show(plan: UndoPlan, taken: Sequence[str], options: Namespace, console: Console) -> int:
-    lines = [f"{plan.title}: {len(taken)} of {len(plan.rows)} files"] if plan.rows else []
+    lines = [f"{plan.title}: {len(taken)} of {len(plan.rows)} taken"] if plan.rows else []
     for row in plan.rows:
         lines.append(_row_line(row, is_taken=row.path in taken))
         lines += _diff_lines(row) if options.diff else []

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from workbench.domain.values import ToolDescriptor
     from workbench.policy.shell.command_paths import CommandBoundary
     from workbench.views.pipeline import LaunchPlan, LaunchRequest, PipelineChoice
+    from workbench.views.undo import UndoPlan
 
 EXIT_FOR_DEMO: Final = 10
 """What the screen returns when its user wants the demo."""
@@ -99,6 +100,14 @@ class LibraryBackend:
 
     def fork(self, session_id: str) -> str:
         """Begin a session here with the conversation of another one, and return its id."""
+        raise BackendError(_NOTHING_DONE)
+
+    def undo_plan(self, session_id: str, turn_id: str | None, *, is_redo: bool) -> "UndoPlan":
+        """Return what undoing, or restoring, the file changes of a session or of a turn of it would do."""
+        raise BackendError(_NOTHING_DONE)
+
+    def undo_files(self, plan: "UndoPlan", paths: Sequence[str]) -> str:
+        """Write files of a plan, all or none, and wait for it. May take seconds."""
         raise BackendError(_NOTHING_DONE)
 
     def export(self, session_id: str, path: str) -> str:
