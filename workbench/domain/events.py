@@ -101,7 +101,7 @@ class SessionCreated(SessionEvent, frozen=True, kw_only=True):
 
 
 class SessionStatusChanged(SessionEvent, frozen=True, kw_only=True):
-    """The session moved to another status; `reason` is set when it paused."""
+    """The session moved to another status; `reason` is set when it paused, or its last turn failed."""
 
     KIND: ClassVar[str] = "session.status_changed"
     status: SessionStatus

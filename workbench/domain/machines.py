@@ -5,7 +5,8 @@ from typing import Final, Literal, get_args
 SessionStatus = Literal[
     "created", "initializing", "ready", "processing", "paused", "completed", "failed", "terminated"
 ]
-PauseReason = Literal["user", "parked", "run ended", "host lost", "unattended", "limit reached"]
+PauseReason = Literal["user", "parked", "run ended", "host lost", "unattended", "limit reached", "failed"]
+"""Why a session pauses; `failed` also stands beside `ready`: its last turn, or its run, ended in an error."""
 CallState = Literal[
     "pending",
     "approved",

@@ -165,7 +165,7 @@ class Coordinator:
         ended = (
             SessionStatusChanged(status="completed")
             if status == "completed"
-            else SessionStatusChanged(status="paused", reason="run ended")
+            else SessionStatusChanged(status="paused", reason="failed" if status == "failed" else "run ended")
         )
         await self._journal.append(self._journal.event(body), self._journal.event(ended))
         self.context.catch_up()

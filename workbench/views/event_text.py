@@ -217,6 +217,7 @@ _PAUSE_SENTENCES: Final[Mapping[PauseReason, str]] = {
     "host lost": "The host ended in the middle of it. Nothing was run again.",
     "unattended": "Nobody answered in time. Nothing was done.",
     "limit reached": "The limit of this session is reached.",
+    "failed": "It ended with an error.",
 }
 _SESSION_END_SENTENCES: Final[Mapping[str, str]] = {
     "completed": "The session is completed.",

@@ -257,8 +257,8 @@ def board_row(
             else ("works", "")
         )
         elapsed = None if shown.since is None else (now - shown.since) / _SECOND
-    elif session.status == "failed" or shown.error:
-        does, what = "ended", shown.error
+    elif row.sign == "failed" or shown.error:
+        does, what = "failed", shown.error
     else:
         what = clock_time(session.updated_at, now)
     return BoardRow(
