@@ -39,6 +39,8 @@ UNDO_TOOL = "undo"
 DEFAULT_APPROVAL_MINUTES = 15
 """S4 PendingAction: how long an action waits for its human."""
 WORKSPACE_CONFIG_FILE = ".workbench.json"
+PIPELINE_FOLDERS = (".workbench/pipelines", ".wave/pipelines", ".agents/pipelines", "pipelines")
+"""Where the pipelines of a workspace are looked for."""
 MAX_EXTENSIONS = 4
 ActorKind = Literal["user", "agent", "host", "tool", "system"]
 SessionKind = Literal["chat", "pipeline", "step", "incidents", "ask", "import"]
