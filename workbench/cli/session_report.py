@@ -164,6 +164,8 @@ def _status_line(_: _SessionView, event: Event) -> str:
     """Return the end or the pause of a session; that it starts, works or is ready is seen by the rest."""
     body = event.body
     assert isinstance(body, e.SessionStatusChanged)
+    if body.status == "paused" and body.reason == "failed":
+        return "failed"
     if body.status == "paused":
         return f"paused ({body.reason})" if body.reason else "paused"
     return SESSION_STATUSES[body.status][1] if body.status in TERMINAL_SESSION_STATES else ""

@@ -489,7 +489,7 @@ def _attempt_lines(events: Iterable[e.Event]) -> Iterator[PageLine]:
             (iso_time(event.at)[11:19], "muted"), f"  {of}{body.attempt}  ", sign, f" {status[1]}",
             (f"{took}{code}{tokens}", "muted"), why,
         )  # fmt: skip
-        yield from (f"{' ' * 13}{line}" for line in more)
+        yield from (page_line(f"{' ' * 13}{line}") for line in more)
 
 
 _PAST_STATUSES: Final[Mapping[str, tuple[StatusName | None, str]]] = {

@@ -11,7 +11,7 @@ from workbench.domain.machines import COMPLETED_STEP_STATES, ENDED_RUN_STATES, P
 from workbench.domain.rows import Action, Call, Session
 from workbench.domain.values import Body, StepKind, StepPlan
 from workbench.text.human import duration_text, spoken_duration
-from workbench.text.safe import one_line
+from workbench.text.safe import one_line, reason_line
 from workbench.views.conversation_blocks import NoticeBlock, NoticeKind, PromptBlock, StepBlock
 from workbench.views.status_icons import (
     ACTION_STATUSES,
@@ -354,12 +354,18 @@ class RunStepLog:
         return StepBlock(
             id=f"run-end:{event.id}", at=event.at, step="", name="the run", what="", sign=sign,
             right=f"{word}{took}", right_meaning="failed" if failed or sign == "failed" else None,
-            note=_detail_line(body.detail),
+            note=_detail_line(_run_detail(body.detail)),
         )  # fmt: skip
 
 
+def _run_detail(detail: str) -> str:
+    """Return why a run ended; why its step failed stands in the line of the step."""
+    step, has_failed, _ = detail.partition(" failed: ")
+    return f"{step} failed" if has_failed else detail
+
+
 def _detail_line(detail: str) -> str:
-    return one_line(" ".join(detail.split()), _MAX_DETAIL_CELLS)
+    return reason_line(detail, _MAX_DETAIL_CELLS)
 
 
 def _step_kind_text(plan: StepPlan | None) -> str:

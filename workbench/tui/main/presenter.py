@@ -57,6 +57,8 @@ if TYPE_CHECKING:
 
 DRIVER_CHECK_SECONDS: Final = 10
 """While something works or waits, what drives it is looked at so often."""
+TROUBLE_CHECK_SECONDS: Final = 1.5
+"""The same while the header says that something is wrong with it: what is over is not said any more."""
 
 
 _MINUTE: Final = 60.0
@@ -83,6 +85,8 @@ class RedrawTimer:
         """Wake up when something on the screen counts on, and not at all while nothing does."""
         state = self._context.state
         wait = seconds_until_change(state, state.source.now())
+        if self._context.status.trouble:
+            wait = min(wait or TROUBLE_CHECK_SECONDS, TROUBLE_CHECK_SECONDS)
         clock = self._context.app.monotonic()
         due = None if wait is None else max(clock + wait, self._counted_at + _MIN_INTERVAL)
         if self.ticker is not None and (due is None or abs(due - self._due) > _EARLY_SECONDS):
@@ -104,7 +108,8 @@ class RedrawTimer:
         now = state.source.now()
         if state.is_due(now):
             tasks.expire()
-        if now - self._host_seen_at >= DRIVER_CHECK_SECONDS * 1_000_000:
+        often = TROUBLE_CHECK_SECONDS if self._context.status.trouble else DRIVER_CHECK_SECONDS
+        if now - self._host_seen_at >= often * 1_000_000:
             self._host_seen_at = now
             tasks.read_trouble()
         self._context.presenter.head()

@@ -178,6 +178,8 @@ class MainTasks(BackgroundTasks):
         self._context, self._widgets = context, context.widgets
         self._state, self._status = context.state, context.status
         self._parts: dict[str, CommandParts | None] = {}
+        self._trouble = ""
+        """What was said of the trouble that the header names."""
 
     def _is_refused(self) -> bool:
         """Return whether nothing may be answered here, and say why."""
@@ -483,3 +485,7 @@ class MainTasks(BackgroundTasks):
             self._context.presenter.head()
             if short:
                 self._context.say(whole, is_error=True)
+            elif self._widgets.rule.said == self._trouble:
+                self._widgets.rule.say("")
+            self._trouble = whole
+            self._context.keep_time()
