@@ -102,7 +102,7 @@ def test_hundreds_of_questions_do_not_wake_the_screen_hundreds_of_times():
     one.runs.looks_otherwise = lambda now: False
     screen = SimpleNamespace(set_timer=wait, tell=lambda: None)
     context = SimpleNamespace(
-        state=one, app=SimpleNamespace(monotonic=lambda: clock[0]), status=SimpleNamespace(trouble=""),
+        state=one, app=SimpleNamespace(monotonic=lambda: clock[0]),
         tasks=SimpleNamespace(read_trouble=lambda: None),
         presenter=SimpleNamespace(head=lambda: None, tick=lambda now: None),
     )  # fmt: skip
@@ -113,31 +113,3 @@ def test_hundreds_of_questions_do_not_wake_the_screen_hundreds_of_times():
         due.pop(0)()
     gaps = [later - before for before, later in pairwise(woken)]
     assert 0.5 <= min(gaps) <= max(gaps) < 0.6
-
-
-@pytest.mark.parametrize(("trouble", "wanted"), [("host is suspended", 1.5), ("", None)])
-def test_while_something_is_wrong_with_the_host_it_is_looked_at_within_two_seconds(trouble, wanted):
-    waits, looked, clock = [], [], [0.0]
-    one = state()
-    one.source.now = lambda: NOW + int(clock[0] * S)
-    one.is_due = lambda now: False
-    screen = SimpleNamespace(
-        set_timer=lambda seconds, call: waits.append((seconds, call)), tell=lambda: None
-    )
-    context = SimpleNamespace(
-        state=one, app=SimpleNamespace(monotonic=lambda: clock[0]), status=SimpleNamespace(trouble=trouble),
-        tasks=SimpleNamespace(read_trouble=lambda: looked.append(clock[0])),
-        presenter=SimpleNamespace(head=lambda: None, tick=lambda now: None),
-    )  # fmt: skip
-    timing = RedrawTimer(screen, context)
-    screen.keep_time = timing.keep
-    timing.keep()
-    if wanted is None:
-        assert waits == []
-        return
-    for _ in range(3):
-        seconds, call = waits[-1]
-        assert seconds < 2
-        clock[0] += seconds
-        call()
-    assert len(looked) == 3

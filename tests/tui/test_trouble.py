@@ -1,8 +1,11 @@
 """What is wrong with the host is said in the header, and what was said is kept on a page."""
 
+import asyncio
+
 import pytest
 
 from tests.tui.screens import play, staged
+from workbench.tui.main import tasks
 
 
 @pytest.fixture
@@ -27,6 +30,25 @@ def test_trouble_is_in_the_header_until_it_is_over(stage):
         assert "differs" not in shown.text.splitlines()[0]
 
     play(stage, body, host_trouble=lambda: found[0])
+
+
+def test_what_is_over_leaves_the_header_and_the_row_within_two_seconds(stage, monkeypatch):
+    found = ["host is suspended"]
+    assert tasks.TROUBLE_SECONDS < 2
+    monkeypatch.setattr(tasks, "TROUBLE_SECONDS", 0.01)
+
+    async def body(shown):
+        shown.main.tasks.read_trouble()
+        await shown.settle()
+        assert "host is suspended" in shown.text.splitlines()[0]
+        assert shown.said == "It is."
+        found[0] = ""
+        while "suspended" in shown.text.splitlines()[0]:
+            await asyncio.sleep(0.01)
+            await shown.settle()
+        assert shown.said == ""
+
+    play(stage, body, host_trouble=lambda: (found[0], "It is." if found[0] else ""))
 
 
 def test_on_a_narrow_screen_what_waits_stands_beside_trouble(stage):

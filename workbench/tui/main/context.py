@@ -105,10 +105,6 @@ class MainContext:
         """Send a message to the screen, from any thread."""
         self._screen.post_message(message)
 
-    def keep_time(self) -> None:
-        """Have the screen wake up when something on it counts on."""
-        self._screen.keep_time()
-
     def do_key(self, key_id: str) -> None:
         """Do what a key of the screen does."""
         keymap.run_action(key_id, self._screen)

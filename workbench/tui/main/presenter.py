@@ -45,7 +45,7 @@ from workbench.tui.state import (
     seconds_until_change,
 )
 from workbench.views import approvals, sessions, tools
-from workbench.views.action_detail import ActionDetail, CommandParts, action_detail
+from workbench.views.action_detail import ActionDetail, CommandParts, action_detail, streamed_output
 from workbench.views.approvals import hunk_sizes
 from workbench.views.data_source import SealedContentGone
 from workbench.views.sessions import HeaderFacts
@@ -57,8 +57,6 @@ if TYPE_CHECKING:
 
 DRIVER_CHECK_SECONDS: Final = 10
 """While something works or waits, what drives it is looked at so often."""
-TROUBLE_CHECK_SECONDS: Final = 1.5
-"""The same while the header says that something is wrong with it: what is over is not said any more."""
 
 
 _MINUTE: Final = 60.0
@@ -85,8 +83,6 @@ class RedrawTimer:
         """Wake up when something on the screen counts on, and not at all while nothing does."""
         state = self._context.state
         wait = seconds_until_change(state, state.source.now())
-        if self._context.status.trouble:
-            wait = min(wait or TROUBLE_CHECK_SECONDS, TROUBLE_CHECK_SECONDS)
         clock = self._context.app.monotonic()
         due = None if wait is None else max(clock + wait, self._counted_at + _MIN_INTERVAL)
         if self.ticker is not None and (due is None or abs(due - self._due) > _EARLY_SECONDS):
@@ -108,8 +104,7 @@ class RedrawTimer:
         now = state.source.now()
         if state.is_due(now):
             tasks.expire()
-        often = TROUBLE_CHECK_SECONDS if self._context.status.trouble else DRIVER_CHECK_SECONDS
-        if now - self._host_seen_at >= often * 1_000_000:
+        if now - self._host_seen_at >= DRIVER_CHECK_SECONDS * 1_000_000:
             self._host_seen_at = now
             tasks.read_trouble()
         self._context.presenter.head()
@@ -257,6 +252,7 @@ class SessionPresenter:
             action, opened, hunks, source.now(), session=session, call=call, parameters=parameters,
             verdict=verdict, parts=self.command_parts(action, parameters),
             is_own_text=bool(edited), is_undone=action.id in self.state.undone, finished=finished,
+            streamed="" if finished is not None else streamed_output(bodies),
             bases=source.base_lines(action) if self.panes.approvals.wants_base(hunks) else None,
         )  # fmt: skip
 
@@ -394,6 +390,9 @@ class Presenter(SessionPresenter):
         for pane in self._context.places.panes:
             if layout.is_shown(pane):
                 pane.tick(now)
+        detail = self._widgets.approvals.detail
+        if detail is not None and detail.is_running and layout.is_shown(self._widgets.approvals):
+            self.detail(detail.id)
         if layout.is_shown(self._widgets.pipeline) and self.state.runs.looks_otherwise(now):
             self.pipeline()
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from textual.app import App, SuspendNotSupported
 from textual.message import Message
 from textual.screen import Screen
+from textual.timer import Timer
 
 from workbench.changes.decision import SealedBytesMissing
 from workbench.domain.rows import Rule
@@ -124,6 +125,8 @@ def _review_notes(review: "CommandReview") -> list[str]:
 
 
 _MAX_NOTIFICATION_CELLS = 200
+TROUBLE_SECONDS: Final = 1.5
+"""Until a host is looked at again that has trouble: the header says nothing that is over."""
 _EFFECT_VERBS = {"allow": "allows", "ask": "asks about", "deny": "denies"}
 
 
@@ -180,6 +183,7 @@ class MainTasks(BackgroundTasks):
         self._parts: dict[str, CommandParts | None] = {}
         self._trouble = ""
         """What was said of the trouble that the header names."""
+        self._trouble_timer: Timer | None = None
 
     def _is_refused(self) -> bool:
         """Return whether nothing may be answered here, and say why."""
@@ -488,4 +492,6 @@ class MainTasks(BackgroundTasks):
             elif self._widgets.rule.said == self._trouble:
                 self._widgets.rule.say("")
             self._trouble = whole
-            self._context.keep_time()
+        if self._trouble_timer is not None:
+            self._trouble_timer.stop()
+        self._trouble_timer = self._screen.set_timer(TROUBLE_SECONDS, self.read_trouble) if short else None
