@@ -35,7 +35,7 @@ from workbench.views.pipeline import LaunchPlan, LaunchRequest, PipelineChoice, 
 if TYPE_CHECKING:
     from workbench.tui.main.context import MainContext
 
-_NO_PIPELINES: Final = f"No pipeline was found in this workspace; looked in {' '.join(PIPELINE_FOLDERS)}."
+_NO_PIPELINES: Final = f"No pipeline was found in this workspace; looked in {', '.join(PIPELINE_FOLDERS)}."
 _MOST_CHOICES: Final = 6
 _MOST_WORDS: Final = 4
 _BOX_CELLS: Final = 132

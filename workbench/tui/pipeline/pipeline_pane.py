@@ -204,7 +204,7 @@ class PipelinePane(Pane):
         pipeline_count = self._shown.found
         lines = [f"{pipeline_count} found."] if pipeline_count else []
         if pipeline_count == 0:
-            lines = [f"No pipeline was found in {' '.join(PIPELINE_FOLDERS)}."]
+            lines = [f"No pipeline was found in {', '.join(PIPELINE_FOLDERS)}."]
         lines += ["L starts one."] if pipeline_count else []
         room = max(1, self.size.width - 3)
         said = (_NO_RUNS_AT_MOMENT,) if self.is_past else (_NO_RUNS, *lines)
