@@ -381,6 +381,7 @@ class MainTasks(BackgroundTasks):
     def _start_host(self) -> None:
         if why := self.backend.ensure_host(self._status.workspace):
             self._say(why, is_error=True)
+        self.read_trouble()
 
     def restart_host(self) -> None:
         """End the host and start another; agents go on where they were."""
