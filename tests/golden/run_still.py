@@ -110,8 +110,8 @@ class StillCoordinator(Coordinator):
 class StillOutput(CommandOutput):
     """Streams an output when it is whole, however it came through the pipe."""
 
-    def __init__(self, write):
-        super().__init__(write)
+    def __init__(self, write, monotonic):
+        super().__init__(write, monotonic)
         self._whole = b""
 
     def feed(self, data):

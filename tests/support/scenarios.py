@@ -11,7 +11,7 @@ from tests.support.stage import USER, call, exchange, recording, text
 from workbench.changes.diff import FileChange
 from workbench.domain import events
 from workbench.domain.values import ToolDescriptor, ToolExample
-from workbench.host import driver_context, session_requests, workspace_trust
+from workbench.host import driver_context, session_requests, undo, workspace_trust
 from workbench.journal.decisions import expire_due_actions
 from workbench.tools.execution import RunInTerminal
 from workbench.tools.file_edit import CreateFile, ReplaceString
@@ -101,6 +101,15 @@ def _undo(stage):
     if not done or stage.bodies(events.UndoRequested):
         return False
     session_requests.request_undo(stage.journal, done[0].action_id, USER)
+    return True
+
+
+def _undo_all(stage):
+    """Undo everything that the session changed, in one step."""
+    plan = undo.plan_undo(stage.journal, stage.session())
+    if not plan.rows or stage.bodies(events.UndoRequested):
+        return False
+    undo.request_undo_of_files(stage.journal, plan, plan.ready, USER)
     return True
 
 
@@ -235,6 +244,17 @@ SCENARIOS = {
             files={"a.txt": "a\nb\n"},
             then=_undo,
             end={"a.txt": "a\nb\n"},
+        ),
+        Scenario(
+            name="undo-several",
+            script=asked(
+                edit("c1", "b\n", "B\n"),
+                edit("c2", "B\n", "BB\n"),
+                CREATE | {"tool_call": {**CREATE["tool_call"], "id": "c3"}},
+            ),
+            files={"a.txt": "a\nb\n"},
+            then=_undo_all,
+            end={"a.txt": "a\nb\n", "n.txt": None},
         ),
         Scenario(
             name="expiry",

@@ -8,7 +8,9 @@ def backend(**methods):
     made = Backend()
     for name, method in methods.items():
         owner = next(
-            one for one in (made, made.rules, made.runs, made.models, made.providers) if hasattr(one, name)
+            one
+            for one in (made, made.rules, made.runs, made.models, made.library, made.providers)
+            if hasattr(one, name)
         )
         setattr(owner, name, method)
     return made

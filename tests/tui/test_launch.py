@@ -99,11 +99,11 @@ BROKEN_PLAN = LaunchPlan(
 class Service:
     """Plans as they are above; remembers what it was asked to begin."""
 
-    def __init__(self, refusal=""):
-        self.begun, self.refusal = [], refusal
+    def __init__(self, refusal="", nightly=None):
+        self.begun, self.refusal, self.nightly = [], refusal, nightly
 
     def plan(self, file):
-        return BROKEN_PLAN if "broken" in file else NIGHTLY_PLAN
+        return BROKEN_PLAN if "broken" in file else self.nightly or NIGHTLY_PLAN
 
     def launch(self, wish):
         if self.refusal:
@@ -174,6 +174,19 @@ def test_input_and_grants_go_with_the_run_and_it_is_shown(play):
         assert (wish.file, wish.input, wish.grants) == ("/w/nightly.yaml", "the cart", ("Bash(git log *)",))
         assert s.main.place == 4
         assert "nightly #41 has begun." in s.main.rule.said
+
+    play(body, **service.services())
+
+
+def test_what_was_typed_stands_in_the_steps(play):
+    plan = replace(NIGHTLY_PLAN.steps[0], does="Plan it for {{ input }}.")
+    service = Service(nightly=replace(NIGHTLY_PLAN, steps=(plan, *NIGHTLY_PLAN.steps[1:])))
+
+    async def body(s):
+        await slowly(s, "L")
+        assert "Plan it for {{ input }}." in s.text
+        await slowly(s, "i", *"the cart")
+        assert "Plan it for the cart." in s.text
 
     play(body, **service.services())
 

@@ -4,6 +4,7 @@ import pytest
 
 from tests.tui.screens import play, staged
 from workbench.tui.backend import RestartLater
+from workbench.tui.main import tasks
 
 
 @pytest.fixture
@@ -28,6 +29,45 @@ def test_trouble_is_in_the_header_until_it_is_over(stage):
         assert "differs" not in shown.text.splitlines()[0]
 
     play(stage, body, host_trouble=lambda: found[0])
+
+
+def test_what_is_over_leaves_the_header_and_the_row_at_the_next_look(stage):
+    found, due = ["host is suspended"], []
+    assert tasks.TROUBLE_SECONDS < 2
+
+    async def body(shown):
+        set_timer = shown.main.set_timer
+
+        def noted(seconds, call):
+            due.extend([call] if seconds == tasks.TROUBLE_SECONDS else [])
+            return set_timer(seconds * 1_000, call)
+
+        shown.main.set_timer = noted
+        shown.main.tasks.read_trouble()
+        await shown.settle()
+        assert "host is suspended" in shown.text.splitlines()[0]
+        assert shown.said == "It is."
+        found[0] = ""
+        (look,) = due
+        look()
+        await shown.settle()
+        assert "suspended" not in shown.text.splitlines()[0]
+        assert shown.said == ""
+        assert len(due) == 1, "nobody looks again once it is over"
+
+    play(stage, body, host_trouble=lambda: (found[0], "It is." if found[0] else ""))
+
+
+def test_whoever_asks_something_of_a_suspended_host_sees_it_at_once(stage):
+    trouble = ["", ""]
+
+    async def body(shown):
+        trouble[:] = ["host is suspended", "It is."]
+        shown.main.tasks.ask(lambda about: None, stage.session_id, "Asked.")
+        await shown.settle()
+        assert "host is suspended" in shown.text.splitlines()[0]
+
+    play(stage, body, host_trouble=lambda: tuple(trouble))
 
 
 def test_on_a_narrow_screen_what_waits_stands_beside_trouble(stage):

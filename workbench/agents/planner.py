@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from workbench.agents.reducer import apply_event
 from workbench.agents.state import Turn, TurnCall, TurnState
-from workbench.domain.events import Event
+from workbench.domain.events import Event, UndoRequested
 from workbench.domain.machines import HUMAN_ENDED_PAUSES, TERMINAL_SESSION_STATES, PauseReason
 
 
@@ -100,10 +100,14 @@ class Refresh(Struct, frozen=True, kw_only=True):
 
 
 class Undo(Struct, frozen=True, kw_only=True):
-    """Propose to take an applied change back; the verdict is spoken by `request_id`."""
+    """Propose to take applied changes back; the verdict is spoken by `request_id`.
+
+    `action_id` names the one whose change it is; empty where `body` names several calls.
+    """
 
     action_id: str
     request_id: str
+    body: UndoRequested = UndoRequested()
 
 
 TurnOutcome = Literal["done", "interrupted", "limit", "error", "unattended"]
@@ -242,8 +246,8 @@ def _is_ready_to_run(state: TurnState, call: TurnCall) -> bool:
 def _undo_effects(state: TurnState) -> Iterator[Effect]:
     """Yield the first request only: the next is computed on what it leaves behind."""
     if state.undos and not state.outside:
-        action_id, request_id = state.undos[0]
-        yield Undo(action_id=action_id, request_id=request_id)
+        action_id, request_id, body = state.undos[0]
+        yield Undo(action_id=action_id, request_id=request_id, body=body)
 
 
 def _turn_effects(state: TurnState, limits: TurnLimits) -> Iterator[Effect]:

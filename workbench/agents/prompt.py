@@ -227,6 +227,8 @@ def undo_note(undone: Sequence[UndoneChange], wire_names: Callable[[str], str] =
     """Return what a model is told of its changes that the user took back since."""
     lines = [line for change in undone for line in _undone_lines(change, wire_names)]
     head = "Note of the workbench: the user took back what you had changed."
+    if any(change.extent == "redo" for change in undone):
+        head = "Note of the workbench: of what you had changed the user took back or restored, in this order:"
     return "\n".join((head, *lines, "Read a file again before you build on it."))
 
 
@@ -236,12 +238,27 @@ def reply_note(why: str) -> str:
 
 
 def _undone_lines(change: UndoneChange, wire_names: Callable[[str], str]) -> Iterator[str]:
+    if change.extent != "call":
+        yield from _lines_of_several(change)
+        return
     tool = f" ({wire_names(change.tool)})" if change.tool else ""
     call = f"your call {change.provider_call_id}{tool}" if change.provider_call_id else "an earlier call"
     for path in change.paths or ("the file",):
         is_removed = path in change.removed
         state = "removed again: it was not there before" if is_removed else "as it was before"
         yield f"- {one_line(path, _MAX_PATH)}: the change of {call} was undone; the file is {state}."
+
+
+def _lines_of_several(change: UndoneChange) -> Iterator[str]:
+    """Yield a line a file where the changes of several calls were undone, or made again, in one step."""
+    for path in change.paths:
+        name, is_removed = one_line(path, _MAX_PATH), path in change.removed
+        if change.extent == "redo":
+            state = "deleted again" if is_removed else "again as your calls had left it"
+            yield f"- {name}: your changes that had been undone were restored; the file is {state}."
+        else:
+            state = "removed: it was not there before them" if is_removed else "as it was before them"
+            yield f"- {name}: the changes of your calls to it were undone; the file is {state}."
 
 
 def _success_result(call: TurnCall, output: str) -> CallResult:

@@ -19,6 +19,7 @@ from workbench.agents.state import (
     Turn,
     TurnCall,
     TurnState,
+    UndoExtent,
     UndoneChange,
     UserMessage,
 )
@@ -177,9 +178,10 @@ def _refresh_requested(state: TurnState, event: Event) -> TurnState:
 
 
 def _undo_requested(state: TurnState, event: Event) -> TurnState:
-    if event.action_id is None:
+    body = cast("UndoRequested", event.body)
+    if event.action_id is None and not body.files:
         return state
-    return replace(state, undos=(*state.undos, (event.action_id, event.id)))
+    return replace(state, undos=(*state.undos, (event.action_id or "", event.id, body)))
 
 
 # --- turns ---------------------------------------------------------------------------------------
@@ -271,9 +273,16 @@ def _call_proposed(state: TurnState, event: Event) -> TurnState:
             call, tool=body.tool, verdict=body.verdict, state=after,
             revision=call.revision + 1, on_top_of=_base_revisions(state, body.on_top_of), undoes=undoes,
             plan=plan, key=repetition_digest(body.tool, body.parameters, body.parameters_ref),
+            undo_extent=_undo_extent(body),
         )  # fmt: skip
 
     return _with_counted_call(_with_call(state, event.call_id, change), event.call_id)
+
+
+def _undo_extent(body: CallProposed) -> UndoExtent:
+    if body.parameters.get("redo"):
+        return "redo"
+    return "calls" if "calls" in body.parameters else "call"
 
 
 def _undone_call_id(state: TurnState, body: CallProposed) -> str:
@@ -328,6 +337,7 @@ def _undone_change(state: TurnState, call: TurnCall, body: CallFinished) -> Undo
         paths=tuple(plan.path for plan in call.plan) or body.files_affected,
         removed=tuple(plan.path for plan in call.plan if plan.after is None),
         provider_call_id=undone.provider_call_id if undone else "", tool=undone.tool if undone else "",
+        extent=call.undo_extent,
     )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from workbench.domain.events import (
     CallFinished,
     ReplyCompleted,
     SessionCreated,
+    UndoRequested,
 )
 from workbench.domain.machines import SETTLED_CALL_STATES, CallState, PauseReason, SessionStatus
 from workbench.domain.values import UNDO_TOOL, BlobRef, FilePlan, GateVerdict, SelectedHunk
@@ -27,6 +28,10 @@ class Prompt(Struct, frozen=True, kw_only=True):
     text_ref: BlobRef | None = None
 
 
+UndoExtent = Literal["call", "calls", "redo"]
+"""Whether one call was taken back, several at once, or what had been taken back was made again."""
+
+
 class UndoneChange(Struct, frozen=True, kw_only=True):
     """A change of the agent that the user took back: its files are as they were before the call."""
 
@@ -36,6 +41,7 @@ class UndoneChange(Struct, frozen=True, kw_only=True):
     provider_call_id: str = ""
     """The call under the id that the model knows; empty where it is not known any more."""
     tool: str = ""
+    extent: UndoExtent = "call"
 
 
 class ReplyNote(Struct, frozen=True, kw_only=True):
@@ -67,7 +73,8 @@ class TurnCall(Struct, frozen=True, kw_only=True):
     on_top_of: tuple[tuple[str, int], ...] = ()
     """(call id, revision) of the earlier proposals that this one was computed on."""
     undoes: str = ""
-    """The call whose change this one takes back."""
+    """The call whose change this one takes back; empty where it takes back those of several."""
+    undo_extent: UndoExtent = "call"
     plan: tuple[FilePlan, ...] = ()
     """What it would do to files, kept for a call that takes a change back."""
     revision: int = 0
@@ -191,8 +198,8 @@ class TurnState(Struct, frozen=True, kw_only=True):
     lease: tuple[str, int] | None = None
     is_released: bool = False
     refreshes: tuple[str, ...] = ()
-    undos: tuple[tuple[str, str], ...] = ()
-    """(action id, request event id) not yet proposed."""
+    undos: tuple[tuple[str, str, UndoRequested], ...] = ()
+    """(action id or nothing, request event id, request) not yet proposed."""
     used_exchanges: frozenset[int] = frozenset()
 
     @property

@@ -423,7 +423,8 @@ def execute_undo(options: Namespace, console: Console) -> int:
             start = journal.last_position()
             request = request_undo(journal, action.id, user_actor())
             start_hosts(home, journal, console, [action.session_id])
-            wait_until_undone(journal, action, request, start)
+            what = f"not undone: {action.verb} {action_target(action)}"
+            wait_until_undone(journal, action.session_id, request, start, what)
             key = short_id(journal, action.id, "action")
             console.say(f"Undone: {action.verb} {action_target(action)} ({key})")
             return EXIT_OK
@@ -431,13 +432,12 @@ def execute_undo(options: Namespace, console: Console) -> int:
         return for_each_id(options.ids, console, one)
 
 
-def wait_until_undone(journal: Journal, action: Action, request: str, start: int) -> None:
-    """Wait for the host and refuse what it did not undo."""
-    what = f"not undone: {action.verb} {action_target(action)}"
+def wait_until_undone(journal: Journal, session_id: str, request: str, start: int, what: str) -> None:
+    """Wait for the host and refuse what it did not undo; `what` says that it was not done."""
     until = time.monotonic() + UNDO_WAIT_SECONDS
     while (left := until - time.monotonic()) > 0:
         cursor = journal.last_position()
-        call = _undo_call(journal, action.session_id, request, start)
+        call = _undo_call(journal, session_id, request, start)
         if call is not None and call.state == "succeeded":
             return
         if call is not None and call.state in SETTLED_CALL_STATES:

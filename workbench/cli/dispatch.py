@@ -283,6 +283,7 @@ _SESSIONS = {
     "archive": _command("session_management:archive", "hide sessions from the list, or show them again"),
     "fork": _command("session_management:fork", "start a session from the end, or a moment, of another one"),
     "stop": _command("session_management:stop", "stop the turn of an agent; the session can continue"),
+    "undo": _command("session_undo:undo", "undo the file changes of a turn or of a session in one step"),
     "end": _command("session_management:end", "end a session; it cannot continue"),
     "delete": _command("session_management:delete", "delete sessions with everything that belongs to them"),
     "import": _command("session_import:import", "import sessions of other programs, and exports of this one"),

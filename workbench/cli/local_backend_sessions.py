@@ -7,8 +7,9 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import BinaryIO, Final, cast
+from typing import TYPE_CHECKING, BinaryIO, Final, cast
 
+from workbench.cli.context import is_driven
 from workbench.cli.errors import Refusal
 from workbench.cli.session_export import export_texts
 from workbench.cli.session_import import FileReport, import_paths
@@ -28,6 +29,9 @@ from workbench.journal.maintenance import compact_database, finish_deletions
 from workbench.text.human import size_text
 from workbench.text.safe import one_line
 from workbench.tui.backend import BackendError, ExportRequest, ForkRequest, LibraryBackend
+
+if TYPE_CHECKING:
+    from workbench.views.undo import UndoPlan
 
 PROGRESS_SECONDS = 0.2
 """Seconds between two words of an import."""
@@ -98,6 +102,24 @@ class LocalLibrary(LibraryBackend):
         except Refusal as error:
             raise BackendError(f"Not forked: {error.why}. Begin a session here first, with ctrl+n.") from None
         return forked.session_id
+
+    def undo_plan(self, session_id: str, turn_id: str | None, *, is_redo: bool) -> "UndoPlan":
+        from workbench.host.undo import plan_undo
+
+        return plan_undo(self._journal, self._session(session_id), turn_id, is_redo=is_redo)
+
+    def undo_files(self, plan: "UndoPlan", paths: Sequence[str]) -> str:
+        from workbench.cli.approvals import wait_until_undone
+        from workbench.host.lifecycle import ensure_host
+        from workbench.host.undo import request_undo_of_files
+        from workbench.views.undo import undone_sentence
+
+        session, start = self._session(plan.session_id), self._journal.last_position()
+        request = request_undo_of_files(self._journal, plan, paths, self._actor)
+        if not is_driven(self._home, self._journal, session.id):
+            ensure_host(self._home, self._journal, session.workspace)
+        wait_until_undone(self._journal, session.id, request, start, "Nothing was changed")
+        return undone_sentence(plan, paths)
 
     def export(self, session_id: str, path: str) -> str:
         session = self._session(session_id)

@@ -20,7 +20,7 @@ from workbench.domain.events import (
 from workbench.domain.rows import PipelineState, StepState, run_title
 from workbench.journal.journal import Journal
 from workbench.text.human import duration_text, size_text, token_text
-from workbench.text.safe import one_line
+from workbench.text.safe import one_line, reason_line, reason_lines
 from workbench.views.status_icons import RUN_STATUSES, STEP_STATUSES, step_status_name
 
 
@@ -126,7 +126,10 @@ class _LinePrinter:
                 asks = f"{body.verb} {one_line(body.target, 120)}"
                 return f"  {signs.of('waiting')} {step or 'asks'} {asks}  {(event.action_id or '')[:8]}"
             case RunChanged(status="completed" | "failed" | "cancelled") as body:
-                why = f": {one_line(body.detail, 400)}" if body.detail else ""
+                # Why the step failed stands in its own line.
+                head, failed_step, _ = body.detail.partition(" failed: ")
+                why = f"{head} failed" if failed_step else reason_line(body.detail, 400)
+                why = f": {one_line(why, 400)}" if why else ""
                 took = duration_text(body.duration_ms / 1000)
                 where = self._where(event.session_id).replace(" · ", " ")
                 sign, failed = RUN_STATUSES[body.status][0], self._allowed(event.session_id)
@@ -157,8 +160,11 @@ class _LinePrinter:
         # Gates and lists do no work of their own: what their items took stands in the items' lines.
         took = f" {duration_text(body.duration_ms / 1000)}" if body.duration_ms else ""
         used = f" {token_text(body.usage.total_tokens)} tok" if body.usage.total_tokens else ""
-        why = f"  {one_line(body.detail, 300)}" if body.detail else ""
-        return f"  {sign} {step:<26} {word}{tried}{took}{used}{why}"
+        first, *more = reason_lines(body.detail, 300) or [""]
+        why = f"  {first}" if first else ""
+        return "\n".join(
+            [f"  {sign} {step:<26} {word}{tried}{took}{used}{why}", *(f"      {m}" for m in more)]
+        )
 
     def end(self, row: PipelineState, waiting: tuple[str, ...], code: int) -> None:
         del waiting, code
@@ -193,7 +199,7 @@ def step_json(step: StepState) -> JsonFields:
 def run_line(run: PipelineState, signs: StatusIcons, now: int) -> str:
     """Return a run as a row: sign, title, status, id, working time, when, why it failed."""
     age = duration_text(max(0, now - run.created_at) / 1_000_000)
-    why = f"  {one_line(run.error_message, 80)}" if run.error_message else ""
+    why = f"  {reason_line(run.error_message, 80)}" if run.error_message else ""
     took = duration_text(run.duration_ms / 1000) if run.duration_ms else ""
     title = run_title(run)
     sign, run_id = signs.of(RUN_STATUSES[run.status][0]), run.pipeline_id[:8]
@@ -206,7 +212,7 @@ def step_line(step: StepState, signs: StatusIcons) -> str:
     took = duration_text(step.duration_ms / 1000) if step.duration_ms else ""
     tried = f" attempt {step.attempt}" if step.attempt > 1 else ""
     contract = f" contract {step.contract.replace('_', ' ')}" if step.contract else ""
-    why = f"  {one_line(step.error_message, 160)}" if step.error_message else ""
+    why = f"  {reason_line(step.error_message, 160)}" if step.error_message else ""
     indent = "    " if step.matrix else "  "
     sign = signs.of(icon)
     return f"{indent}{sign} {step.step_id:<26} {word:<10} {took:>9}{tried}{contract}{why}"

@@ -11,7 +11,7 @@ from workbench.domain.values import Json
 from workbench.text.human import countdown_text, duration_text, spoken_duration
 from workbench.text.human import iso_time as human_iso_time
 from workbench.text.safe import one_line
-from workbench.views.status_icons import action_status, call_status
+from workbench.views.status_icons import action_status, call_status, session_status
 
 TARGET_CELLS = 72
 TITLE_CELLS = 40
@@ -131,8 +131,10 @@ def call_line(call: Call, signs: StatusIcons) -> str:
 
 def session_line(session: Session, key: str, waiting: int, signs: StatusIcons, now: int) -> str:
     """Return one line of a list of sessions; `key` is as much of its id as is shown."""
-    status = session.status if session.reason is None else f"{session.status} ({session.reason})"
-    sign = signs.of("waiting") if waiting else " "
+    meaning, word = session_status(session, waiting)
+    is_explained = session.status == "paused" and meaning == "cancelled" and session.reason is not None
+    status = f"{word} ({session.reason})" if is_explained else word
+    sign = signs.of(meaning)
     asks = f"{waiting} waiting" if waiting else ""
     facts = (one_line(session.title, TARGET_CELLS), asks, one_line(session.model, 32))
     tail = "  ".join(fact for fact in facts if fact)

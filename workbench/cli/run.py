@@ -283,6 +283,8 @@ def pause_session(journal: Journal, session_id: str, ending: RunEnding) -> None:
     if session is None or session.status not in ("ready", "processing"):
         return
     reason: PauseReason = "parked" if ending == "parked" else "run ended"
+    if session.reason == "failed":
+        reason = "failed"
     actor = Actor(kind="host", pid=os.getpid())
     journal.append([journal.event(SessionStatusChanged(status="paused", reason=reason), session_id, actor)])
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from workbench.cli.approval_display import read_action_row
 from workbench.cli.console import Console
@@ -28,6 +29,7 @@ from workbench.config.layers import load_config
 from workbench.config.types import token_cost
 from workbench.domain import events as e
 from workbench.domain.events import Event
+from workbench.domain.machines import TERMINAL_SESSION_STATES
 from workbench.domain.rows import Session
 from workbench.domain.values import Usage
 from workbench.journal.decisions import expire_due_actions
@@ -37,6 +39,7 @@ from workbench.journal.session_queries import StatisticsScope, statistics_facts
 from workbench.text.human import duration_text, token_text
 from workbench.text.safe import one_line
 from workbench.views import statistics
+from workbench.views.status_icons import SESSION_STATUSES
 
 SHOW_EXAMPLE = "workbench sessions show 3f2a --json"
 
@@ -124,7 +127,11 @@ def _reply_text(_: _SessionView, event: Event) -> str:
 
 def _action_line(view: _SessionView, event: Event) -> str:
     action = view.journal.action(event.action_id or "")
-    return action_line(read_action_row(view.journal, action), view.console.signs, view.now) if action else ""
+    if action is None:
+        return ""
+    # When it was decided stands before the line.
+    asked = read_action_row(view.journal, action)
+    return action_line(replace(asked, action=replace(action, decided_at=None)), view.console.signs, view.now)
 
 
 def _opened_line(view: _SessionView, event: Event) -> str:
@@ -154,8 +161,14 @@ def _error_line(view: _SessionView, event: Event) -> str:
 
 
 def _status_line(_: _SessionView, event: Event) -> str:
-    assert isinstance(event.body, e.SessionStatusChanged)
-    return f"{event.body.status} ({event.body.reason})" if event.body.reason else event.body.status
+    """Return the end or the pause of a session; that it starts, works or is ready is seen by the rest."""
+    body = event.body
+    assert isinstance(body, e.SessionStatusChanged)
+    if body.status == "paused" and body.reason == "failed":
+        return "failed"
+    if body.status == "paused":
+        return f"paused ({body.reason})" if body.reason else "paused"
+    return SESSION_STATUSES[body.status][1] if body.status in TERMINAL_SESSION_STATES else ""
 
 
 _LINES_BY_EVENT: Mapping[type[e.Body], Callable[[_SessionView, Event], str]] = {

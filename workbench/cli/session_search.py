@@ -25,6 +25,7 @@ from workbench.text.human import parse_iso_time
 from workbench.text.safe import one_line
 from workbench.views import library
 from workbench.views.library import SearchHit, SearchQuery, search_hit
+from workbench.views.status_icons import told_status
 
 LIST_EXAMPLE = "workbench sessions list --status paused --json"
 
@@ -42,7 +43,8 @@ def execute_list(options: Namespace, console: Console) -> int:
         expire_due_actions(journal)
         page = find_sessions(journal, replace(filters, limit=filters.limit + 1), workspace)
         has_more, page = len(page) > filters.limit, page[: filters.limit]
-        asks = Counter(action.session_id for action in journal.actions(states=("pending",)))
+        with journal.snapshot() as database:
+            asks = Counter(session_queries.pending_action_counts(database))
         if not page:
             require_status(journal, filters)
         nothing, now = _empty_list_text(journal, workspace) if not page else "", journal.now()
@@ -168,7 +170,7 @@ _SORT_KEYS: Mapping[str, Callable[[Session], int | str]] = {
     "created": lambda session: session.created_at,
     "title": lambda session: session.title.casefold(),
     "tokens": lambda session: session.usage.total_tokens,
-    "status": lambda session: session.status,
+    "status": told_status,
     "model": lambda session: session.model.casefold(),
     "workspace": lambda session: session.workspace,
 }
@@ -287,7 +289,7 @@ def page_of_sessions(
 
 
 def _passes_filters(session: Session, filters: SessionFilters, holders: Collection[str]) -> bool:
-    if filters.status not in (None, session.status, session.origin_status):
+    if filters.status not in (None, session.status, told_status(session), session.origin_status):
         return False
     equal = ("model", "provider", "kind")
     if any(getattr(filters, name) not in (None, getattr(session, name)) for name in equal):

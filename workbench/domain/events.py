@@ -101,7 +101,7 @@ class SessionCreated(SessionEvent, frozen=True, kw_only=True):
 
 
 class SessionStatusChanged(SessionEvent, frozen=True, kw_only=True):
-    """The session moved to another status; `reason` is set when it paused."""
+    """The session moved to another status; `reason` is set when it paused, or its last turn failed."""
 
     KIND: ClassVar[str] = "session.status_changed"
     status: SessionStatus
@@ -181,9 +181,17 @@ class RefreshRequested(RequestEvent, frozen=True, kw_only=True):
 
 
 class UndoRequested(RequestEvent, frozen=True, kw_only=True):
-    """A human wants an applied change taken back (`action_id` of the envelope)."""
+    """A human wants applied changes taken back: that of `action_id` of the envelope, or those of `calls`."""
 
     KIND: ClassVar[str] = "undo.requested"
+    calls: tuple[str, ...] = ()
+    """Calls whose changes to `files` are taken back; empty where the envelope names an action."""
+    whole: tuple[str, ...] = ()
+    """Those of them of which nothing is left after it."""
+    files: tuple[FilePlan, ...] = ()
+    """What was shown: the bytes that are there, and the ones that will be."""
+    is_redo: bool = False
+    """Whether changes that were taken back are made again."""
 
 
 class ForkRequested(RequestEvent, frozen=True, kw_only=True):

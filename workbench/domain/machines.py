@@ -5,7 +5,10 @@ from typing import Final, Literal, get_args
 SessionStatus = Literal[
     "created", "initializing", "ready", "processing", "paused", "completed", "failed", "terminated"
 ]
-PauseReason = Literal["user", "parked", "run ended", "host lost", "unattended", "limit reached", "loop"]
+PauseReason = Literal[
+    "user", "parked", "run ended", "host lost", "unattended", "limit reached", "loop", "failed"
+]  # fmt: skip
+"""Why a session pauses; `failed` also stands beside `ready`: its last turn, or its run, ended in an error."""
 HUMAN_ENDED_PAUSES: Final[frozenset[PauseReason]] = frozenset({
     "user", "host lost", "unattended", "limit reached", "loop",
 })  # fmt: skip

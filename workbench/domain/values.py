@@ -41,6 +41,8 @@ RELEASED_PREFIX = "allowed: "
 DEFAULT_APPROVAL_MINUTES = 15
 """S4 PendingAction: how long an action waits for its human."""
 WORKSPACE_CONFIG_FILE = ".workbench.json"
+PIPELINE_FOLDERS = (".workbench/pipelines", ".wave/pipelines", ".agents/pipelines", "pipelines")
+"""Where the pipelines of a workspace are looked for."""
 MAX_EXTENSIONS = 4
 ActorKind = Literal["user", "agent", "host", "tool", "system"]
 SessionKind = Literal["chat", "pipeline", "step", "incidents", "ask", "import"]
@@ -85,6 +87,11 @@ class SelectedHunk(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
     hunk: Annotated[int, Meta(ge=1)]
     lines: tuple[int, ...] | None = None
+
+
+UndoState = Literal["ready", "stale", "lost", "refused"]
+"""Of a file to be undone. `stale`: changed since, or in between, by somebody else. `lost`: the bytes to put
+there are not kept. `refused`: what is there now cannot be read."""
 
 
 class FilePlan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

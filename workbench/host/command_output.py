@@ -11,7 +11,10 @@ from workbench.host.driver_context import DeltaWriter
 MAX_KEPT_END_BYTES = 1_048_576
 """Bytes kept of each end of an output."""
 MAX_STREAMED_CHARACTERS = 262_144
-"""Characters of output that are streamed live; what follows is only counted until the end."""
+"""Characters of output that are streamed live in full; of what follows a line now and then."""
+LATER_LINE_SECONDS = 1.0
+"""Between two lines that are streamed after that."""
+_MAX_LATER_LINE = 200
 
 
 @contextmanager
@@ -27,8 +30,14 @@ def abandoned_on_error(command: Command) -> Generator[None]:
 class CommandOutput:
     """Takes an output piece by piece; `write` gets what is streamed, with its offset in characters."""
 
-    def __init__(self, write: Callable[[int, str], None]) -> None:
+    def __init__(
+        self, write: Callable[[int, str], None], monotonic: Callable[[], float] = lambda: 0.0
+    ) -> None:
         self.total = 0
+        self._monotonic, self._later_at = monotonic, float("-inf")
+        self._gap = "\n"
+        """What ends the line in which the whole stream was cut."""
+        self._line_ends, self._ends_in_line = 0, False
         self._head = bytearray()
         self._tail = bytearray()
         self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
@@ -37,6 +46,9 @@ class CommandOutput:
 
     def feed(self, data: bytes) -> None:
         self.total += len(data)
+        begins_line = not self._ends_in_line
+        self._line_ends += data.count(b"\n")
+        self._ends_in_line = not data.endswith(b"\n") if data else self._ends_in_line
         free = MAX_KEPT_END_BYTES - len(self._head)
         self._head += data[:free]
         self._tail += data[free:]
@@ -46,6 +58,26 @@ class CommandOutput:
             text = self._decode(data)[: self._left]
             self._left -= len(text)
             self._deltas.feed(text)
+        else:
+            self._stream_later_line(data if begins_line else data.partition(b"\n")[2])
+
+    def _stream_later_line(self, data: bytes) -> None:
+        """Stream the last whole line of a piece that begins with a line, once a second."""
+        whole, _, _ = data.rpartition(b"\n")
+        now = self._monotonic()
+        if not whole or now - self._later_at < LATER_LINE_SECONDS:
+            return
+        self._later_at = now
+        line = whole[whole.rfind(b"\n") + 1 :].decode("utf-8", "replace")
+        # Whether it stands in the middle of a key is not known any more.
+        clean = redaction.redact_text(f"{line}\n", is_fragment=True)
+        gap, self._gap = self._gap, ""
+        self._deltas.feed(f"{gap}{clean.rstrip()[:_MAX_LATER_LINE]}\n")
+
+    @property
+    def lines(self) -> int:
+        """Return how many lines were printed, those that are not kept too."""
+        return self._line_ends + self._ends_in_line
 
     def close(self) -> None:
         self._deltas.close()

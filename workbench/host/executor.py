@@ -320,7 +320,7 @@ async def run_command(
     def stream(offset: int, text: str) -> None:
         writer.stream(writer.call_event(OutputStreamed(offset=offset, text=text), record.row))
 
-    output, limits = CommandOutput(stream), writer.context.limits()
+    output, limits = CommandOutput(stream, writer.context.clock.monotonic), writer.context.limits()
     end = await _await_exit(command.go(output.feed, spec.timeout_seconds, stop, limits.output_blob_bytes))
     output.close()
     return _command_finished(writer, output, end, spec)
@@ -344,12 +344,15 @@ def _command_finished(
     limit, blobs = writer.context.limits().tool_output_bytes, writer.journal.blobs
     shown = redaction.redact_output(exact, clean, limit, blobs, output.total)
     detail, error = _command_detail_and_error(end, spec)
+    facts: JsonObject = {"leftovers_ended": end.leftovers} if end.leftovers else {}
+    if output.lines > len(shown.recorded.splitlines()):
+        facts = {**facts, "output_lines": output.lines}
     return CallFinished(
         state=_command_state(end), detail=detail, error=error, summary=detail or "exit 0",
         preview=shown.recorded,
         result_ref=shown.ref, output_ref=shown.whole,
         output_bytes=output.total, exit_code=end.code, duration_ms=round(end.duration * 1000),
-        metadata=shown.noted({"leftovers_ended": end.leftovers} if end.leftovers else {}),
+        metadata=shown.noted(facts),
     )  # fmt: skip
 
 

@@ -194,13 +194,24 @@ class _ConversationCopy:
         proposed = self._proposals.get(event.call_id or "")
         if proposed is None or proposed.tool != UNDO_TOOL or event.call_id is None:
             return
+        if "calls" in proposed.parameters:
+            yield from self._undone_together(event, proposed, body)
+            return
         undone = proposed.parameters.get("call")
         action = self._actions.get(str(proposed.parameters.get("action")))
         source = str(undone) if undone else (action.call_id if action else None)
         call_id = self._announced.get(source or "", source)
         parameters: dict[str, Json] = {"call": self._name(call_id)} if call_id else {}
+        yield from self._undo_events(event, replace(proposed, parameters=parameters), body)
+
+    def _undone_together(self, event: Event, proposed: CallProposed, body: CallFinished) -> Iterator[Event]:
+        """Take over that several calls were undone; nothing of it can be undone in the fork."""
+        parameters: dict[str, Json] = {"calls": [], "redo": bool(proposed.parameters.get("redo"))}
+        yield from self._undo_events(event, replace(proposed, parameters=parameters), body)
+
+    def _undo_events(self, event: Event, proposed: CallProposed, body: CallFinished) -> Iterator[Event]:
         verdict = GateVerdict(outcome="allowed", step="request", by="fork")
-        taken = replace(proposed, parameters=parameters, verdict=verdict, parameters_ref=None, replaces=None)
+        taken = replace(proposed, verdict=verdict, parameters_ref=None, replaces=None)
         yield self._event(taken, event, event.call_id)
         yield self._event(CallExecuting(), event, event.call_id)
         yield self._event(body, event, event.call_id)

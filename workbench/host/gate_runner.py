@@ -19,7 +19,6 @@ from typing import Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from workbench.changes.apply import NotUndoable, undo_changes
 from workbench.changes.decision import SealedBytesMissing, approval_outcome, file_plans, sealed_changes
 from workbench.changes.diff import (
     FileChange,
@@ -41,7 +40,7 @@ from workbench.domain.events import (
     RuleUsed,
 )
 from workbench.domain.rows import Call
-from workbench.domain.values import UNDO_TOOL, FilePlan, GateVerdict, Hunk, JsonObject, PlannedWrite
+from workbench.domain.values import FilePlan, GateVerdict, Hunk, JsonObject
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import FileImage
 from workbench.effects.runtime import fault_point
@@ -462,45 +461,3 @@ def _parameter_oddities(passed: ScreenedCall, exact: JsonObject) -> Iterator[str
             yield from (oddity for oddity in text_warnings(text, where) if is_command or oddity != "long")
             if name == passed.descriptor.url_parameter and has_mixed_script_host(text):
                 yield "mixed scripts"
-
-
-async def propose_undo(writer: SessionWriter, action_id: str, request_id: str) -> None:
-    """Propose the undo of what an action wrote; the machine executes it like any allowed call."""
-    action = writer.journal.action(action_id)
-    record = read_call_record(writer.journal, action.call_id) if action and action.call_id else None
-    verdict, changes = await asyncio.to_thread(_judged_undo, writer, record, request_id)
-    body = CallProposed(
-        tool=UNDO_TOOL, verdict=verdict, parameters={"action": action_id},
-        target=", ".join(change.path for change in changes), provider_call_id=f"undo-{action_id}",
-        files=sealed_plan(writer, changes),
-    )  # fmt: skip
-    await writer.append(writer.event(body, call_id=writer.new_id()))
-
-
-def _judged_undo(
-    writer: SessionWriter, record: CallRecord | None, request_id: str
-) -> tuple[GateVerdict, tuple[FileChange, ...]]:
-    if record is None or not record.changed:
-        return _undo_verdict(request_id, "this action changed no file"), ()
-    refs = {change.path: change.before_ref for change in record.changed}
-    applied = [
-        PlannedWrite(path=change.path, base=change.before, after=change.after, mode=change.mode)
-        for change in record.changed
-    ]
-
-    def before(path: str) -> bytes | None:
-        ref = refs[path]
-        return writer.unseal(ref) if ref else None
-
-    try:
-        changes = undo_changes(writer.context.root, applied, writer.journal.blobs.keyed, before)
-    except NotUndoable as error:
-        return _undo_verdict(request_id, str(error)), ()
-    if not changes:
-        return _undo_verdict(request_id, "it is as it was before already"), ()
-    return _undo_verdict(request_id), changes
-
-
-def _undo_verdict(request_id: str, refusal: str = "") -> GateVerdict:
-    outcome = "refused" if refusal else "allowed"
-    return GateVerdict(outcome=outcome, step="request", by=request_id, reason=refusal)

@@ -362,7 +362,7 @@ class ModelCall:
 
     async def _failed(self, failure: FailurePart, details: str = "") -> None:
         ended = self._event(TurnEnded(outcome="error", detail=failure.code))
-        status = self._event(SessionStatusChanged(status="ready"))
+        status = self._event(SessionStatusChanged(status="ready", reason="failed"))
         # What came of the reply is no answer: to go on means to ask again.
         await self._writer.append(self._error(failure, details), ended, status)
 

@@ -60,8 +60,9 @@ from workbench.effects.runtime import fault_point
 from workbench.host.crash_recovery import recover_call
 from workbench.host.driver_context import DriverContext, OnEvents, SessionWriter, ignore_events
 from workbench.host.executor import execute_call
-from workbench.host.gate_runner import gate_call, propose_anew, propose_undo, reopen_action
+from workbench.host.gate_runner import gate_call, propose_anew, reopen_action
 from workbench.host.model_call import ModelCall
+from workbench.host.undo import propose_undo
 from workbench.host.waiting_reads import WaitingReads
 from workbench.journal.decisions import expire_due_actions
 from workbench.journal.errors import GuardFailed, JournalError, LeaseLost
@@ -236,7 +237,7 @@ class SessionRunner:
             case Refresh():
                 return self._refresh(effect.action_id)
             case Undo():
-                return propose_undo(self.writer, effect.action_id, effect.request_id)
+                return propose_undo(self.writer, effect)
             case EndTurn():
                 return self._end_turn(effect)
             case Pause():

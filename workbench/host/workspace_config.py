@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from workbench.config.layers import USER_CONFIG_FILE, load_config
 from workbench.config.types import LoadedConfig
-from workbench.domain.values import WORKSPACE_CONFIG_FILE
+from workbench.domain.values import PIPELINE_FOLDERS, WORKSPACE_CONFIG_FILE
 from workbench.effects.folders import changed_files
 from workbench.journal.errors import JournalError
 from workbench.journal.home import Home
@@ -142,7 +142,7 @@ class PipelineWatch:
     def _work(self) -> None:
         if self._over.wait(self._delay):
             return
-        from workbench.pipelines.documents import PIPELINE_FOLDERS, watched_paths
+        from workbench.pipelines.documents import watched_paths
 
         folders = (self._root, *(f"{self._root}/{folder}" for folder in PIPELINE_FOLDERS))
         self.is_watching.set()

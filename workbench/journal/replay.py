@@ -181,6 +181,24 @@ def workspace_file_changes(journal: Journal, workspace: str) -> Iterator[tuple[i
                 yield event.position, event.body
 
 
+def session_file_changes(journal: Journal, session_id: str) -> list[Event]:
+    """Return what was written in a session here, in order, without what a fork or an import brought."""
+    where = "session_id = ? AND kind = 'file.changed' AND recorded_at IS NULL ORDER BY sequence_number"
+    with journal.snapshot() as database:
+        rows = database.execute(f"{SELECT_EVENTS} WHERE {where}", (session_id,)).fetchall()
+    return [decode_event(values) for values in rows]
+
+
+def session_turns(journal: Journal, session_id: str) -> list[str]:
+    """Return the ids of the turns of a session, in the order in which they began."""
+    statement = (
+        "SELECT turn_id FROM event WHERE session_id = ? AND kind = 'turn.started' AND turn_id IS NOT NULL"
+        " GROUP BY turn_id ORDER BY min(sequence_number)"
+    )
+    with journal.snapshot() as database:
+        return [str(row[0]) for row in database.execute(statement, (session_id,))]
+
+
 def _put_unchanged_session(
     rows: MemoryTables, database: Database, session: Session, *, has_decided: bool
 ) -> None:

@@ -76,9 +76,16 @@ def _listed_session(row: Sequence[SqlValue]) -> Session:
 
 
 def pending_action_counts(database: Database) -> dict[str, int]:
-    """Return how many questions wait, by session."""
-    rows = database.execute("SELECT session_id, count(*) FROM action WHERE state = 'pending' GROUP BY 1")
-    return {row[0]: row[1] for row in rows}
+    """Return how many questions wait, by session; what a step asks waits in its run as well."""
+    asked = (
+        "WITH RECURSIVE above(id, top) AS (SELECT id, id FROM session WHERE id IN"
+        " (SELECT session_id FROM action WHERE state = 'pending')"
+        " UNION SELECT above.id, parent_id FROM above JOIN session ON session.id = top"
+        " WHERE session.kind = 'step' AND parent_id IS NOT NULL)"
+        " SELECT top, count(*) FROM action JOIN above ON above.id = session_id"
+        " WHERE state = 'pending' GROUP BY 1"
+    )
+    return {row[0]: row[1] for row in database.execute(asked)}
 
 
 _COUNTED_EVENTS: Final = "event INDEXED BY event_counted WHERE session_id IN ({})"
@@ -267,7 +274,8 @@ def _action_facts(database: Database, scope: StatisticsScope) -> list[ActionFact
 
 def _session_facts(database: Database, scope: StatisticsScope) -> list[SessionFact]:
     forked = "json_extract(configuration, '$.forked_from') IS NOT NULL"
-    columns = f"status, provider, model, usage, updated_at, created_at, id, {forked}"
+    told = "CASE WHEN reason = 'failed' AND status IN ('ready', 'paused') THEN 'failed' ELSE status END"
+    columns = f"{told}, provider, model, usage, updated_at, created_at, id, {forked}"
     statement = f"SELECT {columns} FROM session WHERE {_IN_SCOPE}"  # noqa: S608
     facts: list[SessionFact] = []
     for row in database.execute(statement, scope.values).fetchall():

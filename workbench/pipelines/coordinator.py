@@ -1,9 +1,9 @@
 """The coordinator of one run: walks the steps, keeps the slots, and records what happens in the journal."""
 
 # `run.changed` is a kind of its own (durable, by the coordinator): the status of a run is said once, with
-# its working time and tokens, and not guessed from its steps. The session of a run that failed or was
-# cancelled is `paused (run ended)`, so that `resume` has something to go on with; only a completed run
-# completes its session.
+# its working time and tokens, and not guessed from its steps. The session of a run that failed is `paused
+# (failed)`, that of a cancelled one `paused (run ended)`, so that `resume` has something to go on with; only
+# a completed run completes its session.
 #
 # A later round begins steps anew. `run.started` with `round` 2 names in `reset` what is left to do; no
 # machine has a move out of `failed`. What a crash left running and what failed are the same to it.
@@ -165,7 +165,7 @@ class Coordinator:
         ended = (
             SessionStatusChanged(status="completed")
             if status == "completed"
-            else SessionStatusChanged(status="paused", reason="run ended")
+            else SessionStatusChanged(status="paused", reason="failed" if status == "failed" else "run ended")
         )
         await self._journal.append(self._journal.event(body), self._journal.event(ended))
         self.context.catch_up()

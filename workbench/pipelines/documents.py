@@ -15,7 +15,7 @@ from typing import Final, Literal, Protocol
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from workbench.domain.values import Json, StepKind
+from workbench.domain.values import PIPELINE_FOLDERS, Json, StepKind
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import read_bounded
 from workbench.policy.trust import RUN_OUTPUT_FOLDERS
@@ -392,8 +392,6 @@ class FrozenFiles(Struct, frozen=True):
 PIPELINE_KIND: Final = "WavePipeline"
 MANIFEST_KIND: Final = "WaveManifest"
 MANIFEST_NAMES: Final = ("workbench.yaml", "wave.yaml", ".wave/wave.yaml")
-PIPELINE_FOLDERS: Final = (".workbench/pipelines", ".wave/pipelines", ".agents/pipelines", "pipelines")
-"""Where the pipelines of a project are looked for, below its root."""
 PIPELINE_SUFFIXES: Final = (".yaml", ".yml")
 MOST_PIPELINES: Final = 500
 """Pipelines of a project that are looked at."""

@@ -16,6 +16,7 @@ from typing import cast
 from msgspec import Struct, field
 from msgspec.structs import asdict
 
+from workbench.domain.values import PIPELINE_FOLDERS
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import read_bounded
 from workbench.pipelines.checks import check_pipeline, step_places
@@ -23,7 +24,6 @@ from workbench.pipelines.documents import (
     MANIFEST_KIND,
     MANIFEST_NAMES,
     MOST_PIPELINES,
-    PIPELINE_FOLDERS,
     PIPELINE_KIND,
     DiskFiles,
     DocumentPlace,

@@ -95,6 +95,8 @@ def _output_lines(detail: ActionDetail, room: int, ink: Ink, glyphs: Glyphs) -> 
         return []
     shown, whole = len(detail.output), detail.output_lines
     rest = f", the last {shown} of {whole} lines; 3 shows all" if shown < whole else ""
+    if detail.is_running:
+        rest = f" so far, its last {shown} lines" if shown < whole else " so far"
     lines = [
         shorten_line(safe_content(line, ink.of("foreground"), ink), room, glyphs) for line in detail.output
     ]

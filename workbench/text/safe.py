@@ -110,6 +110,20 @@ def one_line(text: str, limit: int) -> str:
     return cut_to_width(safe_text(line), limit)
 
 
+def reason_lines(text: str, limit: int, most: int = 9) -> list[str]:
+    """Return a reason as up to `most` safe lines of at most `limit` cells, without those of marks alone."""
+    lines = [one_line(line.strip(), limit) for line in text.splitlines()]
+    return [line for line in lines if any(character.isalnum() for character in line)][:most]
+
+
+def reason_line(text: str, limit: int) -> str:
+    """Return a reason of several lines as one safe line of at most `limit` cells."""
+    joined = ""
+    for line in reason_lines(text, limit):
+        joined += f"{'' if not joined else ' ' if joined.endswith(':') else ' / '}{line}"
+    return one_line(joined, limit)
+
+
 def _sequence_mark(match: re.Match[str]) -> str:
     sequence = match.group()
     inner = sequence[1:] if sequence[0] == "\x1b" else chr(ord(sequence[0]) - 0x40) + sequence[1:]

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from workbench.views.provider_form import ProviderFields
     from workbench.views.providers import FoundModel, ProviderReport, ProviderRow
     from workbench.views.trust_question import QuestionCounts
+    from workbench.views.undo import UndoPlan
 
 EXIT_FOR_DEMO: Final = 10
 """What the screen returns when its user wants the demo."""
@@ -112,6 +113,14 @@ class LibraryBackend:
 
     def fork(self, session_id: str) -> str:
         """Begin a session here with the conversation of another one, and return its id."""
+        raise BackendError(_NOTHING_DONE)
+
+    def undo_plan(self, session_id: str, turn_id: str | None, *, is_redo: bool) -> "UndoPlan":
+        """Return what undoing, or restoring, the file changes of a session or of a turn of it would do."""
+        raise BackendError(_NOTHING_DONE)
+
+    def undo_files(self, plan: "UndoPlan", paths: Sequence[str]) -> str:
+        """Write files of a plan, all or none, and wait for it. May take seconds."""
         raise BackendError(_NOTHING_DONE)
 
     def export(self, session_id: str, path: str) -> str:

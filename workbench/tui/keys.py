@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from workbench.tui.approvals.approval_keys import ANSWER, APPROVALS, BATCH, DIFF, LINES, TRUST
 from workbench.tui.conversation.conversation_keys import COMPOSER, CONVERSATION
+from workbench.tui.conversation.undo_keys import UNDO
 from workbench.tui.keymap import Key
 from workbench.tui.main.main_keys import APP, DEMO, DIALOG, FIRST, LIST, RAIL
 from workbench.tui.pipeline.pipeline_keys import COMPARE, GATE, LAUNCH, PIPELINE, STEP
@@ -44,7 +45,7 @@ _AT_START: Final[Mapping[str, Rows]] = {
     rows[0].scope: rows
     for rows in (
         APP, LIST, APPROVALS, LINES, DIFF, ANSWER, TRUST, CONVERSATION, TOOLS, PIPELINE, STEP, GATE,
-        COMPOSER, FIRST, DEMO, DIALOG, BATCH, LAUNCH, COMPARE, RAIL,
+        COMPOSER, FIRST, DEMO, DIALOG, BATCH, LAUNCH, COMPARE, RAIL, UNDO,
     )
 }  # fmt: skip
 _LATER: Final[Mapping[str, Callable[[], Iterator[Rows]]]] = {
@@ -102,6 +103,7 @@ CHAINS: Final = (
     ("composer",),
     ("dialog",),
     ("batch",),
+    ("undo",),
     ("always",),
     ("rules",),
     ("launch",),

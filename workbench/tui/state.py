@@ -5,7 +5,7 @@ widget and writes nothing.
 """
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from typing import Final, Literal
+from typing import Final, Literal, cast
 
 from msgspec import Struct, field
 
@@ -27,7 +27,7 @@ from workbench.domain.events import (
 )
 from workbench.domain.machines import ENDED_RUN_STATES
 from workbench.domain.rows import Action, Call, PipelineState, Session, StepState, step_key
-from workbench.domain.values import SYSTEM_SESSION, UNDO_TOOL, StepPlan
+from workbench.domain.values import SYSTEM_SESSION, UNDO_TOOL, JsonObject, StepPlan
 from workbench.tui import journal_source
 from workbench.tui.journal_source import MAX_CALLS, JournalSource, TranscriptWindow
 from workbench.views.approvals import CALM_COUNTDOWN_STEP, SOON_SECONDS, seconds_left
@@ -427,10 +427,22 @@ class ScreenState:
 
     def _note_undone(self, calls: Iterable[Call]) -> set[str]:
         """Note which actions calls have undone; return their ids."""
-        done = (call for call in calls if call.tool == UNDO_TOOL and call.state == "succeeded")
-        action_ids = {str(call.parameters.get("action", "")) for call in done}
-        self.undone |= action_ids
-        return action_ids
+        noted: set[str] = set()
+        for call in calls:
+            if call.tool == UNDO_TOOL and call.state == "succeeded":
+                action_ids = self._undone_actions(call.parameters)
+                noted |= action_ids
+                is_redo = bool(call.parameters.get("redo"))
+                self.undone = self.undone - action_ids if is_redo else self.undone | action_ids
+        return noted
+
+    def _undone_actions(self, parameters: JsonObject) -> set[str]:
+        """Return the actions of which an undo left nothing, or that it restored."""
+        several = parameters.get("calls" if parameters.get("redo") else "whole")
+        if not isinstance(several, list):
+            return {str(parameters.get("action", ""))}
+        ids = set(cast("list[str]", several))
+        return {action.id for action in self.actions.values() if action.call_id in ids}
 
     def _read_action(self, action_id: str) -> None:
         action = self.source.action(action_id)

@@ -9,12 +9,13 @@ from typing import Final, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from workbench.domain.events import ActionOpened, CallFinished
+from workbench.domain.events import ActionOpened, CallFinished, OutputStreamed
 from workbench.domain.machines import ActionState
 from workbench.domain.rows import Action, Call, Session, is_released
 from workbench.domain.values import (
     MAX_EXTENSIONS,
     ActionKind,
+    Body,
     Choice,
     FilePlan,
     GateVerdict,
@@ -35,6 +36,7 @@ from workbench.views.approvals import (
     seconds_left,
     urgency_for,
 )
+from workbench.views.conversation_blocks import OutputBuffer
 from workbench.views.status_icons import StatusName, action_status, call_status
 from workbench.views.trust_question import (
     NOTHING_TO_TRUST,
@@ -143,7 +145,8 @@ class ActionDetail(Struct, frozen=True, kw_only=True):
     """What came of an approved one, one safe line: `ok`, `failed: exit 1`."""
     output: tuple[str, ...] = ()
     output_lines: int = 0
-    """Of how many that were kept for the agent; more were printed where the middle was left out."""
+    """Of how many that were printed."""
+    is_running: bool = False
     is_pending: bool = True
     is_stale: bool = False
     must_see_all: bool = False
@@ -172,22 +175,22 @@ def action_detail(
     is_own_text: bool = False,
     is_undone: bool = False,
     finished: CallFinished | None = None,
+    streamed: str = "",
 ) -> ActionDetail:
     """Return an action in full.
 
     `hunks` and `parameters` come from `DataSource.exact_hunks` and `exact_parameters`; without parameters the
     recorded ones are shown. `bases` are the lines of files as they are now, by path; `is_own_text` says that
-    `hunks` are what the user made of the proposal.
+    `hunks` are what the user made of the proposal; `streamed` is what a command has printed so far.
     """
-    sign, word = action_status(action, call, is_undone=is_undone)
-    decision_sign, decision_word = action_status(action)
+    (sign, word), decided = action_status(action, call, is_undone=is_undone), action_status(action)
     left = seconds_left(action, now)
     proposed = opened.parameters if parameters is None else parameters
     files = tuple(
         replace(file, base=(bases or {}).get(file.path, ())) for file in _file_details(opened, hunks)
     )
     command = _command_of(action, proposed)
-    printed = finished.preview.splitlines() if finished is not None and command else []
+    printed = _printed_lines(command, finished, streamed)
     verb, target = action_words(action)
     return _with_trust_lists(opened, ActionDetail(
         id=action.id, digest=action.digest, kind=action.kind, verb=verb, target=target,
@@ -202,13 +205,13 @@ def action_detail(
         choices=opened.choices, chosen=action.choice, subject=_subject(opened),
         bar=_status_sentences(action, is_own_text=is_own_text),
         warnings=_warnings(action, proposed, hunks),
-        decision_sign=decision_sign, decision_word=decision_word,
+        decision_sign=decided[0], decision_word=decided[1],
         left_seconds=left, urgency=urgency_for(left), expires_at=action.expires_at,
         extensions=action.extensions,
         decided_at=action.decided_at, decided_by=action.decided_by, reason=action.reason,
         was_taken=None if action.selection is None else HunkSelection.decided(hunks, action.selection),
         outcome="undone" if is_undone else _outcome_line(action, call), is_undone=is_undone,
-        output=tuple(printed[-MAX_OUTPUT_LINES:]), output_lines=len(printed),
+        is_running=sign == "running", output=printed.last, output_lines=printed.count,
         is_pending=action.state == "pending", is_stale=bool(action.stale_paths),
         must_see_all=_must_see_all(action, files), successor=action.successor,
         why_asked=_why_asked(action, verdict), why_no_rule=_why_no_rule(verdict), parts=parts,
@@ -220,6 +223,30 @@ def with_choice_notes(detail: ActionDetail | None, counts: QuestionCounts | None
     if detail is None or detail.kind != "trust" or not detail.is_pending:
         return detail
     return replace(detail, choice_notes=trust_choice_notes(counts))
+
+
+def streamed_output(bodies: Iterable[Body]) -> str:
+    """Return what a running command has printed, as far as it was streamed."""
+    buffer = OutputBuffer()
+    for body in bodies:
+        if isinstance(body, OutputStreamed):
+            buffer.add(body.offset, body.text)
+    return buffer.text
+
+
+class _Printed(Struct, frozen=True):
+    last: tuple[str, ...] = ()
+    count: int = 0
+
+
+def _printed_lines(command: str | None, finished: CallFinished | None, streamed: str) -> _Printed:
+    """Return the last lines of an output, and how many there were: what is kept may be less."""
+    if not command:
+        return _Printed()
+    kept = (finished.preview if finished is not None else streamed).splitlines()
+    counted = finished.metadata.get("output_lines") if finished is not None else None
+    count = max(len(kept), counted if isinstance(counted, int) else 0)
+    return _Printed(last=tuple(kept[-MAX_OUTPUT_LINES:]), count=count)
 
 
 def _with_trust_lists(opened: ActionOpened, detail: ActionDetail) -> ActionDetail:

@@ -14,7 +14,7 @@ from workbench.domain.codec import event_to_object
 from workbench.domain.rows import Action, Call
 from workbench.domain.values import GateVerdict
 from workbench.text.human import countdown_text, duration_text, iso_time, size_text
-from workbench.text.safe import one_line
+from workbench.text.safe import one_line, reason_lines
 from workbench.text.width import cell_width
 from workbench.views.action_detail import json_text
 from workbench.views.conversation_blocks import OutputBuffer, insert_piece
@@ -485,11 +485,13 @@ def _attempt_lines(events: Iterable[e.Event]) -> Iterator[PageLine]:
         code = f"   exit {body.exit_code}" if body.exit_code is not None else ""
         tokens = f"   {body.usage.total_tokens:,} tok" if body.usage.total_tokens else ""
         of = f"{one_line(event.step or '', 120)}   " if body.matrix else ""
-        why = f"   {one_line(body.detail, 500)}" if body.detail else ""
+        first, *more = reason_lines(body.detail, 500) or [""]
+        why = f"   {first}" if first else ""
         yield page_line(
             (iso_time(event.at)[11:19], "muted"), f"  {of}{body.attempt}  ", sign, f" {status[1]}",
             (f"{took}{code}{tokens}", "muted"), why,
         )  # fmt: skip
+        yield from (page_line(f"{' ' * 13}{line}") for line in more)
 
 
 _PAST_STATUSES: Final[Mapping[str, tuple[StatusName | None, str]]] = {

@@ -11,7 +11,7 @@ from workbench.domain.machines import COMPLETED_STEP_STATES, ENDED_RUN_STATES, P
 from workbench.domain.rows import Action, Call, Session
 from workbench.domain.values import Body, StepKind, StepPlan
 from workbench.text.human import duration_text, spoken_duration
-from workbench.text.safe import one_line
+from workbench.text.safe import one_line, reason_line
 from workbench.views.conversation_blocks import NoticeBlock, NoticeKind, PromptBlock, StepBlock
 from workbench.views.status_icons import (
     ACTION_STATUSES,
@@ -45,7 +45,7 @@ def _event_words(event: Event, action: Action | None, call: Call | None) -> str:
         case e.ActionOpened() as body:
             return f"{body.verb} {body.target}"
         case e.ActionEvent() | e.RefreshRequested() | e.UndoRequested() as body:
-            words = _ACTION_WORDS[body.KIND]
+            words = _undo_words(body) or _ACTION_WORDS[body.KIND]
             return f"{words}: {action.verb} {action.target}" if action is not None else words
         case e.RequestEvent() as body:
             return _request_words(body)
@@ -53,6 +53,14 @@ def _event_words(event: Event, action: Action | None, call: Call | None) -> str:
             return event.kind.replace(".", " ")
         case _:
             assert_never(event.body)
+
+
+def _undo_words(body: e.Body) -> str:
+    """Return how much was asked to be undone, where it is more than the change of one action."""
+    if not isinstance(body, e.UndoRequested) or not body.files:
+        return ""
+    count = "1 file" if len(body.files) == 1 else f"{len(body.files)} files"
+    return f"{count} to be {'restored' if body.is_redo else 'undone'} in one step"
 
 
 _Request = (
@@ -218,6 +226,7 @@ _PAUSE_SENTENCES: Final[Mapping[PauseReason, str]] = {
     "unattended": "Nobody answered in time. Nothing was done.",
     "limit reached": "The limit of this session is reached.",
     "loop": "The agent repeats the same call and gets the same result. It is paused.",
+    "failed": "It ended with an error.",
 }
 _SESSION_END_SENTENCES: Final[Mapping[str, str]] = {
     "completed": "The session is completed.",
@@ -351,12 +360,18 @@ class RunStepLog:
         return StepBlock(
             id=f"run-end:{event.id}", at=event.at, step="", name="the run", what="", sign=sign,
             right=f"{word}{took}", right_meaning="failed" if failed or sign == "failed" else None,
-            note=_detail_line(body.detail),
+            note=_detail_line(_run_detail(body.detail)),
         )  # fmt: skip
 
 
+def _run_detail(detail: str) -> str:
+    """Return why a run ended; why its step failed stands in the line of the step."""
+    step, has_failed, _ = detail.partition(" failed: ")
+    return f"{step} failed" if has_failed else detail
+
+
 def _detail_line(detail: str) -> str:
-    return one_line(" ".join(detail.split()), _MAX_DETAIL_CELLS)
+    return reason_line(detail, _MAX_DETAIL_CELLS)
 
 
 def _step_kind_text(plan: StepPlan | None) -> str:

@@ -22,7 +22,7 @@ from workbench.domain.rows import Session, SessionCounts
 from workbench.text.human import parse_iso_time
 from workbench.text.safe import one_line, safe_text
 from workbench.views.sessions import BUSY_STATUSES, session_title
-from workbench.views.status_icons import StatusName, session_status
+from workbench.views.status_icons import StatusName, session_status, told_status
 
 QUERY_KEYS: Final = (
     "status", "model", "provider", "in", "tag", "since", "until", "origin", "kind", "is", "tool", "asked",
@@ -173,7 +173,7 @@ def _has_state(session: Session, word: str) -> bool:
 
 
 _VALUE_OF_KEY: Final[Mapping[str, Callable[[Session], str]]] = {
-    "status": lambda session: session.status,
+    "status": told_status,
     "model": lambda session: session.model,
     "provider": lambda session: session.provider,
     "in": lambda session: session.workspace,
@@ -325,7 +325,7 @@ LIBRARY_ORDERS: Final = (
     LibraryOrder(words="last begun first", key=lambda session: session.created_at),
     LibraryOrder(words="by title", key=lambda session: session.title.casefold(), is_down=False),
     LibraryOrder(words="most tokens first", key=lambda session: session.usage.total_tokens),
-    LibraryOrder(words="by status", key=lambda session: session.status, is_down=False),
+    LibraryOrder(words="by status", key=told_status, is_down=False),
     LibraryOrder(words="by model", key=lambda session: session.model.casefold(), is_down=False),
     LibraryOrder(words="by workspace", key=lambda session: session.workspace, is_down=False),
 )
@@ -410,10 +410,11 @@ def _status_note(
         return sign, f"{waiting} wait{'s' if waiting == 1 else ''}", sign
     if session.status in BUSY_STATUSES:
         return sign, f"turn {glance.turns + 1}" if glance else "works", sign
-    if session.status == "failed":
+    if sign == "failed":
         return sign, "failed", sign
-    if session.reason == "unattended" and glance is not None and glance.expired:
-        return "expired", f"{glance.expired} expired", "expired"
+    if sign == "expired":
+        count = f"{glance.expired} " if glance is not None and glance.expired else ""
+        return sign, f"{count}expired", sign
     if session.status == "paused":
         is_named = session.reason in ("limit reached", "loop")
         return sign, f"paused, {session.reason}" if is_named else "paused", None

@@ -1,8 +1,9 @@
 """A pipeline run for the screen (`pipeline_run`), and the dry run of a pipeline (`LaunchPlan`)."""
 
+import re
 from collections.abc import Iterable, Mapping, MutableMapping, Sequence
 from functools import lru_cache
-from typing import Literal
+from typing import Final, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -11,7 +12,7 @@ from workbench.domain.events import Event, RunStarted, StepChanged
 from workbench.domain.machines import COMPLETED_STEP_STATES, RunStatus
 from workbench.domain.rows import Action, PipelineState, StepState, run_title
 from workbench.domain.values import StepKind, StepPlan, Usage
-from workbench.text.safe import one_line
+from workbench.text.safe import one_line, reason_line
 from workbench.views.status_icons import StepStatus, step_status_name
 
 ContractState = Literal["", "kept", "broken", "unchecked"]
@@ -162,7 +163,7 @@ def pipeline_run(
         running=words.count("running"), waiting=words.count("waiting"),
         failed=words.count("failed") + words.count("warned"), warned=words.count("warned"),
         seconds=_run_seconds(run, now),
-        tokens=sum(spent.values()), error=one_line(run.error_message, 500),
+        tokens=sum(spent.values()), error=reason_line(run.error_message, 500),
         input=one_line(run.input, 500), created_at=run.created_at, finished_at=run.finished_at,
         round=run.round,
     )  # fmt: skip
@@ -202,7 +203,7 @@ def _pipeline_step(
         seconds=matrix_seconds(row, now) if plan.is_matrix and row else _working_seconds(row, now),
         attempt=row.attempt if row else 0, attempts=plan.attempts,
         retries=row.retry_count if row else 0, contract=plan.contract, contract_mark=_contract_state(row),
-        error=one_line(row.error_message, 500) if row else "", action_id=action.id if action else None,
+        error=reason_line(row.error_message, 500) if row else "", action_id=action.id if action else None,
         asks=_asked_text(action) if action else "", left=_gate_seconds_left(action, now),
         session_id=row.session_id if row else None, workspace=row.workspace_path if row else "",
         tokens=spent, is_matrix=plan.is_matrix, item_count=len(below) or plan.item_count,
@@ -268,7 +269,7 @@ def _pipeline_item(row: StepState, now: int) -> PipelineItem:
         id=row.step_id, label=_item_label(row.matrix, row.step_id), state=_row_state(row),
         seconds=_working_seconds(row, now), attempt=row.attempt, retries=row.retry_count,
         contract_mark=_contract_state(row),
-        error=one_line(row.error_message, 500), tokens=row.usage.total_tokens, session_id=row.session_id,
+        error=reason_line(row.error_message, 500), tokens=row.usage.total_tokens, session_id=row.session_id,
         action_id=row.action_id if row.state == "waiting" else None,
     )  # fmt: skip
 
@@ -364,6 +365,20 @@ class PlannedStep(Struct, frozen=True, kw_only=True):
     is_asking: bool
     facts: str = ""
     cannot: str = ""
+
+
+_INPUT_PLACE: Final = re.compile(r"\{\{\s*input\s*\}\}")
+
+
+def with_input(step: PlannedStep, text: str) -> PlannedStep:
+    """Return a step with what was typed in the place of `{{ input }}`; without a text as it is."""
+    if not text.strip():
+        return step
+    said = one_line(text, _MOST_INPUT_CELLS)
+    return replace(step, does=said.join(_INPUT_PLACE.split(step.does)))
+
+
+_MOST_INPUT_CELLS: Final = 200
 
 
 class GrantOffer(Struct, frozen=True, kw_only=True):

@@ -34,7 +34,7 @@ from workbench.views.approvals import Urgency, seconds_left, urgency_for
 from workbench.views.pipeline import PipelineRun
 from workbench.views.sessions import BUSY_STATUSES, SessionRow
 from workbench.views.status_icons import IconName, StatusName
-from workbench.views.timeline import MARK_FIELDS, TimelineMarks, mark_for
+from workbench.views.timeline import TimelineMarks, mark_fact, mark_for
 
 HOUR: Final = 3_600_000_000
 """Microseconds."""
@@ -164,7 +164,7 @@ def _hour_marks(events: Iterable[Event], asked: Container[str]) -> HourMarks:
     for event in events:
         if isinstance(event.body, ActionOpened) and (event.action_id or "") not in asked:
             continue
-        fact: object = getattr(event.body, MARK_FIELDS.get(event.kind, ""), None)
+        fact: object = mark_fact(event)
         pair = mark_for(event.kind, fact)
         # A step that waits has a question, which has the mark while it waits.
         if pair is not None and fact != "waiting":
@@ -257,8 +257,8 @@ def board_row(
             else ("works", "")
         )
         elapsed = None if shown.since is None else (now - shown.since) / _SECOND
-    elif session.status == "failed" or shown.error:
-        does, what = "ended", shown.error
+    elif row.sign == "failed" or shown.error:
+        does, what = "failed", shown.error
     else:
         what = clock_time(session.updated_at, now)
     return BoardRow(

@@ -14,7 +14,7 @@ from workbench.text.human import countdown_text
 from workbench.text.safe import one_line
 from workbench.text.width import cell_width
 from workbench.views.approvals import MAX_TITLE_CELLS, Urgency, queue_summary
-from workbench.views.status_icons import StatusName, session_status
+from workbench.views.status_icons import StatusName, session_status, told_status
 
 MAX_STRIP_TITLE_CELLS: Final = 24
 
@@ -219,7 +219,9 @@ def header_facts(
     `seconds` is how long the turn of `current` has worked.
     """
     waits = queue_summary(actions, now)
-    statuses = [session.status for session in sessions if not session.archived]
+    statuses = [
+        told_status(session) for session in sessions if not session.archived and session.kind != "step"
+    ]
     return HeaderFacts(
         workspace=one_line(home_as_tilde(workspace, home), 400), branch=one_line(branch, 80),
         waiting=waits.waiting,

@@ -331,7 +331,7 @@ def session_preview(
 
 
 def _preview_status_word(session: Session, word: str) -> str:
-    return f"{word}, {session.reason}" if session.status == "paused" and session.reason else word
+    return f"{word}, {session.reason}" if word == "paused" and session.reason else word
 
 
 def _worked_text(worked: int, waited: int) -> str:

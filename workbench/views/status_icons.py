@@ -192,7 +192,17 @@ def call_status(call: Call, action: Action | None = None) -> Status:
 
 def session_status(session: Session, waiting: int = 0) -> Status:
     """Return the status of a session; whatever waits for a human comes first."""
-    return ("waiting", "waiting") if waiting else SESSION_STATUSES[session.status]
+    if waiting:
+        return "waiting", "waiting"
+    if session.reason == "unattended" and session.status == "paused":
+        return "expired", "expired"
+    return SESSION_STATUSES[told_status(session)]
+
+
+def told_status(session: Session) -> str:
+    """Return the status that is told, listed and counted: `failed` also where its last turn failed."""
+    has_failed = session.reason == "failed" and session.status in ("ready", "paused")
+    return "failed" if has_failed else session.status
 
 
 def step_status_name(state: StepStateName, *, is_warned: bool) -> StepStatus:

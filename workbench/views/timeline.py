@@ -12,12 +12,14 @@ from typing import Final, Literal, overload
 
 from msgspec import Struct
 
+from workbench.domain.events import Event
 from workbench.views.status_icons import IconName
 
 MarkKind = Literal["approval", "edit", "error", "expiry", "prompt", "step", "note"]
 """What a mark is, and what there are keys for."""
 MARK_FIELDS: Final = {
     "call.finished": "state",
+    "call.proposed": "verdict.outcome",
     "action.approved": "selection",
     "step.changed": "state",
 }
@@ -40,12 +42,22 @@ def mark_for(kind: str, fact: object) -> tuple[MarkKind, IconName] | None:
     match kind:
         case "call.finished":
             return ("error", "failed") if fact in ("failed", "interrupted") else None
+        case "call.proposed":
+            return ("error", "failed") if fact in ("refused", "denied") else None
         case "action.approved":
             return "approval", "partly" if fact else "ok"
         case "step.changed":
             return _MARK_OF_STEP_STATE.get(str(fact))
         case _:
             return _MARK_OF_KIND.get(kind)
+
+
+def mark_fact(event: Event) -> object:
+    """Return the fact of an event that `mark_for` wants to know."""
+    fact: object = event.body
+    for name in MARK_FIELDS[event.kind].split(".") if event.kind in MARK_FIELDS else ():
+        fact = getattr(fact, name, None)
+    return fact if fact is not event.body else None
 
 
 _MARK_OF_KIND: Final[dict[str, tuple[MarkKind, IconName]]] = {

@@ -75,9 +75,24 @@ def test_rows_as_they_are_read():
     assert call_line(call(state="failed", exit_code=1, error="it ended\nbadly"), ASCII) == (
         "x failed  replace_string_in_file  src/shop/router.py  exit 1  12 ms: it ended⏎badly"
     )
-    assert session_line(session(reason="parked"), "5e550000", 2, UTF, NOW).startswith(
-        "◆ 5e550000  paused (parked) "
-    )
+    parked = session(reason="parked")
+    assert session_line(parked, "5e550000", 2, UTF, NOW).startswith("◆ 5e550000  waiting ")
+    assert session_line(parked, "5e550000", 0, UTF, NOW).startswith("– 5e550000  paused (parked) ")
+
+
+@pytest.mark.parametrize(
+    ("status", "reason", "begins"),
+    [
+        ("ready", None, "✓ 5e550000  ready "),
+        ("ready", "failed", "× 5e550000  failed "),
+        ("paused", "failed", "× 5e550000  failed "),
+        ("paused", "unattended", "◇ 5e550000  expired "),
+        ("processing", None, "● 5e550000  running "),
+        ("terminated", None, "– 5e550000  ended "),
+    ],
+)
+def test_a_session_is_listed_as_what_it_is(status, reason, begins):
+    assert session_line(session(status=status, reason=reason), "5e550000", 0, UTF, NOW).startswith(begins)
 
 
 def test_the_words_of_line_mode():

@@ -231,7 +231,7 @@ def test_other_steps_go_on_when_one_fails(runs):
     assert here.states(row.pipeline_id) == {"a": "failed", "b": "completed", "c": "completed", "d": "skipped"}
     assert row.error_message.startswith("a failed: it ended with exit code 1")
     assert (here.journal.session(row.pipeline_id).status, here.journal.session(row.pipeline_id).reason) == (
-        "paused", "run ended",
+        "paused", "failed",
     )  # fmt: skip
 
 

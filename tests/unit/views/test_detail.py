@@ -2,10 +2,10 @@ import pytest
 
 from tests.support.tables import each_row
 from tests.unit.views.making import MINUTE, NOW, action, call, hunk, session
-from workbench.domain.events import ActionOpened, CallFinished
+from workbench.domain.events import ActionOpened, CallFinished, OutputStreamed
 from workbench.domain.values import Choice, FilePlan, SelectedHunk
 from workbench.views import action_detail
-from workbench.views.action_detail import ActionWarning, FileDetail
+from workbench.views.action_detail import ActionWarning, FileDetail, streamed_output
 
 
 def proposal(**more):
@@ -196,3 +196,20 @@ def test_why_not(row, opened, verdict, why):
 def test_time_left():
     found = made(action(expires_at=NOW + 4 * MINUTE))
     assert (found.left_seconds, found.urgency, found.is_pending) == (240.0, "soon", True)
+
+
+def test_of_how_many_lines_the_last_are_is_what_was_printed_not_what_is_kept():
+    row = action(state="approved", decided_at=NOW, decided_by="user", verb="run")
+    opened = proposal(parameters={"command": "ls"})
+    preview = "\n".join(f"line {n}" for n in range(1, 21))
+    cut = CallFinished(state="succeeded", preview=preview, metadata={"output_lines": 200_000})
+    assert made(row, opened, finished=cut).output_lines == 200_000
+
+
+def test_a_running_command_shows_its_last_lines_so_far():
+    row = action(state="approved", decided_at=NOW, decided_by="user", verb="run")
+    opened = proposal(parameters={"command": "ls"})
+    pieces = [OutputStreamed(offset=0, text="a\nb\n"), OutputStreamed(offset=4, text="c")]
+    found = made(row, opened, streamed=streamed_output(pieces))
+    assert (found.output, found.output_lines) == (("a", "b", "c"), 3)
+    assert streamed_output([]) == ""

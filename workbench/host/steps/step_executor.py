@@ -150,7 +150,7 @@ async def _follow_command(
     context: DriverContext, spec: StepSpec, command: Command, on_event: OnStepEvent, stop: asyncio.Event
 ) -> CommandRun:
     events, whole = _OrderedEvents(on_event), _WholeStdout()
-    output = CommandOutput(events.write)
+    output = CommandOutput(events.write, context.clock.monotonic)
 
     def on_stdout(data: bytes) -> None:
         output.feed(data)

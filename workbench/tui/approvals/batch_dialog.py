@@ -165,7 +165,7 @@ def _column_header(width: int, left_cells: int, colours: Ink, signs: Glyphs) -> 
     return cells.row_strip(columns, width, colours.on("background"), glyphs=signs)
 
 
-def _key_lines(parts: Sequence[Content], width: int) -> list[Content]:
+def key_lines(parts: Sequence[Content], width: int) -> list[Content]:
     """Return keys with what they do, in as many rows as it takes; none is broken."""
     rows = [Content("")]
     for part in parts:
@@ -251,7 +251,7 @@ class BatchDialog(MinSizeDialog, inherit_bindings=False):
         )
         parts = [Content.assemble(approve, "" if unseen else f" approve {count}")]
         parts += [Content.assemble((keys, info), f" {words}") for keys, words in others]
-        self._keys.update(Content.assemble(*_key_lines(parts, self._room), gap))
+        self._keys.update(Content.assemble(*key_lines(parts, self._room), gap))
         self.call_after_refresh(self._drawn)
 
     @property

@@ -13,6 +13,20 @@ NO_ERROR: Final = "There is no error to answer here."
 NOT_FOLDED: Final = "Only thoughts and outputs can be folded."
 NOT_LOOPING: Final = "No repeated call waits for an answer here."
 NOT_PAUSED: Final = "Nothing is paused here."
+
+
+def _why_no_undo(pane: "ConversationPane") -> str:
+    from workbench.tui.conversation.undo_dialog import why_no_undo
+
+    return why_no_undo(pane)
+
+
+def _undo_turn(pane: "ConversationPane") -> None:
+    session, turn = pane.main.state.current, pane.turn_in_view
+    if session is not None and turn is not None:
+        pane.main.ask_undo(session.id, turn.id)
+
+
 CONVERSATION: Final[tuple[Key["ConversationPane"], ...]] = (
     Key(id="conversation.fold", keys=("space",), label="fold", tooltip="open or fold thought and output",
         group="Read", footer=20,
@@ -45,6 +59,10 @@ CONVERSATION: Final[tuple[Key["ConversationPane"], ...]] = (
     Key(id="conversation.log", keys=("l",), label="the log", tooltip="after an error: what is known of it",
         group="Decide", footer=14,
         action=lambda pane: pane.open_log(), why_off=lambda pane: "" if pane.error else NO_ERROR),
+    Key(id="conversation.undo", keys=("u",), label="undo turn…",
+        tooltip="undo all file changes of the turn in view, or restore them", group="Decide", footer=61,
+        decides=True,
+        action=lambda pane: _undo_turn(pane), why_off=lambda pane: _why_no_undo(pane)),
     Key(id="conversation.fork", keys=("F",), label="fork",
         tooltip="a session from the block under the cursor, its files or not", group="Read", decides=True,
         action=lambda pane: pane.main.ask_fork(None, pane.forked_block)),

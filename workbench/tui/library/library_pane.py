@@ -21,6 +21,7 @@ from workbench.tui.render_context import glyphs, ink
 from workbench.tui.widgets.line_view import LineView, RowList
 from workbench.tui.widgets.pane_frame import Divider, StableStatic
 from workbench.views.library import LIBRARY_ORDERS, FilterCompletion, SearchHit, complete_filter
+from workbench.views.status_icons import told_status
 
 if TYPE_CHECKING:
     from workbench.tui.library.session_actions import SessionActions
@@ -298,7 +299,7 @@ class LibraryPane(LibraryLoaderPane):
         )
         for line in order:
             session = self.shelf.sessions.get(ids[line])
-            if session is not None and (session.status == "failed" or session.id in self.shelf.waiting):
+            if session is not None and (told_status(session) == "failed" or session.id in self.shelf.waiting):
                 self.list.put_cursor(session.id)
                 return
 

@@ -157,7 +157,7 @@ class ExportPrompt:
 
 
 _TWO: Final = 2
-SINGLE_SESSION_ACTIONS: Final = frozenset({"open", "replay", "go_on", "fork", "rename", "send"})
+SINGLE_SESSION_ACTIONS: Final = frozenset({"open", "replay", "go_on", "fork", "rename", "send", "undo"})
 ACTIONS_WITH_TEXT: Final = frozenset({"rename", "tag", "end", "delete", "send", "take"})
 """What needs words before it is done."""
 
@@ -239,6 +239,9 @@ class SessionActions:
             return "Forked: the conversation, and nothing else of it. Your next message goes on."
 
         self._thread(work, "The session is being forked.")
+
+    def _undo(self, sessions: Sequence[Session], _: str) -> None:
+        self._context.ask_undo(sessions[0].id)
 
     # --- what is asked first --------------------------------------------------------------------------
 

@@ -167,6 +167,12 @@ class MainContext:
 
         ask_fork(self, session_id, block)
 
+    def ask_undo(self, session_id: str, turn_id: str | None = None) -> None:
+        """Show what undoing all file changes of a session, or of one turn of it, would do."""
+        from workbench.tui.conversation.undo_dialog import open_undo
+
+        open_undo(self, session_id, turn_id)
+
     def open_beside(self, session_id: str) -> None:
         """Show a session beside the one on show."""
         current = self.state.current

@@ -64,6 +64,8 @@ ALIASES: Final[Mapping[str, str]] = {
     "approvals.always": "allow remember permission",
     "approvals.edit": "modify editor",
     "approvals.undo": "revert restore",
+    "conversation.undo": "revert restore rollback rewind",
+    "rail.undo": "revert restore rollback rewind",
     "approvals.layout": "side by side",
     "list.filter": "search find grep",
     "list.order": "sort",

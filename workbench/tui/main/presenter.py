@@ -45,7 +45,13 @@ from workbench.tui.state import (
     seconds_until_change,
 )
 from workbench.views import approvals, sessions, tools
-from workbench.views.action_detail import ActionDetail, CommandParts, action_detail, with_choice_notes
+from workbench.views.action_detail import (
+    ActionDetail,
+    CommandParts,
+    action_detail,
+    streamed_output,
+    with_choice_notes,
+)
 from workbench.views.approvals import hunk_sizes
 from workbench.views.data_source import SealedContentGone
 from workbench.views.sessions import HeaderFacts
@@ -252,6 +258,7 @@ class SessionPresenter:
             action, opened, hunks, source.now(), session=session, call=call, parameters=parameters,
             verdict=verdict, parts=self.command_parts(action, parameters),
             is_own_text=bool(edited), is_undone=action.id in self.state.undone, finished=finished,
+            streamed="" if finished is not None else streamed_output(bodies),
             bases=source.base_lines(action) if self.panes.approvals.wants_base(hunks) else None,
         )  # fmt: skip
         return with_choice_notes(detail, self.status.questions)
@@ -396,6 +403,9 @@ class Presenter(SessionPresenter):
             if layout.is_shown(pane):
                 pane.tick(now)
         self._widgets.rail.count(state.transcript.facts.turn_seconds, now)
+        detail = self._widgets.approvals.detail
+        if detail is not None and detail.is_running and layout.is_shown(self._widgets.approvals):
+            self.detail(detail.id)
         if layout.is_shown(self._widgets.pipeline) and state.runs.looks_otherwise(now):
             self.pipeline()
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from textual.app import App, SuspendNotSupported
 from textual.message import Message
 from textual.screen import Screen
+from textual.timer import Timer
 
 from workbench.changes.decision import SealedBytesMissing
 from workbench.domain.rows import Rule
@@ -126,6 +127,8 @@ def _review_notes(review: "CommandReview") -> list[str]:
 _MAX_NOTIFICATION_CELLS = 200
 _RESTART_AGAIN_SECONDS: Final = 1.0
 """How long a restart waits before it looks again whether something executes."""
+TROUBLE_SECONDS: Final = 1.5
+"""Until a host is looked at again that has trouble: the header says nothing that is over."""
 _EFFECT_VERBS = {"allow": "allows", "ask": "asks about", "deny": "denies"}
 
 
@@ -182,6 +185,9 @@ class MainTasks(BackgroundTasks):
         self._parts: dict[str, CommandParts | None] = {}
         self._restart_waits = False
         """Whether the background process is restarted once nothing executes."""
+        self._trouble = ""
+        """What was said of the trouble that the header names."""
+        self._trouble_timer: Timer | None = None
 
     def _is_refused(self) -> bool:
         """Return whether nothing may be answered here, and say why."""
@@ -379,6 +385,7 @@ class MainTasks(BackgroundTasks):
     def _start_host(self) -> None:
         if why := self.backend.ensure_host(self._status.workspace):
             self._say(why, is_error=True)
+        self.read_trouble()
 
     def restart_host(self) -> None:
         """End the background process and start another, once nothing executes; agents continue after that."""
@@ -525,3 +532,9 @@ class MainTasks(BackgroundTasks):
             self._context.presenter.head()
             if short:
                 self._context.say(whole, is_error=True)
+            elif self._widgets.rule.said == self._trouble:
+                self._widgets.rule.say("")
+            self._trouble = whole
+        if self._trouble_timer is not None:
+            self._trouble_timer.stop()
+        self._trouble_timer = self._screen.set_timer(TROUBLE_SECONDS, self.read_trouble) if short else None

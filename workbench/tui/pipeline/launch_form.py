@@ -18,6 +18,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
+from workbench.domain.values import PIPELINE_FOLDERS
 from workbench.render import cells
 from workbench.render.cells import key_hint, key_hint_row, wrap_code
 from workbench.render.pipeline import LaunchRows, plan_columns
@@ -29,12 +30,12 @@ from workbench.tui.main.tasks import edit_in_external_editor
 from workbench.tui.pipeline.graph_view import GraphView
 from workbench.tui.render_context import context_of, glyphs, ink
 from workbench.tui.widgets.line_view import LineView, RowList, RowPlacement
-from workbench.views.pipeline import LaunchPlan, LaunchRequest, PipelineChoice, planned_run
+from workbench.views.pipeline import LaunchPlan, LaunchRequest, PipelineChoice, planned_run, with_input
 
 if TYPE_CHECKING:
     from workbench.tui.main.context import MainContext
 
-_NO_PIPELINES: Final = "No pipeline was found in .wave/pipelines or .workbench/pipelines of this workspace."
+_NO_PIPELINES: Final = f"No pipeline was found in this workspace; looked in {', '.join(PIPELINE_FOLDERS)}."
 _MOST_CHOICES: Final = 6
 _MOST_WORDS: Final = 4
 _BOX_CELLS: Final = 132
@@ -80,6 +81,13 @@ class PlanList(RowList):
     def __init__(self) -> None:
         super().__init__(key="launch-plan")
         self.plan: LaunchPlan | None = None
+        self._input = ""
+
+    def fill_in(self, text: str) -> None:
+        """Show the steps with an input that was typed."""
+        if text != self._input:
+            self._input = text
+            self.invalidate()
 
     def show_plan(self, plan: LaunchPlan | None) -> None:
         """Show a plan; None while it is read."""
@@ -98,7 +106,9 @@ class PlanList(RowList):
             return rows.caption("The pipeline is being read.", "")
         match kind:
             case "step":
-                return rows.step(plan.steps[int(position)], plan_columns(plan.steps, width))
+                return rows.step(
+                    with_input(plan.steps[int(position)], self._input), plan_columns(plan.steps, width)
+                )
             case "grant":
                 return rows.grant(plan.grants[int(position)], plan.grants)
             case "wrong":
@@ -265,6 +275,7 @@ class LaunchScreen(MinSizeDialog, inherit_bindings=False):
 
     def _say(self) -> None:
         """Say what keeps the run from beginning, or the row under the cursor in full; then the keys."""
+        self._plan_list.fill_in(self.input_text)
         width, colours, plan = max(20, self._line_cells - 2), ink(self), self.plan
         why_not = plan.why_not if plan is not None else ""
         text, shade = self._row_in_full(), "muted"
@@ -287,7 +298,7 @@ class LaunchScreen(MinSizeDialog, inherit_bindings=False):
             chosen = self._choices.choices[self._file]
             return "   ".join(word for word in (chosen.description, chosen.place) if word)
         if kind == "step":
-            step = plan.steps[int(position)]
+            step = with_input(plan.steps[int(position)], self.input_text)
             parts = (step.id, step.who, step.asks, step.facts, step.cannot, step.does)
         elif kind == "grant":
             grant = plan.grants[int(position)]

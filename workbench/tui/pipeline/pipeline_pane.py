@@ -9,6 +9,7 @@ from textual import events
 from textual.content import Content
 from textual.widget import Widget
 
+from workbench.domain.values import PIPELINE_FOLDERS
 from workbench.render import cells
 from workbench.render.cells import wrap_line
 from workbench.text.human import countdown_text
@@ -201,8 +202,9 @@ class PipelinePane(Pane):
 
     def _say_nothing(self) -> None:
         pipeline_count = self._shown.found
-        folders = ".wave/pipelines and .workbench/pipelines"
-        lines = [f"{pipeline_count or 'None was'} found in {folders}."] if pipeline_count is not None else []
+        lines = [f"{pipeline_count} found."] if pipeline_count else []
+        if pipeline_count == 0:
+            lines = [f"No pipeline was found in {', '.join(PIPELINE_FOLDERS)}."]
         lines += ["L starts one."] if pipeline_count else []
         room = max(1, self.size.width - 3)
         said = (_NO_RUNS_AT_MOMENT,) if self.is_past else (_NO_RUNS, *lines)

@@ -171,7 +171,7 @@ class ReplaySource(JournalSource):
         now = super().session(self.session_id)
         if now is None or now.origin is not None or now.status in TERMINAL_SESSION_STATES:
             return False
-        return now.reason != "run ended"
+        return now.reason != "run ended" and (now.kind, now.reason) != ("pipeline", "failed")
 
     def grow(self) -> int:
         """Take in what the session recorded since; return how many events came."""

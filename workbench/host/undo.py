@@ -1,0 +1,274 @@
+"""Undo: what it would do to files, the request for it, and the call that it becomes.
+
+A request for several changes names exact bytes: what is there and what will be. The driver writes all of it
+or nothing, by the same call of the internal tool `undo` that takes one change back.
+"""
+
+import asyncio
+from collections.abc import Collection, Iterable, Sequence
+from typing import cast
+
+from msgspec import Struct, field
+
+from workbench.agents.planner import Undo
+from workbench.changes.apply import NotUndoable, undo_changes
+from workbench.changes.diff import (
+    FileChange,
+    changed_line_totals,
+    is_binary_content,
+    make_hunks,
+)
+from workbench.changes.undo import FileUndo, FileWrite, look_at_file, net_changes
+from workbench.domain.events import CallProposed, Event, FileChanged, UndoRequested
+from workbench.domain.machines import TERMINAL_SESSION_STATES
+from workbench.domain.rows import Call, Session
+from workbench.domain.values import UNDO_TOOL, Actor, BlobRef, FilePlan, GateVerdict, JsonObject, PlannedWrite
+from workbench.effects.file_primitives import FileRefused
+from workbench.effects.files import Root
+from workbench.host.call_context import CallRecord, read_call_record
+from workbench.host.driver_context import SessionWriter
+from workbench.host.gate_runner import sealed_plan
+from workbench.host.session_requests import SessionRefused
+from workbench.journal.imports import is_imported_session
+from workbench.journal.journal import Journal
+from workbench.journal.replay import session_file_changes, session_turns
+from workbench.views.undo import OUTCOME_WORDS, REDO_WORDS, WHY_LEFT, UndoOutcome, UndoPlan, UndoRow
+
+NOT_UNDONE = "Nothing was undone."
+_COMMAND_TOOLS = frozenset({"run_in_terminal", "git.preparePr", "pipeline.run"})
+"""Tools whose effects reach further than files whose bytes are kept."""
+
+
+# --- what it would do ----------------------------------------------------------------------------
+
+
+def plan_undo(
+    journal: Journal, session: Session, turn_id: str | None = None, *, is_redo: bool = False
+) -> UndoPlan:
+    """Return what undoing the changes of a turn, or of a whole session, would do to files as they are now.
+
+    `is_redo`: what making again would do that was undone. Raises SessionRefused: nothing of it can be undone.
+    """
+    require_undoable(journal, session)
+    written = _written_files(journal, session.id)
+    calls = [call for call in journal.calls(session.id) if turn_id is None or call.turn_id == turn_id]
+    ids = {call.id for call in calls}
+    mine = [write for write in written.writes if write.call_id in ids]
+    sides = {
+        is_undone: [w for w in mine if ((w.call_id, w.path) in written.undone) == is_undone]
+        for is_undone in (False, True)
+    }
+    try:
+        with Root(session.workspace) as root:
+            looked, other = (
+                list(_looked_at(journal, root, sides[side], is_redo=side)) for side in (is_redo, not is_redo)
+            )
+    except FileRefused as error:
+        raise SessionRefused(NOT_UNDONE, f"{error.path}: {error.why}.", error.remedy) from None
+    touched: dict[str, set[str]] = {}
+    for write in sides[is_redo]:
+        touched.setdefault(write.call_id, set()).add(write.path)
+    return UndoPlan(
+        session_id=session.id, turn_id=turn_id, subject=_subject(journal, session, turn_id),
+        is_redo=is_redo, rows=tuple(_undo_row(file, is_redo=is_redo) for file in looked),
+        commands=sum(call.tool in _COMMAND_TOOLS and call.started_at is not None for call in calls),
+        is_working=session.status == "processing", others=len(other),
+        touched={call_id: frozenset(paths) for call_id, paths in touched.items()},
+    )  # fmt: skip
+
+
+def require_undoable(journal: Journal, session: Session) -> None:
+    """Raise SessionRefused unless the changes of a session can be undone by its driver."""
+    if session.kind != "chat":
+        remedy = "Its changes are in the workspaces of its steps."
+        raise SessionRefused(NOT_UNDONE, "It is a pipeline run, or a step of one.", remedy)
+    if is_imported_session(journal, session.id):
+        raise SessionRefused(NOT_UNDONE, "It was imported: nothing of it was written here.", "")
+    if session.status in TERMINAL_SESSION_STATES:
+        remedy = "Take the files from version control."
+        raise SessionRefused(NOT_UNDONE, f"The session is {session.status} and takes no requests.", remedy)
+
+
+def _subject(journal: Journal, session: Session, turn_id: str | None) -> str:
+    if turn_id is None:
+        return "the session"
+    turns = session_turns(journal, session.id)
+    return f"turn {turns.index(turn_id) + 1}" if turn_id in turns else "the turn"
+
+
+class _WrittenFiles(Struct):
+    """What the calls of a session wrote, and which of it counts as undone now."""
+
+    writes: list[FileWrite] = field(default_factory=list[FileWrite])
+    undone: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
+    """(call id, path)"""
+
+
+def _written_files(journal: Journal, session_id: str) -> _WrittenFiles:
+    calls = {call.id: call for call in journal.calls(session_id)}
+    actions = {action.id: action.call_id for action in journal.actions(session_id)}
+    written = _WrittenFiles()
+    for event in session_file_changes(journal, session_id):
+        call, body = calls.get(event.call_id or ""), event.body
+        if call is None or not isinstance(body, FileChanged):
+            continue
+        if call.tool != UNDO_TOOL:
+            written.writes.append(_file_write(call, body))
+            continue
+        pairs = {(key, body.path) for key in _undone_calls(call, actions)}
+        written.undone = written.undone - pairs if call.parameters.get("redo") else written.undone | pairs
+    return written
+
+
+def _file_write(call: Call, body: FileChanged) -> FileWrite:
+    return FileWrite(
+        call_id=call.id, path=body.path, before=body.before, after=body.after, before_ref=body.before_ref,
+        after_ref=body.after_ref, mode=body.mode,
+    )  # fmt: skip
+
+
+def _undone_calls(undo: Call, actions: dict[str, str | None]) -> Iterable[str]:
+    """Return the calls that a call of the undo tool took back, or made again."""
+    several, action = undo.parameters.get("calls"), undo.parameters.get("action")
+    if isinstance(several, list):
+        return cast("list[str]", several)
+    return [key] if (key := actions.get(str(action))) else []
+
+
+def _looked_at(
+    journal: Journal, root: Root, writes: Sequence[FileWrite], *, is_redo: bool
+) -> Iterable[FileUndo]:
+    blobs = journal.blobs
+    for net in net_changes(writes, is_redo=is_redo):
+        file = look_at_file(net, root.image, blobs.keyed, blobs.read)
+        if file is not None:
+            yield file
+
+
+def _undo_row(file: FileUndo, *, is_redo: bool) -> UndoRow:
+    change = FileChange(path=file.net.path, before=file.now, after=file.wanted, mode=file.mode)
+    outcome: UndoOutcome = (
+        "remove" if file.net.wanted is None else "bring back" if file.now is None else "restore"
+    )
+    is_binary = is_binary_content(file.now) or is_binary_content(file.wanted)
+    hunks = make_hunks([change]) if file.can_be_taken and not is_binary else ()
+    added, removed = changed_line_totals(hunks)
+    note = "" if hunks else "binary" if is_binary else "no lines to show"
+    return UndoRow(
+        path=file.net.path, outcome=outcome, word=(REDO_WORDS if is_redo else OUTCOME_WORDS)[outcome],
+        state=file.state, why=WHY_LEFT[file.state], calls=file.net.calls, added=added, removed=removed,
+        hunks=hunks, note=note if file.can_be_taken else WHY_LEFT[file.state],
+        plan=FilePlan(
+            path=file.net.path, base=file.present, after=file.net.wanted, mode=file.mode,
+            after_ref=file.net.wanted_ref,
+        ),
+    )  # fmt: skip
+
+
+# --- the request ---------------------------------------------------------------------------------
+
+
+def request_undo_of_files(journal: Journal, plan: UndoPlan, paths: Collection[str], actor: Actor) -> str:
+    """Ask for files of a plan to be written as it shows them, all or none; return the request's id."""
+    rows = plan.taken(paths)
+    if not rows:
+        raise SessionRefused(NOT_UNDONE, "No file is taken.", "Take one.")
+    session = journal.session(plan.session_id)
+    if session is None:
+        raise SessionRefused(NOT_UNDONE, "The session is not there any more.", "")
+    require_undoable(journal, session)
+    taken = {row.path for row in rows}
+    calls = tuple(dict.fromkeys(key for row in rows for key in row.calls))
+    body = UndoRequested(
+        calls=calls, whole=tuple(key for key in calls if plan.touched.get(key, frozenset()) <= taken),
+        files=tuple(row.plan for row in rows), is_redo=plan.is_redo,
+    )  # fmt: skip
+    event = journal.event(body, session.id, actor)
+    journal.append([event])
+    return event.id
+
+
+# --- the call --------------------------------------------------------------------------------------
+
+
+async def propose_undo(writer: SessionWriter, undo: Undo) -> None:
+    """Propose the undo that was asked for; the machine executes it like any allowed call."""
+    asked = undo.body
+    if asked.files:
+        verdict, changes = await asyncio.to_thread(_judged_files, writer, asked, undo.request_id)
+        parameters: JsonObject = {"calls": list(asked.calls), "whole": list(asked.whole)}
+        parameters |= {"redo": True} if asked.is_redo else {}
+    else:
+        action = writer.journal.action(undo.action_id)
+        record = read_call_record(writer.journal, action.call_id) if action and action.call_id else None
+        verdict, changes = await asyncio.to_thread(_judged_action, writer, record, undo.request_id)
+        parameters = {"action": undo.action_id}
+    body = CallProposed(
+        tool=UNDO_TOOL, verdict=verdict, parameters=parameters, target=_target(changes),
+        provider_call_id=f"undo-{undo.action_id or undo.request_id}", files=sealed_plan(writer, changes),
+    )  # fmt: skip
+    await writer.append(writer.event(body, call_id=writer.new_id()))
+
+
+_MOST_NAMED = 20
+
+
+def _target(changes: Sequence[FileChange]) -> str:
+    more = f", and {len(changes) - _MOST_NAMED} more" if len(changes) > _MOST_NAMED else ""
+    return ", ".join(change.path for change in changes[:_MOST_NAMED]) + more
+
+
+_Judged = tuple[GateVerdict, tuple[FileChange, ...]]
+
+
+def _judged_files(writer: SessionWriter, asked: UndoRequested, request_id: str) -> _Judged:
+    """Judge a request that names files: it may only put bytes there that a call of this session changed."""
+    known = _known_images(session_file_changes(writer.journal, writer.session_id))
+    strange = [plan.path for plan in asked.files if (plan.path, plan.after) not in known]
+    if strange:
+        return _verdict(request_id, f"no change of this session knows it so: {', '.join(strange)}"), ()
+    applied = [
+        PlannedWrite(path=plan.path, base=plan.after, after=plan.base, mode=plan.mode) for plan in asked.files
+    ]
+    refs = {plan.path: plan.after_ref for plan in asked.files}
+    return _judged(writer, applied, refs, request_id)
+
+
+def _known_images(events: Iterable[Event]) -> set[tuple[str, str | None]]:
+    bodies = [event.body for event in events if isinstance(event.body, FileChanged)]
+    return {(body.path, side) for body in bodies for side in (body.before, body.after)}
+
+
+def _judged_action(writer: SessionWriter, record: CallRecord | None, request_id: str) -> _Judged:
+    if record is None or not record.changed:
+        return _verdict(request_id, "this action changed no file"), ()
+    refs = {change.path: change.before_ref for change in record.changed}
+    applied = [
+        PlannedWrite(path=change.path, base=change.before, after=change.after, mode=change.mode)
+        for change in record.changed
+    ]
+    return _judged(writer, applied, refs, request_id)
+
+
+def _judged(
+    writer: SessionWriter,
+    applied: Sequence[PlannedWrite],
+    refs: dict[str, BlobRef | None],
+    request_id: str,
+) -> _Judged:
+    def before(path: str) -> bytes | None:
+        ref = refs[path]
+        return writer.unseal(ref) if ref else None
+
+    try:
+        changes = undo_changes(writer.context.root, applied, writer.journal.blobs.keyed, before)
+    except NotUndoable as error:
+        return _verdict(request_id, str(error)), ()
+    if not changes:
+        return _verdict(request_id, "it is as it was before already"), ()
+    return _verdict(request_id), changes
+
+
+def _verdict(request_id: str, refusal: str = "") -> GateVerdict:
+    outcome = "refused" if refusal else "allowed"
+    return GateVerdict(outcome=outcome, step="request", by=request_id, reason=refusal)

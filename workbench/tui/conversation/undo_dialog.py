@@ -1,0 +1,266 @@
+"""The table that undoes a turn or a session: what each file would become, its diff, and one answer."""
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final
+
+from textual import on
+from textual.containers import Vertical
+from textual.content import Content
+from textual.strip import Strip
+from textual.widget import Widget
+from textual.widgets import Static
+
+from workbench.render import cells
+from workbench.render.cells import Column
+from workbench.render.list_rows import line_counts
+from workbench.render.theme import Glyphs, Ink
+from workbench.text.human import sentence
+from workbench.text.safe import one_line
+from workbench.tui import keymap
+from workbench.tui.approvals.action_detail import DetailView, DetailViewState
+from workbench.tui.approvals.batch_dialog import key_lines
+from workbench.tui.key_arming import TOO_QUICK, KeyArming
+from workbench.tui.main.overlays import MinSizeDialog
+from workbench.tui.render_context import context_of, glyphs, ink
+from workbench.tui.widgets.line_view import RowList, RowPlacement
+from workbench.tui.widgets.pane_frame import ColumnHeader
+from workbench.views.action_detail import ActionDetail, FileDetail
+from workbench.views.approvals import HunkSelection
+from workbench.views.undo import UndoPlan, UndoRow, nothing_to_undo, undo_sentences
+
+if TYPE_CHECKING:
+    from workbench.tui.conversation.conversation_pane import ConversationPane
+    from workbench.tui.main.context import MainContext
+
+_NO_SESSION: Final = "there is no session here"
+_NOT_A_CHAT: Final = "a pipeline run and its steps are not undone here"
+_NO_FILES: Final = "this turn changed no file"
+
+
+def why_no_undo(pane: "ConversationPane") -> str:
+    """Return why the turn in view cannot be undone; empty where it changed files."""
+    main = pane.main
+    session, turn = main.state.current, pane.turn_in_view
+    if session is None:
+        return _NO_SESSION
+    if session.kind != "chat":
+        return _NOT_A_CHAT
+    if turn is None or not turn.id:
+        return "there is no turn in view"
+    if main.state.window is None and turn.id not in {event.turn_id for event in main.state.file_events}:
+        return _NO_FILES
+    return ""
+
+
+def open_undo(context: "MainContext", session_id: str, turn_id: str | None = None) -> None:
+    """Work out in a thread what would be undone, and open the table of it, or say why there is none."""
+
+    def work() -> str:
+        plan = context.backend.library.undo_plan(session_id, turn_id, is_redo=False)
+        if not plan.rows and plan.others:
+            plan = context.backend.library.undo_plan(session_id, turn_id, is_redo=True)
+        if not plan.rows:
+            return nothing_to_undo(plan)
+        context.call_from_thread(lambda: context.app.push_screen(UndoDialog(context, plan)))
+        return ""
+
+    context.tasks.file(work)
+
+
+class UndoList(RowList):
+    """The files of the table."""
+
+    def __init__(self) -> None:
+        super().__init__(key="undo-list")
+        self.rows: dict[str, UndoRow] = {}
+        self.taken: set[str] = set()
+
+    def show_rows(self, rows: Iterable[UndoRow], taken: set[str]) -> None:
+        """Show files and which of them are taken."""
+        self.rows, self.taken = {row.path: row for row in rows}, taken
+        self.set_ids(list(self.rows), set(self.rows))
+
+    def draw_row(self, placed: RowPlacement, width: int) -> Strip:
+        """Draw a row: taken, file, lines, what happens to it."""
+        row, colours, signs = self.rows[placed.row_id], ink(self), glyphs(self)
+        is_taken = row.path in self.taken
+        bar = signs.of("cursor") if placed.is_cursor else " "
+        box = Content.styled(signs.of("taken"), colours.of("added")) if is_taken else Content.styled(
+            signs.of("left"), colours.of("muted")
+        )  # fmt: skip
+        does = row.word if is_taken else f"left: {row.why}" if row.why else "left as it is"
+        meaning = "waiting" if row.why else "foreground" if is_taken else "muted"
+        columns = [
+            Column(content=Content.styled(bar, colours.of("info")), gap=0),
+            Column(content=box, gap=0),
+            Column(content=cells.safe_content(signs.target(row.path)), grows=True, least=16, cut="path"),
+            Column(
+                content=line_counts(row.added, row.removed, colours, signs),
+                width=9, align="right", drop=1,
+            ),
+            Column(content=Content.styled(does, colours.of(meaning)), width=36, gap=2),
+            Column(content=Content(" "), gap=0),
+        ]  # fmt: skip
+        style = colours.cursor(has_focus=placed.is_focused) if placed.is_cursor else None
+        return cells.row_strip(columns, width, style, glyphs=signs)
+
+
+def _column_header(width: int, colours: Ink, signs: Glyphs) -> Strip:
+    faint = colours.of("faint")
+    columns = [
+        Column(content=Content(""), width=2, gap=0),
+        Column(content=Content.styled("file", faint), grows=True, least=16),
+        Column(content=Content.styled("lines", faint), width=9, align="right", drop=1),
+        Column(content=Content.styled("what happens to it", faint), width=36, gap=2),
+        Column(content=Content(" "), gap=0),
+    ]
+    return cells.row_strip(columns, width, colours.on("background"), glyphs=signs)
+
+
+class UndoDialog(MinSizeDialog, inherit_bindings=False):
+    """The table over the main screen."""
+
+    BINDINGS = keymap.bindings("undo")
+    LEAVES = "undo.leave"
+
+    def __init__(self, context: "MainContext", plan: UndoPlan) -> None:
+        super().__init__("undo")
+        self._main, self._plan, self._taken = context, plan, set(plan.ready)
+        self._list, self._view = UndoList(), DetailView(key="undo-detail")
+        self._heads = ColumnHeader(
+            lambda width: _column_header(width, ink(self), glyphs(self)), key="undo-heads"
+        )
+        self._note, self._keys = Static(id="undo-note"), Static(id="undo-keys")
+        self._arming = KeyArming()
+
+    def compose_box(self) -> Iterable[Widget]:
+        with Vertical(id="undo-box"):
+            yield self._heads
+            yield self._list
+            yield self._note
+            yield self._keys
+            yield self._view
+
+    def on_mount(self) -> None:
+        self.follow(self._list)
+        self._list.focus()
+        self._show()
+        self._list.put_cursor(self._plan.rows[0].path)
+
+    @property
+    def _subject(self) -> tuple[object, ...]:
+        return (self._plan.is_redo, *sorted(self._taken), *(row.plan.base for row in self._plan.rows))
+
+    def _show(self) -> None:
+        plan, count, colours = self._plan, len(self._taken), ink(self)
+        self.set_titles(plan.title, f"{count} of {len(plan.rows)} taken")
+        self._list.styles.height = min(len(plan.rows), max(2, self.size.height // 3 - 2), 12)
+        self._list.show_rows(plan.rows, self._taken)
+        sign = Content.styled(glyphs(self).of("waiting"), colours.of("waiting"))
+        lines = [Content.assemble(" ", sign, " ", line) for line in undo_sentences(plan, self._taken)]
+        self._note.update(Content("\n").join([Content(""), *lines, Content("")]))
+        info, faint = colours.of("info", bold=True), colours.of("faint")
+        verb = "restore" if plan.is_redo else "undo"
+        files = "1 file" if count == 1 else f"{count} files"
+        parts = [("space", "take/leave"), ("j k", "file"), ("J K", "scroll"), ("esc", "back")]
+        if plan.others:
+            parts.insert(1, ("r", "undo instead" if plan.is_redo else "what was undone"))
+        first = Content.assemble(("a", info), f" {verb} {files}") if count else Content.styled(
+            "a nothing is taken", faint
+        )  # fmt: skip
+        keys = [first, *(Content.assemble((key, info), f" {words}") for key, words in parts)]
+        self._keys.update(Content.assemble(*key_lines(keys, self._list.size.width)))
+        self.call_after_refresh(self._drawn)
+
+    def _drawn(self) -> None:
+        if self._taken and self.is_active:
+            self._arming.drawn(self._subject, context_of(self._list).monotonic())
+
+    @on(RowList.Moved)
+    def _moved(self, message: RowList.Moved) -> None:
+        message.stop()
+        row = self._list.rows.get(message.row_id or "")
+        if row is not None:
+            self._look_at(row)
+
+    def _look_at(self, row: UndoRow) -> None:
+        look = DetailViewState(taken=HunkSelection.of(row.hunks), layout="unified", has_focus=True)
+        self._view.show(_detail(self._plan, row), look)
+
+    def resized(self) -> None:
+        self._arming.disarm()
+        self.call_after_refresh(self._show)
+
+    # --- what keys ask for ----------------------------------------------------------------------
+
+    def answer(self) -> None:
+        """Have the taken files written, all or none, as they are shown."""
+        if not self._taken:
+            self._main.say("No file is taken. space takes one.")
+            return
+        draw = context_of(self._list)
+        if not self._arming.take(self._subject, draw.key_time, is_repeated=draw.is_key_repeated):
+            self._main.say(TOO_QUICK.format(key="a"))
+            return
+        plan, paths = self._plan, [row.path for row in self._plan.rows if row.path in self._taken]
+        self._main.tasks.file(lambda: self._main.backend.library.undo_files(plan, paths))
+        self.dismiss()
+
+    def toggle(self) -> None:
+        """Take the file under the cursor, or leave it; say why where it cannot be taken."""
+        row = self._list.rows.get(self._list.cursor or "")
+        if row is None:
+            return
+        if not row.can_be_taken:
+            self._main.say(sentence(f"{one_line(row.path, 60)}: {row.why}"))
+            return
+        self._taken ^= {row.path}
+        self._show()
+        self._list.move(1)
+
+    def turn_round(self) -> None:
+        """Show what was undone, to restore it; or what can be undone."""
+        plan = self._plan
+        if not plan.others:
+            self._main.say("Nothing is left to undo." if plan.is_redo else "Nothing was undone.")
+            return
+        library = self._main.backend.library
+
+        def work() -> str:
+            turned = library.undo_plan(plan.session_id, plan.turn_id, is_redo=not plan.is_redo)
+            self._main.call_from_thread(self._turned, turned)
+            return ""
+
+        self._main.tasks.file(work)
+
+    def _turned(self, plan: UndoPlan) -> None:
+        if not plan.rows:
+            self._main.say(nothing_to_undo(plan))
+            return
+        self._plan, self._taken = plan, set(plan.ready)
+        self._show()
+        self._list.put_cursor(plan.rows[0].path)
+        self._look_at(plan.rows[0])
+
+    def move(self, rows: int) -> None:
+        """Look at another file."""
+        self._list.move(rows)
+
+    def scroll_detail(self, rows: int) -> None:
+        """Scroll the diff."""
+        self._view.scroll_lines(rows)
+
+
+def _detail(plan: UndoPlan, row: UndoRow) -> ActionDetail:
+    """Return a file as the detail of an action, whose diff goes from now to then."""
+    change = {"remove": "delete", "bring back": "create"}.get(row.outcome, "modify")
+    file = FileDetail(
+        path=row.path, change=change, hunks=row.hunks, added=row.added, removed=row.removed,  # type: ignore[arg-type]
+        note=row.note,
+    )  # fmt: skip
+    return ActionDetail(
+        id=row.path, digest=f"{row.plan.base}:{row.plan.after}", kind="tool", verb="edit", tool="undo",
+        target=one_line(row.path, 200), sign="stale" if row.why else "waiting", state_word=row.word,
+        session_id=plan.session_id, session_title="", files=(file,), hunks=row.hunks, added=row.added,
+        removed=row.removed, is_pending=False,
+    )  # fmt: skip
