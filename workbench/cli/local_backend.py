@@ -109,6 +109,12 @@ class LocalBackend(Backend):
     def refresh_action(self, action_id: str) -> None:
         session_requests().request_refresh(self._journal, action_id, self._actor)
 
+    def propose_again(self, action_ids: Sequence[str]) -> str:
+        from workbench.cli.propose_again import asked_words
+        from workbench.host.propose_again import propose_again
+
+        return asked_words(propose_again(self._journal, action_ids, self._actor))
+
     def undo_change(self, action_id: str) -> None:
         session_requests().request_undo(self._journal, action_id, self._actor)
 

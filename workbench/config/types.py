@@ -103,7 +103,11 @@ class TokenPrices(Struct, frozen=True, kw_only=True):
 WindowKind = Literal["read", "edit", "command", "fetch", "gate"]
 """What a question can be about that expires."""
 _Minutes = Annotated[float, Meta(gt=0, le=1440, extra={"what": "a number of minutes"})]
-_FOLDER = text_kind('a folder such as "/home/you/shop" or "~/shop"', r"/.*|~(?:/.*)?")
+_FOLDER = Meta(
+    max_length=4096,
+    pattern=r"^(?:/.*|~(?:/.*)?)$",
+    extra={"words": 'a folder such as "/home/you" or "~/shop"'},
+)
 
 
 class ApprovalWindow(Struct, frozen=True, kw_only=True):
@@ -113,6 +117,7 @@ class ApprovalWindow(Struct, frozen=True, kw_only=True):
     kind: Annotated[WindowKind, Meta(description="What they are about; unset, any of these.")] | None = None
     folder: (
         Annotated[
+            str,
             _FOLDER,
             Meta(description="The workspace they come from, or a folder that it lies in; unset, any."),
         ]

@@ -246,6 +246,10 @@ class Backend:
         """Have a stale action proposed anew."""
         raise BackendError(_NOTHING_SENT)
 
+    def propose_again(self, action_ids: Sequence[str]) -> str:
+        """Ask the agent of a session to propose expired actions of it again; return what to say."""
+        raise BackendError(_NOTHING_SENT)
+
     def undo_change(self, action_id: str) -> None:
         """Have an applied change taken back."""
         raise BackendError(_NOTHING_SENT)

@@ -239,6 +239,18 @@ class ApprovalActions(AnswerActions):
         if detail is not None:
             self._pane.main.tasks.extend(detail.id)
 
+    def propose_again(self) -> None:
+        """Ask the agent to propose an expired action again."""
+        detail = self._pane.armed_for("p")
+        if detail is not None:
+            self._pane.main.tasks.propose_again((detail.id,))
+
+    def propose_all_again(self) -> None:
+        """Ask the agent for all that expired in the session of the action."""
+        detail = self._pane.armed_for("P")
+        if detail is not None and detail.again is not None:
+            self._pane.main.tasks.propose_again(detail.again.ids)
+
     def edit(self) -> None:
         """Open the proposal in an editor; that decides nothing."""
         if self._pane.detail is not None:
@@ -419,6 +431,14 @@ class ApprovalActions(AnswerActions):
     def why_not_undo(self) -> str:
         """Return why `u` is off."""
         return approval_selection.why_no_undo(self._pane.detail)
+
+    def why_not_propose_again(self) -> str:
+        """Return why `p` is off."""
+        return approval_selection.why_not_propose_again(self._pane.detail)
+
+    def why_not_propose_all_again(self) -> str:
+        """Return why `P` is off."""
+        return approval_selection.why_not_propose_again(self._pane.detail, is_all=True)
 
     def why_no_hunks(self) -> str:
         """Return why there is no hunk to go to."""

@@ -200,6 +200,8 @@ ANSWER_KEYS: Final = frozenset(
         "approvals.approve-unseen",
         "approvals.reject",
         "approvals.extend",
+        "approvals.propose-again",
+        "approvals.propose-all-again",
         "approvals.undo",
         "trust.answer",
         "gate.answer",
@@ -380,6 +382,16 @@ def why_no_undo(detail: ActionDetail | None) -> str:
     return "" if detail.outcome == "ok" or detail.sign in ("ok", "partly") else "it was not applied"
 
 
+def why_not_propose_again(detail: ActionDetail | None, *, is_all: bool = False) -> str:
+    """Return why the agent cannot be asked to propose an action, or all like it, again."""
+    if detail is None:
+        return NO_ROW
+    if detail.again is None:
+        return "only what expired can be proposed again"
+    is_one = is_all and not detail.again.why_not and len(detail.again.ids) <= 1
+    return "only this one of its session expired; p asks for it" if is_one else detail.again.why_not
+
+
 def why_no_hunks(detail: ActionDetail | None) -> str:
     """Return why there is no hunk to go to."""
     if detail is None:
@@ -410,7 +422,7 @@ def why_one_file(detail: ActionDetail | None) -> str:
 
 _RESULT_SENTENCES: Final = {
     "decided": "It was decided already, {by}.",
-    "expired": "It expired before the answer. Nothing was done; the agent can ask again.",
+    "expired": "It expired before the answer. Nothing was done; p asks the agent for it again.",
     "superseded": "Another one stands in for it now. Nothing was done.",
     "cancelled": "It was withdrawn. Nothing was done.",
     "stale": "The file changed. Nothing was written; a makes the new diff.",
@@ -508,6 +520,8 @@ def approval_key_label(
         return "approve marked…" if is_batch else None
     if key_id in ("approvals.approve", "trust.answer"):
         return approve_label(detail, choosing)
+    if key_id == "approvals.propose-all-again" and detail.again is not None:
+        return f"all {len(detail.again.ids)} again"
     if key_id == "approvals.hunk-toggle" and width < NARROW_LABEL_COLUMNS:
         hunk = choosing.hunk_of(detail)
         return "take" if hunk and choosing.taken_of(detail).state_of(hunk) == "left" else "leave"

@@ -252,6 +252,7 @@ class SessionPresenter:
             action, opened, hunks, source.now(), session=session, call=call, parameters=parameters,
             verdict=verdict, parts=self.command_parts(action, parameters),
             is_own_text=bool(edited), is_undone=action.id in self.state.undone, finished=finished,
+            again=self.state.propose_again(action),
             bases=source.base_lines(action) if self.panes.approvals.wants_base(hunks) else None,
         )  # fmt: skip
 

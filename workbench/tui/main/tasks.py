@@ -215,6 +215,18 @@ class MainTasks(BackgroundTasks):
 
         self._thread(work, "answers", f"extend {action_id}")
 
+    def propose_again(self, action_ids: Sequence[str]) -> None:
+        """Ask the agent of expired actions of one session to propose them again."""
+
+        def work() -> str:
+            self._say(self.backend.propose_again(action_ids))
+            self._context.post(pane.DetailWanted(action_ids[0]))
+            self._start_host()
+            return ""
+
+        if not self._is_refused():
+            self._report(work, "answers", "ask for what expired")
+
     def expire(self) -> None:
         """Expire what is due."""
         self._thread(self._context.decisions.expire, "expire", "expire what is due")
