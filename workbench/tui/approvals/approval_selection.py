@@ -15,7 +15,7 @@ from workbench.render.approvals import URGENCY_COLORS
 from workbench.render.theme import Glyphs, Ink
 from workbench.text.human import time_left_text
 from workbench.text.safe import one_line
-from workbench.tui.pane import DecisionMade
+from workbench.tui.pane import DecisionMade, DecisionReported
 from workbench.views import action_detail
 from workbench.views.action_detail import ActionDetail
 from workbench.views.approvals import HunkSelection, QueueRow, QueueSummary, SeenHunks, carried_selection
@@ -438,6 +438,32 @@ def decision_result_sentence(result: "DecisionResult") -> str:
     if result.ok or result.why is None:
         return ""
     return _RESULT_SENTENCES[result.why].format(by=f"by {result.by}" if result.by else "elsewhere")
+
+
+_UNDO_WAYS: Final = {
+    "below": "its row below what waits, u",
+    "hidden": "d shows its row, u there",
+    "left": "esc, then u",
+    "here": "u",
+}
+"""How a change is undone from where the cursor goes after its answer."""
+_MAX_NAMED_CELLS: Final = 40
+
+
+def answered_sentence(detail: ActionDetail | None, message: DecisionReported, way: str) -> str:
+    """Return what is said of a call that was just answered, with how its change is undone.
+
+    Args:
+        detail: What was drawn when the answer was given.
+        message: What came of it.
+        way: A key of `_UNDO_WAYS`.
+    """
+    if detail is None or detail.id != message.action_id or detail.kind != "tool":
+        return ""
+    named = one_line(f"{detail.verb} {detail.target}", _MAX_NAMED_CELLS)
+    if message.verdict != "approve":
+        return f"Rejected: {named}."
+    return f"Approved: {named}. To undo: {_UNDO_WAYS[way]}." if detail.files else f"Approved: {named}."
 
 
 NARROW_LABEL_COLUMNS: Final = 100

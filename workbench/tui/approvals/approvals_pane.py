@@ -520,9 +520,7 @@ class ApprovalsPane(ActionDetailPane):
         self.choosing.marks.discard(message.action_id)
         self._lingering.add(message.action_id)
         if message.verdict in ("approve", "reject") and self.queue.cursor == message.action_id:
-            following = views_approvals.next_waiting_id(self.rows, message.action_id)
-            if following and following not in self.deciding:
-                self.queue.put_cursor(following)
+            self.actions.go_on(message)
 
     # --- messages of its own widgets ------------------------------------------------------------
 
