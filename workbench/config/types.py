@@ -308,9 +308,11 @@ class LimitSettings(Struct, frozen=True, kw_only=True):
 
 
 class NotifySettings(Struct, frozen=True, kw_only=True):
-    """What happens when something waits."""
+    """What happens when something waits, or ended while nobody looked."""
 
-    bell: Annotated[bool, setting("Whether the terminal bell rings when something waits.")] = True
+    bell: Annotated[
+        bool, setting("Whether the terminal bell rings when something waits, or ended while nobody looked.")
+    ] = True
     title: Annotated[bool, setting("Whether the window title says how much waits.")] = True
     desktop: Annotated[Literal["off", "away", "always"], setting("When a desktop notification is sent.")] = (
         "off"

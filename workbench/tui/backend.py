@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from workbench.domain.rows import Call, Rule
     from workbench.domain.values import ToolDescriptor
     from workbench.policy.shell.command_paths import CommandBoundary
+    from workbench.tui.main.unseen_ends import SessionEnd
     from workbench.views.pipeline import LaunchPlan, LaunchRequest, PipelineChoice
 
 EXIT_FOR_DEMO: Final = 10
@@ -279,6 +280,13 @@ class Backend:
     def keep_theme(self, name: str) -> str:
         """Remember the theme that was chosen for the next screens, and return what to say. In a thread."""
         return f"Theme {name}, on this screen only."
+
+    def ends_since_left(self) -> "Sequence[SessionEnd]":
+        """Return the last end of each session that ended since a screen was left here. In a thread."""
+        return ()
+
+    def keep_left(self) -> None:
+        """Remember that the screen is left now."""
 
     def keep_draft(self, text: str) -> None:
         """Keep what stands in the composer until a screen is opened here again; empty keeps nothing."""

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from workbench.policy.command_review import CommandPart, CommandReview
     from workbench.policy.rules import RuleMoment
     from workbench.tui.main.context import MainContext
+    from workbench.tui.main.unseen_ends import SessionEnd
 
 
 def edit_in_external_editor(app: object, backend: Backend, name: str, data: bytes) -> bytes | None:
@@ -399,15 +400,19 @@ class MainTasks(BackgroundTasks):
         self._say("The host is being restarted.")
         self._report(work, "host", "restart the host")
 
-    def notify(self, folder: str) -> None:
+    def notify(self) -> None:
         """Send a notice outside of the terminal: something waits."""
         summary = self._context.presenter.summary()
         first = self._state.actions.get(summary.first_id or "")
         if first is not None:
             left = summary.first_left
             until = "" if left is None else f", {countdown_text(left)} left"
-            words = one_line(f"{folder}: {first.verb} {first.target} waits{until}", _MAX_NOTIFICATION_CELLS)
-            self._thread(lambda: self.backend.notify_desktop("workbench", words), "notice", "notify")
+            self.notify_words(f"{first.verb} {first.target} waits{until}")
+
+    def notify_words(self, words: str) -> None:
+        """Send a sentence about the workspace outside of the terminal."""
+        line = one_line(f"{self._status.workspace.rpartition('/')[2]}: {words}", _MAX_NOTIFICATION_CELLS)
+        self._thread(lambda: self.backend.notify_desktop("workbench", line), "notice", "notify")
 
     # --- what is read from time to time -------------------------------------------------------------
 
@@ -481,6 +486,17 @@ class MainTasks(BackgroundTasks):
                 self._context.call_from_thread(self._context.first_page.show)
 
         self._thread(work, "elsewhere", "count other sessions")
+
+    def read_at_start(self, heard: "Callable[[Sequence[SessionEnd]], None]") -> None:
+        """Read branch, draft, and what ended while no screen was open here, of which `heard` is told."""
+        self.read_branch()
+        self.read_draft()
+
+        def work() -> None:
+            if ends := self.backend.ends_since_left():
+                self._context.call_from_thread(heard, ends)
+
+        self._thread(work, "ends", "look what ended since")
 
     def read_trouble(self) -> None:
         """Look whether the host can do what is asked of it; the header says if not."""
