@@ -6,7 +6,8 @@ import pytest
 
 from tests.support.stage import USER
 from tests.tui.screens import play, staged
-from workbench.domain.events import PromptSubmitted
+from workbench.domain.events import ActionExpired, PromptSubmitted
+from workbench.domain.values import Actor
 from workbench.host.propose_again import propose_again
 
 
@@ -74,6 +75,26 @@ def test_shift_p_asks_for_all_that_expired(stage):
         assert asked(shown.stage) == [tuple(action.id for action in actions)]
 
     play(stage, body, propose_again=asks(stage))
+
+
+def test_the_row_counts_what_expires_after_it(stage):
+    async def body(shown):
+        edit = next(action for action in shown.stage.waiting() if action.verb == "edit")
+        shown.approvals.queue.put_cursor(edit.id)
+        journal = shown.stage.journal
+        for action in shown.stage.waiting():
+            event = journal.event(
+                ActionExpired(),
+                action.session_id,
+                Actor(kind="system"),
+                action_id=action.id,
+                call_id=action.call_id,
+            )
+            journal.append([event])
+            await shown.look()
+        assert "P all 3 again" in shown.text
+
+    play(stage, body, size=(160, 48), propose_again=asks(stage))
 
 
 def test_what_waits_or_was_decided_is_not_asked_for(stage):

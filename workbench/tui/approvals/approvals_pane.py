@@ -403,7 +403,8 @@ class ApprovalsPane(ActionDetailPane):
         if before is not None and view.changed:
             self.queue.flash(view.changed & set(self.queue.order))
         self.show_titles()
-        if self.queue.cursor in view.changed:
+        is_expired = self.detail is not None and self.detail.again is not None
+        if self.queue.cursor in view.changed or (is_expired and view.changed):
             self.post_message(DetailWanted(self.queue.cursor))
         if before is not None and not waited:
             self._go_to_first_waiting()
