@@ -44,6 +44,7 @@ def test_p_asks_once_for_the_row_under_the_cursor(stage):
         assert "p propose again" in shown.text and "P all 3 again" in shown.text
         await shown.press("p")
         assert shown.said == "Asked for 1."
+        assert "p propose again" not in shown.text, "the footer says at once what the keys do now"
         await shown.look()
         assert asked(shown.stage) == [(edit.id,)]
         assert "The agent was asked for it already." in shown.text

@@ -466,7 +466,7 @@ class ApprovalsPane(ActionDetailPane):
         if detail is None or detail.id != self.queue.cursor:
             return ()
         mode = (self.choosing.line is not None, self.is_full, bool(self.choosing.marks))
-        return (detail.id, detail.digest, detail.is_pending, detail.is_stale, mode)
+        return (detail.id, detail.digest, detail.is_pending, detail.is_stale, detail.again, mode)
 
     @property
     def stands(self) -> bool:
