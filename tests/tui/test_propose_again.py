@@ -71,9 +71,11 @@ def test_two_presses_before_the_first_is_done_prompt_once(stage):
 def test_shift_p_asks_for_all_that_expired(stage):
     async def body(shown):
         actions = shown.stage.waiting()
+        shown.approvals.queue.put_cursor(actions[-1].id)
         await expire(shown)
         await shown.press("P")
         assert asked(shown.stage) == [tuple(action.id for action in actions)]
+        assert "again" not in shown.text.splitlines()[-1], "the footer says at once what the keys do now"
 
     play(stage, body, propose_again=asks(stage))
 

@@ -221,7 +221,7 @@ class MainTasks(BackgroundTasks):
 
         def work() -> str:
             self._say(self.backend.propose_again(action_ids))
-            self._context.post(pane.DetailWanted(action_ids[0]))
+            self._context.post(pane.DetailWanted(self._widgets.approvals.queue.cursor))
             self._start_host()
             return ""
 
