@@ -264,6 +264,7 @@ def reject_with_reason(place):
     hands.press(ENTER)
     hands.reset()
     hands.press("R")
+    hands.sees("Reject a.txt")
     hands.write("use another name")
     hands.press(ENTER)
     hands.sees(gone=("1 waiting",))
@@ -277,6 +278,7 @@ def never_again(place):
     hands.press(ENTER)
     hands.reset()
     hands.press("A")
+    hands.sees("exactly this")
     hands.press(ENTER)
     hands.sees(gone=("1 waiting",))
     return hands.effort
@@ -291,7 +293,9 @@ def six_that_were_seen(place):
         hands.press("j")
     hands.reset()
     hands.press("M")
+    hands.sees("6 marked")
     hands.press("a")
+    hands.sees("a approve 6   r reject 6")
     hands.press("a")
     hands.sees(gone=("6 waiting", "1 waiting"))
     return hands.effort
@@ -307,6 +311,7 @@ def stop_and_say(place):
     hands.reset()
     begun = time.monotonic()
     hands.press(STOP)
+    hands.sees(gone=("1 running",))
     hands.write("do something else")
     hands.press(ENTER)
     hands.sees("Fine.")
@@ -323,8 +328,10 @@ def why_a_step_failed(place):
     place.shop.call("pipeline", "run", "checks", code=1)
     hands = place.open()
     hands.reset()
-    for key in (ESCAPE, "4", "n"):
-        hands.press(key)
+    hands.press(ESCAPE)
+    hands.sees(gone=("enter send",))
+    hands.press("4")
+    hands.press("n")
     hands.sees("exit code 3")
     why = hands.effort.keys
     hands.press(ENTER)
@@ -363,7 +370,12 @@ def replay_from_first_error(place):
     shop.call("sessions", "import", str(file))
     hands = place.open()
     hands.reset()
-    for key in (ESCAPE, "5", "p", "x"):
-        hands.press(key)
+    hands.press(ESCAPE)
+    hands.sees(gone=("enter send",))
+    hands.press("5")
+    hands.sees("5 Library", "p replay")
+    hands.press("p")
+    hands.sees("REPLAY")
+    hands.press("x")
     hands.sees(":03:", "event 11 of")
     return hands.effort
