@@ -50,8 +50,12 @@ class Effort:
 
     keys: int = 0
     parts: int = 0
+    early: int = 0
+    """Presses that came before their row had stood long enough, and decided nothing."""
     seconds: float = 0.0
     """From what the model sent last, or from the first key, to the screen that shows the outcome."""
+    begun: float | None = None
+    """When its first key was pressed."""
     row_seconds: float | None = None
     """From what the model sent last to its row on the screen."""
 
@@ -67,6 +71,8 @@ class Hands:
         """Press a key once the screen rests; a quick one does not wait."""
         if not is_quick:
             self.terminal.rest()
+        if self.effort.begun is None:
+            self.effort.begun = time.monotonic()
         self.terminal.press(key)
         self.effort.keys += 1
 
@@ -76,7 +82,13 @@ class Hands:
         self.terminal.press(text)
 
     def sees(self, *wanted, gone=()):
-        return self.terminal.until(*wanted, gone=gone)
+        shown = self.terminal.until(*wanted, gone=gone)
+        self._passed()
+        return shown
+
+    def _passed(self):
+        if self.effort.begun is not None:
+            self.effort.seconds = time.monotonic() - self.effort.begun
 
     def approve(self, *wanted, gone=()):
         """Press `a` until the outcome is on the screen; each press before it only showed another part."""
@@ -84,12 +96,14 @@ class Hands:
             before = self._said()
             self.press("a")
             if self._comes(wanted, gone, before):
+                self._passed()
                 return
             self.effort.keys -= 1
             if LOOKING in self._said():
                 self.effort.parts += 1
             else:
                 assert EARLY in self._said(), self.terminal.text()
+                self.effort.early += 1
         raise AssertionError(self.terminal.text())
 
     def _said(self):
@@ -309,13 +323,11 @@ def stop_and_say(place):
     hands.terminal.press(ENTER)
     hands.sees("1 running")
     hands.reset()
-    begun = time.monotonic()
     hands.press(STOP)
     hands.sees(gone=("1 running",))
     hands.write("do something else")
     hands.press(ENTER)
     hands.sees("Fine.")
-    hands.effort.seconds = time.monotonic() - begun
     return hands.effort
 
 
