@@ -52,6 +52,7 @@ def in_list(place: tasks.Desktop, call: tuple[str, dict[str, str]]) -> tasks.Eff
     hands.sees("1 waiting")
     row = time.monotonic() - place.model.sent_at
     hands.effort = tasks.Effort(row_seconds=row)
+    hands.sees("hunk 1 of")
     hands.approve(gone=("1 waiting",))
     hands.effort.seconds = time.monotonic() - place.model.sent_at
     return hands.effort
