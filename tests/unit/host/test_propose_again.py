@@ -10,7 +10,7 @@ from workbench.domain.events import PromptSubmitted
 from workbench.effects.runtime import ManualClock
 from workbench.host.propose_again import propose_again
 from workbench.host.session_requests import SessionRefused
-from workbench.journal.decisions import expire_due_actions
+from workbench.journal.decisions import expire_due_actions, extend_action
 from workbench.journal.session_queries import asked_again_ids
 
 WRITE = call("c1", "create_file", path="a.txt", content="a\n")
@@ -139,4 +139,21 @@ def test_a_secret_in_a_command_stays_out_of_the_prompt(tmp_path):
     ask(stage, *stage.journal.actions(stage.session_id, ("expired",)))
     (prompt,) = prompts(stage)
     assert "run login" in prompt.text and planted not in prompt.text
+    stage.close()
+
+
+def test_a_row_has_the_window_of_its_kind_and_extending_gives_it_again(tmp_path):
+    windows = [{"kind": "edit", "minutes": 40}, {"kind": "command", "minutes": 2}]
+    script = recording(exchange(text("both"), WRITE, RUN))
+    stage = Stage(tmp_path, script, clock=ManualClock(), config={"approvals": {"windows": windows}})
+    stage.trust()
+    stage.begin()
+    stage.drive()
+    found = {action.verb: (action.expires_at - action.created_at) // 60_000_000 for action in stage.waiting()}
+    assert found == {"write": 40, "run": 2}
+    stage.journal.clock.advance(30 * 60)
+    write = next(action for action in stage.waiting() if action.verb == "write")
+    extended = extend_action(stage.journal, write.id, USER)
+    new = stage.journal.action(extended.successor)
+    assert (new.expires_at - new.created_at) // 60_000_000 == 40
     stage.close()
