@@ -115,7 +115,10 @@ def _refusal_reasons(journal: Journal, action: Action, result: DecisionResult) -
     limit = "it was extended as often as it may be"
     table = {
         "decided": (f"it was {now.state} by {result.by or now.decided_by} at {decision_time}", show),
-        "expired": ("nobody answered in time, it expired", "let the agent ask again"),
+        "expired": (
+            "nobody answered in time, it expired",
+            f"workbench approvals propose-again {action.id} asks the agent for it again",
+        ),
         "superseded": (
             f"{successor} stands in for it",
             f"workbench approvals show {successor} shows that one",

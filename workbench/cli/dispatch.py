@@ -267,6 +267,9 @@ _APPROVALS = {
     "refresh": _command(
         "approvals:refresh", "let the agent propose an action again whose files have changed"
     ),
+    "propose-again": _command(
+        "propose_again:", "ask the agent to propose again what expired before anybody answered"
+    ),
     "undo": _command("approvals:undo", "undo an applied change"),
     "watch": _command("approval_line_mode:watch", "follow the queue and type answers, without a screen"),
 }

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from workbench.cli.local_backend_sessions import LocalLibrary
     from workbench.config.types import Config
     from workbench.host.model_selection import SelectedModel
+    from workbench.tui.main.unseen_ends import SessionEnd
     from workbench.views.trust_question import QuestionCounts
 
 MOST_FILES = 20_000
@@ -68,6 +69,7 @@ class LocalBackend(Backend):
         """Threads that are starting a host now: that there is none yet is no trouble then."""
         self._next_session = NextSession()
         self._draft = Draft(home, workspace)
+        self._left = LeftMoment(home, workspace)
 
     @cached_property
     def library(self) -> "LocalLibrary":
@@ -117,6 +119,12 @@ class LocalBackend(Backend):
     def refresh_action(self, action_id: str) -> None:
         session_requests().request_refresh(self._journal, action_id, self._actor)
 
+    def propose_again(self, action_ids: Sequence[str]) -> str:
+        from workbench.cli.propose_again import asked_words
+        from workbench.host.propose_again import propose_again
+
+        return asked_words(propose_again(self._journal, action_ids, self._actor))
+
     def undo_change(self, action_id: str) -> None:
         session_requests().request_undo(self._journal, action_id, self._actor)
 
@@ -131,6 +139,13 @@ class LocalBackend(Backend):
     def keep_theme(self, name: str) -> str:
         ThemeChoice(theme=name, configured=self._config().ui.theme).keep(self._home)
         return f"Theme {name}, on the next screens too."
+
+    def ends_since_left(self) -> "Sequence[SessionEnd]":
+        left_at = self._left.read()
+        return () if left_at is None else ends_since(self._journal, self._workspace, left_at)
+
+    def keep_left(self) -> None:
+        self._left.keep(self._journal.now())
 
     def keep_draft(self, text: str) -> None:
         self._draft.keep(text)
@@ -451,3 +466,45 @@ def theme_to_begin_with(home: Home, configured: str) -> str:
     except (FileRefused, msgspec.MsgspecError):
         return configured
     return choice.theme if choice.configured == configured else configured
+
+
+LEFT_FOLDER: Final = "left"
+_MAX_LEFT_BYTES: Final = 100
+_MAX_LEFT_SESSIONS: Final = 50
+_AFTER_ALL: Final = 1 << 60
+_MAX_LAST_EVENTS: Final = 30
+"""Lasting events of a session among which its last end is found."""
+
+
+class LeftMoment:
+    """When a screen of a workspace was left last."""
+
+    def __init__(self, home: Home, workspace: str) -> None:
+        self._path = home.path / LEFT_FOLDER / f"{workspace_hash(workspace)}.txt"
+
+    def read(self) -> int | None:
+        """Return the moment in microseconds; None if no screen was left here yet."""
+        try:
+            return int(read_bounded(self._path, _MAX_LEFT_BYTES) or b"")
+        except (FileRefused, ValueError):
+            return None
+
+    def keep(self, at: int) -> None:
+        """Remember a moment; a disk that cannot take it keeps no screen from ending."""
+        with suppress(FileRefused, OSError):
+            private_folder(self._path.parent)
+            write_atomic(self._path, str(at).encode())
+
+
+def ends_since(journal: Journal, workspace: str, since: int) -> "list[SessionEnd]":
+    """Return the last end of each session of a workspace that ended after a moment, oldest first."""
+    from workbench.tui.main.unseen_ends import session_end
+
+    ends: list[SessionEnd] = []
+    for session in journal.sessions(workspace=workspace, archived=False, limit=_MAX_LEFT_SESSIONS):
+        if session.updated_at <= since:
+            continue
+        events = journal.lasting(session.id, before=_AFTER_ALL, limit=_MAX_LAST_EVENTS)
+        found = [session_end(event, session) for event in events if event.at > since]
+        ends += [end for end in found if end is not None][-1:]
+    return sorted(ends, key=lambda end: end.at)

@@ -289,6 +289,7 @@ def show_screen(
         return code
     finally:
         backend.keep_draft(app.draft)
+        backend.keep_left()
         following.close()
         for call in call_off:
             call()

@@ -23,6 +23,7 @@ from workbench.config.types import (
     KEY_ALIASES,
     PROVIDER_KEYS,
     ApprovalPattern,
+    ApprovalWindow,
     AutoApprovalRule,
     Config,
     ProviderSettings,
@@ -51,6 +52,9 @@ def plain_json(value: object) -> object:
     match value:
         case ApprovalPattern():
             return value.text
+        case ApprovalWindow():
+            named = {"folder": value.folder, "kind": value.kind, "minutes": value.minutes}
+            return {name: part for name, part in named.items() if part is not None}
         case ToolHook():
             return {"matcher": value.matcher, "command": value.command}
         case AutoApprovalRule():

@@ -31,6 +31,7 @@ from workbench.config.types import (
     PROVIDER_KEYS_BY_PATH,
     SECTION_PATHS,
     ApprovalPattern,
+    ApprovalWindow,
     AutoApprovalRule,
     ConfigProblem,
     LayerName,
@@ -350,6 +351,8 @@ def _config_value(read: LayerRead, path: str, value: Any, node: LocatedNode) -> 
             return tuple(map(lambda text, origin: ApprovalPattern(text=text, origin=origin), value, origins))
         case "PreToolUse" | "PostToolUse":
             return tuple(map(lambda hook, origin: ToolHook(**hook, origin=origin), value, origins))
+        case "windows":
+            return tuple(map(lambda window, origin: ApprovalWindow(**window, origin=origin), value, origins))
         case "auto_approval_rules":
             return tuple(map(lambda rule, origin: AutoApprovalRule(**rule, origin=origin), value, origins))
         case "allowed_hosts" | "stop":

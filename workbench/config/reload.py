@@ -161,6 +161,7 @@ _NARROWING_BY_KEY: Final[Mapping[str, Callable[[Any, Any], object]]] = {
     "approvals.allow": _common_patterns,
     "fetch.allowed_hosts": lambda old, new: tuple(host for host in new if host in old),
     "auto_approval_rules": _common_rules,
+    "approvals.windows": lambda old, _new: old,
 }
 
 

@@ -101,9 +101,38 @@ class TokenPrices(Struct, frozen=True, kw_only=True):
     output_per_million: Annotated[_Price, Meta(description="Price of a million tokens received.")]
 
 
+WindowKind = Literal["read", "edit", "command", "fetch", "gate"]
+"""What a question can be about that expires."""
+_Minutes = Annotated[float, Meta(gt=0, le=1440, extra={"what": "a number of minutes"})]
+_FOLDER = Meta(
+    max_length=4096,
+    pattern=r"^(?:/.*|~(?:/.*)?)$",
+    extra={"words": 'a folder such as "/home/you" or "~/shop"'},
+)
+
+
+class ApprovalWindow(Struct, frozen=True, kw_only=True):
+    """How long questions wait that are of one kind, of one folder, or both."""
+
+    minutes: Annotated[_Minutes, Meta(description="How long they wait before they expire, in minutes.")]
+    kind: Annotated[WindowKind, Meta(description="What they are about; unset, any of these.")] | None = None
+    folder: (
+        Annotated[
+            str,
+            _FOLDER,
+            Meta(description="The workspace they come from, or a folder that it lies in; unset, any."),
+        ]
+        | None
+    ) = None
+    origin: Origin
+
+
 _HOSTS = list_kind(text_kind("a host name", r"[A-Za-z0-9_.:\[\]-]+", 255), "host names")
 _HOOKS = list_kind(Annotated[ToolHook, Meta(extra={"words": "a hook {matcher, command}"})], "hooks")
 _PATTERNS = list_kind(PatternText, "patterns")
+_WINDOWS = list_kind(
+    Annotated[ApprovalWindow, Meta(extra={"words": "a window {minutes, kind, folder}"})], "windows"
+)
 _RULE = Annotated[
     AutoApprovalRule, Meta(extra={"words": "a rule {id, tool_name, param_pattern, description}"})
 ]
@@ -215,10 +244,17 @@ class ApprovalSettings(Struct, frozen=True, kw_only=True):
     """How questions are asked and what is answered without asking."""
 
     window_minutes: Annotated[
-        float,
-        Meta(gt=0, le=1440, extra={"what": "a number of minutes"}),
+        _Minutes,
         setting("How long a question waits before it expires, in minutes.", narrows=is_smaller),
     ] = DEFAULT_APPROVAL_MINUTES
+    windows: Annotated[
+        tuple[ApprovalWindow, ...],
+        setting(
+            "Other windows for questions of one kind or folder; the most specific one counts. A workspace's "
+            "own only shorten.",
+            kind=_WINDOWS, narrows=always_allows_less, is_united=True,
+        ),
+    ] = ()  # fmt: skip
     read_only: Annotated[
         Literal["ask", "auto"],
         setting("Whether reading inside the workspace asks.", narrows=is_value("ask")),
@@ -290,9 +326,11 @@ class LimitSettings(Struct, frozen=True, kw_only=True):
 
 
 class NotifySettings(Struct, frozen=True, kw_only=True):
-    """What happens when something waits."""
+    """What happens when something waits, or ended while nobody looked."""
 
-    bell: Annotated[bool, setting("Whether the terminal bell rings when something waits.")] = True
+    bell: Annotated[
+        bool, setting("Whether the terminal bell rings when something waits, or ended while nobody looked.")
+    ] = True
     title: Annotated[bool, setting("Whether the window title says how much waits.")] = True
     desktop: Annotated[Literal["off", "away", "always"], setting("When a desktop notification is sent.")] = (
         "off"

@@ -157,6 +157,8 @@ class PromptSubmitted(RequestEvent, frozen=True, kw_only=True):
     KIND: ClassVar[str] = "prompt.submitted"
     text: str
     text_ref: BlobRef | None = None
+    asks_again: tuple[str, ...] = ()
+    """Expired actions that the agent is asked to propose again; each is asked for once."""
 
 
 class InterruptRequested(RequestEvent, frozen=True, kw_only=True):

@@ -28,6 +28,7 @@ from workbench.changes.diff import (
     make_hunks,
 )
 from workbench.changes.digest import action_digest, plan_digest_rows
+from workbench.config.windows import approval_window_minutes
 from workbench.domain.codec import to_json_value
 from workbench.domain.events import (
     ActionCancelled,
@@ -122,7 +123,7 @@ async def reopen_action(writer: SessionWriter, call_id: str, why: Literal["refre
         return
     new_id = writer.new_id()
     superseded = writer.call_event(ActionSuperseded(successor=new_id, why=why), row, old_id)
-    body = action_opened_body(writer, proposal, exact, _approval_window_minutes(writer), supersedes=old_id)
+    body = action_opened_body(writer, proposal, exact, supersedes=old_id)
     await writer.append(superseded, writer.call_event(body, row, new_id))
 
 
@@ -244,15 +245,11 @@ def proposal_events(
     """Return the events of a verdict: `call.proposed`, and the question or the use of the rule."""
     events = [writer.call_event(call_proposed_body(writer, row, proposal, verdict, exact, replaces), row)]
     if verdict.outcome == "ask" and proposal is not None:
-        body = action_opened_body(writer, proposal, exact, _approval_window_minutes(writer), supersedes)
+        body = action_opened_body(writer, proposal, exact, supersedes)
         events.append(writer.call_event(body, row, writer.new_id()))
     if verdict.outcome == "allowed" and verdict.rule:
         events.append(writer.call_event(RuleUsed(rule=verdict.rule), row))
     return events
-
-
-def _approval_window_minutes(writer: SessionWriter) -> float:
-    return writer.context.loaded().config.approvals.window_minutes
 
 
 MAX_INLINE_HUNK_BYTES = 262_144
@@ -372,7 +369,6 @@ def action_opened_body(
     writer: SessionWriter,
     proposal: Proposal,
     exact: JsonObject,
-    window_minutes: float,
     supersedes: str | None = None,
 ) -> ActionOpened:
     """Return the `action.opened` that asks a human about a proposal."""
@@ -388,13 +384,15 @@ def action_opened_body(
     shown, was_scrubbed = redaction.redact_hunks(exact_hunks)
     inline, hunks_ref = _inline_or_stored_hunks(writer, shown)
     added, removed = changed_line_totals(exact_hunks)
+    approvals, workspace = writer.context.loaded().config.approvals, writer.context.workspace
+    minutes = approval_window_minutes(approvals, descriptor.verb, workspace)
     return ActionOpened(
         action_kind="tool", tool=descriptor.id, target=_proposal_target(proposal), verb=descriptor.verb,
         digest=action_digest(
             blobs.keyed, kind="tool", tool=descriptor.id, parameters=exact, cwd=writer.context.workspace,
             files=plan_digest_rows(files), prompt=prompt,
         ),
-        created_at=now, expires_at=now + round(window_minutes * MICROS_PER_MINUTE),
+        created_at=now, expires_at=now + round(minutes * MICROS_PER_MINUTE),
         cwd=writer.context.workspace,
         parameters=recorded, parameters_ref=parameters_ref, files=files, hunks=inline, hunks_ref=hunks_ref,
         added=added, removed=removed, supersedes=supersedes, prompt=prompt,

@@ -23,7 +23,7 @@ from workbench.domain.rows import (
 )
 from workbench.domain.values import SYSTEM_SESSION, UNDO_TOOL, Json, Usage
 from workbench.journal import storage
-from workbench.journal.database import Database, SqlValue
+from workbench.journal.database import WAKES_DRIVER, Database, SqlValue
 
 if TYPE_CHECKING:
     from workbench.journal.journal import Journal
@@ -58,6 +58,15 @@ def count_in_other_workspaces(database: Database, workspace: str) -> int:
         "SELECT count(*) FROM session WHERE kind != 'step' AND id != ? AND workspace != ? AND NOT archived"
     )
     return int(database.execute(statement, (SYSTEM_SESSION, workspace)).get or 0)
+
+
+def asked_again_ids(database: Database, session_id: str) -> frozenset[str]:
+    """Return the expired actions of a session that its agent was asked to propose again."""
+    statement = (
+        "SELECT asked.value FROM event, json_each(event.body, '$.asks_again') AS asked"  # noqa: S608 ours
+        f" WHERE session_id = ? AND {WAKES_DRIVER} AND kind = 'prompt.submitted'"
+    )
+    return frozenset(str(row[0]) for row in database.execute(statement, (session_id,)))
 
 
 def _listed_session(row: Sequence[SqlValue]) -> Session:

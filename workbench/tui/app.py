@@ -203,6 +203,8 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         self.painter: SyntaxHighlighter | None = None
         self.when_drawn: Callable[[], object] | None = None
         """Called once, after the first frame."""
+        self.when_user_comes: Callable[[], object] | None = None
+        """Called at each key and whenever the terminal gets the focus."""
         self._wrong: Sequence[str] = ()
         self.user_keys: Mapping[str, str] = {}
         """What the user's own keymap says, once it was found to be without faults."""
@@ -512,6 +514,9 @@ class WorkbenchApp(App[int], inherit_bindings=False):
             await self._typed.take(event)
         else:
             await super().on_event(event)
+        came = self.when_user_comes
+        if came is not None and isinstance(event, events.Key | events.Paste | events.AppFocus):
+            came()
 
     def _has_start_focus(self) -> bool:
         return not any(screen.composer.is_awaited for screen in self._mains() if screen.is_current)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from workbench.domain.rows import Call, Rule
     from workbench.domain.values import ToolDescriptor
     from workbench.policy.shell.command_paths import CommandBoundary
+    from workbench.tui.main.unseen_ends import SessionEnd
     from workbench.views.pipeline import LaunchPlan, LaunchRequest, PipelineChoice
     from workbench.views.provider_form import ProviderFields
     from workbench.views.providers import FoundModel, ProviderReport, ProviderRow
@@ -345,6 +346,10 @@ class Backend:
         """Have a stale action proposed anew."""
         raise BackendError(_NOTHING_SENT)
 
+    def propose_again(self, action_ids: Sequence[str]) -> str:
+        """Ask the agent of a session to propose expired actions of it again; return what to say."""
+        raise BackendError(_NOTHING_SENT)
+
     def undo_change(self, action_id: str) -> None:
         """Have an applied change taken back."""
         raise BackendError(_NOTHING_SENT)
@@ -374,6 +379,13 @@ class Backend:
     def keep_theme(self, name: str) -> str:
         """Remember the theme that was chosen for the next screens, and return what to say. In a thread."""
         return f"Theme {name}, on this screen only."
+
+    def ends_since_left(self) -> "Sequence[SessionEnd]":
+        """Return the last end of each session that ended since a screen was left here. In a thread."""
+        return ()
+
+    def keep_left(self) -> None:
+        """Remember that the screen is left now."""
 
     def keep_draft(self, text: str) -> None:
         """Keep what stands in the composer until a screen is opened here again; empty keeps nothing."""

@@ -10,7 +10,7 @@ Looks at most 30 times a second, and not at all while the journal is silent. It 
 # does not follow the age of a session.
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Final, Protocol, TypeVar, runtime_checkable
 
 from msgspec import Struct
@@ -241,6 +241,12 @@ class JournalSource:
 
     def action(self, action_id: str) -> Action | None:
         return self._journal.action(action_id)
+
+    def asked_again(self, session_id: str) -> Collection[str]:
+        from workbench.journal.session_queries import asked_again_ids
+
+        with self._journal.snapshot() as database:
+            return asked_again_ids(database, session_id)
 
     def calls(self, session_id: str) -> Sequence[Call]:
         """Return the last calls of a session in their order: as many as somebody looks at."""

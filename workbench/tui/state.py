@@ -34,6 +34,7 @@ from workbench.views.approvals import CALM_COUNTDOWN_STEP, SOON_SECONDS, seconds
 from workbench.views.conversation import Transcript
 from workbench.views.data_source import DataSource
 from workbench.views.pipeline import PipelineItem, PipelineRun, matrix_seconds, pipeline_run
+from workbench.views.propose_again import ProposeAgain, propose_again_of
 from workbench.views.tools import FRESH_WAIT_SECONDS
 
 _GRANT_EVENTS: Final = (RuleAdded, RuleRevoked, WorkspaceTrusted, WorkspaceTrustRevoked)
@@ -424,6 +425,14 @@ class ScreenState:
         calls = sorted(known.values(), key=lambda call: (call.requested_at, call.ordinal))
         self.earlier_calls += max(0, len(calls) - MAX_CALLS)
         self.calls = calls[-MAX_CALLS:]
+
+    def propose_again(self, action: Action) -> ProposeAgain | None:
+        """Return what the agent of an expired action can be asked for; None of any other."""
+        if action.state != "expired" or not self.source.is_live:
+            return None
+        session_id, source = action.session_id, self.source
+        session = self.sessions.get(session_id) or source.session(session_id)
+        return propose_again_of(session, action, self.actions.values(), source.asked_again(session_id))
 
     def _note_undone(self, calls: Iterable[Call]) -> set[str]:
         """Note which actions calls have undone; return their ids."""

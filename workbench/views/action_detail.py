@@ -25,7 +25,7 @@ from workbench.domain.values import (
 )
 from workbench.text.canonical import dumps
 from workbench.text.display import has_crlf
-from workbench.text.human import duration_text
+from workbench.text.human import duration_text, sentence
 from workbench.text.safe import has_hidden_characters, one_line, safe_text
 from workbench.views.approvals import (
     MAX_TARGET_CELLS,
@@ -37,6 +37,7 @@ from workbench.views.approvals import (
     urgency_for,
 )
 from workbench.views.conversation_blocks import OutputBuffer
+from workbench.views.propose_again import ProposeAgain
 from workbench.views.status_icons import StatusName, action_status, call_status
 from workbench.views.trust_question import (
     NOTHING_TO_TRUST,
@@ -156,6 +157,8 @@ class ActionDetail(Struct, frozen=True, kw_only=True):
     """Why the gate did not let it pass by itself, one safe line; empty for what always asks."""
     why_no_rule: str = ""
     """Why no rule can ever cover it, as the gate said; empty where one may."""
+    again: ProposeAgain | None = None
+    """What its agent can be asked for; None for what did not expire, and in a recording."""
     parts: CommandParts | None = None
     """Its command taken apart; None until that was done, and where there is none."""
 
@@ -176,6 +179,7 @@ def action_detail(
     is_undone: bool = False,
     finished: CallFinished | None = None,
     streamed: str = "",
+    again: ProposeAgain | None = None,
 ) -> ActionDetail:
     """Return an action in full.
 
@@ -194,8 +198,7 @@ def action_detail(
     verb, target = action_words(action)
     return _with_trust_lists(opened, ActionDetail(
         id=action.id, digest=action.digest, kind=action.kind, verb=verb, target=target,
-        tool=one_line(action.tool or "", 64), sign=sign, state_word=word,
-        session_id=action.session_id,
+        tool=one_line(action.tool or "", 64), sign=sign, state_word=word, session_id=action.session_id,
         session_title=one_line(session.title, MAX_TITLE_CELLS) if session else "", turn_id=action.turn_id,
         files=files, hunks=tuple(hunks), command=command,
         added=sum(file.added for file in files) if is_own_text else action.added,
@@ -203,7 +206,7 @@ def action_detail(
         cwd=opened.cwd, parameters=_parameter_texts(proposed, _DIFF_PARAMETERS if files else (), command),
         prompt=opened.prompt,
         choices=opened.choices, chosen=action.choice, subject=_subject(opened),
-        bar=_status_sentences(action, is_own_text=is_own_text),
+        bar=(*_status_sentences(action, is_own_text=is_own_text), *_again_sentences(again)), again=again,
         warnings=_warnings(action, proposed, hunks),
         decision_sign=decided[0], decision_word=decided[1],
         left_seconds=left, urgency=urgency_for(left), expires_at=action.expires_at,
@@ -283,7 +286,8 @@ def _why_no_rule(verdict: GateVerdict | None) -> str:
 def why_not_answerable(detail: ActionDetail, verdict: Literal["approve", "reject", "extend", "edit"]) -> str:
     """Return why an answer is not possible now, else empty; approving a stale action asks for a new diff."""
     if not detail.is_pending:
-        return f"it is {detail.state_word}"
+        can_ask = detail.again is not None and not detail.again.why_not
+        return f"it is {detail.state_word}{'; p asks the agent for it again' if can_ask else ''}"
     if verdict == "extend":
         if detail.expires_at is None:
             return "it does not expire"
@@ -426,6 +430,11 @@ def _status_sentences(action: Action, *, is_own_text: bool) -> tuple[str, ...]:
         "superseded": "Another one stands in for it.",
     }
     return (sentences[action.state],)
+
+
+def _again_sentences(again: ProposeAgain | None) -> tuple[str, ...]:
+    """Return why an expired action cannot be asked for again; nothing where it can: a key does it."""
+    return (sentence(again.why_not),) if again is not None and again.why_not else ()
 
 
 SEEN_SENTENCES: Mapping[str | None, str] = {

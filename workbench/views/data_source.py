@@ -1,6 +1,6 @@
 """The protocol through which the screen reads rows and events, live or replayed."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
 from workbench.domain.events import ActionOpened, Event
@@ -74,6 +74,10 @@ class DataSource(Protocol):
 
     def text_of(self, ref: str) -> str | None:
         """Return a recorded blob as text; None if it is not kept."""
+        ...
+
+    def asked_again(self, session_id: str) -> Collection[str]:
+        """Return the expired actions of a session that its agent was asked to propose again."""
         ...
 
     def opened(self, action: Action) -> ActionOpened | None:

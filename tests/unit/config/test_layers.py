@@ -119,6 +119,7 @@ def test_denials_of_all_layers_are_united_and_know_their_line(home: Path, worksp
 
 NARROWING = {
     "approvals.window_minutes": 5,
+    "approvals.windows": [{"kind": "edit", "minutes": 5}],
     "approvals.read_only": "ask",
     "approvals.on_expiry": "pause",
     "approvals.require_seen": True,

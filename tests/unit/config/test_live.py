@@ -52,6 +52,7 @@ AT_ONCE = [
 
 LATER = [
     ("approvals.window_minutes", {}, {"approvals": {"window_minutes": 60}}, 15),
+    ("approvals.windows", {}, {"approvals": {"windows": [{"minutes": 60}]}}, []),
     ("approvals.read_only", {}, {"approvals": {"read_only": "auto"}}, "ask"),
     ("approvals.on_expiry", {}, {"approvals": {"on_expiry": "continue"}}, "pause"),
     ("approvals.require_seen", {}, {"approvals": {"require_seen": False}}, True),
@@ -147,7 +148,7 @@ def test_no_change_of_one_key_ever_allows_more(tmp_path):
     wide = read(
         tmp_path,
         {
-            "approvals": {"window_minutes": 60, "read_only": "auto", "allow": ["*"], "on_expiry": "continue",
+            "approvals": {"window_minutes": 60, "windows": [{"minutes": 60}], "read_only": "auto", "allow": ["*"], "on_expiry": "continue",
                           "require_seen": False},
             "auto_approval_rules": [RULE], "fetch": {"allow_loopback": True, "allowed_hosts": ["a"]},
         },

@@ -25,6 +25,7 @@ from typing import Self, cast
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from workbench.config.windows import approval_window_minutes
 from workbench.domain.codec import event_to_object
 from workbench.domain.events import (
     ArtifactStored,
@@ -197,7 +198,10 @@ def _make_coordinator(
         ),
         repeated_sets=repeated_step_sets(started_run.pipeline.steps), timers=StepTimers(context.sleep),
         wake=changed, open_steps=OpenSteps(started_run.pipeline, started_run.state), on_events=see,
-        can_ask=context.can_ask, window_minutes=context.loaded().config.approvals.window_minutes,
+        can_ask=context.can_ask,
+        window_minutes=approval_window_minutes(
+            context.loaded().config.approvals, "gate", definition.root
+        ),
     )  # fmt: skip
     return Coordinator(parts, slots)
 

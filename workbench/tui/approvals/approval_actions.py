@@ -16,12 +16,14 @@ from workbench.tui.approvals.approval_selection import REJECTING_CHOICES, Approv
 from workbench.tui.key_arming import TOO_QUICK
 from workbench.tui.pane import (
     DecisionMade,
+    DecisionReported,
     DetailWanted,
     LineWanted,
     StatusMessage,
 )
 from workbench.tui.render_context import context_of
 from workbench.views.action_detail import ActionDetail
+from workbench.views.approvals import next_waiting_id
 
 if TYPE_CHECKING:
     from workbench.tui.approvals.action_detail import DetailView
@@ -239,6 +241,18 @@ class ApprovalActions(AnswerActions):
         if detail is not None:
             self._pane.main.tasks.extend(detail.id)
 
+    def propose_again(self) -> None:
+        """Ask the agent to propose an expired action again."""
+        detail = self._pane.armed_for("p")
+        if detail is not None:
+            self._pane.main.tasks.propose_again((detail.id,))
+
+    def propose_all_again(self) -> None:
+        """Ask the agent for all that expired in the session of the action."""
+        detail = self._pane.armed_for("P")
+        if detail is not None and detail.again is not None:
+            self._pane.main.tasks.propose_again(detail.again.ids)
+
     def edit(self) -> None:
         """Open the proposal in an editor; that decides nothing."""
         if self._pane.detail is not None:
@@ -250,6 +264,22 @@ class ApprovalActions(AnswerActions):
         if detail is not None:
             main = self._pane.main
             main.tasks.ask(main.backend.undo_change, detail.id, "Asked to take it back.")
+
+    def go_on(self, message: DecisionReported) -> None:
+        """Go on from an answered row to the next that waits: below, else from the top; say how to undo it.
+
+        A key counts for the row that comes under the cursor only after it has stood there, as for any other.
+        """
+        pane = self._pane
+        undecided = [row for row in pane.rows if row.id not in pane.deciding]
+        following = next_waiting_id(undecided, message.action_id)
+        if following:
+            way = "below" if pane.ordering.shows_decided else "hidden"
+            pane.queue.put_cursor(following)
+        else:
+            way = "here" if pane.is_full else "left"
+        if words := approval_selection.answered_sentence(pane.detail, message, way):
+            pane.post_message(StatusMessage(words, is_kept=False))
 
     # --- hunks, lines and choices -----------------------------------------------------------------
 
@@ -419,6 +449,14 @@ class ApprovalActions(AnswerActions):
     def why_not_undo(self) -> str:
         """Return why `u` is off."""
         return approval_selection.why_no_undo(self._pane.detail)
+
+    def why_not_propose_again(self) -> str:
+        """Return why `p` is off."""
+        return approval_selection.why_not_propose_again(self._pane.detail)
+
+    def why_not_propose_all_again(self) -> str:
+        """Return why `P` is off."""
+        return approval_selection.why_not_propose_again(self._pane.detail, is_all=True)
 
     def why_no_hunks(self) -> str:
         """Return why there is no hunk to go to."""

@@ -15,7 +15,7 @@ from workbench.render.approvals import URGENCY_COLORS
 from workbench.render.theme import Glyphs, Ink
 from workbench.text.human import time_left_text
 from workbench.text.safe import one_line
-from workbench.tui.pane import DecisionMade
+from workbench.tui.pane import DecisionMade, DecisionReported
 from workbench.views import action_detail
 from workbench.views.action_detail import ActionDetail
 from workbench.views.approvals import HunkSelection, QueueRow, QueueSummary, SeenHunks, carried_selection
@@ -200,6 +200,8 @@ ANSWER_KEYS: Final = frozenset(
         "approvals.approve-unseen",
         "approvals.reject",
         "approvals.extend",
+        "approvals.propose-again",
+        "approvals.propose-all-again",
         "approvals.undo",
         "trust.answer",
         "gate.answer",
@@ -380,6 +382,16 @@ def why_no_undo(detail: ActionDetail | None) -> str:
     return "" if detail.outcome == "ok" or detail.sign in ("ok", "partly") else "it was not applied"
 
 
+def why_not_propose_again(detail: ActionDetail | None, *, is_all: bool = False) -> str:
+    """Return why the agent cannot be asked to propose an action, or all like it, again."""
+    if detail is None:
+        return NO_ROW
+    if detail.again is None:
+        return "only what expired can be proposed again"
+    is_one = is_all and not detail.again.why_not and len(detail.again.ids) <= 1
+    return "only this one of its session expired; p asks for it" if is_one else detail.again.why_not
+
+
 def why_no_hunks(detail: ActionDetail | None) -> str:
     """Return why there is no hunk to go to."""
     if detail is None:
@@ -410,7 +422,7 @@ def why_one_file(detail: ActionDetail | None) -> str:
 
 _RESULT_SENTENCES: Final = {
     "decided": "It was decided already, {by}.",
-    "expired": "It expired before the answer. Nothing was done; the agent can ask again.",
+    "expired": "It expired before the answer. Nothing was done; p asks the agent for it again.",
     "superseded": "Another one stands in for it now. Nothing was done.",
     "cancelled": "It does not wait any more. Its row says why.",
     "stale": "The file changed. Nothing was written; a makes the new diff.",
@@ -426,6 +438,32 @@ def decision_result_sentence(result: "DecisionResult") -> str:
     if result.ok or result.why is None:
         return ""
     return _RESULT_SENTENCES[result.why].format(by=f"by {result.by}" if result.by else "elsewhere")
+
+
+_UNDO_WAYS: Final = {
+    "below": "its row below what waits, u",
+    "hidden": "d shows its row, u there",
+    "left": "esc, then u",
+    "here": "u",
+}
+"""How a change is undone from where the cursor goes after its answer."""
+_MAX_NAMED_CELLS: Final = 40
+
+
+def answered_sentence(detail: ActionDetail | None, message: DecisionReported, way: str) -> str:
+    """Return what is said of a call that was just answered, with how its change is undone.
+
+    Args:
+        detail: What was drawn when the answer was given.
+        message: What came of it.
+        way: A key of `_UNDO_WAYS`.
+    """
+    if detail is None or detail.id != message.action_id or detail.kind != "tool":
+        return ""
+    named = one_line(f"{detail.verb} {detail.target}", _MAX_NAMED_CELLS)
+    if message.verdict != "approve":
+        return f"Rejected: {named}."
+    return f"Approved: {named}. To undo: {_UNDO_WAYS[way]}." if detail.files else f"Approved: {named}."
 
 
 NARROW_LABEL_COLUMNS: Final = 100
@@ -508,6 +546,8 @@ def approval_key_label(
         return "approve marked…" if is_batch else None
     if key_id in ("approvals.approve", "trust.answer"):
         return approve_label(detail, choosing)
+    if key_id == "approvals.propose-all-again" and detail.again is not None:
+        return f"all {len(detail.again.ids)} again"
     if key_id == "approvals.hunk-toggle" and width < NARROW_LABEL_COLUMNS:
         hunk = choosing.hunk_of(detail)
         return "take" if hunk and choosing.taken_of(detail).state_of(hunk) == "left" else "leave"

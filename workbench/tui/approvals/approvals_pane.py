@@ -403,7 +403,8 @@ class ApprovalsPane(ActionDetailPane):
         if before is not None and view.changed:
             self.queue.flash(view.changed & set(self.queue.order))
         self.show_titles()
-        if self.queue.cursor in view.changed:
+        is_expired = self.detail is not None and self.detail.again is not None
+        if self.queue.cursor in view.changed or (is_expired and view.changed):
             self.post_message(DetailWanted(self.queue.cursor))
         if before is not None and not waited:
             self._go_to_first_waiting()
@@ -465,7 +466,7 @@ class ApprovalsPane(ActionDetailPane):
         if detail is None or detail.id != self.queue.cursor:
             return ()
         mode = (self.choosing.line is not None, self.is_full, bool(self.choosing.marks))
-        return (detail.id, detail.digest, detail.is_pending, detail.is_stale, mode)
+        return (detail.id, detail.digest, detail.is_pending, detail.is_stale, detail.again, mode)
 
     @property
     def stands(self) -> bool:
@@ -520,9 +521,7 @@ class ApprovalsPane(ActionDetailPane):
         self.choosing.marks.discard(message.action_id)
         self._lingering.add(message.action_id)
         if message.verdict in ("approve", "reject") and self.queue.cursor == message.action_id:
-            following = views_approvals.next_waiting_id(self.rows, message.action_id)
-            if following and following not in self.deciding:
-                self.queue.put_cursor(following)
+            self.actions.go_on(message)
 
     # --- messages of its own widgets ------------------------------------------------------------
 

@@ -114,9 +114,14 @@ class MainContext:
         """Return the app; Textual leaves the type of its result open."""
         return cast("WorkbenchApp", cast("Any", self._screen).app)
 
-    def say(self, text: str, *, is_error: bool = False) -> None:
+    @property
+    def is_on_screen(self) -> bool:
+        """Return whether nothing stands over the screen."""
+        return self.widgets.rule.screen.is_current
+
+    def say(self, text: str, *, is_error: bool = False, is_kept: bool = True) -> None:
         """Say a sentence on the rule; from threads say it by a `StatusMessage`."""
-        self._screen.say(text, is_error=is_error)
+        self._screen.say(text, is_error=is_error, is_kept=is_kept)
 
     def post(self, message: Message) -> None:
         """Send a message to the screen, from any thread."""

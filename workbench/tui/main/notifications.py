@@ -6,7 +6,7 @@ over a diff or the composer.
 
 import os
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct, field
@@ -16,6 +16,7 @@ from textual.screen import Screen
 from workbench.config.types import NotifySettings
 from workbench.domain.events import Event
 from workbench.domain.values import SYSTEM_SESSION
+from workbench.tui.main.unseen_ends import UnseenEnds
 from workbench.tui.pane import Pane
 from workbench.views.approvals import QueueSummary
 from workbench.views.event_text import (
@@ -56,6 +57,10 @@ class Notifications(Struct):
     _waiting: int | None = None
     _urgency: str = "calm"
     _rang_at: float = -BELL_BURST_SECONDS
+
+    def keep(self, at: int, text: str, *, is_error: bool = False) -> None:
+        """Add a sentence to the messages; `at` in microseconds."""
+        self.kept.append(LoggedMessage(at, text, is_error))
 
     def look(self, summary: QueueSummary, at: float) -> None:
         """Note what waits now."""
@@ -115,6 +120,7 @@ class ToastController:
     def __init__(self, screen: Screen[Any], context: "MainContext", notifications: Notifications) -> None:
         self._screen, self._context, self._notifications = screen, context, notifications
         self._box: ToastBox | None = None
+        self.ends = UnseenEnds(context, notifications)
 
     @property
     def box(self) -> "ToastBox":
@@ -149,7 +155,12 @@ class ToastController:
         if notifications.has_title:
             context.app.set_terminal_title(context.presenter.title())
         if notifications.goes_out(has_terminal_focus=context.app.app_focus):
-            context.tasks.notify(context.status.workspace.rpartition("/")[2])
+            context.tasks.notify()
+
+    def take(self, events: Sequence[Event]) -> None:
+        """Say what others answered, and what ended while nobody looked."""
+        self.answers(events)
+        self.ends.take(events)
 
     def answers(self, events: Iterable[Event]) -> None:
         """Say what was answered elsewhere: a row that changes by itself must not look like one's own."""

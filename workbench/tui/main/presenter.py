@@ -259,6 +259,7 @@ class SessionPresenter:
             verdict=verdict, parts=self.command_parts(action, parameters),
             is_own_text=bool(edited), is_undone=action.id in self.state.undone, finished=finished,
             streamed="" if finished is not None else streamed_output(bodies),
+            again=self.state.propose_again(action),
             bases=source.base_lines(action) if self.panes.approvals.wants_base(hunks) else None,
         )  # fmt: skip
         return with_choice_notes(detail, self.status.questions)

@@ -183,8 +183,7 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
 
     def after_first_frame(self) -> None:
         """Do what no first frame may wait for."""
-        self.tasks.read_branch()
-        self.tasks.read_draft()
+        self.tasks.read_at_start(self.toasts.ends.since_left)
         self.tasks.read_earlier_prompts(self.state.current.id if self.state.current else "")
         if not self.state.runs.rows:
             self.tasks.read_pipelines()
@@ -230,7 +229,7 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
             self.presenter.what_changed(changed)
         self.conversation.take_events(fresh)
         self.places.tell(fresh)
-        self.toasts.answers(fresh)
+        self.toasts.take(fresh)
         self.tell(changed.troubles)
         self.keep_time()
         if changed.has_first or self.context.backend.opening:

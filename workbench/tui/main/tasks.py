@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from workbench.policy.command_review import CommandPart, CommandReview
     from workbench.policy.rules import RuleMoment
     from workbench.tui.main.context import MainContext
+    from workbench.tui.main.unseen_ends import SessionEnd
 
 
 def edit_in_external_editor(app: object, backend: Backend, name: str, data: bytes) -> bytes | None:
@@ -225,6 +226,18 @@ class MainTasks(BackgroundTasks):
 
         self._thread(work, "answers", f"extend {action_id}")
 
+    def propose_again(self, action_ids: Sequence[str]) -> None:
+        """Ask the agent of expired actions of one session to propose them again."""
+
+        def work() -> str:
+            self._say(self.backend.propose_again(action_ids))
+            self._context.post(pane.DetailWanted(self._widgets.approvals.queue.cursor))
+            self._start_host()
+            return ""
+
+        if not self._is_refused():
+            self._report(work, "answers", "ask for what expired")
+
     def expire(self) -> None:
         """Expire what is due."""
         self._thread(self._context.decisions.expire, "expire", "expire what is due")
@@ -422,15 +435,19 @@ class MainTasks(BackgroundTasks):
         if self._restart_waits:
             self._restart_or_wait()
 
-    def notify(self, folder: str) -> None:
+    def notify(self) -> None:
         """Send a notice outside of the terminal: something waits."""
         summary = self._context.presenter.summary()
         first = self._state.actions.get(summary.first_id or "")
         if first is not None:
             left = summary.first_left
             until = "" if left is None else f", {countdown_text(left)} left"
-            words = one_line(f"{folder}: {first.verb} {first.target} waits{until}", _MAX_NOTIFICATION_CELLS)
-            self._thread(lambda: self.backend.notify_desktop("workbench", words), "notice", "notify")
+            self.notify_words(f"{first.verb} {first.target} waits{until}")
+
+    def notify_words(self, words: str) -> None:
+        """Send a sentence about the workspace outside of the terminal."""
+        line = one_line(f"{self._status.workspace.rpartition('/')[2]}: {words}", _MAX_NOTIFICATION_CELLS)
+        self._thread(lambda: self.backend.notify_desktop("workbench", line), "notice", "notify")
 
     # --- what is read from time to time -------------------------------------------------------------
 
@@ -518,6 +535,17 @@ class MainTasks(BackgroundTasks):
                 self._context.call_from_thread(lambda: presenter.detail(queue.cursor))
 
         self._thread(work, "questions", "count questions")
+
+    def read_at_start(self, heard: "Callable[[Sequence[SessionEnd]], None]") -> None:
+        """Read branch, draft, and what ended while no screen was open here, of which `heard` is told."""
+        self.read_branch()
+        self.read_draft()
+
+        def work() -> None:
+            if ends := self.backend.ends_since_left():
+                self._context.call_from_thread(heard, ends)
+
+        self._thread(work, "ends", "look what ended since")
 
     def read_trouble(self) -> None:
         """Look whether the host can do what is asked of it; the header says if not."""

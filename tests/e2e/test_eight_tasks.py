@@ -1,0 +1,39 @@
+"""The eight tasks of every day by key, at three sizes: how many keys each takes. Times are for the benchmark."""
+
+import pytest
+
+from tests.support import eight_tasks as tasks
+
+pytestmark = [
+    pytest.mark.campaign,
+    pytest.mark.parametrize("size", tasks.SIZES, ids=lambda size: f"{size[0]}x{size[1]}"),
+]
+BUDGETS = [
+    (tasks.from_list, 1),
+    (tasks.from_composer, 2),
+    (tasks.while_typing, 2),
+    (tasks.leave_hunk, 3),
+    (tasks.reject_with_reason, 2),
+    (tasks.never_again, 2),
+    (tasks.six_that_were_seen, 3),
+    (tasks.stop_and_say, 2),
+]
+
+
+@pytest.mark.parametrize(("task", "keys"), BUDGETS, ids=lambda value: getattr(value, "__name__", None))
+def test_a_task_takes_its_keys_and_one_more_for_each_part_that_nobody_saw(shop, size, task, keys):
+    with tasks.desktop(shop, size) as place:
+        effort = task(place)
+    # At the least size the edit of three hunks is shown in three parts; nothing else has more than one.
+    assert (effort.keys, effort.parts <= 3) == (keys, True), effort
+
+
+def test_why_a_step_failed_is_two_keys_from_a_pane_and_one_more_from_the_composer(shop, size):
+    with tasks.desktop(shop, size) as place:
+        why, log = tasks.why_a_step_failed(place)
+    assert (why.keys, log.keys) == (3, 4)
+
+
+def test_the_first_error_of_a_session_is_three_keys_from_a_pane_and_one_more_from_the_composer(shop, size):
+    with tasks.desktop(shop, size) as place:
+        assert tasks.replay_from_first_error(place).keys == 4
