@@ -8,7 +8,7 @@ import pytest
 from workbench.domain.rows import Action, Call, Session
 from workbench.tui import journal_source
 from workbench.tui.main.presenter import RedrawTimer
-from workbench.tui.state import seconds_until_change
+from workbench.tui.main.redraw_timer import seconds_until_change
 from workbench.views.approvals import seconds_left
 
 S = 1_000_000

@@ -66,6 +66,20 @@ class LocalBackend(Backend):
         """Threads that are starting a host now: that there is none yet is no trouble then."""
         self._next_session = NextSession()
         self._draft = Draft(home, workspace)
+        self._others: dict[str, LocalBackend] = {}
+
+    def of(self, workspace: str) -> "LocalBackend":
+        if workspace in ("", self._workspace):
+            return self
+        if workspace not in self._others:
+            self._others[workspace] = LocalBackend(self._home, self._journal, workspace)
+        return self._others[workspace]
+
+    def folder_problem(self, workspace: str) -> str:
+        from workbench.host.lifecycle import folder_problem
+
+        why = folder_problem(workspace)
+        return f"{why} Nothing is written or run there. Put it back, or reject what waits." if why else ""
 
     @cached_property
     def library(self) -> "LocalLibrary":
@@ -124,6 +138,9 @@ class LocalBackend(Backend):
         ThemeChoice(theme=name, configured=self._config().ui.theme).keep(self._home)
         return f"Theme {name}, on the next screens too."
 
+    def keep_folders(self, *, is_wide: bool) -> None:
+        FolderChoice(is_wide=is_wide).keep(self._home)
+
     def keep_draft(self, text: str) -> None:
         self._draft.keep(text)
 
@@ -137,7 +154,7 @@ class LocalBackend(Backend):
 
     def ensure_host(self, workspace: str) -> str:
         """Start the workspace's host unless one lives; return why not, or once what is odd about it."""
-        if gone := self._gone():
+        if gone := self.folder_problem(workspace):
             return gone
         from workbench.host.lifecycle import ensure_host, host_warnings, start_failure_reason
 
@@ -157,7 +174,7 @@ class LocalBackend(Backend):
     def host_trouble(self) -> tuple[str, str]:
         from workbench.host.lifecycle import host_status, inherited_variables, suspended_host_sentence
 
-        if gone := self._gone():
+        if gone := self.folder_problem(self._workspace):
             return "the folder is gone", gone
         variables = inherited_variables(self._home, self._journal, self._workspace)
         status = host_status(self._home, self._journal, self._workspace, variables)
@@ -170,11 +187,6 @@ class LocalBackend(Backend):
             whole = "No host runs here: answers are kept, and nothing acts on them. /restart starts one."
             return "no host runs, /restart starts one", whole
         return "", ""
-
-    def _gone(self) -> str:
-        if Path(self._workspace).is_dir():
-            return ""
-        return f"{self._workspace} is gone. Nothing is written or run. Put it back, or reject what waits."
 
     def _is_wanted(self) -> bool:
         from workbench.journal.leases import is_lease_live
@@ -395,7 +407,27 @@ class Draft:
 
 
 THEME_FILE: Final = "theme.json"
-_MAX_THEME_BYTES: Final = 1_000
+FOLDERS_FILE: Final = "folders.json"
+_MAX_CHOICE_BYTES: Final = 1_000
+
+
+class FolderChoice(Struct, frozen=True, kw_only=True):
+    """Whether the queue of a screen was last that of all folders."""
+
+    is_wide: bool
+
+    def keep(self, home: Home) -> None:
+        """Remember the choice in the data folder."""
+        write_atomic(home.path / FOLDERS_FILE, msgspec.json.encode(self))
+
+
+def is_wide_at_start(home: Home) -> bool:
+    """Return whether the queue was last that of all folders; False where nothing can be read of that."""
+    try:
+        data = read_bounded(home.path / FOLDERS_FILE, _MAX_CHOICE_BYTES)
+        return msgspec.json.decode(data or b"", type=FolderChoice).is_wide
+    except (FileRefused, msgspec.MsgspecError):
+        return False
 
 
 class ThemeChoice(Struct, frozen=True, kw_only=True):
@@ -412,7 +444,7 @@ class ThemeChoice(Struct, frozen=True, kw_only=True):
 def theme_to_begin_with(home: Home, configured: str) -> str:
     """Return the theme that was chosen last; else, or since its own changed, that of the configuration."""
     try:
-        data = read_bounded(home.path / THEME_FILE, _MAX_THEME_BYTES)
+        data = read_bounded(home.path / THEME_FILE, _MAX_CHOICE_BYTES)
         choice = msgspec.json.decode(data or b"", type=ThemeChoice)
     except (FileRefused, msgspec.MsgspecError):
         return configured

@@ -199,6 +199,8 @@ class Backend:
 
     opening: Sequence[str] = ()
     """Lines that stand where the first session will be, instead of how one is begun."""
+    is_wide: bool = False
+    """Whether the queue is that of all folders when the screen opens."""
 
     @cached_property
     def library(self) -> LibraryBackend:
@@ -219,6 +221,15 @@ class Backend:
     def models(self) -> ModelBackend:
         """Return what knows models and changes settings of a session."""
         return ModelBackend()
+
+    def of(self, workspace: str) -> "Backend":
+        """Return the backend of another workspace of this home; without one, and for its own, this one."""
+        del workspace
+        return self
+
+    def folder_problem(self, workspace: str) -> str:
+        """Return why nothing can be done in a workspace, as a sentence; empty when it can. In a thread."""
+        return ""
 
     # --- the agent of a session -------------------------------------------------------------------
 
@@ -275,6 +286,9 @@ class Backend:
     def keep_theme(self, name: str) -> str:
         """Remember the theme that was chosen for the next screens, and return what to say. In a thread."""
         return f"Theme {name}, on this screen only."
+
+    def keep_folders(self, *, is_wide: bool) -> None:
+        """Remember for the next screens whether the queue is that of all folders. In a thread."""
 
     def keep_draft(self, text: str) -> None:
         """Keep what stands in the composer until a screen is opened here again; empty keeps nothing."""

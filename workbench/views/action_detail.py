@@ -35,6 +35,7 @@ from workbench.views.approvals import (
     seconds_left,
     urgency_for,
 )
+from workbench.views.folders import NO_FOLDER, Folder
 from workbench.views.status_icons import StatusName, action_status, call_status
 from workbench.views.trust_question import (
     NOTHING_TO_TRUST,
@@ -149,6 +150,8 @@ class ActionDetail(Struct, frozen=True, kw_only=True):
     """Why the gate did not let it pass by itself, one safe line; empty for what always asks."""
     why_no_rule: str = ""
     """Why no rule can ever cover it, as the gate said; empty where one may."""
+    folder: Folder = NO_FOLDER
+    """Where it would be done."""
     parts: CommandParts | None = None
     """Its command taken apart; None until that was done, and where there is none."""
 
@@ -168,6 +171,7 @@ def action_detail(
     is_own_text: bool = False,
     is_undone: bool = False,
     finished: CallFinished | None = None,
+    folder: Folder = NO_FOLDER,
 ) -> ActionDetail:
     """Return an action in full.
 
@@ -184,7 +188,7 @@ def action_detail(
     )
     command = _command_of(action, proposed)
     printed = finished.preview.splitlines() if finished is not None and command else []
-    verb, target = action_words(action)
+    verb, target = action_words(action, folder)
     return _with_trust_lists(opened, ActionDetail(
         id=action.id, digest=action.digest, kind=action.kind, verb=verb, target=target,
         tool=one_line(action.tool or "", 64), sign=sign, state_word=word,
@@ -197,11 +201,10 @@ def action_detail(
         prompt=opened.prompt,
         choices=opened.choices, chosen=action.choice, subject=_subject(opened),
         bar=_status_sentences(action, is_own_text=is_own_text),
-        warnings=_warnings(action, proposed, hunks),
-        decision_sign=decision_sign, decision_word=decision_word,
+        warnings=_warnings(action, proposed, hunks), decision_sign=decision_sign, decision_word=decision_word,
         left_seconds=left, urgency=urgency_for(left), expires_at=action.expires_at,
-        extensions=action.extensions,
-        decided_at=action.decided_at, decided_by=action.decided_by, reason=action.reason,
+        extensions=action.extensions, decided_at=action.decided_at, decided_by=action.decided_by,
+        reason=action.reason, folder=folder,
         was_taken=None if action.selection is None else HunkSelection.decided(hunks, action.selection),
         outcome="undone" if is_undone else _outcome_line(action, call), is_undone=is_undone,
         output=tuple(printed[-MAX_OUTPUT_LINES:]), output_lines=len(printed),

@@ -14,6 +14,7 @@ from workbench.text.human import countdown_text
 from workbench.text.safe import one_line
 from workbench.text.width import cell_width
 from workbench.views.approvals import MAX_TITLE_CELLS, Urgency, queue_summary
+from workbench.views.folders import NO_FOLDER, Folder, FolderNames, home_as_tilde
 from workbench.views.status_icons import StatusName, session_status
 
 MAX_STRIP_TITLE_CELLS: Final = 24
@@ -31,6 +32,8 @@ class SessionRow(Struct, frozen=True, kw_only=True):
     """When it last moved; None while it waits or runs."""
     is_current: bool = False
     is_muted: bool = False
+    folder: str = ""
+    """The name of its folder where that is not the folder of the screen."""
 
 
 class ChangedFile(Struct, frozen=True, kw_only=True):
@@ -55,10 +58,12 @@ def session_rows(
     *,
     current: str | None = None,
     text_filter: str = "",
+    folders: FolderNames | None = None,
 ) -> tuple[SessionRow, ...]:
     """Return the sessions: those that wait, those that run, then by what moved last.
 
-    Archived sessions and steps of pipelines are left out; what a step asks waits in its run.
+    Archived sessions and steps of pipelines are left out; what a step asks waits in its run. `folders` names
+    the folders of sessions that are not of the screen's.
     """
     sessions = list(sessions)
     asked = waiting_by_session(sessions, actions)
@@ -70,8 +75,21 @@ def session_rows(
     ]
     shown.sort(key=lambda s: (not waiting[s.id], s.status not in BUSY_STATUSES, -s.updated_at, s.id))
     words = text_filter.casefold().split()
-    rows = [_session_row(session, waiting[session.id], session.id == current) for session in shown]
-    return tuple(row for row in rows if all(word in row.title.casefold() for word in words))
+    rows = [
+        _session_row(
+            session, waiting[session.id], folders.of(session.workspace) if folders else NO_FOLDER,
+            is_current=session.id == current,
+        )
+        for session in shown
+    ]  # fmt: skip
+    return tuple(row for row in rows if all(word in f"{row.folder} {row.title}".casefold() for word in words))
+
+
+def listed_id(session: Session | None) -> str | None:
+    """Return the id of the session that stands for one in lists: of a step that is its run."""
+    if session is None:
+        return None
+    return session.parent_id if session.kind == "step" and session.parent_id else session.id
 
 
 def waiting_by_session(sessions: Iterable[Session], actions: Iterable[Action]) -> dict[str, list[Action]]:
@@ -95,12 +113,13 @@ def _listed_session_id(session: str, runs: Mapping[str, str]) -> str:
 BUSY_STATUSES = ("processing", "initializing")
 
 
-def _session_row(session: Session, waiting: int, is_current: bool) -> SessionRow:
+def _session_row(session: Session, waiting: int, folder: Folder, *, is_current: bool) -> SessionRow:
     sign, word = session_status(session, waiting)
     is_quiet = not waiting and session.status not in BUSY_STATUSES
     return SessionRow(
         id=session.id, sign=sign, word=word, title=session_title(session), waiting=waiting,
         when=session.updated_at if is_quiet else None, is_current=is_current, is_muted=is_quiet,
+        folder=folder.name if folder.is_other else "",
     )  # fmt: skip
 
 
@@ -127,7 +146,8 @@ def fitting_strip_rows(rows: Sequence[SessionRow], room: int) -> tuple[tuple[Ses
 
 def _strip_cells(row: SessionRow) -> int:
     count = len(str(row.waiting)) + 1 if row.waiting else 0
-    return 2 + min(cell_width(row.title), MAX_STRIP_TITLE_CELLS) + count + 3
+    around = (cell_width(row.folder) + 2 if row.folder else 0) + (2 if row.is_current else 0)
+    return 2 + min(cell_width(row.title), MAX_STRIP_TITLE_CELLS) + around + count + 3
 
 
 def changed_files(events: Iterable[Event], actions: Mapping[str, Action]) -> tuple[ChangedFile, ...]:
@@ -189,6 +209,8 @@ class HeaderFacts(Struct, frozen=True, kw_only=True):
     money: str = ""
     clock: int = 0
     trouble: str = ""
+    elsewhere: int = 0
+    """How many wait in folders that are not shown."""
 
 
 def header_facts(
@@ -202,6 +224,7 @@ def header_facts(
     current: Session | None = None,
     money: str = "",
     trouble: str = "",
+    elsewhere: int = 0,
 ) -> HeaderFacts:
     """Return the header's facts; `current` gives model and tokens, `trouble` says what is wrong."""
     waits = queue_summary(actions, now)
@@ -212,16 +235,8 @@ def header_facts(
         first_left=waits.first_left, urgency=waits.urgency, running=statuses.count("processing"),
         failed=statuses.count("failed"), model=one_line(current.model, 64) if current else "",
         tokens=current.usage.total_tokens if current else None, money=one_line(money, 20),
-        clock=now - now % _MINUTE, trouble=one_line(trouble, 200),
+        clock=now - now % _MINUTE, trouble=one_line(trouble, 200), elsewhere=elsewhere,
     )  # fmt: skip
-
-
-def home_as_tilde(path: str, home: str) -> str:
-    """Return a path with the home folder as `~`."""
-    home = home.rstrip("/")
-    if home and (path == home or path.startswith(home + "/")):
-        return "~" + path[len(home) :]
-    return path
 
 
 def terminal_title(facts: HeaderFacts) -> str:

@@ -16,7 +16,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from workbench.render import cells
+from workbench.render import cells, list_rows
 from workbench.text import human
 from workbench.text.human import clock_time, time_left_text
 from workbench.tui.pane import PlaceWanted, SessionChosen
@@ -24,9 +24,12 @@ from workbench.tui.render_context import glyphs, has_motion, ink
 from workbench.tui.widgets.line_view import LineView
 from workbench.tui.widgets.pane_frame import overflow_text
 from workbench.views import sessions
+from workbench.views.folders import waiting_elsewhere_text
 from workbench.views.sessions import HeaderFacts, SessionRow
 
 _TITLE_CELLS = 24
+_WIDE_COLUMNS = 120
+"""Columns from which the header says in a sentence what waits in other folders."""
 _MIN_PATH_CELLS = 12
 _TAB_MARGIN = 4
 """Cells between the last tab and what stands at the right end, and behind it."""
@@ -95,6 +98,11 @@ class Header(Widget):
             )
         if facts.failed:
             parts.append(_sign_with_count(signs.of("failed"), colours.of("failed"), f"{facts.failed} failed"))
+        if facts.elsewhere:
+            words = waiting_elsewhere_text(facts.elsewhere)
+            if self.size.width < _WIDE_COLUMNS:
+                words = f"{facts.elsewhere} elsewhere, w"
+            parts.append(Content.styled(words, colours.of("waiting")))
         return parts
 
     def _waiting(self, facts: HeaderFacts) -> Content:
@@ -153,7 +161,7 @@ class SessionStrip(Widget):
         self._places: list[tuple[int, int, str]] = []
 
     def show(self, rows: Sequence[SessionRow]) -> None:
-        """Show sessions; the one on show is bold."""
+        """Show sessions; the one on show is marked."""
         if rows != self._rows:
             self._rows = rows
             self.refresh()
@@ -172,8 +180,11 @@ class SessionStrip(Widget):
             item = Content.assemble(
                 (signs.of(row.sign), colours.sign(row.sign)),
                 " ",
+                list_rows.folder_prefix(row.folder, colours),
                 cells.shorten_line(cells.safe_content(row.title, tone), _TITLE_CELLS, signs),
             )
+            if row.is_current:
+                item = Content.assemble(item, " ", list_rows.shown_mark(colours, signs, is_shown=True))
             if row.waiting:
                 item = Content.assemble(item, (f" {row.waiting}", colours.of("waiting", bold=True)))
             self._places.append((line.cell_length, line.cell_length + item.cell_length, row.id))

@@ -195,8 +195,14 @@ class MainTasks(BackgroundTasks):
             self._widgets.approvals.decided(refused)
             return
         action = self._state.actions.get(message.action_id)
+        folders = self._context.folders
 
         def work() -> None:
+            if message.verdict == "approve" and (why := folders.why_not_approved(message.action_id)):
+                why = f"Not approved. {why}"
+                self._context.post(pane.DecisionReported(message.action_id, message.verdict, None, why))
+                self._context.call_from_thread(folders.look)
+                return
             opened = self._state.source.opened(action) if action else None
             self._context.post(self._context.decisions.decide(message, opened))
 
@@ -287,7 +293,7 @@ class MainTasks(BackgroundTasks):
         from workbench.policy.rules import RuleMoment
 
         moment = RuleMoment(
-            session_id=action.session_id, workspace=self._status.workspace, run_id=None,
+            session_id=action.session_id, workspace=self._context.folders.of_action(action.id), run_id=None,
             now=self._state.source.now(),
         )  # fmt: skip
         table = command_review_table(self.backend, action.tool or "", parameters, command, moment)
@@ -307,8 +313,10 @@ class MainTasks(BackgroundTasks):
         def work() -> str:
             ask(about)
             self._say(done)
-            self._start_host()
+            self._start_host(workspace)
             return ""
+
+        workspace = self._context.folders.of(about)
 
         self._report(work, "asks", done)
 
@@ -336,19 +344,22 @@ class MainTasks(BackgroundTasks):
 
     def prompt(self, text: str) -> None:
         """Say something to the agent on show; without one begin a session."""
-        current = self._state.current
+        current, folders = self._state.current, self._context.folders
+        workspace = folders.of_session(current)
 
         def work() -> None:
             try:
                 if current is None:
                     self._context.post(pane.SessionChosen(self.backend.begin_session(text)))
+                elif why := folders.why_no_message(current):
+                    raise BackendError(f"Nothing was sent. {why}")
                 else:
                     self.backend.submit_prompt(current.id, text)
             except Exception as error:  # noqa: BLE001 as above
                 self._say(error_text(error), is_error=True)
                 self._context.call_from_thread(self._widgets.composer.put_back, text)
                 return
-            self._start_host()
+            self._start_host(workspace)
 
         self._thread(work, "asks", "prompt")
 
@@ -362,19 +373,35 @@ class MainTasks(BackgroundTasks):
                 self._context.call_from_thread(heard, "", error_text(error))
                 return
             self._context.call_from_thread(heard, run_id, "")
-            self._start_host()
+            self._start_host(self._status.workspace)
 
         self._thread(work, "asks", "begin a run")
 
     # --- the host -----------------------------------------------------------------------------------
 
-    def ensure_host(self) -> None:
-        """See to it that a host drives the workspace."""
-        self._thread(self._start_host, "host", "ensure a host")
+    def ensure_host(self, workspace: str = "") -> None:
+        """See to it that a host drives the screen's workspace, or another where an answer made work due."""
+        here = self._status.workspace
+        path = workspace or here
 
-    def _start_host(self) -> None:
-        if why := self.backend.ensure_host(self._status.workspace):
+        def work() -> None:
+            if path == here or self._context.decisions.awaits(path):
+                self._start_host(path)
+
+        self._thread(work, "host", "ensure a host")
+
+    def _start_host(self, workspace: str) -> None:
+        if why := self.backend.of(workspace).ensure_host(workspace):
             self._say(why, is_error=True)
+
+    def read_folders(self, paths: Sequence[str], tell: Callable[[Sequence[str]], None]) -> None:
+        """Look in which workspaces nothing can be done now; `tell` is told on the screen."""
+
+        def work() -> None:
+            gone = [path for path in paths if self.backend.folder_problem(path)]
+            self._context.call_from_thread(tell, gone)
+
+        self._thread(work, "folders", "look at folders")
 
     def restart_host(self) -> None:
         """End the host and start another; agents go on where they were."""
@@ -399,11 +426,23 @@ class MainTasks(BackgroundTasks):
 
     # --- what is read from time to time -------------------------------------------------------------
 
+    def read_at_start(self) -> None:
+        """Read what the first frame does without."""
+        state = self._state
+        self.read_branch()
+        self.read_draft()
+        self.read_earlier_prompts(state.current.id if state.current else "")
+        if not state.runs.rows:
+            self.read_pipelines()
+        if not state.sessions:
+            self.read_elsewhere()
+
     def read_earlier_prompts(self, session_id: str) -> None:
         """Read what was said here before, which the composer brings back."""
+        backend = self._context.folders.backend
 
         def work() -> None:
-            prompts = self.backend.earlier_prompts(session_id)
+            prompts = backend.earlier_prompts(session_id)
             self._context.call_from_thread(self._widgets.composer.remember, prompts)
 
         self._thread(work, "said", "read what was said")
@@ -434,13 +473,16 @@ class MainTasks(BackgroundTasks):
 
     def read_asks(self) -> None:
         """Read what is asked about here, and whether a model is set up by now."""
-        status, presenter = self._status, self._context.presenter
+        status, presenter, shown = self._status, self._context.presenter, self._context.folders.backend
+        backends = [self.backend.of(path) for path in {*self._state.workspaces.values()} - {""}]
 
         def work() -> None:
-            asks, has_model = self.backend.approval_setting(), status.has_model or self.backend.has_model()
+            asks, has_model = shown.approval_setting(), status.has_model or self.backend.has_model()
             is_new, is_other = has_model != status.has_model, asks != status.asks
             status.asks, status.has_model = asks, has_model
-            self._widgets.approvals.choosing.requires_seen = self.backend.requires_seen()
+            # Of the folders whose rows are listed the strictest counts.
+            strict = any(backend.requires_seen() for backend in (self.backend, *backends))
+            self._widgets.approvals.choosing.requires_seen = strict
             if is_new:
                 self._context.call_from_thread(presenter.everything)
             elif is_other:
