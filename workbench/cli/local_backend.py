@@ -79,7 +79,7 @@ class LocalBackend(Backend):
         from workbench.host.lifecycle import folder_problem
 
         why = folder_problem(workspace)
-        return f"{why} Nothing is written or run there. Put it back, or reject what waits." if why else ""
+        return f"{why} Put it back, or reject what waits." if why else ""
 
     @cached_property
     def library(self) -> "LocalLibrary":

@@ -82,7 +82,9 @@ class Header(Widget):
         parts = [Content.styled("workbench", colours.of("info", bold=True))]
         after = [cells.safe_content(facts.branch, colours.of("muted"))] if facts.branch else []
         free = room - sum(part.cell_length + len(_GAPS[0]) for part in (*parts, *after))
-        room = max(_MIN_PATH_CELLS, self.size.width // 4, free)
+        # What waits elsewhere is worth more than the beginning of a path.
+        least = 0 if facts.elsewhere else self.size.width // 4
+        room = max(_MIN_PATH_CELLS, least, free)
         place = cells.shorten_line(cells.safe_content(facts.workspace), room, glyphs(self), keeps_end=True)
         return [*parts, place, *after]
 
