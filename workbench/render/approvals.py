@@ -308,13 +308,9 @@ def queue_strip(
         mark = styled(glyphs.of("taken") if row.mark else " ", ink.of("info"))
         columns.append(Column(content=mark, width=1, gap=0))
     columns.append(icon_column(row.sign, ink, glyphs, gap=int(shows_marks)))
-    columns += [_queue_column(column, cell) for column in _columns_on_show(column_cells)]
+    columns += [_queue_column(column, cell) for column in QUEUE_COLUMNS if column_cells.get(column.head, 1)]
     style = list_row_style(ink, is_cursor=is_cursor, has_focus=has_focus)
     return cells.row_strip([*columns, END_COLUMN], width, style, glyphs=glyphs)
-
-
-def _columns_on_show(column_cells: ColumnCells) -> list[QueueColumn]:
-    return [column for column in QUEUE_COLUMNS if column_cells.get(column.head, 1)]
 
 
 def folder_column_cells(names: Iterable[str], width: int) -> int:
@@ -341,7 +337,7 @@ def queue_head_strip(
             width=column_cells.get(column.head, column.width), grows=column.width is None,
             least=MIN_TARGET_CELLS, align=column.align, drop=column.drop, gap=column.gap,
         )
-        for column in _columns_on_show(column_cells)
+        for column in QUEUE_COLUMNS if column_cells.get(column.head, 1)
     ]  # fmt: skip
     return cells.row_strip([*columns, END_COLUMN], width, ink.on("background"), glyphs=glyphs)
 

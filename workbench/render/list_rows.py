@@ -185,7 +185,9 @@ def session_strip(
     style = ink.of("muted" if row.is_muted else "foreground", bold=row.is_current or is_cursor)
     count = styled(str(row.waiting), ink.of("waiting", bold=True)) if row.waiting else Content("")
     when = styled(human.clock_time(row.when, now), ink.of("muted"))
-    title = folder_prefix(row.folder, ink) + safe_content(row.title, style, ink)
+    title = safe_content(row.title, style, ink)
+    if row.folder:
+        title = folder_prefix(row.folder, ink) + title
     columns = [
         cursor_column(glyphs, ink, is_cursor=is_cursor, has_focus=has_focus),
         icon_column(row.sign, ink, glyphs),

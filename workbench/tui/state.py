@@ -226,7 +226,8 @@ class ScreenState:
 
     def __init__(self, source: DataSource, *, is_wide: bool = False) -> None:
         """Begin with nothing read; `is_wide` lists what waits in all folders of the home."""
-        self.source = source
+        self.source, self.is_wide = source, is_wide
+        """Where rows come from, and whether what waits in all folders of the home is listed."""
         if isinstance(source, JournalSource):
             source.is_wide = is_wide
         self.runs = RunStore(source)
@@ -284,15 +285,10 @@ class ScreenState:
     def list_folders(self, *, is_wide: bool) -> None:
         """List what waits in all folders of the home, or in this workspace only; who is on show stays."""
         if isinstance(self.source, JournalSource):
-            self.source.is_wide = is_wide
+            self.is_wide = self.source.is_wide = is_wide
         self._load_rows()
         if self.current is not None and self.current.kind != "step":
             self.sessions.setdefault(self.current.id, self.current)
-
-    @property
-    def is_wide(self) -> bool:
-        """Return whether what waits in all folders of the home is listed."""
-        return isinstance(self.source, JournalSource) and self.source.is_wide
 
     def first_waiting_session(self) -> str | None:
         """Return the session of what waits first; None where nothing does, or the question has none."""
@@ -390,7 +386,7 @@ class ScreenState:
             self._read_action(action_id)
         for session_id in touched:
             self._read_session(session_id)
-        self.runs.read(run_id for run_id in changed.runs if self._is_run_listed(run_id))
+        self.runs.read(filter(self._is_run_listed, changed.runs))
         changed.has_sessions = bool(touched)
         if changed.has_calls and self.current is not None:
             self._read_calls(changed.calls)

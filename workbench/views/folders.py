@@ -6,6 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from workbench.text.human import home_as_tilde
 from workbench.text.safe import one_line
 
 MAX_PATH_CELLS: Final = 400
@@ -42,22 +43,15 @@ def short_folder_names(paths: Iterable[str]) -> dict[str, str]:
             lengths[path] += 1
 
 
-def home_as_tilde(path: str, home: str) -> str:
-    """Return a path with the home folder as `~`."""
-    home = home.rstrip("/")
-    if home and (path == home or path.startswith(home + "/")):
-        return "~" + path[len(home) :]
-    return path
-
-
 class FolderNames:
     """Names folders as the screen does; a name may grow when a folder that ends alike becomes known."""
 
     def __init__(self, here: str, home: str) -> None:
         """Begin with the folder of the screen, and the user's home folder."""
-        self._here, self._home = here, home
+        self.here, self._home = here, home
         self._names = short_folder_names([here])
-        self._gone: Collection[str] = frozenset[str]()
+        self.gone: Collection[str] = frozenset[str]()
+        """Workspaces in which nothing can be done now."""
         self._made: dict[str, Folder] = {}
 
     def learn(self, paths: Iterable[str]) -> None:
@@ -66,20 +60,11 @@ class FolderNames:
             self._names = short_folder_names([*self._names, *fresh])
             self._made.clear()
 
-    @property
-    def gone(self) -> Collection[str]:
-        """Return the workspaces in which nothing can be done now."""
-        return self._gone
-
-    @gone.setter
-    def gone(self, paths: Collection[str]) -> None:
-        self._gone = paths
+    def mark_gone(self, paths: Collection[str]) -> bool:
+        """Note in which workspaces nothing can be done now; False when that was known."""
+        was, self.gone = self.gone, frozenset(paths)
         self._made.clear()
-
-    @property
-    def known(self) -> Collection[str]:
-        """Return the paths of all folders that were named."""
-        return self._names.keys()
+        return was != self.gone
 
     def of(self, path: str) -> Folder:
         """Return a folder; without a path one that is not named."""
@@ -89,7 +74,7 @@ class FolderNames:
         if path not in self._made:
             shown = one_line(home_as_tilde(path, self._home), MAX_PATH_CELLS)
             self._made[path] = Folder(
-                name=self._names[path], path=shown, is_other=path != self._here, is_gone=path in self._gone
+                name=self._names[path], path=shown, is_other=path != self.here, is_gone=path in self.gone
             )
         return self._made[path]
 

@@ -10,11 +10,11 @@ from workbench.domain.events import Event, FileChanged
 from workbench.domain.rows import Action, Session
 from workbench.domain.values import SYSTEM_SESSION
 from workbench.text import human
-from workbench.text.human import countdown_text
+from workbench.text.human import countdown_text, home_as_tilde
 from workbench.text.safe import one_line
 from workbench.text.width import cell_width
 from workbench.views.approvals import MAX_TITLE_CELLS, Urgency, queue_summary
-from workbench.views.folders import NO_FOLDER, Folder, FolderNames, home_as_tilde
+from workbench.views.folders import NO_FOLDER, Folder, FolderNames
 from workbench.views.status_icons import StatusName, session_status
 
 MAX_STRIP_TITLE_CELLS: Final = 24
@@ -77,7 +77,8 @@ def session_rows(
     words = text_filter.casefold().split()
     rows = [
         _session_row(
-            session, waiting[session.id], folders.of(session.workspace) if folders else NO_FOLDER,
+            session, waiting[session.id],
+            folders.of(session.workspace) if folders and session.workspace != folders.here else NO_FOLDER,
             is_current=session.id == current,
         )
         for session in shown

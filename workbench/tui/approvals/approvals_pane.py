@@ -248,7 +248,7 @@ class QueueList(RowList):
         """Return the width of the columns that tell rows apart."""
         return {
             "session": approvals.session_column_cells(self._titles, width),
-            "folder": approvals.folder_column_cells(self._folders, width),
+            "folder": approvals.folder_column_cells(self._folders, width) if self._folders else 0,
         }
 
     def _caption(self, width: int) -> Strip:

@@ -28,8 +28,6 @@ from workbench.views.folders import waiting_elsewhere_text
 from workbench.views.sessions import HeaderFacts, SessionRow
 
 _TITLE_CELLS = 24
-_WIDE_COLUMNS = 120
-"""Columns from which the header says in a sentence what waits in other folders."""
 _MIN_PATH_CELLS = 12
 _TAB_MARGIN = 4
 """Cells between the last tab and what stands at the right end, and behind it."""
@@ -59,8 +57,8 @@ class Header(Widget):
         width, panel = self.size.width, ink(self).on("panel")
         if self._facts is None:
             return cells.line_strip(Content(" workbench"), width, panel)
-        middle, right = self._middle(self._facts), self._right(self._facts)
-        left = self._left(self._facts, width - _needed_cells([], middle, right))
+        right = self._right(self._facts)
+        left, middle = self._left_and_middle(self._facts, right)
         while right[1:] and _needed_cells(left, middle, right) > width:
             right.pop(0)
         # Beside trouble, what waits is worth more than the path.
@@ -76,6 +74,18 @@ class Header(Widget):
             Content("").join([line, Content(" " * after), parts[2], Content(" ")]), width, panel
         )
 
+    def _left_and_middle(
+        self, facts: HeaderFacts, right: Sequence[Content]
+    ) -> tuple[list[Content], list[Content]]:
+        """Return where it is, and what waits, runs and failed; in few words where there is no room."""
+        width = self.size.width
+        for is_short in (False, True):
+            middle = self._middle(facts, is_short=is_short)
+            left = self._left(facts, width - _needed_cells([], middle, right))
+            if _needed_cells(left, middle, right[-1:]) <= width:
+                break
+        return left, middle
+
     def _left(self, facts: HeaderFacts, room: int) -> list[Content]:
         """Return where it is: the path takes what the others leave, and a quarter of the row at least."""
         colours = ink(self)
@@ -88,7 +98,7 @@ class Header(Widget):
         place = cells.shorten_line(cells.safe_content(facts.workspace), room, glyphs(self), keeps_end=True)
         return [*parts, place, *after]
 
-    def _middle(self, facts: HeaderFacts) -> list[Content]:
+    def _middle(self, facts: HeaderFacts, *, is_short: bool) -> list[Content]:
         colours, signs = ink(self), glyphs(self)
         if facts.trouble:
             trouble = f"{signs.of('failed')} {facts.trouble}"
@@ -102,8 +112,7 @@ class Header(Widget):
             parts.append(_sign_with_count(signs.of("failed"), colours.of("failed"), f"{facts.failed} failed"))
         if facts.elsewhere:
             words = waiting_elsewhere_text(facts.elsewhere)
-            if self.size.width < _WIDE_COLUMNS:
-                words = f"{facts.elsewhere} elsewhere, w"
+            words = f"{facts.elsewhere} elsewhere, w" if is_short else words
             parts.append(Content.styled(words, colours.of("waiting")))
         return parts
 

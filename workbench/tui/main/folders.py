@@ -103,7 +103,5 @@ class FolderController:
         self._context.tasks.read_folders(sorted(paths), self._marked)
 
     def _marked(self, gone: Sequence[str]) -> None:
-        folders = self._context.presenter.folders
-        if set(gone) != set(folders.gone):
-            folders.gone = frozenset(gone)
+        if self._context.presenter.folders.mark_gone(gone):
             self._context.presenter.queue_again()

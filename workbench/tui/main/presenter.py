@@ -35,7 +35,7 @@ from workbench.views import approvals, sessions, tools
 from workbench.views.action_detail import ActionDetail, CommandParts, action_detail
 from workbench.views.approvals import hunk_sizes
 from workbench.views.data_source import SealedContentGone
-from workbench.views.folders import Folder, FolderNames
+from workbench.views.folders import NO_FOLDER, Folder, FolderNames
 from workbench.views.sessions import HeaderFacts
 
 if TYPE_CHECKING:
@@ -109,8 +109,13 @@ class SessionPresenter:
 
     @property
     def folder(self) -> Folder:
-        """Return where the agent of the session on show works."""
-        return self.folders.of(self.state.workspace_of(self.state.current))
+        """Return where the agent of the session on show works, if that is not the folder of the screen."""
+        return self._told_apart(self.state.workspace_of(self.state.current))
+
+    def _told_apart(self, workspace: str) -> Folder:
+        """Return a folder that is to be named: another one, or one that is gone."""
+        is_plain = workspace == self.folders.here and not self.folders.gone
+        return NO_FOLDER if is_plain else self.folders.of(workspace)
 
     def _row_folders(self) -> dict[str, Folder]:
         """Return the folders of the queue's rows, where they are told apart or one of them is gone."""
@@ -118,7 +123,8 @@ class SessionPresenter:
         if not (state.is_wide or self.folders.gone):
             return {}
         self.folders.learn(state.workspaces.values())
-        ruled = {call.id: self.folder for call in state.ruled}
+        shown = self.folders.of(state.workspace_of(state.current))
+        ruled = {call.id: shown for call in state.ruled}
         return {key: self.folders.of(state.workspaces.get(key, "")) for key in state.actions} | ruled
 
     def welcome(self) -> "WelcomeFacts | None":
@@ -200,7 +206,7 @@ class SessionPresenter:
             action, opened, hunks, source.now(), session=session, call=call, parameters=parameters,
             verdict=verdict, parts=self.command_parts(action, parameters),
             is_own_text=bool(edited), is_undone=action.id in self.state.undone, finished=finished,
-            folder=self.folders.of(self.state.workspaces.get(action.id, "")),
+            folder=self._told_apart(self.state.workspaces.get(action.id, "")),
             bases=source.base_lines(action) if self.panes.approvals.wants_base(hunks) else None,
         )  # fmt: skip
 
@@ -379,13 +385,6 @@ class Presenter(SessionPresenter):
         )
 
     @property
-    def _composer_folder(self) -> str:
-        """Return the name of the folder in which a message is read, where that is not plain."""
-        if self.state.current is None:
-            return self.folders.of(self.status.workspace).name if self.state.is_wide else ""
-        return self.folder.name if self.folder.is_other else ""
-
-    @property
     def _asks(self) -> str:
         """Return what is asked about: a human may have said so for the session on show."""
         current = self.state.current
@@ -398,12 +397,14 @@ class Presenter(SessionPresenter):
         if self._screen.has_frame:
             self._context.layout.status()
         marks = len(self._widgets.approvals.choosing.marks)
+        begins_wide = state.current is None and state.is_wide
+        folder = self.folders.of(self.folders.here) if begins_wide else self.folder
         asks = f"asks before {self._asks}"
         self._widgets.composer.show(
             ComposerModel(
                 session=state.current,
-                workspace=state.workspace_of(state.current) if self.folder.is_other else "",
-                folder=self._composer_folder,
+                workspace=state.workspace_of(state.current) if folder.is_other else "",
+                folder=folder.name if folder.is_other or begins_wide else "",
                 has_model=self.has_model,
                 is_working=state.current is not None and state.current.status == "processing",
                 queued=state.transcript.facts.queued,
