@@ -227,6 +227,17 @@ def test_the_mark_of_the_list_goes_to_a_new_session(tmp_path):
     play(stage, body, size=(160, 40), begin_session=begin)
 
 
+def test_what_happens_elsewhere_does_not_end_a_new_session(two):
+    async def body(shown):
+        await shown.press("ctrl+n")
+        two.session_id = two.other
+        two.say("meanwhile")
+        await shown.look()
+        assert shown.main.state.current is None and "A new session." in shown.text
+
+    play(two, body, size=(160, 40))
+
+
 def test_a_message_to_another_folder_goes_to_its_agent_and_its_background_process(two):
     started = []
 

@@ -250,6 +250,8 @@ class ScreenState:
         self.earlier_calls: int = 0
         """Calls of the session that are not listed any more."""
         self._first, self._folded = 1, 0
+        self._is_left = False
+        """Whether the user left the session on show: the next message begins one, events choose none."""
 
     # --- reading --------------------------------------------------------------------------------
 
@@ -297,7 +299,7 @@ class ScreenState:
 
     def choose(self, session_id: str, tail: int = TAIL_EVENTS) -> None:
         """Show a session: fold its last events."""
-        self.current = self.source.session(session_id)
+        self.current, self._is_left = self.source.session(session_id), False
         if self.current is not None and self.current.kind != "step":
             self.sessions.setdefault(session_id, self.current)  # one that is older than those that were read
         self.runs.choose(self.current)
@@ -390,7 +392,7 @@ class ScreenState:
         changed.has_sessions = bool(touched)
         if changed.has_calls and self.current is not None:
             self._read_calls(changed.calls)
-        if self.current is None and self.sessions:
+        if self.current is None and self.sessions and not self._is_left:
             self.choose(next(iter(self.sessions)))
             changed.has_first = True
         return changed
@@ -430,6 +432,7 @@ class ScreenState:
                 del actions[key]
         if self.current is not None and self.current.id == session_id:
             self.leave()
+            self._is_left = False
 
     def _note_calls(self, event: Event, changed: StateChange) -> None:
         if isinstance(event.body, ReplyCompleted):
@@ -536,7 +539,7 @@ class ScreenState:
 
     def leave(self) -> None:
         """Show no session: the next message begins one."""
-        self.current, self.transcript, self.window = None, Transcript(""), None
+        self.current, self.transcript, self.window, self._is_left = None, Transcript(""), None, True
         self.calls, self.file_events = [], []
 
 

@@ -30,6 +30,7 @@ class FolderController:
         context, is_wide = self._context, not self._state.is_wide
         self._state.list_folders(is_wide=is_wide)
         context.widgets.approvals.ordering.sort_anew()
+        context.first_page.follow()
         context.presenter.everything()
         context.presenter.detail(context.widgets.approvals.queue.cursor)
         context.say("All folders." if is_wide else "This folder only.")

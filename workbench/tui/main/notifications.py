@@ -149,7 +149,7 @@ class ToastController:
         if notifications.has_title:
             context.app.set_terminal_title(context.presenter.title())
         if notifications.goes_out(has_terminal_focus=context.app.app_focus):
-            context.tasks.notify(context.status.workspace.rpartition("/")[2])
+            context.tasks.notify()
 
     def answers(self, events: Iterable[Event]) -> None:
         """Say what was answered elsewhere: a row that changes by itself must not look like one's own."""

@@ -363,8 +363,10 @@ class MainTasks(BackgroundTasks):
 
         self._thread(work, "asks", "prompt")
 
-    def begin_run(self, begin: Callable[[], str], heard: Callable[[str, str], None]) -> None:
-        """Begin a run; `heard` is told its id, or why there is none."""
+    def begin_run(
+        self, begin: Callable[[], str], heard: Callable[[str, str], None], workspace: str = ""
+    ) -> None:
+        """Begin a run, in the screen's workspace or another; `heard` gets its id, or why there is none."""
 
         def work() -> None:
             try:
@@ -373,7 +375,7 @@ class MainTasks(BackgroundTasks):
                 self._context.call_from_thread(heard, "", error_text(error))
                 return
             self._context.call_from_thread(heard, run_id, "")
-            self._start_host(self._status.workspace)
+            self._start_host(workspace or self._status.workspace)
 
         self._thread(work, "asks", "begin a run")
 
@@ -414,12 +416,12 @@ class MainTasks(BackgroundTasks):
         self._say("The host is being restarted.")
         self._report(work, "host", "restart the host")
 
-    def notify(self, folder: str) -> None:
+    def notify(self) -> None:
         """Send a notice outside of the terminal: something waits."""
         summary = self._context.presenter.summary()
         first = self._state.actions.get(summary.first_id or "")
         if first is not None:
-            left = summary.first_left
+            left, folder = summary.first_left, self._context.folders.of_action(first.id).rpartition("/")[2]
             until = "" if left is None else f", {countdown_text(left)} left"
             words = one_line(f"{folder}: {first.verb} {first.target} waits{until}", _MAX_NOTIFICATION_CELLS)
             self._thread(lambda: self.backend.notify_desktop("workbench", words), "notice", "notify")
