@@ -103,7 +103,7 @@ def test_a_notice_outside_of_the_terminal_names_what_waits_and_how_long(tmp_path
         await shown.settle()
         ((name, words),) = said
         assert name == "workbench"
-        assert words.startswith("shop: edit router.py waits, 1")
+        assert words.startswith("project: edit router.py waits, 1")
         assert words.endswith(":00 left")
 
     play(staged(tmp_path), body, notify_desktop=lambda *words: said.append(words))
