@@ -47,8 +47,16 @@ class FolderController:
         state = self._state
         shown = state.current.id if state.current is not None else ""
         waiting = [action for action in state.pending if action.session_id == shown]
-        if first := queue_summary(waiting, state.source.now()).first_id:
-            self._context.widgets.approvals.queue.put_cursor(first)
+        first = queue_summary(waiting, state.source.now()).first_id
+        queue = self._context.widgets.approvals.queue
+        if first is None or first == queue.cursor:
+            return
+        if queue.size.height:
+            queue.put_cursor(first)
+        else:
+            queue.cursor = first
+            # Its list scrolls once it knows its size.
+            queue.call_after_refresh(queue.put_cursor, first)
 
     # --- whose folder -----------------------------------------------------------------------------
 
