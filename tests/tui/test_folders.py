@@ -72,6 +72,14 @@ def test_w_shows_all_folders_with_their_names_and_only_then(two):
     play(two, body, size=(160, 40), keep_folders=lambda *, is_wide: kept.append(is_wide))
 
 
+def test_a_sentence_that_begins_with_w_is_written_and_switches_nothing(two):
+    async def body(shown):
+        await shown.press(*"what", wait=0.05)
+        assert not shown.main.state.is_wide and shown.main.composer.text == "what"
+
+    play(two, body)
+
+
 def test_a_screen_begins_as_it_was_left_and_says_which_folder_a_row_acts_in(two, monkeypatch):
     monkeypatch.setattr(Backend, "is_wide", True)
 
