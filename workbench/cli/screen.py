@@ -60,7 +60,8 @@ def configure(parser: "ArgumentParser") -> None:
     )  # fmt: skip
     parser.add_argument(
         "--all", action="store_true",
-        help="show what waits in all folders, as w in the queue does; approvals list and watch always do",
+        help="show what waits in all folders, as w in the queue does,"
+        " and approvals list and watch without --here",
     )  # fmt: skip
 
 
