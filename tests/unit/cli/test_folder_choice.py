@@ -43,8 +43,6 @@ def test_the_option_goes_to_the_screen(shell, monkeypatch):
     ):
         assert shell(*words) == 0, shell.err
     assert begun == [True, True, False]
-    shell("screen", "--help")
-    assert "show what waits in all folders" in " ".join(shell.out.split())
 
 
 def test_the_parser_that_is_left_out_says_the_same(shell):
