@@ -33,7 +33,7 @@ from workbench.tui.journal_source import JournalSource
 HERE: Final = Path(__file__).resolve().parent
 WORKSPACE: Final = "/workspace/shop"
 DARK, LIGHT = "workbench-dark", "workbench-light"
-RENAME: Final = ("0", "j", "enter", "2", "l", "space")
+RENAME: Final = ("0", "g", "j", "enter", "2", "l", "space")
 """Show the session that renames, and leave the second hunk of its first question; in `SHOP`."""
 
 
@@ -64,7 +64,7 @@ SHOP: Final = (
 )
 MAIN: Final = (Session(name="stacked-edits"), *SHOP, Session(name="release-run", decisions=1))
 """A busy morning: two sessions and a run that ask, two that are done."""
-RENAME_OF_MAIN: Final = ("0", "j", "j", "enter", "2", "g", "l", "space")
+RENAME_OF_MAIN: Final = ("0", "g", "j", "j", "enter", "2", "g", "l", "space")
 QUEUE: Final = (
     Session(name="commands"),
     Session(name="rename-handler"),

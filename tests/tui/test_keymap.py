@@ -61,7 +61,7 @@ def test_no_row_has_only_keys_that_terminals_do_not_send(key):
             'keymap: "approvals.approve" has only ctrl+h, which terminals do not send.',
         ),
         ({"approvals.approve": ""}, 'keymap: "approvals.approve" has no key.'),
-        ({"approvals.approve": "w"}, None),
+        ({"approvals.approve": "U"}, None),
     ],
 )
 def test_keymaps_of_users(users, sentence):

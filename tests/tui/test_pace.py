@@ -7,8 +7,7 @@ import pytest
 
 from workbench.domain.rows import Action, Call, Session
 from workbench.tui import journal_source
-from workbench.tui.main.presenter import RedrawTimer
-from workbench.tui.state import seconds_until_change
+from workbench.tui.main.redraw_timer import RedrawTimer, seconds_until_change
 from workbench.views.approvals import seconds_left
 
 S = 1_000_000
@@ -103,7 +102,7 @@ def test_hundreds_of_questions_do_not_wake_the_screen_hundreds_of_times():
     screen = SimpleNamespace(set_timer=wait, tell=lambda: None)
     context = SimpleNamespace(
         state=one, app=SimpleNamespace(monotonic=lambda: clock[0]),
-        tasks=SimpleNamespace(read_trouble=lambda: None),
+        tasks=SimpleNamespace(read_trouble=lambda: None), folders=SimpleNamespace(look=lambda: None),
         presenter=SimpleNamespace(head=lambda: None, tick=lambda now: None),
     )  # fmt: skip
     timing = RedrawTimer(screen, context)

@@ -321,6 +321,7 @@ def test_a_replay_at_its_end_is_the_live_screen(name, tmp_path):
                 for pane in main.panes:
                     pane.is_past = True
                 main.presenter.everything()
+                main.context.folders.agree()
             else:
                 assert main.player.is_at_end
             main.go_to(2)

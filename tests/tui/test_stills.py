@@ -7,14 +7,14 @@ from tests.tui.screens import Hand
 from workbench.render.theme import ASCII_GLYPHS
 
 SIZES = stills.SIZES
-RENAME = ("0", "j", "enter", "2", "l", "space")
+RENAME = ("0", "g", "j", "enter", "2", "l", "space")
 STATES = {
     "main": (stills.shop, RENAME),
     "split": (stills.shop, (*RENAME, "enter")),
     "some-lines": (stills.shop, (*RENAME, "v", "space")),
     "context": (stills.shop, (*RENAME, "}", "}")),
-    "conversation": (stills.shop, ("0", "j", "enter", "1", "z")),
-    "find": (stills.shop, ("0", "j", "enter", "1", "/", *"route", "enter", "N")),
+    "conversation": (stills.shop, ("0", "g", "j", "enter", "1", "z")),
+    "find": (stills.shop, ("0", "g", "j", "enter", "1", "/", *"route", "enter", "N")),
     "sessions": (stills.shop, ("0",)),
     "gate": (stills.gate, ()),
     "question": (stills.question, ("a",)),

@@ -148,10 +148,7 @@ def start_hosts(home: Home, journal: Journal, console: Console, session_ids: Ite
     workspaces: dict[str, bool] = {}
     held: list[Session] = []
     for key in dict.fromkeys(session_ids):
-        session = journal.session(key)
-        while session is not None and session.kind == "step" and session.parent_id:
-            # A step works in a folder of its own; who drives its run acts on the answer.
-            session = journal.session(session.parent_id)
+        session = journal.driving_session(key)
         if key != SYSTEM_SESSION and session is not None:
             is_idle = not is_driven(home, journal, session.id)
             workspaces[session.workspace] = workspaces.get(session.workspace, False) or is_idle

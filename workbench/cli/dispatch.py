@@ -255,7 +255,7 @@ def _command(place: str, summary: str, *, is_hidden: bool = False) -> CommandEnt
 
 SCREEN_COMMAND = "screen"
 """What `workbench` and `workbench DIR` mean; nobody has to type it."""
-SCREEN_OPTIONS = frozenset({"--plain", "--continue"})
+SCREEN_OPTIONS = frozenset({"--plain", "--continue", "--all"})
 """The options that it takes without being named."""
 _APPROVALS = {
     "list": _command("approval_display:list", "the actions that wait for an answer"),

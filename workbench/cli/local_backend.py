@@ -70,6 +70,20 @@ class LocalBackend(Backend):
         self._next_session = NextSession()
         self._draft = Draft(home, workspace)
         self._left = LeftMoment(home, workspace)
+        self._others: dict[str, LocalBackend] = {}
+
+    def of(self, workspace: str) -> "LocalBackend":
+        if workspace in ("", self._workspace):
+            return self
+        if workspace not in self._others:
+            self._others[workspace] = LocalBackend(self._home, self._journal, workspace)
+        return self._others[workspace]
+
+    def folder_problem(self, workspace: str) -> str:
+        from workbench.host.lifecycle import folder_problem
+
+        why = folder_problem(workspace)
+        return f"{why} Put it back, or reject what waits." if why else ""
 
     @cached_property
     def library(self) -> "LocalLibrary":
@@ -147,6 +161,9 @@ class LocalBackend(Backend):
     def keep_left(self) -> None:
         self._left.keep(self._journal.now())
 
+    def keep_folders(self, *, is_wide: bool) -> None:
+        FolderChoice(is_wide=is_wide).keep(self._home)
+
     def keep_draft(self, text: str) -> None:
         self._draft.keep(text)
 
@@ -160,7 +177,7 @@ class LocalBackend(Backend):
 
     def ensure_host(self, workspace: str) -> str:
         """Start the workspace's host unless one lives; return why not, or once what is odd about it."""
-        if gone := self._gone():
+        if gone := self.folder_problem(workspace):
             return gone
         from workbench.host.lifecycle import ensure_host, host_warnings, start_failure_reason
 
@@ -185,7 +202,7 @@ class LocalBackend(Backend):
             suspended_host_sentence,
         )
 
-        if gone := self._gone():
+        if gone := self.folder_problem(self._workspace):
             return "the folder is gone", gone
         variables = inherited_variables(self._home, self._journal, self._workspace)
         status = host_status(self._home, self._journal, self._workspace, variables)
@@ -206,11 +223,6 @@ class LocalBackend(Backend):
             whole = "No host runs here: answers are kept, and nothing acts on them. /restart starts one."
             return "no host runs, /restart starts one", whole
         return "", ""
-
-    def _gone(self) -> str:
-        if Path(self._workspace).is_dir():
-            return ""
-        return f"{self._workspace} is gone. Nothing is written or run. Put it back, or reject what waits."
 
     def _is_wanted(self) -> bool:
         from workbench.journal.leases import is_lease_live
@@ -444,7 +456,27 @@ class Draft:
 
 
 THEME_FILE: Final = "theme.json"
-_MAX_THEME_BYTES: Final = 1_000
+FOLDERS_FILE: Final = "folders.json"
+_MAX_CHOICE_BYTES: Final = 1_000
+
+
+class FolderChoice(Struct, frozen=True, kw_only=True):
+    """Whether the queue of a screen was last that of all folders."""
+
+    is_wide: bool
+
+    def keep(self, home: Home) -> None:
+        """Remember the choice in the data folder."""
+        write_atomic(home.path / FOLDERS_FILE, msgspec.json.encode(self))
+
+
+def is_wide_at_start(home: Home) -> bool:
+    """Return whether the queue was last that of all folders; False where nothing can be read of that."""
+    try:
+        data = read_bounded(home.path / FOLDERS_FILE, _MAX_CHOICE_BYTES)
+        return msgspec.json.decode(data or b"", type=FolderChoice).is_wide
+    except (FileRefused, msgspec.MsgspecError):
+        return False
 
 
 class ThemeChoice(Struct, frozen=True, kw_only=True):
@@ -461,7 +493,7 @@ class ThemeChoice(Struct, frozen=True, kw_only=True):
 def theme_to_begin_with(home: Home, configured: str) -> str:
     """Return the theme that was chosen last; else, or since its own changed, that of the configuration."""
     try:
-        data = read_bounded(home.path / THEME_FILE, _MAX_THEME_BYTES)
+        data = read_bounded(home.path / THEME_FILE, _MAX_CHOICE_BYTES)
         choice = msgspec.json.decode(data or b"", type=ThemeChoice)
     except (FileRefused, msgspec.MsgspecError):
         return configured

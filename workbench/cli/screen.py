@@ -43,7 +43,8 @@ if TYPE_CHECKING:
 
 EXAMPLE = """workbench screen
 workbench ~/src/shop
-workbench --continue"""
+workbench --continue
+workbench --all"""
 
 
 def configure(parser: "ArgumentParser") -> None:
@@ -57,13 +58,18 @@ def configure(parser: "ArgumentParser") -> None:
         "--continue", dest="goes_on", action="store_true",
         help="open the newest session that can continue; sessions resume opens any",
     )  # fmt: skip
+    parser.add_argument(
+        "--all", action="store_true",
+        help="show what waits in all folders, as w in the queue does,"
+        " and approvals list and watch without --here",
+    )  # fmt: skip
 
 
 def simple(words: Sequence[str]) -> Mapping[str, object] | None:
     """Return the options of `workbench` and `workbench DIR`, which need no parser; None for others."""
     if len(words) > 1 or any(word.startswith("-") for word in words):
         return None
-    return {"folder": next(iter(words), None), "plain": False, "goes_on": False}
+    return {"folder": next(iter(words), None), "plain": False, "goes_on": False, "all": False}
 
 
 def execute(options: "Namespace", console: Console) -> int:
@@ -73,7 +79,8 @@ def execute(options: "Namespace", console: Console) -> int:
             raise UsageError("nothing was resumed", why, "use workbench run --continue -p TEXT")
         return _watch_by_line(options, console)
     place = options.folder or options.directory
-    return open_screen(console, workspace_path(place), _newest_session_id(place) if options.goes_on else None)
+    session_id = _newest_session_id(place) if options.goes_on else None
+    return open_screen(console, workspace_path(place), session_id, is_wide=options.all)
 
 
 def _newest_session_id(place: str | None) -> str:
@@ -83,8 +90,10 @@ def _newest_session_id(place: str | None) -> str:
         return session_to_resume(journal, None, place).id
 
 
-def open_screen(console: Console, workspace: str, session_id: str | None = None) -> int:
-    """Show the screen on a workspace until the person leaves it."""
+def open_screen(
+    console: Console, workspace: str, session_id: str | None = None, *, is_wide: bool = False
+) -> int:
+    """Show the screen on a workspace until the person leaves it; `is_wide` with the queue of all folders."""
     gc.disable()  # the app lets it go on after its first frame
     require_terminal()
     with open_journal() as (home, journal):
@@ -94,9 +103,10 @@ def open_screen(console: Console, workspace: str, session_id: str | None = None)
             workspace_trust.open_trust_question(journal, workspace)
         except TrustRefused as error:
             console.note(f"Not trusted: {error}")
-        from workbench.cli.local_backend import LocalBackend
+        from workbench.cli.local_backend import LocalBackend, is_wide_at_start
 
         backend = LocalBackend(home, journal, workspace)
+        backend.is_wide = is_wide or is_wide_at_start(home)
         left_for = show_screen(home, journal, workspace, backend, config, session_id)
     return _run_demo(console) if left_for == EXIT_FOR_DEMO else EXIT_OK
 
@@ -106,8 +116,8 @@ def _watch_by_line(options: "Namespace", console: Console) -> int:
 
     from workbench.cli.approval_line_mode import execute_watch
 
-    folder = str(workspace_path(options.folder or options.directory))
-    return execute_watch(Namespace(here=True, directory=folder, json=False), console)
+    folder = None if options.all else str(workspace_path(options.folder or options.directory))
+    return execute_watch(Namespace(here=not options.all, directory=folder, json=False), console)
 
 
 def _run_demo(console: Console) -> int:

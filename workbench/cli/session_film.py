@@ -25,11 +25,11 @@ from workbench.render.theme import OWN_THEMES, UNICODE_GLYPHS
 from workbench.text.human import duration_text
 from workbench.tui.backend import Backend
 from workbench.tui.journal_source import JournalFeed
+from workbench.tui.main.redraw_timer import seconds_until_change
 from workbench.tui.main.screen import MainScreen
 from workbench.tui.replay.replay_app import ReplayApp
 from workbench.tui.replay.replay_screen import ReplayScreen
 from workbench.tui.replay.replay_source import ReplaySource
-from workbench.tui.state import seconds_until_change
 from workbench.views.status_icons import ICONS
 from workbench.views.timeline import (
     MAX_FRAMES,

@@ -96,6 +96,26 @@ def _has_released_lock(lock: Path, pid: int, timeout: float) -> bool:
     return True
 
 
+def folder_problem(workspace: str) -> str:
+    """Return why nothing can be done in a workspace, as a sentence; empty while its folder is in place.
+
+    A workspace is kept by its real path: a link in its place leads to another folder.
+    """
+    path = Path(workspace)
+    try:
+        if path.is_symlink():
+            return f"{workspace} is not the same folder any more: a link is there."
+        if not path.exists():
+            return f"{workspace} is gone."
+        if not path.is_dir():
+            return f"{workspace} is not a folder any more: a file is there."
+        if not os.access(workspace, os.R_OK | os.X_OK):
+            return f"{workspace} cannot be read: its permissions do not allow it."
+    except OSError as error:
+        return f"{workspace} cannot be read: {error.strerror}."
+    return ""
+
+
 START_TIMEOUT_SECONDS = 15.0
 """Seconds that a host may take until it holds its lock."""
 _LOG_TAIL_BYTES = 4_000

@@ -221,6 +221,16 @@ class JournalReader(RowLookup):
             Session, f"{where} ORDER BY updated_at DESC, id LIMIT ? OFFSET ?", *where.given, *page
         )
 
+    def driving_session(self, session_id: str) -> Session | None:
+        """Return the session whose driver acts for a session: of a step its run, else itself; None: deleted.
+
+        A step may work in a folder of its own, so only this one says to which workspace a step belongs.
+        """
+        session = self.session(session_id)
+        while session is not None and session.kind == "step" and session.parent_id:
+            session = self.session(session.parent_id)
+        return session
+
     def prompts(self, workspace: str, limit: int) -> list[Event]:
         """Return what people said last in the newest sessions of a workspace, oldest first."""
         newest = "SELECT id FROM session WHERE workspace = ? ORDER BY updated_at DESC LIMIT ?"

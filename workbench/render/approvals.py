@@ -4,13 +4,14 @@ Commands are shown whole, wrapped, never cut; the table of a command's parts sta
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
 from textual.content import Content
 from textual.strip import Strip
 from textual.style import Style
 
+from workbench.domain.rows import Action
 from workbench.render import cells
 from workbench.render.cells import (
     Column,
@@ -34,8 +35,15 @@ from workbench.render.theme import ColorName, Glyphs, Ink
 from workbench.text import human
 from workbench.text.human import clock_time
 from workbench.text.width import cell_width
-from workbench.views.action_detail import ActionDetail, CommandPartRow, CommandParts
-from workbench.views.approvals import QueueRow, Urgency
+from workbench.views.action_detail import (
+    ActionDetail,
+    CommandPartRow,
+    CommandParts,
+    decider_name,
+    decision_route_text,
+)
+from workbench.views.approvals import FOLDER_GONE, QueueRow, Urgency
+from workbench.views.folders import waiting_elsewhere_text
 from workbench.views.trust_question import NamedList
 
 BODY_INDENT: Final = 3
@@ -48,6 +56,13 @@ MAX_DETAIL_TITLE_CELLS: Final = 60
 MAX_LABEL_CELLS: Final = 32
 MIN_TARGET_CELLS: Final = 16
 MAX_SESSION_CELLS: Final = 18
+MAX_FOLDER_CELLS: Final = 16
+_MAX_NARROW_FOLDER_CELLS: Final = 10
+_NARROW_CELLS: Final = 72
+"""Cells of a row below which its names get less room."""
+ColumnCells = Mapping[str, int]
+"""The width of columns that are there only where they tell rows apart, by their heads; 0 leaves one out."""
+DEFAULT_CELLS: Final[ColumnCells] = {"session": MAX_SESSION_CELLS, "folder": 0}
 
 
 def body_lines(
@@ -106,6 +121,9 @@ def _output_lines(detail: ActionDetail, room: int, ink: Ink, glyphs: Glyphs) -> 
 def status_bar_lines(detail: ActionDetail, width: int, ink: Ink, glyphs: Glyphs) -> list[Content]:
     """Return what stands above the detail: stale, expired, decided; then each warning with its sentence."""
     lines: list[Content] = []
+    if detail.folder.is_other or detail.folder.is_gone:
+        head = styled(f" {FOLDER_GONE if detail.folder.is_gone else 'folder'}  ", ink.of("waiting"))
+        lines += _hanging_lines(head, [detail.folder.path], width, ink)
     if detail.bar:
         when = "" if detail.is_pending else f" {clock_time(detail.decided_at)}"
         head = styled(
@@ -254,7 +272,7 @@ class _QueueCell(NamedTuple):
     is_cursor: bool
     in_minutes: bool
     is_zoomed: bool
-    session_cells: int
+    column_cells: ColumnCells
 
 
 class QueueColumn(NamedTuple):
@@ -283,26 +301,27 @@ def queue_strip(
     has_focus: bool = False,
     shows_marks: bool = False,
     in_minutes: bool = False,
-    session_cells: int = MAX_SESSION_CELLS,
+    column_cells: ColumnCells = DEFAULT_CELLS,
 ) -> Strip:
-    """Return one row of the queue; `shows_marks` is the zoomed one, `in_minutes` counts without seconds.
-
-    `session_cells`: the width of the column of sessions; 0 leaves it out.
-    """
+    """Return one row of the queue; `shows_marks` is the zoomed one, `in_minutes` counts without seconds."""
     cell = _QueueCell(
         row=row, width=width, ink=ink, glyphs=glyphs, now=now, is_cursor=is_cursor, in_minutes=in_minutes,
-        is_zoomed=shows_marks, session_cells=session_cells,
+        is_zoomed=shows_marks, column_cells=column_cells,
     )  # fmt: skip
     columns = [cursor_column(glyphs, ink, is_cursor=is_cursor, has_focus=has_focus)]
     if shows_marks:
         mark = styled(glyphs.of("taken") if row.mark else " ", ink.of("info"))
         columns.append(Column(content=mark, width=1, gap=0))
     columns.append(icon_column(row.sign, ink, glyphs, gap=int(shows_marks)))
-    columns += [
-        _queue_column(column, cell) for column in QUEUE_COLUMNS if session_cells or column.head != "session"
-    ]
+    columns += [_queue_column(column, cell) for column in QUEUE_COLUMNS if column_cells.get(column.head, 1)]
     style = list_row_style(ink, is_cursor=is_cursor, has_focus=has_focus)
     return cells.row_strip([*columns, END_COLUMN], width, style, glyphs=glyphs)
+
+
+def folder_column_cells(names: Iterable[str], width: int) -> int:
+    """Return the width of the column of folders: what the longest name needs, within bounds."""
+    most = _MAX_NARROW_FOLDER_CELLS if width < _NARROW_CELLS else max(MAX_FOLDER_CELLS, width // 6)
+    return min(max(map(cell_width, names), default=0), most)
 
 
 def session_column_cells(titles: Iterable[str], width: int) -> int:
@@ -313,15 +332,17 @@ def session_column_cells(titles: Iterable[str], width: int) -> int:
     return min(max(map(cell_width, distinct)), max(MAX_SESSION_CELLS, width // 4))
 
 
-def queue_head_strip(width: int, ink: Ink, glyphs: Glyphs, session_cells: int = MAX_SESSION_CELLS) -> Strip:
+def queue_head_strip(
+    width: int, ink: Ink, glyphs: Glyphs, column_cells: ColumnCells = DEFAULT_CELLS
+) -> Strip:
     columns = [Column(content=Content(""), width=4, gap=0)]
     columns += [
         Column(
             content=styled(column.head, ink.of("faint")),
-            width=session_cells if column.head == "session" else column.width, grows=column.width is None,
+            width=column_cells.get(column.head, column.width), grows=column.width is None,
             least=MIN_TARGET_CELLS, align=column.align, drop=column.drop, gap=column.gap,
         )
-        for column in QUEUE_COLUMNS if session_cells or column.head != "session"
+        for column in QUEUE_COLUMNS if column_cells.get(column.head, 1)
     ]  # fmt: skip
     return cells.row_strip([*columns, END_COLUMN], width, ink.on("background"), glyphs=glyphs)
 
@@ -335,7 +356,7 @@ def _queue_column(column: QueueColumn, cell: _QueueCell) -> Column:
     if not cell.is_zoomed:
         return Column(content=content, drop=column.drop, gap=column.narrow_gap)
     width = column.width if column.drop else max(column.width, content.cell_length)
-    width = cell.session_cells if column.head == "session" else width
+    width = cell.column_cells.get(column.head, width)
     return Column(content=content, width=width, align=column.align, drop=column.drop, gap=column.gap)
 
 
@@ -379,9 +400,17 @@ def _session_cell(cell: _QueueCell) -> Content:
         return title
     if not cell.row.is_pending or not title.plain:
         return Content("")
-    room = min(cell.session_cells, 16) if cell.width < 72 else cell.session_cells
+    room = cell.column_cells["session"]
+    room = min(room, 16) if cell.width < _NARROW_CELLS else room
     title = shorten_line(title, room, cell.glyphs)
     return title.pad_right(room - title.cell_length)
+
+
+def _folder_cell(cell: _QueueCell) -> Content:
+    name, room = cell.row.folder, cell.column_cells["folder"]
+    line = safe_content(name, cell.ink.of("foreground" if cell.row.is_pending else "muted"), cell.ink)
+    line = shorten_line(line, room, cell.glyphs, keeps_end="/" in name)
+    return line.pad_right(room - line.cell_length)
 
 
 def _left_cell(cell: _QueueCell) -> Content:
@@ -397,6 +426,7 @@ def _left_cell(cell: _QueueCell) -> Content:
 
 
 QUEUE_COLUMNS: Final = (
+    QueueColumn("folder", MAX_FOLDER_CELLS, _folder_cell),
     QueueColumn("what", 5, _verb_cell),
     QueueColumn("target", None, _target_cell),
     QueueColumn("lines", 8, _lines_cell, drop=2),
@@ -405,6 +435,49 @@ QUEUE_COLUMNS: Final = (
     QueueColumn("left", 7, _left_cell, gap=3, narrow_gap=3, align="right"),
 )
 """All columns between icon and end; a row here is a column of the queue."""
+
+
+_DECIDED_STATES: Final = ("approved", "rejected", "expired")
+_FIRST_USE_LINES: Final = (
+    "When an agent wants to change a file or",
+    "run a command, it appears here with what",
+    "exactly would happen. You answer with",
+    "",
+    "   a  approve",
+    "   r  reject",
+    "   space  take or leave a part",
+    "",
+    "Unanswered it expires after a while.",
+    "An expired action is never done.",
+)
+
+
+def empty_queue_lines(
+    actions: Iterable[Action], ink: Ink, glyphs: Glyphs, *, is_filtered: str = "", is_past: bool = False,
+    elsewhere: int = 0,
+) -> list[Content]:  # fmt: skip
+    """Return what an empty queue says: what the filter hides, what was decided last, or what comes here.
+
+    `elsewhere` wait in folders that are not listed. In a replay (`is_past`) it does not say what would come:
+    nothing is answered there.
+    """
+    if is_filtered:
+        words = f"Nothing matches “{is_filtered}”. esc clears the filter; / changes it."
+        return [Content(""), safe_content(glyphs.line(f"   {words}"), ink.of("muted"))]
+    here = " Nothing waits in this folder." if elsewhere else " Nothing waits."
+    lines = [Content(""), Content.assemble("   ", (glyphs.of("ok"), ink.sign("ok")), here)]
+    if elsewhere:
+        sign = (glyphs.of("waiting"), ink.sign("waiting"))
+        lines.append(Content.assemble("   ", sign, f" {waiting_elsewhere_text(elsewhere)}."))
+    decided = [action for action in actions if action.decided_at and action.state in _DECIDED_STATES]
+    if not decided:
+        coming = (Content.styled(f"   {line}", ink.of("muted")) for line in _FIRST_USE_LINES)
+        return lines if is_past else [*lines, Content(""), *coming]
+    last = max(decided, key=lambda action: action.decided_at or 0)
+    by = f"{decider_name(last.decided_by)} " if last.state != "expired" else ""
+    how = decision_route_text(last.decided_by)
+    words = f"     Last: {human.clock_time(last.decided_at)}, {by}{last.state} {last.target}{how}."
+    return [*lines, safe_content(words, ink.of("muted"))]
 
 
 # --- the parts of a command ----------------------------------------------------------------------

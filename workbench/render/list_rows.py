@@ -187,13 +187,28 @@ def session_strip(
     when = styled(human.clock_time(row.when, now), ink.of("muted"))
     if row.seconds is not None:
         when = styled(human.countdown_text(row.seconds), ink.of("info", bold=True))
+    title = safe_content(row.title, style, ink)
+    if row.folder:
+        title = folder_prefix(row.folder, ink) + title
     columns = [
         cursor_column(glyphs, ink, is_cursor=is_cursor, has_focus=has_focus),
         icon_column(row.sign, ink, glyphs),
-        Column(content=safe_content(row.title, style, ink), grows=True, least=8),
+        Column(content=title, grows=True, least=8),
         Column(content=count if row.waiting else when, align="right", drop=0 if row.waiting else 1),
+        Column(content=shown_mark(ink, glyphs, is_shown=row.is_current), width=1),
     ]
-    return _sidebar_strip(columns, width, ink, glyphs, is_cursor=is_cursor, has_focus=has_focus)
+    line = list_row_style(ink, is_cursor=is_cursor, has_focus=has_focus)
+    return cells.row_strip(columns, width, line, glyphs=glyphs)
+
+
+def shown_mark(ink: Ink, glyphs: Glyphs, *, is_shown: bool) -> Content:
+    """Return the mark of the session on show, in whatever list it stands."""
+    return styled(glyphs.of("shown"), ink.of("info")) if is_shown else Content("")
+
+
+def folder_prefix(name: str, ink: Ink) -> Content:
+    """Return what stands before the title of a session of another folder; empty without a name."""
+    return safe_content(f"{name}: ", ink.of("muted"), ink) if name else Content("")
 
 
 def changed_file_strip(

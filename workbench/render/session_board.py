@@ -91,7 +91,12 @@ def board_strip(
     does = ink.of(_DOES_COLORS.get(row.does, "added" if row.sign == "ok" else "muted"))
     content = {
         "sign": Content.assemble(bar, (glyphs.of(row.sign), ink.sign(row.sign))),
-        "title": safe_content(row.title, name, ink),
+        "title": Content.assemble(
+            list_rows.shown_mark(ink, glyphs, is_shown=row.is_current),
+            " " if row.is_current else "",
+            list_rows.folder_prefix(row.folder, ink),
+            safe_content(row.title, name, ink),
+        ),
         "turn": styled(str(row.turn or ""), muted),
         "hour": _hour(row, _column_widths(width).get("hour", 0), ink, glyphs, now),
         "does": styled(row.does, does),

@@ -169,3 +169,11 @@ def sentence(words: str) -> str:
     is_word = len(first) > 1 and first.isalpha() and first.islower() and not words.startswith("workbench ")
     begun = f"{words[:1].upper()}{words[1:]}" if is_word else words
     return begun if not begun or begun.endswith((".", "?", "!", ":", "…", "”")) else f"{begun}."
+
+
+def home_as_tilde(path: str, home: str) -> str:
+    """Return a path with the home folder as `~`."""
+    home = home.rstrip("/")
+    if home and (path == home or path.startswith(home + "/")):
+        return "~" + path[len(home) :]
+    return path

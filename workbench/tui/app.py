@@ -333,7 +333,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
     def make_main(self) -> MainScreen:
         """Return the screen that is there for as long as the app is."""
         return MainScreen(
-            ScreenState(self._live),
+            ScreenState(self._live, is_wide=self._backend.is_wide),
             self._backend,
             DecisionWriter(self._journal),
             JournalFeed(self._journal, lambda: self.main.post_message(SourceChanged())),

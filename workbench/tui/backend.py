@@ -294,6 +294,8 @@ class Backend:
 
     opening: Sequence[str] = ()
     """Lines that stand where the first session will be, instead of how one is begun."""
+    is_wide: bool = False
+    """Whether the queue is that of all folders when the screen opens."""
 
     @cached_property
     def library(self) -> LibraryBackend:
@@ -319,6 +321,15 @@ class Backend:
     def providers(self) -> ProviderBackend:
         """Return what finds, adds and removes providers."""
         return ProviderBackend()
+
+    def of(self, workspace: str) -> "Backend":
+        """Return the backend of another workspace of this home; without one, and for its own, this one."""
+        del workspace
+        return self
+
+    def folder_problem(self, workspace: str) -> str:
+        """Return why nothing can be done in a workspace, as a sentence; empty when it can. In a thread."""
+        return ""
 
     # --- the agent of a session -------------------------------------------------------------------
 
@@ -386,6 +397,9 @@ class Backend:
 
     def keep_left(self) -> None:
         """Remember that the screen is left now."""
+
+    def keep_folders(self, *, is_wide: bool) -> None:
+        """Remember for the next screens whether the queue is that of all folders. In a thread."""
 
     def keep_draft(self, text: str) -> None:
         """Keep what stands in the composer until a screen is opened here again; empty keeps nothing."""

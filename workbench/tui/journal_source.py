@@ -193,6 +193,9 @@ CachedValue = TypeVar("CachedValue")
 class JournalSource:
     """A workspace's part of a journal, as `views.source.Source`."""
 
+    is_wide = False
+    """Whether actions of all folders of the home are listed, not of this workspace only."""
+
     def __init__(self, journal: Journal, workspace: str) -> None:
         self._journal, self.workspace = journal, workspace
         self._opened: OrderedDict[str, ActionOpened] = OrderedDict()
@@ -217,23 +220,33 @@ class JournalSource:
         return self._journal.session(session_id)
 
     def actions(self, limit_decided: int) -> Sequence[Action]:
-        pending = [action for action in self._journal.actions(states=("pending",)) if self.is_here(action)]
-        newest = [session.id for session in self.sessions(_MAX_CHECKED_SESSIONS)]
+        pending = [action for action in self._journal.actions(states=("pending",)) if self.is_listed(action)]
+        where = None if self.is_wide else self.workspace
+        newest_sessions = self._journal.sessions(where, archived=False, limit=_MAX_CHECKED_SESSIONS)
+        newest = [session.id for session in newest_sessions if session.id != SYSTEM_SESSION]
         decided = [
             action
             for session_id in (*newest, SYSTEM_SESSION)
             for action in self._journal.actions(session_id)
-            if action.state not in ("pending", "superseded") and self.is_here(action)
+            if action.state not in ("pending", "superseded") and self.is_listed(action)
         ]
         decided.sort(key=lambda action: -(action.decided_at or 0))
         return [*pending, *decided[:limit_decided]]
 
-    def is_here(self, action: Action) -> bool:
-        """Return whether an action is about this workspace."""
+    def is_listed(self, action: Action) -> bool:
+        """Return whether an action is about this workspace, or about any where all are listed."""
+        return self.is_wide or self.workspace_of(action) == self.workspace
+
+    def waiting_elsewhere(self) -> Sequence[Action]:
+        """Return the pending actions that are not listed: those of other folders."""
+        return [action for action in self._journal.actions(states=("pending",)) if not self.is_listed(action)]
+
+    def workspace_of(self, action: Action) -> str:
+        """Return the workspace whose driver acts on an answer; empty when its session was deleted."""
         if action.session_id == SYSTEM_SESSION:
-            return action.subject.get("workspace") in (self.workspace, None)
-        session = self._journal.session(action.session_id)
-        return session is not None and session.workspace == self.workspace
+            return str(action.subject.get("workspace") or self.workspace)
+        session = self._journal.driving_session(action.session_id)
+        return session.workspace if session is not None else ""
 
     def is_driven(self, session_id: str) -> bool:
         """Return whether a process that lives drives a session."""

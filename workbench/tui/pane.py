@@ -34,6 +34,7 @@ from workbench.views.conversation import Transcript
 from workbench.views.conversation_blocks import ErrorBlock, Turn
 from workbench.views.conversation_progress import CommandProgress
 from workbench.views.conversation_search import BlockHit
+from workbench.views.folders import NO_FOLDER, Folder, FolderNames
 from workbench.views.pipeline import PipelineRun
 from workbench.views.sessions import ChangedFile, HeaderFacts
 from workbench.views.welcome import WelcomeFacts
@@ -305,6 +306,8 @@ class ConversationModel(Struct, frozen=True, kw_only=True):
     now: int
     welcome: WelcomeFacts | None = None
     """The first page, where there is no session to show."""
+    folder: Folder = NO_FOLDER
+    """Where its agent works."""
     part: str = ""
     """Which part of a long conversation is shown, where it is not the end."""
     is_driven: bool = True
@@ -346,6 +349,10 @@ class ComposerModel(Struct, frozen=True, kw_only=True):
     has_model: bool = True
     is_working: bool = False
     """The agent works: a message is queued."""
+    workspace: str = ""
+    """Where its agent works, if that is not the folder of the screen."""
+    folder: str = ""
+    """The name of that folder."""
     queued: int = 0
     mode: str = "asks before every tool"
     """At the right end while nothing is typed; a reminder such as `2 marked, a opens the table`."""
@@ -367,6 +374,12 @@ class QueueModel(Struct, frozen=True, kw_only=True):
     """Calls of the session on show that a rule let pass."""
     undone: Collection[str] = frozenset[str]()
     """Ids of actions whose changes were taken back."""
+    folders: Mapping[str, Folder] = field(default_factory=dict[str, Folder])
+    """Of each row its folder, by the row's id, where folders are told apart."""
+    is_wide: bool = False
+    """Whether what waits in all folders is listed."""
+    elsewhere: int = 0
+    """How many wait in folders that are not listed."""
     changed: frozenset[str] = frozenset()
     """Ids of actions that changed since the last `show`."""
 
@@ -384,6 +397,7 @@ class SidebarModel(Struct, frozen=True, kw_only=True):
     asks: str = "every tool"
     rules: int = 0
     changed_files: Sequence[ChangedFile] = ()
+    folders: FolderNames | None = None
 
 
 class HeaderModel(Struct, frozen=True, kw_only=True):
@@ -459,6 +473,9 @@ class Pane(Vertical):
             part.display = is_shown
         elif is_shown and isinstance(above.parent, Widget):
             above.parent.mount(part, before=above)
+
+    def left_for(self, place: int) -> None:
+        """Prepare another place, to which the user goes from here by its key."""
 
     @abstractmethod
     def show(self, view: Any) -> None:

@@ -4,7 +4,7 @@ Owns what is read again after which event, so that new events cost what they cha
 widget and writes nothing.
 """
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Final, Literal, cast
 
 from msgspec import Struct, field
@@ -30,12 +30,11 @@ from workbench.domain.rows import Action, Call, PipelineState, Session, StepStat
 from workbench.domain.values import SYSTEM_SESSION, UNDO_TOOL, JsonObject, StepPlan
 from workbench.tui import journal_source
 from workbench.tui.journal_source import MAX_CALLS, JournalSource, TranscriptWindow
-from workbench.views.approvals import CALM_COUNTDOWN_STEP, SOON_SECONDS, seconds_left
+from workbench.views.approvals import queue_summary
 from workbench.views.conversation import Transcript
 from workbench.views.data_source import DataSource
 from workbench.views.pipeline import PipelineItem, PipelineRun, matrix_seconds, pipeline_run
 from workbench.views.propose_again import ProposeAgain, propose_again_of
-from workbench.views.tools import FRESH_WAIT_SECONDS
 
 _GRANT_EVENTS: Final = (RuleAdded, RuleRevoked, WorkspaceTrusted, WorkspaceTrustRevoked)
 MAX_RUNS: Final = 50
@@ -119,7 +118,12 @@ class RunStore:
 
     def choose(self, session: Session | None) -> None:
         """Show the run that a session is, or is a step of; other sessions leave the run as it is."""
-        for key in (session.id, session.parent_id) if session is not None else ():
+        if session is None:
+            return
+        run_id = session.parent_id if session.kind == "step" else session.id
+        if run_id and run_id not in self.rows and session.kind in ("pipeline", "step"):
+            self.read([run_id])  # one of another folder, or older than those that are listed
+        for key in (session.id, session.parent_id):
             if key is not None and key in self.rows:
                 self.shown = key
                 return
@@ -228,11 +232,19 @@ class StateChange(Struct):
 class ScreenState:
     """Rows and the conversation, as last read."""
 
-    def __init__(self, source: DataSource) -> None:
-        self.source = source
+    def __init__(self, source: DataSource, *, is_wide: bool = False) -> None:
+        """Begin with nothing read; `is_wide` lists what waits in all folders of the home."""
+        self.source, self.is_wide = source, is_wide
+        """Where rows come from, and whether what waits in all folders of the home is listed."""
+        if isinstance(source, JournalSource):
+            source.is_wide = is_wide
         self.runs = RunStore(source)
         self.sessions: dict[str, Session] = {}
         self.actions: dict[str, Action] = {}
+        self.workspaces: dict[str, str] = {}
+        """By the id of an action that is listed: the workspace whose driver acts on its answer."""
+        self.elsewhere: dict[str, Action] = {}
+        """What waits in other folders and is not listed."""
         self.calls: list[Call] = []
         self.action_calls: dict[str, Call] = {}
         """What came of approved actions, by the id of their call, whichever session is on show."""
@@ -246,6 +258,8 @@ class ScreenState:
         self.earlier_calls: int = 0
         """Calls of the session that are not listed any more."""
         self._first, self._folded = 1, 0
+        self._is_left = False
+        """Whether the user left the session on show: the next message begins one, events choose none."""
 
     # --- reading --------------------------------------------------------------------------------
 
@@ -253,22 +267,47 @@ class ScreenState:
         """Read everything that a first frame shows.
 
         Args:
-            session_id: Which session is on show; None is the newest.
+            session_id: Which session is on show; None is the one of what waits first, else the newest.
             tail: Of how many of its last events its conversation is.
         """
-        self.sessions = {session.id: session for session in self.source.sessions(MAX_SESSIONS)}
-        self.actions = {action.id: action for action in self.source.actions(MAX_DECIDED)}
-        self._know_sessions(self.actions.values())
-        for action in self.actions.values():
-            self._read_call(action)
+        self._load_rows()
         self.runs.load()
-        shown = session_id or next(iter(self.sessions), None)
+        shown = session_id or self.first_waiting_session() or next(iter(self.sessions), None)
         if shown is not None:
             self.choose(shown, tail)
 
+    def _load_rows(self) -> None:
+        source = self.source
+        self.sessions = {session.id: session for session in source.sessions(MAX_SESSIONS)}
+        self.actions = {}
+        for action in source.actions(MAX_DECIDED):
+            self._list_action(action)
+        is_live = isinstance(source, JournalSource)
+        self.elsewhere = {action.id: action for action in source.waiting_elsewhere()} if is_live else {}
+
+    def _list_action(self, action: Action) -> None:
+        self.actions[action.id] = action
+        if isinstance(self.source, JournalSource) and action.id not in self.workspaces:
+            self.workspaces[action.id] = self.source.workspace_of(action)
+        self._know_session(action.session_id)
+        self._read_call(action)
+
+    def list_folders(self, *, is_wide: bool) -> None:
+        """List what waits in all folders of the home, or in this workspace only; who is on show stays."""
+        if isinstance(self.source, JournalSource):
+            self.is_wide = self.source.is_wide = is_wide
+        self._load_rows()
+        if self.current is not None and self.current.kind != "step":
+            self.sessions.setdefault(self.current.id, self.current)
+
+    def first_waiting_session(self) -> str | None:
+        """Return the session of what waits first; None where nothing does, or the question has none."""
+        first = self.actions.get(queue_summary(self.pending, self.source.now()).first_id or "")
+        return first.session_id if first is not None and first.session_id != SYSTEM_SESSION else None
+
     def choose(self, session_id: str, tail: int = TAIL_EVENTS) -> None:
         """Show a session: fold its last events."""
-        self.current = self.source.session(session_id)
+        self.current, self._is_left = self.source.session(session_id), False
         if self.current is not None and self.current.kind != "step":
             self.sessions.setdefault(session_id, self.current)  # one that is older than those that were read
         self.runs.choose(self.current)
@@ -358,11 +397,11 @@ class ScreenState:
             self._read_action(action_id)
         for session_id in touched:
             self._read_session(session_id)
-        self.runs.read(changed.runs)
+        self.runs.read(filter(self._is_run_listed, changed.runs))
         changed.has_sessions = bool(touched)
         if changed.has_calls and self.current is not None:
             self._read_calls(changed.calls)
-        if self.current is None and self.sessions:
+        if self.current is None and self.sessions and not self._is_left:
             self.choose(next(iter(self.sessions)))
             changed.has_first = True
         return changed
@@ -397,11 +436,12 @@ class ScreenState:
     def _forget(self, session_id: str) -> None:
         """Show nothing of a session that was deleted."""
         self.sessions.pop(session_id, None)
-        self.actions = {
-            key: action for key, action in self.actions.items() if action.session_id != session_id
-        }
+        for actions in (self.actions, self.elsewhere):
+            for key in [key for key, action in actions.items() if action.session_id == session_id]:
+                del actions[key]
         if self.current is not None and self.current.id == session_id:
             self.leave()
+            self._is_left = False
 
     def _note_calls(self, event: Event, changed: StateChange) -> None:
         if isinstance(event.body, ReplyCompleted):
@@ -455,15 +495,15 @@ class ScreenState:
 
     def _read_action(self, action_id: str) -> None:
         action = self.source.action(action_id)
-        is_here = action is not None and (
-            action.id in self.actions
-            or not isinstance(self.source, JournalSource)
-            or self.source.is_here(action)
-        )
-        if action is not None and is_here:
-            self.actions[action_id] = action
-            self._know_sessions((action,))
-            self._read_call(action)
+        if action is None:
+            return
+        source = self.source
+        if action_id in self.actions or not isinstance(source, JournalSource) or source.is_listed(action):
+            self._list_action(action)
+        elif action.state == "pending":
+            self.elsewhere[action_id] = action
+        else:
+            self.elsewhere.pop(action_id, None)
 
     def _read_call(self, action: Action) -> None:
         call = self.source.call(action.call_id) if action.call_id and action.state == "approved" else None
@@ -484,12 +524,30 @@ class ScreenState:
     def _is_ours(self, session: Session) -> bool:
         return not isinstance(self.source, JournalSource) or session.workspace == self.source.workspace
 
-    def _know_sessions(self, actions: Iterable[Action]) -> None:
-        for action in actions:
-            if action.session_id not in self.sessions and action.session_id != SYSTEM_SESSION:
-                session = self.source.session(action.session_id)
-                if session is not None:
-                    self.sessions[session.id] = session
+    def _is_run_listed(self, run_id: str) -> bool:
+        """Return whether a run is one of this workspace, or one of another that was looked at."""
+        if run_id in self.runs.rows:
+            return True
+        session = self.sessions.get(run_id) or self.source.session(run_id)
+        return session is None or self._is_ours(session)
+
+    def _know_session(self, session_id: str) -> None:
+        """List a session that an action is of, and of a step its run, which stands for it in lists."""
+        if session_id not in self.sessions and session_id != SYSTEM_SESSION:
+            session = self.source.session(session_id)
+            if session is not None:
+                self.sessions[session.id] = session
+                if session.kind == "step" and session.parent_id:
+                    self._know_session(session.parent_id)
+
+    def workspace_of(self, session: Session | None) -> str:
+        """Return the workspace whose driver acts for a session: of a step that of its run; empty for none."""
+        if session is None:
+            return ""
+        if session.kind == "step" and session.parent_id:
+            run = self.sessions.get(session.parent_id) or self.source.session(session.parent_id)
+            return self.workspace_of(run) if run is not None else session.workspace
+        return session.workspace
 
     # --- what follows from it -------------------------------------------------------------------
 
@@ -499,8 +557,9 @@ class ScreenState:
         return [action for action in self.actions.values() if action.state == "pending"]
 
     def is_due(self, now: int) -> bool:
-        """Return whether the window of something has closed."""
-        return any(action.expires_at is not None and action.expires_at <= now for action in self.pending)
+        """Return whether the window of something has closed, here or in another folder."""
+        waiting = (*self.pending, *self.elsewhere.values())
+        return any(action.expires_at is not None and action.expires_at <= now for action in waiting)
 
     @property
     def ruled(self) -> list[Call]:
@@ -509,56 +568,8 @@ class ScreenState:
 
     def leave(self) -> None:
         """Show no session: the next message begins one."""
-        self.current, self.transcript, self.window = None, Transcript(""), None
+        self.current, self.transcript, self.window, self._is_left = None, Transcript(""), None, True
         self.calls, self.file_events = [], []
-
-
-def seconds_until_change(state: ScreenState, now: int) -> float | None:
-    """Return the seconds until something on the screen changes by itself; None if nothing does.
-
-    Args:
-        state: What the screen knows.
-        now: Microseconds.
-    """
-    microseconds = min(_microseconds_until_changes(state, now), default=None)
-    return None if microseconds is None else max(0, microseconds) / _MICROSECONDS
-
-
-def _microseconds_until_changes(state: ScreenState, now: int) -> Iterator[int]:
-    """Yield the microseconds until each thing that moves does so."""
-    for action in state.pending:
-        if action.expires_at is not None:
-            yield _until_countdown_step(action, action.expires_at - now, now)
-    yield from (_until_call(call, now) for call in state.calls if _counts_time(state, call))
-    if state.runs.is_moving:
-        yield _MICROSECONDS
-    current = state.current
-    if current is not None and state.transcript.is_model_asked and is_session_driven(state, current.id):
-        yield _MICROSECONDS - now % _MICROSECONDS
-    working = (session for session in state.sessions.values() if session.status == "processing")
-    if any(is_session_driven(state, session.id) for session in working):
-        yield _until_calm_step(now)
-
-
-def _until_countdown_step(action: Action, left: int, now: int) -> int:
-    shown = int(seconds_left(action, now) or 0)
-    # What is shown is rounded up to seconds, and above five minutes down to ten of them.
-    return left - (shown - 1) * _MICROSECONDS if shown >= SOON_SECONDS else (left - 1) % _MICROSECONDS + 1
-
-
-def _until_call(call: Call, now: int) -> int:
-    is_fresh = call.started_at is not None or now - call.requested_at <= FRESH_WAIT_SECONDS * _MICROSECONDS
-    return _MICROSECONDS - now % _MICROSECONDS if is_fresh else _until_calm_step(now)
-
-
-def _until_calm_step(now: int) -> int:
-    return CALM_COUNTDOWN_STEP * _MICROSECONDS - now % (CALM_COUNTDOWN_STEP * _MICROSECONDS)
-
-
-def _counts_time(state: ScreenState, call: Call) -> bool:
-    if call.finished_at is not None:
-        return False
-    return call.started_at is None or is_session_driven(state, call.session_id)
 
 
 def is_session_driven(state: ScreenState, session_id: str) -> bool:

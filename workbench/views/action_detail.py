@@ -37,6 +37,7 @@ from workbench.views.approvals import (
     urgency_for,
 )
 from workbench.views.conversation_blocks import OutputBuffer
+from workbench.views.folders import NO_FOLDER, Folder
 from workbench.views.propose_again import ProposeAgain
 from workbench.views.status_icons import StatusName, action_status, call_status
 from workbench.views.trust_question import (
@@ -159,6 +160,8 @@ class ActionDetail(Struct, frozen=True, kw_only=True):
     """Why no rule can ever cover it, as the gate said; empty where one may."""
     again: ProposeAgain | None = None
     """What its agent can be asked for; None for what did not expire, and in a recording."""
+    folder: Folder = NO_FOLDER
+    """Where it would be done."""
     parts: CommandParts | None = None
     """Its command taken apart; None until that was done, and where there is none."""
 
@@ -180,6 +183,7 @@ def action_detail(
     finished: CallFinished | None = None,
     streamed: str = "",
     again: ProposeAgain | None = None,
+    folder: Folder = NO_FOLDER,
 ) -> ActionDetail:
     """Return an action in full.
 
@@ -195,7 +199,7 @@ def action_detail(
     )
     command = _command_of(action, proposed)
     printed = _printed_lines(command, finished, streamed)
-    verb, target = action_words(action)
+    verb, target = action_words(action, folder)
     return _with_trust_lists(opened, ActionDetail(
         id=action.id, digest=action.digest, kind=action.kind, verb=verb, target=target,
         tool=one_line(action.tool or "", 64), sign=sign, state_word=word, session_id=action.session_id,
@@ -210,8 +214,8 @@ def action_detail(
         warnings=_warnings(action, proposed, hunks),
         decision_sign=decided[0], decision_word=decided[1],
         left_seconds=left, urgency=urgency_for(left), expires_at=action.expires_at,
-        extensions=action.extensions,
-        decided_at=action.decided_at, decided_by=action.decided_by, reason=action.reason,
+        extensions=action.extensions, decided_at=action.decided_at, decided_by=action.decided_by,
+        reason=action.reason, folder=folder,
         was_taken=None if action.selection is None else HunkSelection.decided(hunks, action.selection),
         outcome="undone" if is_undone else _outcome_line(action, call), is_undone=is_undone,
         is_running=sign == "running", output=printed.last, output_lines=printed.count,

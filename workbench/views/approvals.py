@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from workbench.domain.rows import Action, Call, Session
 from workbench.domain.values import Hunk, SelectedHunk
 from workbench.text.safe import one_line
+from workbench.views.folders import NO_FOLDER, Folder
 from workbench.views.status_icons import StatusName, action_status
 
 QueueOrder = Literal["time", "new", "session"]
@@ -28,6 +29,9 @@ MAX_TARGET_CELLS: Final = 400
 MAX_TITLE_CELLS: Final = 80
 _MICROS = 1_000_000
 _NO_CALLS: Mapping[str, Call] = {}
+_NO_FOLDERS: Mapping[str, Folder] = {}
+FOLDER_GONE: Final = "folder is gone"
+"""The state of a row in whose folder nothing can be done now."""
 
 
 class QueueRow(Struct, frozen=True, kw_only=True):
@@ -55,6 +59,8 @@ class QueueRow(Struct, frozen=True, kw_only=True):
     mark: bool = False
     can_batch: bool = True
     """Gates, questions, trust and what carries a warning are answered one by one."""
+    folder: str = ""
+    """The name of its folder, where folders are told apart."""
     in_decided: bool = False
     """Stands below the line; a row decided a moment ago still stands among the waiting ones."""
 
@@ -67,6 +73,7 @@ class _RowInputs(NamedTuple):
     left: float | None
     is_marked: bool
     is_undone: bool
+    folder: Folder
 
 
 QueueRowCache = dict[str, tuple[_RowInputs, QueueRow]]
@@ -98,12 +105,14 @@ def queue_rows(
     lingering: Collection[str] = frozenset[str](),
     ruled: Iterable[Call] = (),
     undone: Collection[str] = frozenset[str](),
+    folders: Mapping[str, Folder] = _NO_FOLDERS,
     cache: QueueRowCache | None = None,
 ) -> tuple[QueueRow, ...]:
     """Return the rows: pending ones in the order asked for, then decided ones, newest first.
 
     `text_filter` holds words that a row must all have. Rows in `lingering` were decided a moment ago and keep
-    their place. `ruled` are calls that a rule let pass. `cache` is filled anew; a row whose inputs are those
+    their place. `ruled` are calls that a rule let pass. `folders` has the folder of each row by its id, where
+    folders are told apart. `cache` is filled anew; a row whose inputs are those
     of the cache is taken from it.
     """
     sizes = hunk_sizes or {}
@@ -120,6 +129,7 @@ def queue_rows(
                 left=seconds_left(action, now),
                 is_marked=action.id in marks,
                 is_undone=action.id in undone,
+                folder=folders.get(action.id, NO_FOLDER),
             )
             was = before.get(action.id)
             after[action.id] = was if was is not None and was[0] == of else (of, _action_row(of))
@@ -127,7 +137,10 @@ def queue_rows(
     waiting = [(a, row) for a, row in pairs if (row.is_pending or a.id in lingering)]
     waiting.sort(key=lambda pair: _sort_key(*pair, order))
     below = [row for a, row in pairs if not (row.is_pending or a.id in lingering)]
-    below += [_rule_decided_row(call, sessions.get(call.session_id)) for call in ruled]
+    below += [
+        _rule_decided_row(call, sessions.get(call.session_id), folders.get(call.id, NO_FOLDER))
+        for call in ruled
+    ]
     below.sort(key=lambda row: (-(row.clock or 0), row.id))
     shown = [row for _, row in waiting]
     shown += [replace(row, in_decided=True) for row in below] if shows_decided else []
@@ -190,7 +203,7 @@ def matches_filter(row: QueueRow, text_filter: str) -> bool:
     """Return whether a row holds every word of a filter, whatever the case."""
     if not text_filter:
         return True
-    text = f"{row.verb} {row.target} {row.state_word} {row.session_title}".casefold()
+    text = f"{row.verb} {row.target} {row.state_word} {row.session_title} {row.folder}".casefold()
     return all(word in text for word in text_filter.casefold().split())
 
 
@@ -216,7 +229,9 @@ def _action_row(of: _RowInputs) -> QueueRow:
     risks = tuple(one_line(warning, 40) for warning in action.warnings if warning != "stale")
     if sign == "partly" and (taken := taken_text(action.selection or (), of.sizes)):
         word = taken if taken.endswith("lines") else f"{taken} hunks"
-    verb, target = action_words(action)
+    verb, target = action_words(action, of.folder)
+    if of.folder.is_gone and is_pending:
+        risks, word = (FOLDER_GONE, *risks), FOLDER_GONE
     return QueueRow(
         id=action.id, sign=sign, verb=verb, target=target,
         added=action.added, removed=action.removed, more_files=max(0, len(action.files) - 1),
@@ -224,19 +239,19 @@ def _action_row(of: _RowInputs) -> QueueRow:
         state_word=_risk_word(risks, word) if is_pending else word, left_seconds=left,
         clock=action.decided_at, is_pending=is_pending, urgency=urgency_for(left),
         warnings=risks, mark=of.is_marked,
-        can_batch=is_pending and action.kind == "tool" and not action.warnings,
+        can_batch=is_pending and action.kind == "tool" and not action.warnings, folder=of.folder.name,
     )  # fmt: skip
 
 
-def action_words(action: Action) -> tuple[str, str]:
-    """Return the verb and what it acts on, safe; a trust question is always about the folder on show."""
+def action_words(action: Action, folder: Folder) -> tuple[str, str]:
+    """Return the verb and what it acts on, safe; a trust question says which folder, if it is another one."""
     if action.kind == "trust":
-        return "trust", "this folder"
+        return "trust", folder.path if folder.is_other else "this folder"
     return one_line(action.verb, 5), one_line(action.target, MAX_TARGET_CELLS)
 
 
 def _risk_word(risks: Sequence[str], word: str) -> str:
-    if word == "stale":
+    if word in ("stale", FOLDER_GONE):
         return word
     if not risks:
         return ""
@@ -251,7 +266,7 @@ TOOL_VERBS: Final[Mapping[str, str]] = {
 """What the tools do that do not run something; actions carry the verb of theirs, calls do not."""
 
 
-def _rule_decided_row(call: Call, session: Session | None) -> QueueRow:
+def _rule_decided_row(call: Call, session: Session | None, folder: Folder) -> QueueRow:
     return QueueRow(
         id=call.id, sign="rule", verb=TOOL_VERBS.get(call.tool, "run"),
         target=one_line(call.target, MAX_TARGET_CELLS),
@@ -259,7 +274,7 @@ def _rule_decided_row(call: Call, session: Session | None) -> QueueRow:
         clock=call.finished_at or call.requested_at,
         state_word=f"by rule {call.rule}" if call.rule else "by the settings", is_pending=False,
         is_action=False,
-        can_batch=False,
+        can_batch=False, folder=folder.name,
     )  # fmt: skip
 
 

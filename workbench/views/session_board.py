@@ -230,6 +230,7 @@ class BoardRow(Struct, frozen=True, kw_only=True):
     """Seconds that it does this."""
     tokens: int = 0
     run: RunProgress | None = None
+    folder: str = ""
 
 
 def board_row(
@@ -265,7 +266,7 @@ def board_row(
         id=row.id, sign=row.sign, title=row.title, is_current=row.is_current, is_muted=row.is_muted,
         activity=shown, counts=counts, waiting=row.waiting, run=run, does=does, what=what, left=left,
         turn=counts.turns + (session.open_turn is not None), tokens=session.usage.total_tokens,
-        urgency=urgency_for(left), elapsed=elapsed,
+        urgency=urgency_for(left), elapsed=elapsed, folder=row.folder,
     )  # fmt: skip
 
 

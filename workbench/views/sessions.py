@@ -10,10 +10,11 @@ from workbench.domain.events import Event, FileChanged
 from workbench.domain.rows import Action, Session
 from workbench.domain.values import SYSTEM_SESSION
 from workbench.text import human
-from workbench.text.human import countdown_text
+from workbench.text.human import countdown_text, home_as_tilde
 from workbench.text.safe import one_line
 from workbench.text.width import cell_width
 from workbench.views.approvals import MAX_TITLE_CELLS, Urgency, queue_summary
+from workbench.views.folders import NO_FOLDER, Folder, FolderNames
 from workbench.views.status_icons import StatusName, session_status, told_status
 
 MAX_STRIP_TITLE_CELLS: Final = 24
@@ -33,6 +34,8 @@ class SessionRow(Struct, frozen=True, kw_only=True):
     """How long its turn has worked; known of the session on show alone."""
     is_current: bool = False
     is_muted: bool = False
+    folder: str = ""
+    """The name of its folder where that is not the folder of the screen."""
 
 
 class ChangedFile(Struct, frozen=True, kw_only=True):
@@ -58,11 +61,13 @@ def session_rows(
     current: str | None = None,
     text_filter: str = "",
     seconds: int | None = None,
+    folders: FolderNames | None = None,
 ) -> tuple[SessionRow, ...]:
     """Return the sessions: those that wait, those that run, then by what moved last.
 
     Archived sessions and steps of pipelines are left out; what a step asks waits in its run. `seconds` is how
-    long the turn of the `current` one has worked.
+    long the turn of the `current` one has worked; `folders` names the folders of sessions that are not of the
+    screen's.
     """
     sessions = list(sessions)
     asked = waiting_by_session(sessions, actions)
@@ -75,10 +80,21 @@ def session_rows(
     shown.sort(key=lambda s: (not waiting[s.id], s.status not in BUSY_STATUSES, -s.updated_at, s.id))
     words = text_filter.casefold().split()
     rows = [
-        _session_row(session, waiting[session.id], seconds if session.id == current else None, current)
+        _session_row(
+            session, waiting[session.id],
+            folders.of(session.workspace) if folders and session.workspace != folders.here else NO_FOLDER,
+            seconds if session.id == current else None, is_current=session.id == current,
+        )
         for session in shown
-    ]
-    return tuple(row for row in rows if all(word in row.title.casefold() for word in words))
+    ]  # fmt: skip
+    return tuple(row for row in rows if all(word in f"{row.folder} {row.title}".casefold() for word in words))
+
+
+def listed_id(session: Session | None) -> str | None:
+    """Return the id of the session that stands for one in lists: of a step that is its run."""
+    if session is None:
+        return None
+    return session.parent_id if session.kind == "step" and session.parent_id else session.id
 
 
 def waiting_by_session(sessions: Iterable[Session], actions: Iterable[Action]) -> dict[str, list[Action]]:
@@ -102,13 +118,16 @@ def _listed_session_id(session: str, runs: Mapping[str, str]) -> str:
 BUSY_STATUSES = ("processing", "initializing")
 
 
-def _session_row(session: Session, waiting: int, seconds: int | None, current: str | None) -> SessionRow:
+def _session_row(
+    session: Session, waiting: int, folder: Folder, seconds: int | None, *, is_current: bool
+) -> SessionRow:
     sign, word = session_status(session, waiting)
     is_quiet = not waiting and session.status not in BUSY_STATUSES
     return SessionRow(
         id=session.id, sign=sign, word=word, title=session_title(session), waiting=waiting,
-        when=session.updated_at if is_quiet else None, is_current=session.id == current, is_muted=is_quiet,
+        when=session.updated_at if is_quiet else None, is_current=is_current, is_muted=is_quiet,
         seconds=seconds if session.status in BUSY_STATUSES else None,
+        folder=folder.name if folder.is_other else "",
     )  # fmt: skip
 
 
@@ -135,7 +154,8 @@ def fitting_strip_rows(rows: Sequence[SessionRow], room: int) -> tuple[tuple[Ses
 
 def _strip_cells(row: SessionRow) -> int:
     count = len(str(row.waiting)) + 1 if row.waiting else 0
-    return 2 + min(cell_width(row.title), MAX_STRIP_TITLE_CELLS) + count + 3
+    around = (cell_width(row.folder) + 2 if row.folder else 0) + (2 if row.is_current else 0)
+    return 2 + min(cell_width(row.title), MAX_STRIP_TITLE_CELLS) + around + count + 3
 
 
 def changed_files(events: Iterable[Event], actions: Mapping[str, Action]) -> tuple[ChangedFile, ...]:
@@ -199,6 +219,8 @@ class HeaderFacts(Struct, frozen=True, kw_only=True):
     money: str = ""
     clock: int = 0
     trouble: str = ""
+    elsewhere: int = 0
+    """How many wait in folders that are not shown."""
 
 
 def header_facts(
@@ -213,6 +235,7 @@ def header_facts(
     money: str = "",
     trouble: str = "",
     seconds: int | None = None,
+    elsewhere: int = 0,
 ) -> HeaderFacts:
     """Return the header's facts; `current` gives model and tokens, `trouble` says what is wrong.
 
@@ -229,16 +252,8 @@ def header_facts(
         seconds=seconds if current is not None and current.status in BUSY_STATUSES else None,
         failed=statuses.count("failed"), model=one_line(current.model, 64) if current else "",
         tokens=current.usage.total_tokens if current else None, money=one_line(money, 20),
-        clock=now - now % _MINUTE, trouble=one_line(trouble, 200),
+        clock=now - now % _MINUTE, trouble=one_line(trouble, 200), elsewhere=elsewhere,
     )  # fmt: skip
-
-
-def home_as_tilde(path: str, home: str) -> str:
-    """Return a path with the home folder as `~`."""
-    home = home.rstrip("/")
-    if home and (path == home or path.startswith(home + "/")):
-        return "~" + path[len(home) :]
-    return path
 
 
 def terminal_title(facts: HeaderFacts) -> str:

@@ -19,9 +19,10 @@ from msgspec import Struct
 
 from workbench.domain.rows import ActionFact, ActivitySpans, CallFact, FileFact, Session, SessionFact
 from workbench.text import human
+from workbench.text.human import home_as_tilde
 from workbench.text.safe import one_line
 from workbench.views.library import SearchHit
-from workbench.views.sessions import home_as_tilde, session_title
+from workbench.views.sessions import session_title
 from workbench.views.status_icons import StatusName, session_status
 
 Outcome = Literal[

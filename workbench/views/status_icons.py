@@ -25,6 +25,7 @@ StatusName = Literal[
 GlyphName = Literal[
     "taken", "left", "cursor", "ran", "waited", "tick", "folded", "open", "retries", "prompt", "gap",
     "typing", "caret", "playing", "paused", "new", "thumb", "change", "unseen",
+    "shown",
 ]  # fmt: skip
 """Glyphs that are no state of a row."""
 IconName = StatusName | GlyphName
@@ -82,6 +83,7 @@ ICONS: Final[Mapping[IconName, Icon]] = {
     "thumb": _icon("┃", "I", "place in the list"),
     "change": _icon("▐", "]", "change"),
     "unseen": _icon("▒", "&", "unseen"),
+    "shown": _icon("◄", "<", "on show"),
 }
 """Every glyph is one cell wide, has no emoji form and one meaning, in ASCII too.
 

@@ -6,7 +6,7 @@ from workbench.cli.local_backend import LocalBackend
 from workbench.cli.local_backend_parts import LocalModels, LocalRules, LocalRuns
 from workbench.cli.local_backend_sessions import LocalLibrary
 
-NOT_ON_EVERY_SYSTEM = {"copy_to_clipboard", "opening"}
+NOT_ON_EVERY_SYSTEM = {"copy_to_clipboard", "opening", "is_wide"}
 
 
 @pytest.mark.parametrize("local", [LocalBackend, LocalLibrary, LocalModels, LocalRules, LocalRuns])

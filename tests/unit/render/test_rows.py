@@ -1,4 +1,5 @@
 import pytest
+from msgspec.structs import replace
 
 from tests.support.tables import each_row
 from tests.unit.render.inks import ASCII, DARK, HOSTILE, UNICODE, is_safe, styles_at
@@ -219,9 +220,12 @@ def test_the_rail():
     )
     assert (
         list_rows.session_strip(waiting, 25, DARK, UNICODE, NOW, is_cursor=True).text
-        == "▌◆ rename handler      1 "
+        == "▌◆ rename handler     1  "
     )
-    assert list_rows.session_strip(quiet, 25, DARK, UNICODE, NOW).text == f" ✓ explain the ca… {CLOCK} "
+    on_show, away = replace(quiet, is_current=True), replace(quiet, folder="shop")
+    assert list_rows.session_strip(on_show, 26, DARK, UNICODE, NOW).text == f" ✓ explain the ca… {CLOCK} ◄"
+    assert list_rows.session_strip(away, 26, DARK, UNICODE, NOW).text == f" ✓ shop: explain … {CLOCK}  "
+    assert list_rows.session_strip(quiet, 25, DARK, UNICODE, NOW).text == f" ✓ explain the c… {CLOCK}  "
     changed = ChangedFile(path="tests/test_app_of_it.py", sign="partly", added=6, removed=2)
     assert list_rows.changed_file_strip(changed, 25, DARK, UNICODE).text == " ◧ …t_app_of_it.py +6 −2 "
     assert list_rows.fact_strip("model", "qwen3-coder", 25, DARK, UNICODE).text == "   model     qwen3-coder "

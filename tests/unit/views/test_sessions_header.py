@@ -66,7 +66,7 @@ def test_filter():
     [
         (200, "old", ["asks", "busy", "new", "bad", "old"]),
         (40, "old", ["asks", "old"]),
-        (20, "busy", ["busy"]),
+        (22, "busy", ["busy"]),
         (0, None, []),
     ],
 )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from textual.message import Message
 
-from workbench.domain.values import DecisionVerdict
+from workbench.domain.values import SYSTEM_SESSION, DecisionVerdict
 from workbench.render.diff import HUNK_CONTEXT_LINES
 from workbench.tui.approvals import approval_selection
 from workbench.tui.approvals.action_detail import SPLIT_FROM
@@ -19,6 +19,7 @@ from workbench.tui.pane import (
     DecisionReported,
     DetailWanted,
     LineWanted,
+    SessionChosen,
     StatusMessage,
 )
 from workbench.tui.render_context import context_of
@@ -393,6 +394,15 @@ class ApprovalActions(AnswerActions):
         markable = {row.id for row in pane.rows if row.is_pending and row.can_batch}
         pane.choosing.marks = set() if markable <= pane.choosing.marks else markable
         pane.marks_changed()
+
+    def show_session(self) -> None:
+        """Show the session of the row under the cursor in the conversation, wherever it works."""
+        pane, row = self._pane, self._pane.queue.current
+        if row is None or pane.is_past or row.session_id == SYSTEM_SESSION:
+            return
+        current = pane.main.state.current
+        if current is None or current.id != row.session_id:
+            pane.post_message(SessionChosen(row.session_id))
 
     def toggle_decided(self) -> None:
         """Show or hide decided actions."""

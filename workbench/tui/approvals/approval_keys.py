@@ -96,6 +96,9 @@ APPROVALS: Final[tuple[Key["ApprovalsPane"], ...]] = (
         action=lambda pane: pane.actions.mark_all(), why_off=lambda pane: pane.actions.why_not_mark_all()),
     Key(id="approvals.decided", keys=("d",), label="decided", tooltip="show or hide decided", group="Many",
         action=lambda pane: pane.actions.toggle_decided()),
+    Key(id="approvals.folders", keys=("w",), label="folders", tooltip="this folder, or all", group="Many",
+        footer=69, decides=True,  # it is remembered, and many a sentence begins with this letter
+        action=lambda pane: pane.main.folders.toggle(), why_off=lambda pane: pane.why_one_folder()),
 )  # fmt: skip
 LINES: Final[tuple[Key["ApprovalsPane"], ...]] = (
     Key(id="lines.line-down", keys=("j", "down"), label="lines", tooltip="line after, before", shown="j k",

@@ -471,17 +471,22 @@ NARROW_LABEL_COLUMNS: Final = 100
 
 
 def waiting_caption(
-    summary: QueueSummary, colours: Ink, glyphs: Glyphs, *, is_zoomed: bool, has_rows: bool
+    summary: QueueSummary, colours: Ink, glyphs: Glyphs, *, is_zoomed: bool, has_rows: bool, is_wide: bool
 ) -> Content:
-    """Return what stands beside the pane's name: `◆ 6  of 2 sessions`; over decided rows that none waits."""
+    """Return what stands beside the pane's name: `◆ 6  of 2 sessions`; over decided rows that none waits.
+
+    `is_wide`: the queue is that of all folders, which is said.
+    """
+    muted = colours.of("muted")
+    where = Content.styled("  all folders" if is_wide else "", muted)
     if not summary.waiting:
         ok = Content.styled(glyphs.of("ok"), colours.sign("ok"))
-        return Content.assemble(ok, (" nothing waits", colours.of("muted"))) if has_rows else Content(" ")
+        return Content.assemble(ok, (" nothing waits", muted), where) if has_rows or is_wide else Content(" ")
     facts = Content.styled(f"{glyphs.of('waiting')} {summary.waiting}", colours.of("waiting", bold=True))
     if not is_zoomed:
-        return facts
+        return facts + where
     plural = "s" if summary.sessions > 1 else ""
-    return facts + Content.styled(f"  of {summary.sessions} session{plural}", colours.of("muted"))
+    return facts + Content.styled(f"  of {summary.sessions} session{plural}", muted) + where
 
 
 def order_caption(words: str, colours: Ink, glyphs: Glyphs, *, is_zoomed: bool) -> Content:

@@ -18,25 +18,26 @@ from textual.widget import Widget
 
 from workbench.domain.rows import Action
 from workbench.render import approvals, cells
-from workbench.render.cells import safe_content
-from workbench.render.theme import Glyphs, Ink
-from workbench.text.human import clock_time
 from workbench.tui import keymap
 from workbench.tui.approvals import approval_selection
 from workbench.tui.approvals.action_detail import ActionDetailPane
 from workbench.tui.approvals.approval_actions import ApprovalActions
 from workbench.tui.approvals.approval_selection import ReasonInput
 from workbench.tui.key_arming import PaneArming
-from workbench.tui.pane import DecisionReported, DetailWanted, LineWanted, QueueModel, StatusMessage
+from workbench.tui.pane import (
+    DecisionReported,
+    DetailWanted,
+    LineWanted,
+    QueueModel,
+    StatusMessage,
+)
 from workbench.tui.render_context import glyphs, has_motion, ink
 from workbench.tui.widgets.line_view import LineView, RowList, RowPlacement
 from workbench.tui.widgets.pane_frame import ColumnHeader
 from workbench.views import approvals as views_approvals
-from workbench.views.action_detail import ActionDetail, decider_name, decision_route_text
+from workbench.views.action_detail import ActionDetail
 from workbench.views.approvals import QueueOrder as approvals_QueueOrder
 from workbench.views.approvals import QueueRow
-
-_DECIDED_STATES: Final = ("approved", "rejected", "expired")
 
 
 def queue_successors(actions: Iterable[Action], shown: Collection[str]) -> dict[str, str]:
@@ -51,42 +52,6 @@ def queue_successors(actions: Iterable[Action], shown: Collection[str]) -> dict[
         if heir != key:
             moved[key] = heir
     return moved
-
-
-_FIRST_USE_LINES: Final = (
-    "When an agent wants to change a file or",
-    "run a command, it appears here with what",
-    "exactly would happen. You answer with",
-    "",
-    "   a  approve",
-    "   r  reject",
-    "   space  take or leave a part",
-    "",
-    "Unanswered it expires after a while.",
-    "An expired action is never done.",
-)
-
-
-def empty_queue_lines(
-    actions: Iterable[Action], colours: Ink, signs: Glyphs, *, is_filtered: str = "", is_past: bool = False
-) -> list[Content]:
-    """Return what an empty queue says: what the filter hides, what was decided last, or what comes here.
-
-    In a replay (`is_past`) it does not say what would come: nothing is answered there.
-    """
-    if is_filtered:
-        words = f"Nothing matches “{is_filtered}”. esc clears the filter; / changes it."
-        return [Content(""), safe_content(signs.line(f"   {words}"), colours.of("muted"))]
-    ok = Content.assemble("   ", (signs.of("ok"), colours.sign("ok")), " Nothing waits.")
-    decided = [action for action in actions if action.decided_at and action.state in _DECIDED_STATES]
-    if not decided:
-        coming = (Content.styled(f"   {line}", colours.of("muted")) for line in _FIRST_USE_LINES)
-        return [Content(""), ok] if is_past else [Content(""), ok, Content(""), *coming]
-    last = max(decided, key=lambda action: action.decided_at or 0)
-    by = f"{decider_name(last.decided_by)} " if last.state != "expired" else ""
-    how = decision_route_text(last.decided_by)
-    words = f"     Last: {clock_time(last.decided_at)}, {by}{last.state} {last.target}{how}."
-    return [Content(""), ok, safe_content(words, colours.of("muted"))]
 
 
 def with_new_rows_below_cursor(
@@ -155,7 +120,7 @@ class QueueOrder:
         return views_approvals.queue_rows(
             view.actions, view.sessions, view.now, order=self.order, text_filter=self.text_filter,
             shows_decided=self.shows_decided, marks=marks, calls=view.calls, hunk_sizes=view.hunk_sizes,
-            lingering=lingering, ruled=view.ruled, undone=view.undone, cache=self._made,
+            lingering=lingering, ruled=view.ruled, undone=view.undone, folders=view.folders, cache=self._made,
         )  # fmt: skip
 
     def held(
@@ -174,6 +139,8 @@ class QueueOrder:
         )
 
 
+_CONVERSATION: Final = 1
+"""The place of the conversation."""
 DECIDED_CAPTION: Final = "-decided"
 _REVERSED: Final = RichStyle(reverse=True)
 _MIN_ROWS: Final = 6
@@ -190,30 +157,36 @@ class QueueList(RowList):
         """The ids of rows as they are shown."""
         self._waiting = 0
         self._titles: frozenset[str] = frozenset()
+        self._folders: frozenset[str] = frozenset()
         self._now = 0
         self.is_zoomed = False
         self.idle: Sequence[Content] = ()
         """What is said without rows."""
 
-    def show_rows(self, shown: Sequence[QueueRow], now: int, *, is_zoomed: bool) -> None:
+    def show_rows(
+        self, shown: Sequence[QueueRow], now: int, *, is_zoomed: bool, is_wide: bool = False
+    ) -> None:
         """Show rows in this order.
 
         Args:
             shown: pending first, as `views.queue.rows` has them.
             now: the moment, in microseconds.
             is_zoomed: with marks and the caption of the decided.
+            is_wide: each with its folder.
         """
         if not has_motion(self):
             shown = [views_approvals.with_countdown_in_minutes(row) for row in shown]
         before, self.rows = self.rows, {row.id: row for row in shown}
         changed = {row.id for row in shown if before.get(row.id) is not row and before.get(row.id) != row}
         titles = frozenset(row.session_title for row in shown if is_zoomed or row.is_pending)
+        folders = frozenset(row.folder for row in shown if is_wide)
         waiting = sum(row.is_pending for row in shown)
         if (waiting, is_zoomed) != (self._waiting, self.is_zoomed):
             self.refresh(layout=True)
-        if (titles, is_zoomed) != (self._titles, self.is_zoomed):
+        if (titles, folders, is_zoomed) != (self._titles, self._folders, self.is_zoomed):
             self.invalidate()
-        self._waiting, self._titles, self.is_zoomed, self._now = waiting, titles, is_zoomed, now
+        self._waiting, self._titles, self._folders = waiting, titles, folders
+        self.is_zoomed, self._now = is_zoomed, now
         if not shown:
             self.refresh()
         self.order = [row.id for row in shown]
@@ -267,13 +240,16 @@ class QueueList(RowList):
             has_focus=placed.is_focused,
             shows_marks=self.is_zoomed,
             in_minutes=not has_motion(self),
-            session_cells=self.session_cells(width),
+            column_cells=self.column_cells(width),
         )
         return strip.apply_style(_REVERSED) if placed.is_flashing else strip
 
-    def session_cells(self, width: int) -> int:
-        """Return the width of the column of sessions."""
-        return approvals.session_column_cells(self._titles, width)
+    def column_cells(self, width: int) -> approvals.ColumnCells:
+        """Return the width of the columns that tell rows apart."""
+        return {
+            "session": approvals.session_column_cells(self._titles, width),
+            "folder": approvals.folder_column_cells(self._folders, width) if self._folders else 0,
+        }
 
     def _caption(self, width: int) -> Strip:
         colours, line = ink(self), glyphs(self).line("─")
@@ -349,7 +325,7 @@ class ApprovalsPane(ActionDetailPane):
         self.queue = QueueList(key="queue")
         self.heads = ColumnHeader(
             lambda width: approvals.queue_head_strip(
-                width, ink(self), glyphs(self), self.queue.session_cells(width)
+                width, ink(self), glyphs(self), self.queue.column_cells(width)
             ),
             key="queue-heads",
         )
@@ -394,12 +370,13 @@ class ApprovalsPane(ActionDetailPane):
         if self.queue.cursor in moved:
             self.queue.cursor = moved[self.queue.cursor]
             self.post_message(DetailWanted(self.queue.cursor))
-        self.queue.idle = empty_queue_lines(
-            view.actions, ink(self), glyphs(self), is_filtered=self.ordering.text_filter, is_past=self.is_past
-        )
+        self.queue.idle = approvals.empty_queue_lines(
+            view.actions, ink(self), glyphs(self), is_filtered=self.ordering.text_filter,
+            is_past=self.is_past, elsewhere=view.elsewhere,
+        )  # fmt: skip
         self.set_class(not shown, "-idle")
         self.put(self.heads, self.queue, is_shown=self.is_zoomed and bool(shown))
-        self.queue.show_rows(shown, view.now, is_zoomed=self.is_zoomed)
+        self.queue.show_rows(shown, view.now, is_zoomed=self.is_zoomed, is_wide=view.is_wide)
         if before is not None and view.changed:
             self.queue.flash(view.changed & set(self.queue.order))
         self.show_titles()
@@ -451,7 +428,12 @@ class ApprovalsPane(ActionDetailPane):
         colours, signs = ink(self), glyphs(self)
         self.set_title(
             approval_selection.waiting_caption(
-                self._summary, colours, signs, is_zoomed=self.is_zoomed, has_rows=bool(self.queue.rows)
+                self._summary,
+                colours,
+                signs,
+                is_zoomed=self.is_zoomed,
+                has_rows=bool(self.queue.rows),
+                is_wide=view.is_wide,
             ),
             approval_selection.order_caption(self.ordering.words, colours, signs, is_zoomed=self.is_zoomed),
         )
@@ -557,6 +539,9 @@ class ApprovalsPane(ActionDetailPane):
         )
         return label if label is not None else super().label_of(key_id)
 
+    def why_one_folder(self) -> str:
+        return "a replay shows one folder" if self.is_past else ""
+
     def why_no_row(self) -> str:
         return "" if self.rows else approval_selection.NO_ROW
 
@@ -580,8 +565,14 @@ class ApprovalsPane(ActionDetailPane):
         self.post_message(StatusMessage(f"Ordered {words}."))
 
     def open_row(self) -> None:
+        """Give the row the whole screen; the conversation behind it is that of its session."""
         if self.detail is not None:
+            self.actions.show_session()
             self.set_full(is_full=True)
+
+    def left_for(self, place: int) -> None:
+        if place == _CONVERSATION:
+            self.actions.show_session()
 
     def set_full(self, *, is_full: bool) -> None:
         """Begin or end the full-screen diff."""

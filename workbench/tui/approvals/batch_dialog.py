@@ -14,6 +14,7 @@ from textual.widgets import Static
 
 from workbench.domain.values import DecisionVerdict
 from workbench.render import cells
+from workbench.render.approvals import folder_column_cells
 from workbench.render.cells import Column
 from workbench.render.list_rows import line_counts, reads_as_path
 from workbench.render.theme import Glyphs, Ink
@@ -102,8 +103,14 @@ class BatchList(RowList):
         """Return the cells of the column that says how much time is left: none of them is cut."""
         return max([_MIN_LEFT_CELLS, *(len(_time_left(batch_row)) for batch_row in self.rows.values())])
 
+    @property
+    def folder_cells(self) -> int | None:
+        """Return the cells of the column of folders; None where they are not told apart."""
+        names = [batch_row.row.folder for batch_row in self.rows.values()]
+        return folder_column_cells(names, self.size.width) or None
+
     def draw_row(self, placed: RowPlacement, width: int) -> Strip:
-        """Draw a row: taken, seen, what, target, lines, session, left, what approval does."""
+        """Draw a row: taken, seen, folder, what, target, lines, session, left, what approval does."""
         batch_row, colours, signs = self.rows[placed.row_id], ink(self), glyphs(self)
         is_seen = not self.choosing.unseen(batch_row.detail)
         words = self.choosing.taken_of(batch_row.detail).words()
@@ -115,6 +122,7 @@ class BatchList(RowList):
             Column(content=Content.styled(bar, colours.of("info")), gap=0),
             Column(content=Content.styled(signs.of("taken"), colours.of("added")), gap=0),
             Column(content=Content.styled(seen[0], colours.of(seen[1])), width=5),  # type: ignore[arg-type]
+            Column(content=_folder_cell(batch_row, colours), width=self.folder_cells),
             Column(content=Content(batch_row.row.verb), width=5),
             Column(
                 content=cells.safe_content(signs.target(batch_row.row.target)),
@@ -143,17 +151,24 @@ class BatchList(RowList):
         return strip.apply_style(RichStyle(reverse=True)) if placed.is_flashing else strip
 
 
+def _folder_cell(batch_row: BatchRow, colours: Ink) -> Content:
+    return cells.safe_content(batch_row.row.folder, colours.of("foreground"))
+
+
 def _time_left(batch_row: BatchRow) -> str:
     left = batch_row.row.left_seconds
     return "" if left is None else human.countdown_text(left)
 
 
-def _column_header(width: int, left_cells: int, colours: Ink, signs: Glyphs) -> Strip:
+def _column_header(
+    width: int, left_cells: int, folder_cells: int | None, colours: Ink, signs: Glyphs
+) -> Strip:
     """Return the column heads over the rows."""
     faint = colours.of("faint")
     columns = [
         Column(content=Content(""), width=2, gap=0),
         Column(content=Content.styled("seen", faint), width=5),
+        Column(content=Content.styled("folder" if folder_cells else "", faint), width=folder_cells),
         Column(content=Content.styled("what", faint), width=5),
         Column(content=Content.styled("target", faint), grows=True, least=16),
         Column(content=Content.styled("lines", faint), width=9, align="right", drop=2),
@@ -189,7 +204,9 @@ class BatchDialog(MinSizeDialog, inherit_bindings=False):
         self._main, self._rows, self._verdict = context, rows, verdict
         self._list, self._view = BatchList(), DetailView(key="batch-detail")
         self._heads = ColumnHeader(
-            lambda width: _column_header(width, self._list.left_cells, ink(self), glyphs(self)),
+            lambda width: _column_header(
+                width, self._list.left_cells, self._list.folder_cells, ink(self), glyphs(self)
+            ),
             key="batch-heads",
         )
         self._note, self._keys = Static(id="batch-note"), Static(id="batch-keys")

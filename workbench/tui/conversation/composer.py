@@ -225,7 +225,8 @@ class Composer(Vertical):
 
     def show(self, view: ComposerModel) -> None:
         """Take whom a message would go to."""
-        if view.session is not None and self._shown.session is None:
+        is_first = view.session is not None and self._shown.session is None
+        if is_first or view.workspace != self._shown.workspace:
             self._files = None
         if (view.session and view.session.id) != (self._shown.session and self._shown.session.id):
             self._models = None
@@ -304,11 +305,13 @@ class Composer(Vertical):
         view = self._shown
         if not view.has_model:
             return Content("")
+        folder = f" in {safe_content(view.folder).plain}" if view.folder else ""
         if view.session is None:
-            return Content("Say what you want done, @file, /command")
+            return Content(f"Say what you want done{folder}, @file, /command")
         before, after = "Message ", ", @file, /command"
         if not self.is_written_in and self.screen.size.width < _NARROW_COLUMNS:
             before, after = "i  to write to ", ""
+        after = f"{folder}{after}"
         signs = render_context.glyphs(self)
         quotes = signs.line("“"), signs.line("”")
         room = self.screen.size.width - len(before + after) - self._hint_text().cell_length - _AROUND
@@ -386,7 +389,7 @@ class Composer(Vertical):
 
     @work(thread=True, group="files", exclusive=True, exit_on_error=False, description="list files")
     def _read_files(self) -> None:
-        files = tuple(self._backend.list_files())
+        files = tuple(self._backend.of(self._shown.workspace).list_files())
         self._textual.call_from_thread(self._take_files, files)
 
     def _take_files(self, files: Sequence[str]) -> None:
@@ -396,7 +399,8 @@ class Composer(Vertical):
     @work(thread=True, group="models", exclusive=True, exit_on_error=False, description="list models")
     def _read_models(self, session_id: str) -> None:
         try:
-            models, note = self._backend.models.available_models(session_id)
+            backend = self._backend.of(self._shown.workspace)
+            models, note = backend.models.available_models(session_id)
         except Exception as error:  # noqa: BLE001 whatever a service says is told, nothing is hidden
             models, note = (), error_text(error)
         self._textual.call_from_thread(self._take_models, models, note)

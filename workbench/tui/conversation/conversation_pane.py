@@ -12,6 +12,7 @@ from textual.widget import Widget
 from workbench.domain.events import Event
 from workbench.domain.rows import Session
 from workbench.render.cells import safe_content
+from workbench.render.list_rows import folder_prefix
 from workbench.text.human import countdown_text
 from workbench.text.safe import one_line
 from workbench.tui import journal_source, keymap, render_context
@@ -48,6 +49,7 @@ from workbench.views.conversation_blocks import (
 )
 from workbench.views.conversation_search import BlockHit, ConversationSearch, block_hits
 from workbench.views.data_source import DataSource
+from workbench.views.folders import NO_FOLDER
 from workbench.views.welcome import WelcomeFacts
 
 if TYPE_CHECKING:
@@ -73,6 +75,7 @@ class ConversationPane(Pane):
         self._transcript: Transcript | None = None
         self._session: Session | None = None
         self._part = ""
+        self._folder = NO_FOLDER
         self._turns = TurnNavigation(self.view)
         self._is_asked = False
         self._folding = CompactView()
@@ -99,7 +102,7 @@ class ConversationPane(Pane):
     def show(self, view: ConversationModel) -> None:
         if self._transcript is not None and self._transcript.session_id != view.transcript.session_id:
             self.end_finding()
-        self._session, self._transcript = view.session, view.transcript
+        self._session, self._transcript, self._folder = view.session, view.transcript, view.folder
         self._turns.transcript = view.transcript
         self._is_asked = False
         unread, was, self._part = self.view.unread, self._part, view.part
@@ -208,6 +211,8 @@ class ConversationPane(Pane):
         ink = render_context.ink(self)
         session = self._session
         title = safe_content(session.title, ink.of("muted"), ink) if session else Content("")
+        if self._folder.is_other:
+            title = folder_prefix(self._folder.name, ink) + title
         if self.finding.text:
             title = safe_content(self._found_words(), ink.of("waiting"), ink)
         right = Content("  ").join(part for part in self._right() if part.plain)

@@ -193,9 +193,10 @@ class SessionActions:
         if session.origin is not None:
             self._context.say("It was imported, so it is shown as a replay. F begins a session from its end.")
             self._context.app.open_replay(session.id)
-        elif session.workspace != self._context.status.workspace:
+        elif not self._context.folders.is_listed(session):
             self._context.say(
-                f"Shown as a replay: its agent works in {session.workspace}. Open workbench there."
+                f"Shown as a replay: its agent works in {session.workspace}. Open workbench there, or press w"
+                " in Approvals for all folders."
             )
             self._context.app.open_replay(session.id)
         else:

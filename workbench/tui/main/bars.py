@@ -16,7 +16,7 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
-from workbench.render import cells
+from workbench.render import cells, list_rows
 from workbench.text import human
 from workbench.text.human import clock_time, time_left_text
 from workbench.tui.pane import PlaceWanted, SessionChosen
@@ -24,6 +24,7 @@ from workbench.tui.render_context import glyphs, has_motion, ink
 from workbench.tui.widgets.line_view import LineView
 from workbench.tui.widgets.pane_frame import overflow_text
 from workbench.views import sessions
+from workbench.views.folders import waiting_elsewhere_text
 from workbench.views.sessions import HeaderFacts, SessionRow
 
 _TITLE_CELLS = 24
@@ -56,8 +57,8 @@ class Header(Widget):
         width, panel = self.size.width, ink(self).on("panel")
         if self._facts is None:
             return cells.line_strip(Content(" workbench"), width, panel)
-        middle, right = self._middle(self._facts), self._right(self._facts)
-        left = self._left(self._facts, width - _needed_cells([], middle, right))
+        right = self._right(self._facts)
+        left, middle = self._left_and_middle(self._facts, right)
         while right[1:] and _needed_cells(left, middle, right) > width:
             right.pop(0)
         # Beside trouble, what waits is worth more than the path.
@@ -73,17 +74,31 @@ class Header(Widget):
             Content("").join([line, Content(" " * after), parts[2], Content(" ")]), width, panel
         )
 
+    def _left_and_middle(
+        self, facts: HeaderFacts, right: Sequence[Content]
+    ) -> tuple[list[Content], list[Content]]:
+        """Return where it is, and what waits, runs and failed; in few words where there is no room."""
+        width = self.size.width
+        for is_short in (False, True):
+            middle = self._middle(facts, is_short=is_short)
+            left = self._left(facts, width - _needed_cells([], middle, right))
+            if _needed_cells(left, middle, right[-1:]) <= width:
+                break
+        return left, middle
+
     def _left(self, facts: HeaderFacts, room: int) -> list[Content]:
         """Return where it is: the path takes what the others leave, and a quarter of the row at least."""
         colours = ink(self)
         parts = [Content.styled("workbench", colours.of("info", bold=True))]
         after = [cells.safe_content(facts.branch, colours.of("muted"))] if facts.branch else []
         free = room - sum(part.cell_length + len(_GAPS[0]) for part in (*parts, *after))
-        room = max(_MIN_PATH_CELLS, self.size.width // 4, free)
+        # What waits elsewhere is worth more than the beginning of a path.
+        least = 0 if facts.elsewhere else self.size.width // 4
+        room = max(_MIN_PATH_CELLS, least, free)
         place = cells.shorten_line(cells.safe_content(facts.workspace), room, glyphs(self), keeps_end=True)
         return [*parts, place, *after]
 
-    def _middle(self, facts: HeaderFacts) -> list[Content]:
+    def _middle(self, facts: HeaderFacts, *, is_short: bool) -> list[Content]:
         colours, signs = ink(self), glyphs(self)
         if facts.trouble:
             trouble = f"{signs.of('failed')} {facts.trouble}"
@@ -96,6 +111,10 @@ class Header(Widget):
             parts.append(_sign_with_count(signs.of("running"), colours.of("info"), words))
         if facts.failed:
             parts.append(_sign_with_count(signs.of("failed"), colours.of("failed"), f"{facts.failed} failed"))
+        if facts.elsewhere:
+            words = waiting_elsewhere_text(facts.elsewhere)
+            words = f"{facts.elsewhere} elsewhere, w" if is_short else words
+            parts.append(Content.styled(words, colours.of("waiting")))
         return parts
 
     def _waiting(self, facts: HeaderFacts) -> Content:
@@ -154,7 +173,7 @@ class SessionStrip(Widget):
         self._places: list[tuple[int, int, str]] = []
 
     def show(self, rows: Sequence[SessionRow]) -> None:
-        """Show sessions; the one on show is bold."""
+        """Show sessions; the one on show is marked."""
         if rows != self._rows:
             self._rows = rows
             self.refresh()
@@ -173,8 +192,11 @@ class SessionStrip(Widget):
             item = Content.assemble(
                 (signs.of(row.sign), colours.sign(row.sign)),
                 " ",
+                list_rows.folder_prefix(row.folder, colours),
                 cells.shorten_line(cells.safe_content(row.title, tone), _TITLE_CELLS, signs),
             )
+            if row.is_current:
+                item = Content.assemble(item, " ", list_rows.shown_mark(colours, signs, is_shown=True))
             if row.waiting:
                 item = Content.assemble(item, (f" {row.waiting}", colours.of("waiting", bold=True)))
             self._places.append((line.cell_length, line.cell_length + item.cell_length, row.id))

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from workbench.tui.conversation.conversation_pane import ConversationPane
     from workbench.tui.main.bars import Footer, Header, SessionStrip, Tabs
     from workbench.tui.main.first_page import FirstPage
+    from workbench.tui.main.folders import FolderController
     from workbench.tui.main.layout import LayoutController
     from workbench.tui.main.places import PlaceStack
     from workbench.tui.main.presenter import Presenter
@@ -88,6 +89,7 @@ class MainContext:
     layout: "LayoutController"
     places: "PlaceStack"
     first_page: "FirstPage"
+    folders: "FolderController"
 
     def __init__(
         self,
@@ -134,6 +136,13 @@ class MainContext:
     def go_to(self, place: int) -> None:
         """Go to a place."""
         self._screen.go_to(place)
+
+    def go_by_key(self, place: int) -> None:
+        """Go to a place; the pane that the user leaves may prepare it."""
+        for pane in self.places.panes:
+            if pane.has_pane_focus:
+                pane.left_for(place)
+        self.go_to(place)
 
     def call_from_thread(self, call: Callable[..., object], *about: object) -> None:
         """Call something of a widget from a thread, and wait for it."""

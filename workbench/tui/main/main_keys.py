@@ -42,7 +42,7 @@ def _place_key(place: Place) -> "Key[MainScreen]":
         tooltip=place.tooltip or place.title,
         shown=f"{place.key} … {PLACES[-1].key}" if is_first else "-",
         help="places, see the titles" if is_first else "",
-        action=lambda screen: screen.go_to(int(place.key)),
+        action=lambda screen: screen.context.go_by_key(int(place.key)),
     )  # fmt: skip
 
 

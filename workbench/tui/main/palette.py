@@ -94,7 +94,7 @@ def _set_model(context: "MainContext", rest: str) -> None:
         return
     current = context.state.current
     session_id = current.id if current is not None else ""
-    context.tasks.steer(lambda: context.backend.models.set_model(session_id, rest))
+    context.tasks.steer(lambda: context.folders.backend.models.set_model(session_id, rest))
 
 
 def _set_mode(context: "MainContext", rest: str) -> None:
@@ -103,7 +103,7 @@ def _set_mode(context: "MainContext", rest: str) -> None:
         return
     current = context.state.current
     session_id = current.id if current is not None else ""
-    context.tasks.steer(lambda: context.backend.models.set_mode(session_id, rest))
+    context.tasks.steer(lambda: context.folders.backend.models.set_mode(session_id, rest))
 
 
 def _add_mark(context: "MainContext", rest: str) -> None:
@@ -112,7 +112,7 @@ def _add_mark(context: "MainContext", rest: str) -> None:
         context.say("Nothing was marked: there is no session here.")
         return
     session_id = current.id
-    context.tasks.steer(lambda: context.backend.models.add_bookmark(session_id, rest))
+    context.tasks.steer(lambda: context.folders.backend.models.add_bookmark(session_id, rest))
 
 
 _COMMANDS_WITHOUT_VALUE: Final[dict[str, "Callable[[MainContext], None]"]] = {
@@ -435,9 +435,9 @@ class PaletteScreen(Dialog, inherit_bindings=False):
         return self._library
 
     def _show(self, session_id: str) -> None:
-        """Show a session of this workspace; any other, and what was imported, as a replay."""
+        """Show a session whose folder is listed; any other, and what was imported, as a replay."""
         session = self._main.app.journal.session(session_id)
-        if session is None or session.origin is not None or session.workspace != self._main.status.workspace:
+        if session is None or session.origin is not None or not self._main.folders.is_listed(session):
             self._main.app.open_replay(session_id)
         else:
             self._choose(session_id)
@@ -456,7 +456,7 @@ class PaletteScreen(Dialog, inherit_bindings=False):
                     group="Files",
                     do=call_with(self._findings.mention, path),
                 )
-                for n, path in enumerate(self._main.backend.list_files())
+                for n, path in enumerate(self._main.folders.backend.list_files())
             ]
         return self._files
 

@@ -202,7 +202,7 @@ class PaletteSources:
 
     def _found_files(self, text: str) -> Iterator[PaletteEntry]:
         if self._files is None:
-            self._files = tuple(self._context.backend.list_files())
+            self._files = tuple(self._context.folders.backend.list_files())
         for path in best_file_matches(self._files, text.strip())[:_MAX_PER_SOURCE]:
             yield PaletteEntry(
                 id=f"file-{path}",

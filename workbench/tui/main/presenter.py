@@ -1,19 +1,7 @@
-"""Makes what each pane is shown from what the screen knows, and knows when something shown changes with time.
-
-The only place where journal rows meet panes. One timer wakes the screen at the moment at which something
-reads otherwise; while nothing counts down there is none.
-"""
-
-# The screen asks when the next digit moves instead of ticking: above five minutes a countdown has steps of
-# ten seconds, and a session that no living process drives counts nothing.
-#
-# The screen wakes twice a second at most for what counts down: each of hundreds of questions has its own
-# second.
+"""Makes what each pane is shown from what the screen knows: the only place where journal rows meet panes."""
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final, cast
-
-from textual.timer import Timer
+from typing import TYPE_CHECKING, Any, cast
 
 from workbench.domain.events import CallFinished, CallProposed, Event
 from workbench.domain.rows import Action, Call
@@ -42,7 +30,6 @@ from workbench.tui.state import (
     StateChange,
     TranscriptPart,
     is_session_driven,
-    seconds_until_change,
 )
 from workbench.views import approvals, sessions, tools
 from workbench.views.action_detail import (
@@ -54,76 +41,13 @@ from workbench.views.action_detail import (
 )
 from workbench.views.approvals import hunk_sizes
 from workbench.views.data_source import SealedContentGone
+from workbench.views.folders import NO_FOLDER, Folder, FolderNames
 from workbench.views.sessions import HeaderFacts
 
 if TYPE_CHECKING:
     from workbench.tui.main.screen import MainScreen
     from workbench.views.detail_pages import DetailPage
     from workbench.views.welcome import WelcomeFacts
-
-DRIVER_CHECK_SECONDS: Final = 10
-"""While something works or waits, what drives it is looked at so often."""
-
-
-_MINUTE: Final = 60.0
-_EARLY_SECONDS: Final = 0.005
-"""Seconds: moments that are as close as this are one."""
-_MIN_INTERVAL: Final = 0.5
-"""Seconds from one moment to the next at least: each of hundreds of questions counts at its own."""
-
-
-class RedrawTimer:
-    """Wakes a main screen when something on it counts on."""
-
-    def __init__(self, screen: "MainScreen", context: MainContext) -> None:
-        self._screen, self._context = screen, context
-        self.ticker: Timer | None = None
-        self._due, self._host_seen_at = 0.0, 0
-        self._counted_at = float("-inf")
-
-    def begin(self) -> None:
-        """Look each minute at what nothing tells of."""
-        self._screen.set_interval(_MINUTE, self._minute)
-
-    def keep(self) -> None:
-        """Wake up when something on the screen counts on, and not at all while nothing does."""
-        state = self._context.state
-        wait = seconds_until_change(state, state.source.now())
-        clock = self._context.app.monotonic()
-        due = None if wait is None else max(clock + wait, self._counted_at + _MIN_INTERVAL)
-        if self.ticker is not None and (due is None or abs(due - self._due) > _EARLY_SECONDS):
-            self.ticker.stop()
-            self.ticker = None
-        if due is not None and self.ticker is None:
-            self._due = due
-            self.ticker = self._screen.set_timer(due - clock + _EARLY_SECONDS, self._count_on)
-
-    def _count_on(self) -> None:
-        self.ticker = None
-        self._counted_at = self._context.app.monotonic()
-        self.tick()
-        self._screen.keep_time()
-
-    def tick(self) -> None:
-        """Show the moment: what counts, what has expired, how the host stands."""
-        state, tasks = self._context.state, self._context.tasks
-        now = state.source.now()
-        if state.is_due(now):
-            tasks.expire()
-        if now - self._host_seen_at >= DRIVER_CHECK_SECONDS * 1_000_000:
-            self._host_seen_at = now
-            tasks.read_trouble()
-        self._context.presenter.tick(now)
-        self._context.presenter.head()
-        self._screen.tell()
-
-    def _minute(self) -> None:
-        self._screen.keep_time()
-        self._context.tasks.read_standing()
-        if not self._context.state.runs.rows:
-            self._context.tasks.read_pipelines()
-        self._context.presenter.head()
-
 
 _SHOWN_WHEN_OFF = frozenset(
     {"approvals.approve", "approvals.reject", "approvals.extend", "approvals.always", "dialog.ok"}
@@ -160,6 +84,7 @@ class SessionPresenter:
     ) -> None:
         self.state, self.panes, self.status = state, panes, status
         self._decisions, self._say = decisions, say_error
+        self.folders = FolderNames(status.workspace, status.home)
 
     @property
     def has_model(self) -> bool:
@@ -184,8 +109,29 @@ class SessionPresenter:
                 is_driven=self.is_driven,
                 now=state.source.now(),
                 welcome=None if state.sessions else self.welcome(),
+                folder=self.folder,
             )
         )
+
+    @property
+    def folder(self) -> Folder:
+        """Return where the agent of the session on show works, if that is not the folder of the screen."""
+        return self._told_apart(self.state.workspace_of(self.state.current))
+
+    def _told_apart(self, workspace: str) -> Folder:
+        """Return a folder that is to be named: another one, or one that is gone."""
+        is_plain = workspace == self.folders.here and not self.folders.gone
+        return NO_FOLDER if is_plain else self.folders.of(workspace)
+
+    def _row_folders(self) -> dict[str, Folder]:
+        """Return the folders of the queue's rows, where they are told apart or one of them is gone."""
+        state = self.state
+        if not (state.is_wide or self.folders.gone):
+            return {}
+        self.folders.learn(state.workspaces.values())
+        shown = self.folders.of(state.workspace_of(state.current))
+        ruled = {call.id: shown for call in state.ruled}
+        return {key: self.folders.of(state.workspaces.get(key, "")) for key in state.actions} | ruled
 
     def welcome(self) -> "WelcomeFacts | None":
         """Return what the first page says; None where there is none."""
@@ -221,9 +167,17 @@ class SessionPresenter:
                 hunk_sizes=self._hunk_sizes(),
                 ruled=state.ruled,
                 undone=frozenset(state.undone),
+                folders=self._row_folders(),
+                is_wide=state.is_wide,
+                elsewhere=len(state.elsewhere),
                 changed=frozenset(changed.actions),
             )
         )
+
+    def queue_again(self) -> None:
+        """Show the queue and what is under its cursor once more: what is known of its folders changed."""
+        self.queue(StateChange())
+        self.detail(self.panes.approvals.queue.cursor)
 
     def _hunk_sizes(self) -> dict[str, tuple[int, ...]]:
         state = self.state
@@ -260,6 +214,7 @@ class SessionPresenter:
             is_own_text=bool(edited), is_undone=action.id in self.state.undone, finished=finished,
             streamed="" if finished is not None else streamed_output(bodies),
             again=self.state.propose_again(action),
+            folder=self._told_apart(self.state.workspaces.get(action.id, "")),
             bases=source.base_lines(action) if self.panes.approvals.wants_base(hunks) else None,
         )  # fmt: skip
         return with_choice_notes(detail, self.status.questions)
@@ -385,13 +340,15 @@ class Presenter(SessionPresenter):
             current=state.current,
             trouble=self.status.trouble,
             seconds=state.transcript.facts.turn_seconds,
+            elsewhere=len(state.elsewhere),
         )
         self._widgets.header.show(self.facts, has_model=self.has_model)
-        current = state.current.id if state.current else None
         if self._widgets.strip.display:
-            self._widgets.strip.show(
-                sessions.session_rows(state.sessions.values(), state.pending, current=current)
+            current = sessions.listed_id(state.current)
+            rows = sessions.session_rows(
+                state.sessions.values(), state.pending, current=current, folders=self.folders
             )
+            self._widgets.strip.show(rows)
         self._widgets.tabs.show(self._tabs())
         self._context.layout.refit()
 
@@ -442,6 +399,7 @@ class Presenter(SessionPresenter):
                 changed_files=sessions.changed_files(state.file_events, state.actions),
                 asks=self._asks,
                 rules=self.status.asks[1],
+                folders=self.folders,
             )
         )
 
@@ -458,10 +416,14 @@ class Presenter(SessionPresenter):
         if self._screen.has_frame:
             self._context.layout.status()
         marks = len(self._widgets.approvals.choosing.marks)
+        begins_wide = state.current is None and state.is_wide
+        folder = self.folders.of(self.folders.here) if begins_wide else self.folder
         asks = f"asks before {self._asks}"
         self._widgets.composer.show(
             ComposerModel(
                 session=state.current,
+                workspace=state.workspace_of(state.current) if folder.is_other else "",
+                folder=folder.name if folder.is_other or begins_wide else "",
                 has_model=self.has_model,
                 is_working=state.current is not None and state.current.status == "processing",
                 queued=state.transcript.facts.queued,

@@ -21,10 +21,12 @@ from workbench.tui.journal_source import MAX_FRAMES_PER_SECOND, JournalFeed
 from workbench.tui.main.bars import Footer, Header, SessionStrip, Tabs
 from workbench.tui.main.context import MainContext, MainWidgets, WorkspaceStatus
 from workbench.tui.main.first_page import FirstPage
+from workbench.tui.main.folders import FolderController
 from workbench.tui.main.layout import LayoutController
 from workbench.tui.main.notifications import LeaveQuestion, LoggedMessage, Notifications, ToastController
 from workbench.tui.main.places import PANE_PLACES, PlaceStack
-from workbench.tui.main.presenter import Presenter, RedrawTimer
+from workbench.tui.main.presenter import Presenter
+from workbench.tui.main.redraw_timer import RedrawTimer
 from workbench.tui.main.sidebar import Sidebar
 from workbench.tui.main.tasks import MainTasks
 from workbench.tui.pane import Pane
@@ -85,6 +87,7 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
         self.notifications = Notifications(wishes=notify)
         self.places = context.places = PlaceStack(self, context, five, is_replay=bool(self.INNER))
         self.first_page = context.first_page = FirstPage(self, context)
+        context.folders = FolderController(context)
         self.presenter = context.presenter = self.make_presenter()
         self.tasks = context.tasks = MainTasks(self, context)
         self.layout_controller = context.layout = self.make_layout()
@@ -140,6 +143,7 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
     def on_mount(self) -> None:
         self.rearrange()
         self.presenter.everything()
+        self.context.folders.agree()
         # The first frame has the diff in it: what waits is read while it still waits.
         self.presenter.detail(self.approvals.queue.cursor)
         self.start_focus()
@@ -184,12 +188,10 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
     def after_first_frame(self) -> None:
         """Do what no first frame may wait for."""
         self.tasks.read_at_start(self.toasts.ends.since_left)
-        self.tasks.read_earlier_prompts(self.state.current.id if self.state.current else "")
-        if not self.state.runs.rows:
-            self.tasks.read_pipelines()
         self.first_page.read()
+        self.context.folders.look()
         self.set_timer(_CHECK_HOST_AFTER, self.tasks.read_standing)
-        if self.state.pending or self.context.decisions.awaits(self.context.status.workspace):
+        if self.context.folders.wants_host:
             self.tasks.ensure_host()
 
     def on_unmount(self) -> None:
@@ -444,6 +446,7 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
         self.state.choose(message.session_id)
         self.presenter.everything()
         self.tasks.read_earlier_prompts(message.session_id)
+        self.tasks.read_asks()
 
     @on(tui_pane.DecisionReported)
     def _decided(self, message: tui_pane.DecisionReported) -> None:
@@ -455,7 +458,7 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
             if message.verdict in ("approve", "reject") and is_last and is_free and self.presenter.has_model:
                 # Nothing waits for an answer any more: the next words can be written.
                 self.composer.focus_input()
-            self.tasks.ensure_host()
+            self.tasks.ensure_host(self.context.folders.of_action(message.action_id))
             self.tasks.read_asks()
 
     @on(tui_pane.PromptSent)

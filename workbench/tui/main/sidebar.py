@@ -132,6 +132,8 @@ class Sidebar(Pane):
         self._board: SessionBoard | None = None
         self._heads = ColumnHeader(self._draw_heads, key="sessions-heads")
         self._must_sort = True
+        self._followed: str | None = None
+        """The session on show that the cursor was put on."""
 
     def compose_body(self) -> Iterable[Widget]:
         yield self.list
@@ -148,10 +150,15 @@ class Sidebar(Pane):
 
     def show(self, view: SidebarModel) -> None:
         self._shown = view
-        current = view.current.id if view.current else None
+        current = sessions.listed_id(view.current)
         board = self.list.board
         shown: Sequence[SessionRow] = sessions.session_rows(
-            view.sessions, view.actions, current=current, text_filter=self._filter, seconds=view.seconds
+            view.sessions,
+            view.actions,
+            current=current,
+            text_filter=self._filter,
+            seconds=view.seconds,
+            folders=view.folders,
         )
         if board is not None:
             before = [key for key in self.list.ids if not key.startswith("-")]
@@ -160,6 +167,7 @@ class Sidebar(Pane):
             self._must_sort = False
         self._show_below(view, len(shown))
         self.list.show_rows(shown, view.now)
+        self._follow_shown(current)
         self.put(self._empty, self.list, is_shown=not shown)
         self.put(self._heads, self.list, is_shown=board is not None and bool(shown))
         words = cells.safe_content(glyphs(self).line(f"Nothing matches “{self._filter}”. / changes it."))
@@ -167,6 +175,14 @@ class Sidebar(Pane):
             words = Content("No session here yet.\nctrl+n starts one.")
         self._empty.update(words.stylize(ink(self).of("muted")))
         self._show_title(shown)
+
+    def _follow_shown(self, current: str | None) -> None:
+        """Put the cursor on the session that has come on show; afterwards it goes where the keys lead it."""
+        if current != self._followed and current in self.list.rows:
+            self.list.put_cursor(current)
+            self._followed = current
+        elif current is None:
+            self._followed = None
 
     def _show_below(self, view: SidebarModel, rows: int) -> None:
         """Show what belongs to the session on show; on the board where the sessions leave room for it."""

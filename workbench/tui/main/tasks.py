@@ -206,8 +206,14 @@ class MainTasks(BackgroundTasks):
             self._widgets.approvals.decided(refused)
             return
         action = self._state.actions.get(message.action_id)
+        folders = self._context.folders
 
         def work() -> None:
+            if message.verdict == "approve" and (why := folders.why_not_approved(message.action_id)):
+                why = f"Not approved. {why}"
+                self._context.post(pane.DecisionReported(message.action_id, message.verdict, None, why))
+                self._context.call_from_thread(folders.look)
+                return
             opened = self._state.source.opened(action) if action else None
             self._context.post(self._context.decisions.decide(message, opened))
 
@@ -232,7 +238,7 @@ class MainTasks(BackgroundTasks):
         def work() -> str:
             self._say(self.backend.propose_again(action_ids))
             self._context.post(pane.DetailWanted(self._widgets.approvals.queue.cursor))
-            self._start_host()
+            self._start_host(self._context.folders.of_action(action_ids[0]))
             return ""
 
         if not self._is_refused():
@@ -310,7 +316,7 @@ class MainTasks(BackgroundTasks):
         from workbench.policy.rules import RuleMoment
 
         moment = RuleMoment(
-            session_id=action.session_id, workspace=self._status.workspace, run_id=None,
+            session_id=action.session_id, workspace=self._context.folders.of_action(action.id), run_id=None,
             now=self._state.source.now(),
         )  # fmt: skip
         table = command_review_table(self.backend, action.tool or "", parameters, command, moment)
@@ -330,8 +336,10 @@ class MainTasks(BackgroundTasks):
         def work() -> str:
             ask(about)
             self._say(done)
-            self._start_host()
+            self._start_host(workspace)
             return ""
+
+        workspace = self._context.folders.of(about)
 
         self._report(work, "asks", done)
 
@@ -359,24 +367,29 @@ class MainTasks(BackgroundTasks):
 
     def prompt(self, text: str) -> None:
         """Say something to the agent on show; without one begin a session."""
-        current = self._state.current
+        current, folders = self._state.current, self._context.folders
+        workspace = folders.of_session(current)
 
         def work() -> None:
             try:
                 if current is None:
                     self._context.post(pane.SessionChosen(self.backend.begin_session(text)))
+                elif why := folders.why_no_message(current):
+                    raise BackendError(f"Nothing was sent. {why}")
                 else:
                     self.backend.submit_prompt(current.id, text)
             except Exception as error:  # noqa: BLE001 as above
                 self._say(error_text(error), is_error=True)
                 self._context.call_from_thread(self._widgets.composer.put_back, text)
                 return
-            self._start_host()
+            self._start_host(workspace)
 
         self._thread(work, "asks", "prompt")
 
-    def begin_run(self, begin: Callable[[], str], heard: Callable[[str, str], None]) -> None:
-        """Begin a run; `heard` is told its id, or why there is none."""
+    def begin_run(
+        self, begin: Callable[[], str], heard: Callable[[str, str], None], workspace: str = ""
+    ) -> None:
+        """Begin a run, in the screen's workspace or another; `heard` gets its id, or why there is none."""
 
         def work() -> None:
             try:
@@ -385,20 +398,36 @@ class MainTasks(BackgroundTasks):
                 self._context.call_from_thread(heard, "", error_text(error))
                 return
             self._context.call_from_thread(heard, run_id, "")
-            self._start_host()
+            self._start_host(workspace or self._status.workspace)
 
         self._thread(work, "asks", "begin a run")
 
     # --- the host -----------------------------------------------------------------------------------
 
-    def ensure_host(self) -> None:
-        """See to it that a host drives the workspace."""
-        self._thread(self._start_host, "host", "ensure a host")
+    def ensure_host(self, workspace: str = "") -> None:
+        """See to it that a host drives the screen's workspace, or another where an answer made work due."""
+        here = self._status.workspace
+        path = workspace or here
 
-    def _start_host(self) -> None:
-        if why := self.backend.ensure_host(self._status.workspace):
+        def work() -> None:
+            if path == here or self._context.decisions.awaits(path):
+                self._start_host(path)
+
+        self._thread(work, "host", "ensure a host")
+
+    def _start_host(self, workspace: str) -> None:
+        if why := self.backend.of(workspace).ensure_host(workspace):
             self._say(why, is_error=True)
         self.read_trouble()
+
+    def read_folders(self, paths: Sequence[str], tell: Callable[[Sequence[str]], None]) -> None:
+        """Look in which workspaces nothing can be done now; `tell` is told on the screen."""
+
+        def work() -> None:
+            gone = [path for path in paths if self.backend.folder_problem(path)]
+            self._context.call_from_thread(tell, gone)
+
+        self._thread(work, "folders", "look at folders")
 
     def restart_host(self) -> None:
         """End the background process and start another, once nothing executes; agents continue after that."""
@@ -440,22 +469,24 @@ class MainTasks(BackgroundTasks):
         summary = self._context.presenter.summary()
         first = self._state.actions.get(summary.first_id or "")
         if first is not None:
-            left = summary.first_left
+            left, workspace = summary.first_left, self._context.folders.of_action(first.id)
             until = "" if left is None else f", {countdown_text(left)} left"
-            self.notify_words(f"{first.verb} {first.target} waits{until}")
+            self.notify_words(f"{first.verb} {first.target} waits{until}", workspace)
 
-    def notify_words(self, words: str) -> None:
-        """Send a sentence about the workspace outside of the terminal."""
-        line = one_line(f"{self._status.workspace.rpartition('/')[2]}: {words}", _MAX_NOTIFICATION_CELLS)
+    def notify_words(self, words: str, workspace: str = "") -> None:
+        """Send a sentence about a workspace, the screen's if none is named, outside of the terminal."""
+        folder = (workspace or self._status.workspace).rpartition("/")[2]
+        line = one_line(f"{folder}: {words}", _MAX_NOTIFICATION_CELLS)
         self._thread(lambda: self.backend.notify_desktop("workbench", line), "notice", "notify")
 
     # --- what is read from time to time -------------------------------------------------------------
 
     def read_earlier_prompts(self, session_id: str) -> None:
         """Read what was said here before, which the composer brings back."""
+        backend = self._context.folders.backend
 
         def work() -> None:
-            prompts = self.backend.earlier_prompts(session_id)
+            prompts = backend.earlier_prompts(session_id)
             self._context.call_from_thread(self._widgets.composer.remember, prompts)
 
         self._thread(work, "said", "read what was said")
@@ -487,13 +518,16 @@ class MainTasks(BackgroundTasks):
 
     def read_asks(self) -> None:
         """Read what is asked about here, and whether a model is set up by now."""
-        status, presenter = self._status, self._context.presenter
+        status, presenter, shown = self._status, self._context.presenter, self._context.folders.backend
+        backends = [self.backend.of(path) for path in {*self._state.workspaces.values()} - {""}]
 
         def work() -> None:
-            asks, has_model = self.backend.approval_setting(), status.has_model or self.backend.has_model()
+            asks, has_model = shown.approval_setting(), status.has_model or self.backend.has_model()
             is_new, is_other = has_model != status.has_model, asks != status.asks
             status.asks, status.has_model = asks, has_model
-            self._widgets.approvals.choosing.requires_seen = self.backend.requires_seen()
+            # Of the folders whose rows are listed the strictest counts.
+            strict = any(backend.requires_seen() for backend in (self.backend, *backends))
+            self._widgets.approvals.choosing.requires_seen = strict
             if is_new:
                 self._context.call_from_thread(presenter.everything)
             elif is_other:
@@ -538,8 +572,12 @@ class MainTasks(BackgroundTasks):
 
     def read_at_start(self, heard: "Callable[[Sequence[SessionEnd]], None]") -> None:
         """Read branch, draft, and what ended while no screen was open here, of which `heard` is told."""
+        state = self._state
         self.read_branch()
         self.read_draft()
+        self.read_earlier_prompts(state.current.id if state.current else "")
+        if not state.runs.rows:
+            self.read_pipelines()
 
         def work() -> None:
             if ends := self.backend.ends_since_left():

@@ -472,7 +472,8 @@ class PipelinePane(Pane):
         run, step = self._shown.run, self.cursor_step
         if run is None:
             return
-        runs, tasks = self.main.backend.runs, self.main.tasks
+        folder = self.main.folders.of(run.id)
+        runs, tasks = self.main.backend.of(folder).runs, self.main.tasks
         step_id = step.id if step is not None else ""
         match what:
             case "cancel":
@@ -480,7 +481,7 @@ class PipelinePane(Pane):
             case "retry":
                 tasks.ask(lambda key: runs.retry_step(key, step_id), run.id, f"{step_id} is done again.")
             case "from":
-                tasks.begin_run(lambda: runs.run_from(run.id, step_id), self._run_begun)
+                tasks.begin_run(lambda: runs.run_from(run.id, step_id), self._run_begun, folder)
 
     def _run_begun(self, run_id: str, why_not: str) -> None:
         if why_not:

@@ -212,15 +212,19 @@ class ReplaySource(JournalSource):
             for action in every
             if action.session_id in newest
             and action.state not in ("pending", "superseded")
-            and self.is_here(action)
+            and self.is_listed(action)
         ]
         decided.sort(key=lambda action: -(action.decided_at or 0))
         return [
-            *(action for action in every if action.state == "pending" and self.is_here(action)),
+            *(action for action in every if action.state == "pending" and self.is_listed(action)),
             *decided[:limit_decided],
         ]
 
-    def is_here(self, action: Action) -> bool:
+    def waiting_elsewhere(self) -> Sequence[Action]:
+        """Return nothing: a replay shows one folder."""
+        return ()
+
+    def is_listed(self, action: Action) -> bool:
         if action.session_id == SYSTEM_SESSION:
             return action.subject.get("workspace") in (self.workspace, None)
         return action.session_id in self._rows.sessions

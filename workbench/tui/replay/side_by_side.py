@@ -67,7 +67,7 @@ _KEYS_OF_ONE_SESSION: Final = frozenset({
 class OwnQueueSource(ReplaySource):
     """A recording whose queue holds what it, and what it began, asked: what others asked is not compared."""
 
-    def is_here(self, action: Action) -> bool:
+    def is_listed(self, action: Action) -> bool:
         key, seen = action.session_id, set[str]()
         while key != self.session_id:
             session = self.session(key)

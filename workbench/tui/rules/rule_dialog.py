@@ -34,6 +34,7 @@ from workbench.tui.pane import DecisionMade
 from workbench.tui.render_context import context_of, glyphs, ink
 from workbench.views.action_detail import ActionDetail
 from workbench.views.data_source import SealedContentGone
+from workbench.views.folders import NO_FOLDER, Folder
 from workbench.views.rules import Backtest, BacktestRow, DialogField, RuleCandidateRow, RuleDialogModel
 from workbench.views.status_icons import StatusName
 
@@ -65,6 +66,8 @@ class RuleDraft(Struct, kw_only=True):
     workspace: str
     created_from: str
     """The action that it is made from."""
+    folder: Folder = NO_FOLDER
+    """The workspace as the screen names it."""
     own: "list[SuggestedRule]" = field(default_factory=list["SuggestedRule"])
     """What the user wrote by hand."""
     cursor: int = 0
@@ -175,7 +178,7 @@ class RuleDraft(Struct, kw_only=True):
         )
         refused = rows[self.cursor].refused
         fields = (
-            DialogField(name="where", options=tuple(words for _, words in _SCOPE_CHOICES), chosen=self.scope),
+            DialogField(name="where", options=self._scope_words(), chosen=self.scope),
             DialogField(name="until", options=self._ends(), chosen=self.end),
             DialogField(
                 name="effect", options=tuple(words for _, words in _EFFECT_CHOICES), chosen=self.effect
@@ -188,8 +191,17 @@ class RuleDraft(Struct, kw_only=True):
             notes=(*self._notes(), "Deny rules still win. Every use shows § and its number."),
         )  # fmt: skip
 
+    def _scope_words(self) -> tuple[str, ...]:
+        """Return where a rule can hold; a workspace that is not the screen's is named."""
+        other = f"folder {self.folder.name}" if self.folder.is_other else ""
+        return tuple(other if other and scope == "workspace" else words for scope, words in _SCOPE_CHOICES)
+
     def _notes(self) -> tuple[str, ...]:
         """Return what is to be said of the candidate before it is saved."""
+        where = f"The folder {self.folder.name} is {self.folder.path}, not the one of this screen."
+        return (where, *self._candidate_notes()) if self.folder.is_other else self._candidate_notes()
+
+    def _candidate_notes(self) -> tuple[str, ...]:
         from workbench.policy.rule_validation import rule_notes
 
         candidate, descriptor = self.candidate, self.offer.subject.descriptor
@@ -207,7 +219,7 @@ def _part_sentence(offer: "RuleSuggestions") -> str:
 
 def draft_rule(
     backend: Backend, tool: str, parameters: JsonObject, *, session_id: str, workspace: str,
-    created_from: str, now: int,
+    created_from: str, now: int, folder: Folder = NO_FOLDER,
 ) -> "RuleDraft | str":  # fmt: skip
     """Return what can be chosen for a call, or why no rule can cover it.
 
@@ -219,6 +231,7 @@ def draft_rule(
         workspace: absolute path.
         created_from: the action.
         now: the moment, in microseconds.
+        folder: the workspace as the screen names it.
     """
     from workbench.policy import rules
     from workbench.policy.rule_suggestions import suggest_rules
@@ -233,7 +246,10 @@ def draft_rule(
     )
     if not suggestions.candidates:
         return suggestions.why_none or "no rule can be made of this call"
-    return RuleDraft(offer=suggestions, session_id=session_id, workspace=workspace, created_from=created_from)
+    return RuleDraft(
+        offer=suggestions, session_id=session_id, workspace=workspace, created_from=created_from,
+        folder=folder,
+    )  # fmt: skip
 
 
 def backtest_candidate(
@@ -300,9 +316,10 @@ def open_rule_dialog(context: "MainContext", detail: ActionDetail) -> None:
     """Open the dialog for an action that waits, or say why no rule can cover it."""
     state = context.state
     action = state.actions.get(detail.id)
-    session = state.sessions.get(detail.session_id)
     if action is None:
         return
+    session = state.sessions.get(detail.session_id)
+    workspace = session.workspace if session else context.folders.of_action(action.id)
     try:
         parameters = state.source.exact_parameters(action)
     except SealedContentGone as error:
@@ -310,8 +327,7 @@ def open_rule_dialog(context: "MainContext", detail: ActionDetail) -> None:
         return
     draft = draft_rule(
         context.backend, action.tool or "", parameters, session_id=action.session_id,
-        workspace=session.workspace if session else context.status.workspace, created_from=action.id,
-        now=state.source.now(),
+        workspace=workspace, created_from=action.id, now=state.source.now(), folder=detail.folder,
     )  # fmt: skip
     if isinstance(draft, str):
         context.say(sentence(draft))
