@@ -266,7 +266,21 @@ class WorkbenchApp(App[int], inherit_bindings=False):
     def keep_theme(self, name: str) -> None:
         """Put a theme in force on this screen and those to come."""
         self.show_theme(name)
-        self.main.tasks.file(lambda: self._backend.keep_theme(name))
+        self.keep_setting("ui.theme", name)
+
+    def keep_setting(self, path: str, value: str | bool) -> None:
+        """Remember a setting of the screen for those to come; the caller has put it in force here."""
+        self.main.tasks.file(lambda: self._backend.keep_setting(path, value))
+
+    def set_setting(self, path: str, value: str | bool) -> None:
+        """Put a setting of the screen in force here and on those to come; `path` is dotted."""
+        self.configure(self.settings.with_value(path.removeprefix("ui."), value))
+        self.keep_setting(path, value)
+
+    @property
+    def settings(self) -> UiSettings:
+        """Return the settings of this screen as they are in force."""
+        return self._ui or UiSettings()
 
     @property
     def current_theme(self) -> Theme:

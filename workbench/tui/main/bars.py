@@ -8,6 +8,7 @@ Each decides what it drops first when it is too narrow.
 # after the dialog is gone.
 
 from collections.abc import Sequence
+from typing import Any
 
 from msgspec import Struct
 from textual import events
@@ -19,6 +20,7 @@ from textual.widget import Widget
 from workbench.render import cells
 from workbench.text import human
 from workbench.text.human import clock_time, time_left_text
+from workbench.tui import keymap
 from workbench.tui.pane import PlaceWanted, SessionChosen
 from workbench.tui.render_context import glyphs, has_motion, ink
 from workbench.tui.widgets.line_view import LineView
@@ -292,6 +294,17 @@ class FooterKey(Struct, frozen=True, kw_only=True):
     """It counts in a moment: what it is about just appeared."""
     id: str = ""
     """Which key of the table a click is about; empty where a click does nothing."""
+
+
+def footer_keys(scope: str, owner: Any) -> list[FooterKey]:
+    """Return the keys of a page in the order of their rank; those that do nothing now are left out."""
+    users = keymap.user_keymap(owner)
+    rows = sorted((key for key in keymap.keys_of_scopes([scope]) if key.footer), key=lambda key: key.footer)
+    return [
+        FooterKey(id=key.id, keys=keymap.printed_keys(key, users), label=key.label)
+        for key in rows
+        if not key.why_off(owner)
+    ]
 
 
 class Footer(Widget):
