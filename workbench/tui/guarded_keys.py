@@ -218,7 +218,8 @@ class GuardedKeys:
     def _is_word(self, press: KeyPress) -> bool:
         """Offer letters as text that mean nothing here, or open a text field in the middle of a word."""
         before = self.guard.count_in_word(press)
-        if not press.text or before + 1 < BURST_KEYS or _is_text_field(self._app.focused):
+        reads_letters = _is_text_field(self._app.focused) or getattr(self._app.screen, "READS_LETTERS", False)
+        if not press.text or before + 1 < BURST_KEYS or reads_letters:
             return False
         bound = self._app.screen.active_bindings.get(press.key)
         if bound is not None:
@@ -234,6 +235,30 @@ class GuardedKeys:
         users = keymap.user_keymap(self._main)
         ids = {**keymap.ids_by_key("list", users), **keymap.ids_by_key("replay", users)}
         return not all(ids.get(key, "").startswith(_MOVING) for key in self.guard.keys_until(press))
+
+    def words_before_field(self) -> str:
+        """Return what was typed in one go up to the key that opens a field now, that key too.
+
+        Empty where it came alone, or behind keys that only move.
+        """
+        press = self._press
+        if press is None or not press.text:
+            return ""
+        users = keymap.user_keymap(self._main)
+        ids = keymap.ids_by_key("list", users)
+        keys = self.guard.keys_until(press)[:-1]
+        has_words = any(not ids.get(key, "").startswith(_MOVING) for key in keys)
+        return self.guard.text_until(press) if has_words else ""
+
+    def follows_text(self) -> bool:
+        """Return whether the key that is handled now came right behind typed text."""
+        return self._press is not None and self.guard.follows_text(self._press)
+
+    def give_back(self, text: str) -> None:
+        """Offer text to the composer that was typed into a field which opened in the middle of it."""
+        if self._press is not None:
+            self._offer(text, self._press.at)
+            self._end_typing()
 
     # --- deciding keys ----------------------------------------------------------------------------
 

@@ -199,6 +199,8 @@ class PaletteScreen(Dialog, inherit_bindings=False):
         super().__init__("palette")
         self._commands = PaletteCommands(main.context, main.INNER, main.focused_pane, page)
         self._screen_below, self._main = main, main.context
+        self._before = main.context.app.guarded.words_before_field()
+        """What was typed in one go before it opened: then what comes is text too, and no command."""
         self._input = Input(placeholder="a command, file, session or word", id="palette-input")
         self._list = EntryList()
         self._input.cursor_blink = False
@@ -302,13 +304,25 @@ class PaletteScreen(Dialog, inherit_bindings=False):
             self._try_theme(chosen.theme if chosen is not None else "")
         elif event.key in ("escape", "ctrl+p"):
             event.stop()
+            self._give_back()
             self.leave()
         elif event.key == "enter":
             event.stop()
+            if self._main.app.guarded.follows_text() and self._give_back():
+                self.leave()
+                return
             if self._found_for != self._input.value:
                 # Enter came together with the last characters: the list does not know them yet.
                 self._find(self._input.value)
             self.do(self._list.cursor)
+
+    def _give_back(self) -> bool:
+        """Return whether a text was typed here that began before the palette opened; the composer gets it."""
+        text = self._before + self._input.value
+        if not self._before or len(self._input.value.strip()) < _LEAST_TEXT:
+            return False
+        self._main.app.call_later(self._main.app.guarded.give_back, text)
+        return True
 
     @on(RowList.Opened)
     @on(RowList.Clicked)
@@ -395,6 +409,8 @@ class PaletteScreen(Dialog, inherit_bindings=False):
 
 
 _ROWS: Final = 24
+_LEAST_TEXT: Final = 3
+"""Characters from which on words are worth keeping."""
 _HINTS: Final = (
     ("enter", "do it"), ("@", "files"), ("#", "sessions"), ("↑ ↓", "choose"), ("##", "anywhere"),
     ("esc", "back"),
