@@ -76,6 +76,14 @@ class GuardedKeys:
         screen = self._app.screen
         return cast("MainScreen", screen) if hasattr(screen, "rule") else self._main
 
+    def _say(self, words: str) -> None:
+        """Say a sentence where it is seen: in the dialog that lies over the screen, if one does."""
+        screen = cast("Any", self._app.screen)
+        if hasattr(screen, "said"):
+            screen.say(words)
+        else:
+            self._shown.say(words, is_kept=False)
+
     @property
     def _is_past(self) -> bool:
         """Return whether the app shows recordings only: nothing decides there, nothing reads words."""
@@ -104,11 +112,11 @@ class GuardedKeys:
         self._waiting = None
         last = self._press
         if cancelled.why == "taken back":
-            self._shown.say("Taken back: nothing was done.", is_kept=False)
+            self._say("Taken back: nothing was done.")
         elif cancelled.why != "held":
             text = self.guard.text_until(last) if cancelled.why == "burst" and last is not None else ""
             if not (last is not None and self._offer(text, last.at)):
-                self._shown.say(OTHER_KEY_FOLLOWED, is_kept=False)
+                self._say(OTHER_KEY_FOLLOWED)
         self._show()
 
     # --- when its turn has come -------------------------------------------------------------------
@@ -302,7 +310,7 @@ class GuardedKeys:
         elif answer in ("burst", "followed"):
             self._waiting = None
             if not self._offer(self.guard.text_until(press), press.at):
-                self._shown.say(OTHER_KEY_FOLLOWED, is_kept=False)
+                self._say(OTHER_KEY_FOLLOWED)
         self._show()
         return True
 
@@ -338,7 +346,7 @@ class GuardedKeys:
         if due is None:
             return
         if not is_certain or waiting.about != self._about(waiting.owner):
-            self._shown.say(SCREEN_CHANGED, is_kept=False)
+            self._say(SCREEN_CHANGED)
         else:
             self.is_committing = True
             try:
@@ -363,7 +371,7 @@ class GuardedKeys:
             self._keep(text, moment)
             is_kept = main.presenter.has_model and hasattr(main.composer, "history")
             words = TEXT_IN_HISTORY if is_kept else TEXT_DROPPED
-            self._shown.say(words, is_kept=False)
+            self._say(words)
             return True
         composer = main.composer
         before = composer.text

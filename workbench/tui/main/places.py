@@ -92,6 +92,12 @@ class PlaceStack:
         return *self._five, *self.opened
 
     @property
+    def filtered(self) -> "Pane | None":
+        """Return a pane on the screen whose rows are filtered, that of the current place first."""
+        shown = [pane for pane in self._five if pane.display and pane.text_filter]
+        return min(shown, key=lambda pane: self.current != pane.PLACE, default=None)
+
+    @property
     def is_away(self) -> bool:
         """Return whether a place has the body that is none of the five panes."""
         return self.current not in PANE_PLACES

@@ -508,11 +508,11 @@ class RuleDialog(MinSizeDialog, inherit_bindings=False):
         """Save the rule, then answer the call by hand for what was drawn."""
         candidate = self._ruling.candidate
         if why := self._ruling.refused(candidate):
-            self._main.say(f"Not saved: {candidate.pattern} {why}")
+            self.say(f"Not saved: {candidate.pattern} {why}")
             return
         draw = context_of(self)
         if not self._arming.take(self._subject(), draw.key_time, is_repeated=draw.is_key_repeated):
-            self._main.say(TOO_QUICK.format(key="enter"))
+            self.say(TOO_QUICK.format(key="enter"))
             return
         self._main.tasks.add_rule(self._ruling.rule(self._main.state.source.now()), self._answer())
         self.dismiss()

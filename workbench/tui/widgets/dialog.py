@@ -16,7 +16,7 @@ from workbench.render.cells import safe_lines, wrap_code
 from workbench.tui import keymap
 from workbench.tui.render_context import glyphs, ink
 from workbench.tui.widgets.line_view import LineView
-from workbench.tui.widgets.pane_frame import overflow_text
+from workbench.tui.widgets.pane_frame import Rule, overflow_text
 
 
 class Dialog(ModalScreen[None], inherit_bindings=False):
@@ -27,6 +27,8 @@ class Dialog(ModalScreen[None], inherit_bindings=False):
         self._box_id = f"{name}-box"
         self._subtitle = ""
         self._followed: LineView | None = None
+        self.said = ""
+        """A sentence for a few seconds."""
 
     @property
     def box(self) -> Widget:
@@ -45,7 +47,25 @@ class Dialog(ModalScreen[None], inherit_bindings=False):
         self._followed = view
         view.watch_extent(self._show_subtitle)
 
+    def say(self, text: str) -> None:
+        """Say a sentence for four seconds: the box lies over where the screen says its own."""
+        self.said = text
+        self.show_said()
+        self.set_timer(Rule.SECONDS, lambda: self._end_saying(text))
+
+    def _end_saying(self, text: str) -> None:
+        if text == self.said:
+            self.said = ""
+            self.show_said()
+
+    def show_said(self) -> None:
+        """Show what is said, or that nothing is any more: in the lower border unless a dialog has a place."""
+        self._show_subtitle()
+
     def _show_subtitle(self) -> None:
+        if self.said:
+            self.box.border_subtitle = cells.safe_content(self.said)  # type: ignore[assignment]
+            return
         more = overflow_text(self._followed, glyphs(self)) if self._followed is not None else ""
         words = "  ".join(part for part in (more, self._subtitle) if part)
         self.box.border_subtitle = cells.safe_content(words)  # type: ignore[assignment]
