@@ -34,9 +34,10 @@ from workbench.journal.decisions import expire_due_actions
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.journal.session_queries import StatisticsScope, statistics_facts
-from workbench.text.human import duration_text, token_text
+from workbench.text.human import counted, duration_text, token_text
 from workbench.text.safe import one_line
 from workbench.views import statistics
+from workbench.views.status_icons import SESSION_STATUSES
 
 SHOW_EXAMPLE = "workbench sessions show 3f2a --json"
 
@@ -124,7 +125,9 @@ def _reply_text(_: _SessionView, event: Event) -> str:
 
 def _action_line(view: _SessionView, event: Event) -> str:
     action = view.journal.action(event.action_id or "")
-    return action_line(read_action_row(view.journal, action), view.console.signs, view.now) if action else ""
+    if action is None:
+        return ""
+    return action_line(read_action_row(view.journal, action), view.console.signs, view.now, is_alone=False)
 
 
 def _opened_line(view: _SessionView, event: Event) -> str:
@@ -153,9 +156,18 @@ def _error_line(view: _SessionView, event: Event) -> str:
     return f"{view.console.signs.of('failed')} {event.body.message}"
 
 
-def _status_line(_: _SessionView, event: Event) -> str:
+def _status_line(view: _SessionView, event: Event) -> str:
+    """Return how a session stands where it rests or ends; that it works is seen in what it says."""
     assert isinstance(event.body, e.SessionStatusChanged)
-    return f"{event.body.status} ({event.body.reason})" if event.body.reason else event.body.status
+    body = event.body
+    if body.status in _PASSING_STATUSES:
+        return ""
+    sign, word = SESSION_STATUSES[body.status]
+    return f"{view.console.signs.of(sign)} {word}" + (f" ({body.reason})" if body.reason else "")
+
+
+_PASSING_STATUSES = frozenset({"created", "initializing", "ready", "processing"})
+"""Statuses that a session goes through by itself."""
 
 
 _LINES_BY_EVENT: Mapping[type[e.Body], Callable[[_SessionView, Event], str]] = {
@@ -241,7 +253,7 @@ def _statistics_lines(counts: statistics.Statistics, console: Console) -> Iterab
         yield "Nothing to count yet."
         return
     states = ", ".join(f"{count} {status}" for status, count in counts.statuses)
-    yield f"{counts.sessions} sessions: {states}"
+    yield f"{counted(counts.sessions, 'session')}: {states}"
     money = "" if counts.cost is None else f", cost {counts.cost:.2f}"
     yield f"{token_text(counts.input_tokens)} tokens in, {token_text(counts.output_tokens)} out{money}"
     yield ""

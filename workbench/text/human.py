@@ -61,6 +61,11 @@ def spoken_duration(seconds: float) -> str:
     return " ".join(parts)
 
 
+def spoken_time_left(seconds: float) -> str:
+    """Write the same of a countdown, to the nearest minute: at 14:59 it is 15 minutes."""
+    return spoken_duration(seconds if seconds < 60 else 60 * int(seconds / 60 + 0.5))
+
+
 def iso_time(micros: int) -> str:
     """Write microseconds since the epoch as `2026-11-21T12:00:00.123456Z`.
 
@@ -144,7 +149,7 @@ def time_left_text(seconds: float | None, *, in_minutes: bool = False) -> str:
         return ""
     if not in_minutes:
         return countdown_text(seconds)
-    return f"{int(seconds) // 60} min" if seconds >= 60 else "<1 min"
+    return f"{int(seconds / 60 + 0.5)} min" if seconds >= 60 else "<1 min"
 
 
 def clock_time(micros: int | None, now: int | None = None) -> str:

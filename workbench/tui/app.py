@@ -56,6 +56,7 @@ from workbench.render.theme import (
     is_unicode_encoding,
     own_theme,
     theme_name_at_depth,
+    theme_problem,
 )
 from workbench.tui import keymap
 from workbench.tui.approvals.decision_writer import DecisionWriter
@@ -210,6 +211,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         for name in ("workbench-dark", "workbench-light"):
             self.register_theme(own_theme(name) if depth == "full" else own_theme(name, OWN_THEMES_256[name]))
         wanted = theme or (ui.theme if ui else "workbench-dark")
+        self._theme_problem = theme_problem(wanted)
         known = self.available_themes
         self.theme = theme_name_at_depth(known.get(wanted, known["workbench-dark"]), depth)
         self.ink = Ink(tokens=colors_at_depth(self.current_theme, self._depth), no_colour=self.no_color)
@@ -335,7 +337,8 @@ class WorkbenchApp(App[int], inherit_bindings=False):
             self.exit()
         if self.user_keys:
             self.set_keymap(self.user_keys)
-        for sentence in self._wrong:
+        theme = [" ".join(self._theme_problem)] if self._theme_problem else []
+        for sentence in (*theme, *self._wrong):
             self.main.call_after_refresh(self.main.say, sentence, is_error=True)
         await AwaitMount(self.main, [self.main])
         self.call_later(self.main.refresh, layout=True)

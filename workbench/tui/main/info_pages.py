@@ -345,4 +345,4 @@ def open_log(context: "MainContext", error: "ErrorBlock") -> None:
     facts = (("code", error.code), ("what", error.message), ("why", error.details), ("to do", error.remedy))
     lines = [f"{name:<6} {text}" for name, text in facts if text]
     log = context.backend.host_log() or ("No host has written a log.",)
-    context.app.push_screen(PagerScreen("The log", [*lines, "", *log]))
+    context.app.push_screen(PagerScreen("The log", [*lines, "", *log], opened_by="l"))

@@ -80,7 +80,7 @@ class Dialog(ModalScreen[None], inherit_bindings=False):
 
 _LINE_STEPS: Final = {"j": 1, "down": 1, "k": -1, "up": -1}
 _PAGE_STEPS: Final = {"ctrl+d": 1, "pagedown": 1, "space": 1, "ctrl+u": -1, "pageup": -1}
-_LEAVE_KEYS: Final = frozenset({"escape", "q", "l", "enter"})
+_LEAVE_KEYS: Final = frozenset({"escape", "q", "enter"})
 
 
 class WrappedLines(LineView):
@@ -107,9 +107,17 @@ class PagerScreen(Dialog, inherit_bindings=False):
     """A title and lines to read."""
 
     def __init__(
-        self, title: str, lines: Sequence[str | Content], *, name: str = "pager", begins_at_end: bool = False
+        self,
+        title: str,
+        lines: Sequence[str | Content],
+        *,
+        name: str = "pager",
+        begins_at_end: bool = False,
+        opened_by: str = "",
     ) -> None:
+        """Show lines; the key it was `opened_by` closes it too."""
         super().__init__(name)
+        self._leave_keys = _LEAVE_KEYS | {opened_by}
         self._title, self._view, self._begins_at_end = title, WrappedLines(lines), begins_at_end
 
     def compose(self) -> ComposeResult:
@@ -127,7 +135,7 @@ class PagerScreen(Dialog, inherit_bindings=False):
         """Scroll or leave."""
         event.stop()
         view, height = self._view, max(1, self._view.size.height - 1)
-        if event.key in _LEAVE_KEYS:
+        if event.key in self._leave_keys:
             self.leave()
         elif event.key in _LINE_STEPS:
             view.scroll_to_line(view.first_line + _LINE_STEPS[event.key])
