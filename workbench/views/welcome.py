@@ -13,7 +13,7 @@ from workbench.views.status_icons import StatusName
 
 _MAX_NAME_CELLS: Final = 60
 WAY_TO_PAGE: Final = "1 leads to the keys of this page."
-MORE_ROOM: Final = "60×18 or more shows the rest"
+MORE_ROOM: Final = "60×10 or more shows the rest"
 
 
 class WelcomeKey(Struct, frozen=True, kw_only=True):

@@ -153,6 +153,8 @@ class SessionStrip(Widget):
         super().__init__(id="strip")
         self._rows: Sequence[SessionRow] = ()
         self._places: list[tuple[int, int, str]] = []
+        self._all_cells = 0
+        """Cells at the right end that lead to all sessions."""
 
     def show(self, rows: Sequence[SessionRow]) -> None:
         """Show sessions; the one on show is bold."""
@@ -163,9 +165,10 @@ class SessionStrip(Widget):
     def render_line(self, y: int) -> Strip:
         del y
         colours, signs, width = ink(self), glyphs(self), self.size.width
-        right = Content.assemble(
-            ("0", colours.of("info", bold=True)), (f" all {len(self._rows)} ", colours.of("muted"))
-        )
+        count = len(self._rows)
+        words = f" all {human.counted(count, 'session')} " if count > 1 else " sessions "
+        right = Content.assemble(("0", colours.of("info", bold=True)), (words, colours.of("muted")))
+        self._all_cells = right.cell_length
         fitting, _ = sessions.fitting_strip_rows(self._rows, width - right.cell_length - 4)
         self._places = []
         line = Content("  ") if self._rows else Content.styled("  No session here yet.", colours.of("muted"))
@@ -189,7 +192,7 @@ class SessionStrip(Widget):
             if first <= event.x < last:
                 self.post_message(SessionChosen(session_id))
                 return
-        if event.x >= self.size.width - 8:
+        if event.x >= self.size.width - self._all_cells:
             self.post_message(PlaceWanted(0))
 
 

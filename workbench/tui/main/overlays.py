@@ -1,8 +1,7 @@
 """What appears over panes or in place of them: prompt bar, toast, popup, notice of a small screen.
 
-`MinSizeDialog` is the base of dialogs in which something is decided: nothing is decided below 60 columns or
-18 rows. The prompt bar replaces composer and footer while a line is asked for. All are loaded when first
-shown.
+`MinSizeDialog` is the base of dialogs in which something is decided: they need 60 columns and 18 rows. The
+prompt bar replaces composer and footer while a line is asked for. All are loaded when first shown.
 """
 
 import contextlib
