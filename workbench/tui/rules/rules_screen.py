@@ -270,9 +270,9 @@ class RulesScreen(Dialog, inherit_bindings=False):
         self._detail.scroll_to_line(0)
         self._show_keys()
 
-    def say(self, words: str) -> None:
+    def say(self, text: str) -> None:
         """Say a sentence in the line below the rules."""
-        self._said.update(cells.safe_content(f" {human.sentence(words)}", ink(self).of("muted")))
+        self._said.update(cells.safe_content(f" {human.sentence(text)}", ink(self).of("muted")))
 
     # --- what keys ask for ----------------------------------------------------------------------
 
