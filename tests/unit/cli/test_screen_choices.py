@@ -3,9 +3,11 @@
 from msgspec.structs import replace
 
 from tests.support.tables import each_row
+from workbench.cli.config import theme_problems
 from workbench.cli.screen_choices import CHOICES_FILE, choices_in_force, keep_choice, settings_with_choices
-from workbench.config.types import UiSettings
+from workbench.config.types import Config, LoadedConfig, UiSettings
 from workbench.journal.home import Home
+from workbench.render.theme import theme_problem
 
 UI = UiSettings()
 
@@ -36,3 +38,16 @@ def test_a_damaged_choice_is_none(tmp_path_factory, data):
     home = Home.open(tmp_path_factory.mktemp("one") / "home")
     (home.path / CHOICES_FILE).write_bytes(data)
     assert settings_with_choices(home, UI) == UI
+
+
+def test_a_theme_that_is_none_is_named_with_the_nearest_one():
+    assert theme_problem("workbench-dark") is None and theme_problem("dracula") is None
+    assert theme_problem("dracul") == (
+        'ui.theme: there is no theme "dracul"; workbench-dark is used instead.', "Did you mean dracula?"
+    )  # fmt: skip
+    loaded = LoadedConfig(
+        config=Config(ui=UiSettings(theme="x")), origins={}, problems=(), ignored=(), notes=()
+    )
+    (problem,) = theme_problems(loaded)
+    assert (problem.key, problem.fatal) == ("ui.theme", False)
+    assert "Use one of " in problem.remedy
