@@ -221,10 +221,13 @@ def test_a_sentence_that_opens_the_palette_in_its_middle_is_not_lost(tmp_path, r
 
 def test_words_after_a_key_that_only_moves_are_looked_for_in_the_palette(tmp_path):
     async def body(shown):
-        await typed(shown, "jj:theme", 0.12, ends_line=False)
-        assert shown.app.screen.id == "palette-screen"
-        await shown.press("escape")
-        assert shown.main.composer.text == "" and not any("theme" in one for one in words_of(shown))
+        for words in ("jj:theme", "2:theme"):
+            await typed(shown, words, 0.12, ends_line=False)
+            assert shown.app.screen.id == "palette-screen"
+            await shown.press("escape")
+            assert shown.main.composer.text == "" and not any("theme" in one for one in words_of(shown))
+        await typed(shown, "2:statistics", 0.12)
+        assert shown.main.place == 7
 
     play(staged(tmp_path), body)
 

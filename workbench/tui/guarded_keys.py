@@ -247,16 +247,19 @@ class GuardedKeys:
     def words_before_field(self) -> str:
         """Return what was typed in one go up to the key that opens a field now, that key too.
 
-        Empty where it came alone, or behind keys that only move.
+        Empty where it came alone, or behind keys that did what they do: they moved, or went to a place.
         """
         press = self._press
         if press is None or not press.text:
             return ""
-        users = keymap.user_keymap(self._main)
-        ids = keymap.ids_by_key("list", users)
         keys = self.guard.keys_until(press)[:-1]
-        has_words = any(not ids.get(key, "").startswith(_MOVING) for key in keys)
-        return self.guard.text_until(press) if has_words else ""
+        return self.guard.text_until(press) if any(map(self._is_letter, keys)) else ""
+
+    def _is_letter(self, key: str) -> bool:
+        """Return whether a key means nothing on the screen on show, or decides: words may begin so."""
+        bound = self._app.screen.active_bindings.get(key)
+        row = None if bound is None else keymap.find_key(bound.binding.id or "")
+        return row is None or row.decides
 
     def follows_text(self) -> bool:
         """Return whether the key that is handled now came right behind typed text."""
