@@ -30,7 +30,7 @@ def opened(shop):
 
 def test_a_terminal_of_20_by_5_says_so_decides_nothing_and_grows_back(opened):
     terminal = opened(columns=20, rows=5)
-    terminal.until("◆ 1 waiting", "20×5 is too small", "make it 60×18", "q leave")
+    terminal.until("◆ 1 waiting", "20×5 is too small", "make it 60×10", "q leave")
     terminal.press("tTa")
     trust(terminal)
     terminal.until("◆ 1 waiting")

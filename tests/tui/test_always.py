@@ -79,7 +79,7 @@ def test_a_refused_candidate_is_not_saved(stage):
         await opened(shown, "stat a")
         await shown.press("j", "j", "j", "enter", "enter")
         assert rules_of(shown) == []
-        assert "Not saved: Bash(git *)" in shown.said
+        assert "Not saved: Bash(git *)" in shown.app.screen.said
 
     play(stage, body)
 
@@ -173,5 +173,32 @@ def test_what_is_hidden_is_named_and_asked_about_once_more(tmp_path):
         assert shown.state(action) == "pending" and "once more" in shown.said
         await shown.press("a")
         assert shown.state(action) == "approved"
+
+    play(stage, body)
+
+
+def test_a_dialog_that_does_not_fit_says_how_far_it_goes(tmp_path):
+    long = " && ".join(f"npm run part-{n}" for n in range(30))
+    stage = staged(tmp_path, recording(exchange(call("l1", "run_in_terminal", command=long))))
+
+    async def body(shown):
+        await opened(shown, "npm run part-0")
+        border = shown.text.splitlines()[shown.app.screen.box.region.bottom - 1]
+        assert " of " in border and "↓" in border and "narrowest first" in border
+        for _ in range(40):
+            await shown.press("J")
+        border = shown.text.splitlines()[shown.app.screen.box.region.bottom - 1]
+        assert "↑" in border and "↓" not in border
+
+    play(stage, body, size=(80, 24))
+
+
+def test_enter_that_came_too_early_is_answered_in_the_dialog(stage):
+    async def body(shown):
+        await opened(shown, "stat a")
+        shown.app.screen._arming.disarm()
+        shown.app.screen.save()
+        await shown.settle()
+        assert "Too quick" in shown.text and rules_of(shown) == []
 
     play(stage, body)

@@ -3,6 +3,7 @@
 import pytest
 from textual import events
 
+from tests.support.stage import call, exchange, recording
 from tests.tui.screens import CHANGED, play, staged
 from workbench.domain.values import Actor, Decision, SelectedHunk
 from workbench.journal.decisions import decide_action
@@ -377,3 +378,53 @@ def test_inside_an_agent_nothing_is_answered(stage):
         assert "inside" in shown.said
 
     play(stage, body, may_answer=lambda: "Not here: this runs inside an agent.")
+
+
+class TestTheTable:
+    """What the table says of its keys and of the time stands in it: it lies over where the screen says its own."""
+
+    def test_a_key_that_came_too_early_is_answered_in_the_table(self, tmp_path):
+        async def body(shown):
+            await shown.press("M", "a")
+            await shown.press("r", wait=0.0)
+            await shown.wait_for_key()
+            assert len(shown.stage.waiting()) == 3
+            assert "Too quick" in shown.text or "Nothing was done" in shown.text
+            await shown.press("a")
+            assert "not on the screen yet." in shown.text
+
+        play(staged(tmp_path), body, size=(80, 24))
+
+    def test_the_time_that_is_left_goes_on(self, tmp_path):
+        stage = staged(tmp_path)
+
+        async def body(shown):
+            await shown.press("M", "a")
+            assert "15:00" in shown.text
+            stage.journal.clock.advance(61)
+            shown.main.presenter.tick(stage.journal.now())
+            shown.app.screen._count_on()
+            await shown.settle()
+            lines = [line for line in shown.text.splitlines() if "■" in line]
+            assert lines and all("13:50" in line for line in lines if ":" in line)
+
+        play(stage, body)
+
+
+def test_a_row_that_scrolls_in_says_the_time_that_is_left_now(tmp_path):
+    files = {f"f{n:02}.txt": b"old\n" for n in range(30)}
+    asks = [
+        call(name, "replace_string_in_file", path=name, old_string="old", new_string="new") for name in files
+    ]
+    stage = staged(tmp_path, recording(exchange(*asks)), files)
+
+    async def body(shown):
+        assert "15:00" in shown.text
+        stage.journal.clock.advance(61)
+        shown.main.redraw_timer.tick()
+        await shown.settle()
+        for _ in range(29):
+            await shown.press("j")
+            assert "15:00" not in shown.text
+
+    play(stage, body, size=(120, 24))

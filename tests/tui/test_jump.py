@@ -4,6 +4,8 @@ import pytest
 
 from tests.support.sizes import rarely
 from tests.tui.screens import play, staged
+from tests.tui.test_beside import compared
+from tests.tui.test_rules_screen import with_rules
 from tests.tui.test_screen import play_golden
 from workbench.tui.conversation.conversation_pane import ConversationPane
 from workbench.tui.main.jump import LETTERS, JumpLabel, jump_codes
@@ -130,3 +132,34 @@ def test_another_size_cancels_it(tmp_path):
         assert shown.app.screen is shown.main
 
     play(staged(tmp_path), body)
+
+
+def test_a_letter_leads_to_a_rule_on_the_page_of_rules(tmp_path):
+    stage = staged(tmp_path)
+    with_rules(stage)
+
+    async def body(shown):
+        await shown.press("6", "semicolon")
+        rules = next(screen for screen in shown.app.screen_stack if screen.id == "rules-screen")
+        view = rules.query_one("#rules-list")
+        await shown.press(code_at(shown, view.region.x, view.region.y + 2))
+        assert shown.app.screen is rules
+        assert view.cursor == view.ids[2]
+
+    play(stage, body)
+
+
+def test_side_by_side_a_letter_leads_to_the_other_side(tmp_path):
+    async def body(app, press):
+        await press("f", "3", "semicolon")
+        other = app.screen_stack[-2].other
+        view = other.tools.list
+        label = next(
+            label
+            for label in app.screen.query(JumpLabel)
+            if label.target.at == (view.region.x, view.region.y + 1)
+        )
+        await press(label.code)
+        assert other.has_focus_within and view.cursor == view.ids[1]
+
+    compared(tmp_path, body)

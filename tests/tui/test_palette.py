@@ -3,9 +3,14 @@
 import pytest
 
 from tests.tui.screens import play, staged
+from workbench.config.types import CONFIG_KEYS
 from workbench.domain.values import Actor
 from workbench.host import session_requests
+from workbench.tui.conversation.completion import SLASH_COMMANDS
+from workbench.tui.keys import all_rows
 from workbench.tui.main.palette import PaletteScreen
+from workbench.tui.main.palette_commands import KEY_COMMANDS, every_command
+from workbench.tui.main.places import PLACES
 
 FILES = ("router.py", "docs/routes.md", "a/b.txt")
 
@@ -68,7 +73,7 @@ def test_words_that_were_said_are_gone_to(tmp_path):
     stage = staged(tmp_path)
 
     async def body(shown):
-        await shown.press(":", *"change", "enter")
+        await shown.press(":", *"i change the router", "enter")
         assert shown.main.place == 1
         block = shown.main.conversation.view.cursor_block
         assert "I change the router." in block.text
@@ -133,19 +138,155 @@ def test_what_only_the_composer_had_is_found_by_its_words_and_by_its_name(tmp_pa
     play(staged(tmp_path), body)
 
 
-@pytest.mark.parametrize(
-    ("words", "first"),
-    [
-        ("help", "All keys and signs"), ("quit", "Leave; agents go on"), ("settings", "Settings: where models and all else are set"),
-        ("provider", "Models and providers: choose one, see keys"), ("add a provider", "Add a provider"),
-        ("accept", "Approve what is taken"), ("cost", "Statistics"), ("theme", "Theme: workbench-dark"),
-    ],
-)  # fmt: skip
-def test_words_that_people_know_from_elsewhere_find_a_command(tmp_path, words, first):
+WORDS = {
+    "app.help": "help keys shortcuts keyboard hotkeys /help",
+    "app.leave": "quit exit close leave /quit",
+    "app.agent-stop": "stop cancel interrupt abort /stop",
+    "app.session-new": "new /new",
+    "app.compose": "write message",
+    "app.zoom": "zoom fullscreen maximize",
+    "app.waiting-first": "pending",
+    "app.suspend": "shell terminal",
+    "app.redraw": "refresh redraw",
+    "app.place-0": "sessions chats",
+    "app.place-1": "conversation transcript chat",
+    "app.place-2": "approvals queue review",
+    "app.place-3": "tools calls",
+    "app.place-4": "pipeline workflow",
+    "app.place-5": "library /library",
+    "app.place-6": "rules permissions /rules",
+    "app.place-7": "statistics usage cost tokens /statistics",
+    "screen.settings": "settings config preferences options",
+    "screen.providers": "providers ollama api openai",
+    "screen.provider-add": "connect login",
+    "screen.trust": "trust",
+    "theme-workbench-dark": "theme colors dark appearance",
+    "composer./model": "model llm /model",
+    "composer./mode": "mode /mode",
+    "composer./continue": "resume continue /continue",
+    "composer./messages": "log notifications /messages",
+    "composer./restart": "restart daemon",
+    "composer./mark": "bookmark /mark",
+    "approvals.approve": "approve accept yes",
+    "approvals.reject": "reject deny no",
+    "approvals.always": "always remember",
+    "approvals.edit": "edit modify",
+    "approvals.undo": "undo revert",
+    "approvals.layout": "diff unified",
+    "list.filter": "filter",
+    "list.order": "sort order",
+    "list.copy": "copy clipboard",
+    "list.jump": "jump",
+    "library.rename": "rename",
+    "library.archive": "archive",
+    "library.send": "export share",
+    "library.take": "import",
+    "library.delete": "delete",
+    "library.tag": "tag",
+    "rail.replay": "replay",
+    "rail.fork": "fork branch",
+    "rail.beside": "compare",
+    "pipeline.launch": "workflow",
+    "setting-ui.notify.bell": "bell sound",
+    "setting-approvals.window_minutes": "expiry deadline",
+    "setting-ui.keymap": "keymap remap",
+    "setting-ui.density": "density compact",
+}
+
+
+def test_everyday_words_find_what_they_mean_first_or_second(tmp_path):
+    wrong = []
+
     async def body(shown):
-        await shown.press(":", *words)
-        assert rows(shown)[0] == first
-        assert words in shown.text.splitlines()[9].casefold()
+        await shown.press("2", ":")
+        palette = shown.app.screen
+        for meant, words in WORDS.items():
+            for word in words.split():
+                palette._find(word)
+                first = list(palette._list.entries)[:2]
+                if meant not in first:
+                    wrong.append((word, meant, first))
+
+    play(staged(tmp_path), body)
+    assert not wrong, "\n".join(map(str, wrong))
+
+
+def test_every_command_setting_place_and_page_is_found_by_its_name(tmp_path):
+    async def body(shown):
+        await shown.press("2", ":")
+        palette = shown.app.screen
+        found = {entry.id for entry in every_command(palette._commands, "x")}
+        assert found >= {f"setting-{key.path}" for key in CONFIG_KEYS}
+        assert found >= {f"app.place-{place.key}" for place in PLACES}
+        assert found >= {f"composer.{name}" for name, _ in SLASH_COMMANDS if name[1:] not in KEY_COMMANDS}
+        modes = ("replay", "first", "lines", "find", "answer", "trust")
+        named = {key.id for key in all_rows() if key.in_palette and key.print and key.scope not in modes}
+        assert named - found == set()
+
+    play(staged(tmp_path), body)
+
+
+def test_a_command_of_another_place_leads_there_and_does_nothing(tmp_path):
+    stage = staged(tmp_path)
+    before = len(stage.journal.events())
+
+    async def body(shown):
+        await shown.press("2", ":", *"archive", "enter")
+        assert shown.main.place == 5
+        assert "Z: out of the way, or back." in [message.text for message in shown.main.notifications.kept]
+        assert len(stage.journal.events()) == before
+
+    play(stage, body)
+
+
+class TestSettings:
+    """A setting explains itself, and one of the screen is set there."""
+
+    def test_a_setting_says_what_it_is_and_where_it_is_set(self, tmp_path):
+        async def body(shown):
+            await shown.press(":", *"window_minutes", "enter")
+            assert "How long a question waits before it expires" in shown.text
+            json = '{ "approvals": { "window_minutes": 15'
+            for words in ("now      15", "from     default", "config.json", json):
+                assert words in shown.text
+            await shown.press("enter", "escape")
+            assert shown.app.screen is shown.main
+
+        play(staged(tmp_path), body)
+
+    def test_one_of_the_screen_counts_at_once_and_is_remembered(self, tmp_path):
+        kept = []
+
+        async def body(shown):
+            await shown.press(":", *"density", "enter")
+            assert "enter sets it" in shown.text
+            await shown.press("j", "enter")
+            assert shown.main.conversation.view.is_compact
+            assert kept == [("ui.density", "compact")]
+            await shown.press(":", *"bell", "enter", "j", "enter")
+            assert shown.main.notifications.wishes.bell is False
+            assert kept[1:] == [("ui.notify.bell", False)]
+            assert shown.app.settings.density == "compact"
+
+        play(staged(tmp_path), body, keep_setting=lambda *wish: kept.append(wish) or "Kept.")
+
+    def test_the_page_of_all_has_each_with_its_value_and_explains_the_one_under_the_cursor(self, tmp_path):
+        async def body(shown):
+            await shown.press(":", *"config", "enter")
+            assert "approvals.read_only" in shown.text and f"of {len(CONFIG_KEYS)}" in shown.text
+            await shown.press("j", "enter")
+            assert "Setting: default_model" in shown.text
+            await shown.press("escape", "escape")
+            assert shown.app.screen is shown.main
+
+        play(staged(tmp_path), body)
+
+
+def test_what_is_found_by_another_word_shows_that_word(tmp_path):
+    async def body(shown):
+        await shown.press(":", *"accept")
+        assert rows(shown)[0] == "Approve what is taken"
+        assert "accept" in shown.text.splitlines()[9].casefold()
 
     play(staged(tmp_path), body)
 
@@ -197,7 +338,11 @@ class TestThemes:
         async def body(shown):
             await shown.press(":", *"nord", "enter")
             assert shown.app.theme == "nord"
-            assert kept == ["nord"]
+            assert kept == [("ui.theme", "nord")]
             assert "Theme nord is kept." in [message.text for message in shown.main.notifications.kept]
 
-        play(staged(tmp_path), body, keep_theme=lambda name: kept.append(name) or f"Theme {name} is kept.")
+        play(
+            staged(tmp_path),
+            body,
+            keep_setting=lambda *wish: kept.append(wish) or f"Theme {wish[1]} is kept.",
+        )

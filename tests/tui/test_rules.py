@@ -23,7 +23,9 @@ from workbench.views.approvals import QueueRow, QueueSummary
         ((120, 24), 2, "medium", {1, 2, 3, 4}, 48),
         ((80, 24), 2, "narrow", {2}, 0),
         ((59, 24), 2, "tiny", {2}, 0),
-        ((80, 17), 1, "tiny", {1}, 0),
+        ((80, 17), 1, "narrow", {1}, 0),
+        ((160, 12), 2, "narrow", {2}, 0),
+        ((80, 9), 1, "tiny", {1}, 0),
     ],
 )
 def test_arrangements(size, place, width, shown, left):

@@ -138,9 +138,9 @@ def test_help_names_the_keys_of_the_rules_and_comes_back_to_them(stage):
     async def body(shown):
         await shown.press("6", "?")
         assert "Keys here: Rules" in shown.text
-        assert "take the rule back" in shown.text
+        assert "revoke the rule" in shown.text
         await shown.press("escape", "j", "d")
-        assert "with revoked and expired ones" in shown.text
+        assert "with revoked, expired and ended ones" in shown.text
         assert "? all keys" in shown.text
 
     play(stage, body)
@@ -151,7 +151,7 @@ def test_an_empty_page_offers_only_what_can_be_done_there(stage):
         await shown.press("6")
         header, title, *_, keys = shown.text.splitlines()
         assert header.startswith(" workbench") and title.startswith("─ 6 Rules")
-        assert " ".join(keys.split()) == "A add esc back d revoked ones ? all keys"
+        assert " ".join(keys.split()) == "esc back A add d past ones ? all keys"
         assert [line for line in shown.text.splitlines() if "enter" in line or "esc" in line] == [keys]
 
     play(stage, body)
@@ -163,24 +163,70 @@ def test_a_narrow_page_keeps_the_keys_for_help_and_the_way_back(stage):
     async def body(shown):
         await shown.press("6")
         (keys,) = [line.strip() for line in shown.text.splitlines() if "A add" in line]
-        assert keys.startswith("j k rule  esc back  A add  e edit  D revoke")
+        assert keys.startswith("j k rule  esc back  D revoke  A add  e edit")
         assert keys.endswith("? all keys")
 
     play(stage, body, size=(80, 24))
 
 
-def test_the_palette_opens_from_the_rules_and_closes_onto_what_lies_below(stage):
+def test_the_palette_over_the_rules_has_their_commands_first_and_closes_onto_them(stage):
+    with_rules(stage)
+
     async def body(shown):
+        def names():
+            return [type(screen).__name__ for screen in shown.app.screen_stack]
+
+        await shown.press("6")
         for key in ("colon", "ctrl+p"):
-            await shown.press("6", key)
-            assert [type(screen).__name__ for screen in shown.app.screen_stack] == [
-                "MainScreen",
-                "PaletteScreen",
-            ]
+            await shown.press(key)
+            assert names() == ["MainScreen", "RulesScreen", "PaletteScreen"]
+            assert "Revoke the rule" in shown.text
             await shown.press("escape")
-            assert [type(screen).__name__ for screen in shown.app.screen_stack] == ["MainScreen"]
+            assert names() == ["MainScreen", "RulesScreen"]
+        await shown.press("colon", *"delete rule", "enter")
+        assert "Type R3" in shown.text
+        await shown.press("escape", "colon", *"pipeline", "enter")
+        assert names() == ["MainScreen"] and shown.main.place == 4
 
     play(stage, body, size=(120, 36))
+
+
+def test_rules_of_a_run_that_has_ended_are_folded_away(stage):
+    for scope_id in ("gone", stage.session_id):
+        rule = RuleAdded(
+            rule="", effect="allow", origin="user", scope="run", scope_id=scope_id, tool="run_in_terminal",
+            pattern_kind="glob", pattern="Bash(ls)", description="granted at the start of a run",
+        )  # fmt: skip
+        add_rule(stage.journal, rule, USER)
+
+    async def body(shown):
+        await shown.press("6")
+        assert "1 rule" in shown.text and "the run ends" in shown.text and "no end" not in shown.text
+        await shown.press("d")
+        assert "2 rules, with revoked, expired and ended ones" in shown.text
+        assert "its run ended" in shown.text
+
+    play(stage, body, size=(160, 48))
+
+
+@pytest.mark.parametrize("size", [(80, 18), (80, 24), (160, 48)])
+def test_what_is_known_of_a_rule_is_on_the_screen_or_scrolls(stage, size):
+    with_rules(stage)
+
+    async def body(shown):
+        await shown.press("6")
+        view = shown.app.screen.query_one("#rules-detail")
+        seen = set()
+        for _ in range(8):
+            seen |= {
+                line for line in shown.text.splitlines() if line.startswith((" until", " used", " made"))
+            }
+            await shown.press("J")
+        assert len(seen) == 3
+        has_all = view.line_count <= view.size.height
+        assert has_all or f"of {view.line_count}" in shown.text
+
+    play(stage, body, size=size)
 
 
 def test_a_rule_that_covers_less_than_before_carries_a_mark_and_the_reason(stage):

@@ -327,10 +327,13 @@ def test_the_detail_scrolls_by_half_pages_and_keeps_its_head():
         await pilot.pause()
         text = "\n".join(app.lines())
         assert "row 0 " not in text
-        assert "Parameters" in text
+        (parts,) = [line for line in app.lines() if "Parameters" in line]
+        assert " of 20" in parts and parts.rstrip().endswith("↑↓")
         await pilot.press(*["ctrl+d"] * 40)
         await pilot.pause()
         assert "row 199" in "\n".join(app.lines())
+        (parts,) = [line for line in app.lines() if "Parameters" in line]
+        assert parts.rstrip().endswith("↑")
 
     play(scene, act, size=(120, 36))
 

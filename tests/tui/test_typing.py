@@ -213,6 +213,34 @@ def plays(folder, reach, sentences, **more):
     play(stage, body, **{**played_services, **more})
 
 
+@pytest.mark.parametrize("gap", SPEEDS)
+@pytest.mark.parametrize("reach", [replay, rules, conversation], ids=lambda reach: reach.__name__)
+def test_a_sentence_that_opens_the_palette_in_its_middle_is_not_lost(tmp_path, reach, gap):
+    plays(tmp_path, reach, [(SENTENCES[6], gap)])
+
+
+def test_words_after_a_key_that_only_moves_are_looked_for_in_the_palette(tmp_path):
+    async def body(shown):
+        for words in ("jj:theme", "2:theme"):
+            await typed(shown, words, 0.12, ends_line=False)
+            assert shown.app.screen.id == "palette-screen"
+            await shown.press("escape")
+            assert shown.main.composer.text == "" and not any("theme" in one for one in words_of(shown))
+        await typed(shown, "2:statistics", 0.12)
+        assert shown.main.place == 7
+
+    play(staged(tmp_path), body)
+
+
+def test_what_is_looked_for_on_the_page_of_keys_is_no_text_for_the_agent(tmp_path):
+    async def body(shown):
+        await typed(shown, "?theme", 0.12, ends_line=False)
+        assert "other colours" in shown.text and "place" not in shown.text.split("Keys here")[1]
+        assert shown.main.composer.text == ""
+
+    play(staged(tmp_path), body)
+
+
 @pytest.mark.parametrize("number", range(len(STATES)), ids=[one.__name__ for one in STATES])
 def test_a_sentence_decides_nothing_and_is_not_lost(tmp_path, number):
     plays(tmp_path, STATES[number], [(SENTENCES[number % 10], SPEEDS[number % 3])])

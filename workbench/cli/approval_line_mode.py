@@ -39,7 +39,7 @@ from workbench.host.session_requests import request_refresh
 from workbench.journal.decisions import decide_action, expire_due_actions
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
-from workbench.text.human import spoken_duration
+from workbench.text.human import spoken_time_left
 
 _ANNOUNCED_SECONDS = (300, 60)
 """Seconds left at which the time is said, and no more often."""
@@ -147,7 +147,7 @@ class LineMode:
         if mark >= self._times.get(action.id, mark) or action.id in self._skipped:
             return []
         self._times[action.id] = mark
-        return [f"{bound.number} {spoken_duration(mark)} left."]
+        return [f"{bound.number} {spoken_time_left(mark)} left."]
 
     def _mark(self, action: Action) -> int:
         seconds = seconds_left(action, self._journal.now()) if action.state == "pending" else None

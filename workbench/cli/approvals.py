@@ -40,7 +40,7 @@ from workbench.journal.decisions import DecisionResult, decide_action, expire_du
 from workbench.journal.decisions import extend_action as decisions_extend_action
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
-from workbench.text.human import spoken_duration
+from workbench.text.human import spoken_time_left
 
 MakeDecision = Callable[[Action], Decision]
 """Makes the decision about one action."""
@@ -360,7 +360,7 @@ def extend_action(journal: Journal, action: Action) -> str:
     if row is None:
         return f"Extended: {action.verb} {action_target(action)}"
     seconds = seconds_left(row, journal.now())
-    ask = f", {spoken_duration(seconds)} left" if seconds is not None else ""
+    ask = f", {spoken_time_left(seconds)} left" if seconds is not None else ""
     return f"Extended: {action.verb} {action_target(action)}{ask}. It is {row.id} now."
 
 

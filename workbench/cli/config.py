@@ -13,7 +13,7 @@ from workbench.cli.console import Console
 from workbench.cli.errors import EXIT_FAILED, EXIT_OK, Refusal
 from workbench.config.describe import config_as_json, config_schema
 from workbench.config.layers import USER_CONFIG_FILE
-from workbench.config.types import ConfigProblem, LoadedConfig
+from workbench.config.types import DEFAULT_ORIGIN, ConfigProblem, LoadedConfig
 from workbench.domain.codec import to_json_value
 from workbench.domain.values import WORKSPACE_CONFIG_FILE, Json, JsonObject
 from workbench.text.canonical import dumps
@@ -42,7 +42,7 @@ def execute_show(options: Namespace, console: Console) -> int:
         return EXIT_OK
     for line in _setting_lines(config_as_json(loaded.config), loaded):
         console.say(line)
-    for problem in loaded.problems:
+    for problem in (*loaded.problems, *theme_problems(loaded)):
         console.note(str(problem))
     print_ignored(loaded, console)
     for note in wide:
@@ -107,7 +107,8 @@ def execute_validate(options: Namespace, console: Console) -> int:
 
     loaded = read_configuration(workspace_path(options.directory))
     tools = tool_registry().descriptors()
-    all_problems = (*loaded.problems, *driver_context.config_rule_problems(loaded, tools))
+    rules = driver_context.config_rule_problems(loaded, tools)
+    all_problems = (*loaded.problems, *theme_problems(loaded), *rules)
     wide = driver_context.wide_allow_pattern_notes(loaded, tools)
     code = EXIT_FAILED if all_problems else EXIT_OK
     if options.json:
@@ -121,6 +122,22 @@ def execute_validate(options: Namespace, console: Console) -> int:
         console.note(note)
     console.say(f"{len(all_problems)} wrong." if all_problems else "Nothing is wrong.")
     return code
+
+
+def theme_problems(loaded: LoadedConfig) -> tuple[ConfigProblem, ...]:
+    """Return what is wrong with the theme: only the screen knows which there are."""
+    from workbench.render.theme import theme_problem
+
+    problem, origin = theme_problem(loaded.config.ui.theme), loaded.origins.get("ui.theme", DEFAULT_ORIGIN)
+    if not problem:
+        return ()
+    message, remedy = problem
+    return (
+        ConfigProblem(
+            file=origin.file or origin.layer, line=origin.line, column=None, key="ui.theme", message=message,
+            remedy=remedy, fatal=False,
+        ),
+    )  # fmt: skip
 
 
 SCHEMA_EXAMPLE = """workbench config schema > config.schema.json"""

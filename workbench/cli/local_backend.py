@@ -14,7 +14,6 @@ from pathlib import Path
 from threading import get_ident
 from typing import TYPE_CHECKING, Final
 
-import msgspec
 from msgspec import Struct, field
 
 from workbench.cli.context import load_workspace_config, user_actor
@@ -27,7 +26,15 @@ from workbench.host.host_locks import workspace_hash
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.text.safe import safe_text
-from workbench.tui.backend import Backend, BackendError, ExportRequest, ForkRequest, RestartLater
+from workbench.tui.backend import (
+    Backend,
+    BackendError,
+    ExportRequest,
+    ForkRequest,
+    RestartLater,
+    SettingValue,
+    setting_words,
+)
 
 if TYPE_CHECKING:
     from workbench.cli.local_backend_parts import LocalModels, LocalRules, LocalRuns
@@ -150,9 +157,26 @@ class LocalBackend(Backend):
     def draft(self) -> str:
         return self._draft.read()
 
-    def keep_theme(self, name: str) -> str:
-        ThemeChoice(theme=name, configured=self._config().ui.theme).keep(self._home)
-        return f"Theme {name}, on the next screens too."
+    def setting(self, path: str) -> SettingValue:
+        from operator import attrgetter
+
+        from workbench.cli.screen_choices import choices_in_force
+        from workbench.config.describe import plain_json
+        from workbench.config.types import DEFAULT_ORIGIN, KEYS_BY_PATH
+
+        loaded = load_workspace_config(self._home, self._journal, self._workspace)
+        origin = loaded.origins.get(path, DEFAULT_ORIGIN)
+        chosen = choices_in_force(self._home, loaded.config.ui)
+        if path in chosen:
+            return SettingValue(value=chosen[path], where="chosen on the screen")
+        value = plain_json(attrgetter(KEYS_BY_PATH[path].attribute)(loaded.config))
+        return SettingValue(value=value, where=origin.where(), is_default=origin.layer == "default")
+
+    def keep_setting(self, path: str, value: str | bool) -> str:
+        from workbench.cli.screen_choices import keep_choice
+
+        keep_choice(self._home, path, value, self._config().ui)
+        return f"{setting_words(path, value)}, on the next screens too."
 
     def ends_since_left(self) -> "Sequence[SessionEnd]":
         left_at = self._left.read()
@@ -455,7 +479,6 @@ class Draft:
                 self._path.unlink(missing_ok=True)
 
 
-THEME_FILE: Final = "theme.json"
 FOLDERS_FILE: Final = "folders.json"
 _MAX_CHOICE_BYTES: Final = 1_000
 
@@ -477,27 +500,6 @@ def is_wide_at_start(home: Home) -> bool:
         return msgspec.json.decode(data or b"", type=FolderChoice).is_wide
     except (FileRefused, msgspec.MsgspecError):
         return False
-
-
-class ThemeChoice(Struct, frozen=True, kw_only=True):
-    """The theme that was chosen on a screen; it holds until the configuration names another."""
-
-    theme: str
-    configured: str
-
-    def keep(self, home: Home) -> None:
-        """Remember the choice in the data folder."""
-        write_atomic(home.path / THEME_FILE, msgspec.json.encode(self))
-
-
-def theme_to_begin_with(home: Home, configured: str) -> str:
-    """Return the theme that was chosen last; else, or since its own changed, that of the configuration."""
-    try:
-        data = read_bounded(home.path / THEME_FILE, _MAX_CHOICE_BYTES)
-        choice = msgspec.json.decode(data or b"", type=ThemeChoice)
-    except (FileRefused, msgspec.MsgspecError):
-        return configured
-    return choice.theme if choice.configured == configured else configured
 
 
 LEFT_FOLDER: Final = "left"

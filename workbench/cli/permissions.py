@@ -19,7 +19,7 @@ from workbench.policy.rule_suggestions import as_own_call, is_copied_by_fork, ru
 from workbench.policy.rule_validation import rule_notes, warnings_by_rule
 from workbench.policy.rules import call_subject
 from workbench.policy.trust import TrustRefused, governing_files
-from workbench.text.human import spoken_duration
+from workbench.text.human import EFFECT_VERBS, spoken_duration
 from workbench.text.safe import one_line
 from workbench.tools.registry import tool_descriptors
 
@@ -78,7 +78,7 @@ def execute_add(options: Namespace, console: Console) -> int:
         for note in said:
             console.note(note)
         rule = add_rule(journal, body, user_actor())
-    line = f"Added: {rule.id} {rule.effect}s {rule.tool} {rule.pattern}"
+    line = f"Added: {rule.id} {EFFECT_VERBS[rule.effect]} {rule.tool} {rule.pattern}"
     return console.result(rule_json(rule, said), [line], is_json=options.json)
 
 

@@ -18,6 +18,7 @@ from workbench.pipelines import load
 from workbench.pipelines.documents import PIPELINE_SUFFIXES, ProblemReport, find_manifest, project_folder
 from workbench.pipelines.model import Manifest, PermissionPattern, Pipeline, Route, Step
 from workbench.pipelines.step_order import parallel_waves, step_timeout_seconds
+from workbench.text.human import counted
 from workbench.text.safe import one_line
 
 if TYPE_CHECKING:
@@ -192,13 +193,9 @@ def _print_reports(results: list[tuple[str, ProblemReport]], console: Console) -
         signs = console.signs
         sign = signs.of("ok") if report.is_ok else signs.of("failed")
         console.say(
-            f"{sign} {file}: {_counted(len(report.errors), 'error')},"
-            f" {_counted(len(report.warnings), 'warning')}"
+            f"{sign} {file}: {counted(len(report.errors), 'error')},"
+            f" {counted(len(report.warnings), 'warning')}"
         )
-
-
-def _counted(number: int, word: str) -> str:
-    return f"{number} {word}" if number == 1 else f"{number} {word}s"
 
 
 GRAPH_EXAMPLE = """workbench pipeline graph nightly

@@ -8,7 +8,7 @@ from workbench.cli.console import StatusIcons
 from workbench.domain.codec import to_json_value
 from workbench.domain.rows import Action, Call, Session
 from workbench.domain.values import Json
-from workbench.text.human import countdown_text, duration_text, spoken_duration
+from workbench.text.human import countdown_text, duration_text, spoken_time_left
 from workbench.text.human import iso_time as human_iso_time
 from workbench.text.safe import one_line
 from workbench.views.status_icons import action_status, call_status, session_status
@@ -60,19 +60,22 @@ def clock_time(micros: int | None, now: int) -> str:
     return then.strftime("%H:%M:%S" if then.date() == today.date() else "%Y-%m-%d %H:%M")
 
 
-def action_line(asked: ActionRow, signs: StatusIcons, now: int) -> str:
-    """Return one line of a list: sign, word, id, verb, target, lines, session, time."""
+def action_line(asked: ActionRow, signs: StatusIcons, now: int, *, is_alone: bool = True) -> str:
+    """Return one line of a list: sign, word, id, verb, target, lines, session, time.
+
+    Where it is not alone it stands among the lines of its session, which has title and time already.
+    """
     action = asked.action
     meaning, word = action_status(action, asked.call)
     seconds = seconds_left(action, now)
     end = countdown_text(seconds) if action.state == "pending" and seconds is not None else ""
-    end = end or (clock_time(action.decided_at, now) if action.state != "pending" else "")
+    end = end or (clock_time(action.decided_at, now) if action.state != "pending" and is_alone else "")
     risks = f"! {', '.join(action.warnings)}" if action.warnings else ""
     facts = (
         action_target(action),
         changed_lines_text(action, signs),
         risks,
-        one_line(asked.title, TITLE_CELLS),
+        one_line(asked.title, TITLE_CELLS) if is_alone else "",
         end,
     )
     tail = "  ".join(fact for fact in facts if fact)
@@ -97,7 +100,7 @@ def spoken_action(number: int, asked: ActionRow, now: int) -> str:
         parts.append(f"session {one_line(asked.title, TITLE_CELLS).rstrip('.')}")
     seconds = seconds_left(action, now)
     if seconds is not None:
-        parts.append(f"{spoken_duration(seconds)} left")
+        parts.append(f"{spoken_time_left(seconds)} left")
     return ", ".join(parts) + "."
 
 
@@ -106,7 +109,7 @@ def waiting_lines(action: Action, signs: StatusIcons, now: int) -> str:
     seconds = seconds_left(action, now)
     facts = (action.verb, action_target(action), changed_lines_text(action, signs))
     line = f"{signs.of('waiting')} waiting  {' '.join(fact for fact in facts if fact)}"
-    ask = f", {spoken_duration(seconds)} left" if seconds is not None else ""
+    ask = f", {spoken_time_left(seconds)} left" if seconds is not None else ""
     answer = "approve" if action.kind == "tool" else "answer"
     return f"{line}{ask}\n  workbench approvals {answer} {action.id}"
 

@@ -247,8 +247,11 @@ class ConfigFollower:
 
     def _changed(self) -> None:
         change = self._settings.read_again(trusted=workspace_trust.is_trusted(self._journal, self._workspace))
+        from workbench.cli.screen_choices import settings_with_choices
+
+        ui = settings_with_choices(self._home, change.loaded.config.ui)
         with suppress(RuntimeError):  # it may be closing
-            self._app.call_from_thread(self._app.configure, change.loaded.config.ui, change.words)
+            self._app.call_from_thread(self._app.configure, ui, change.words)
 
 
 def show_screen(
@@ -259,17 +262,18 @@ def show_screen(
 
     What is to be done `then` is done once, after the first frame.
     """
-    from workbench.cli.local_backend import theme_to_begin_with
+    from workbench.cli.screen_choices import settings_with_choices
     from workbench.tui.app import WorkbenchApp
 
     lock = FileLock(screen_lock_path(home, workspace))
     lock.try_acquire()
+    ui = settings_with_choices(home, config.ui)
     app = WorkbenchApp(
         journal,
         backend,
         workspace,
-        ui=config.ui,
-        theme=theme_to_begin_with(home, config.ui.theme),
+        ui=ui,
+        theme=ui.theme,
         home=str(Path.home()),
         depth=color_depth(),
         encoding=terminal_encoding(),

@@ -27,7 +27,7 @@ from workbench.host.host_locks import refuse_inside_agents
 from workbench.journal.errors import GuardFailed
 from workbench.journal.imports import SessionImport
 from workbench.journal.journal import Journal
-from workbench.text.human import size_text
+from workbench.text.human import counted, size_text
 from workbench.text.safe import one_line
 
 IMPORT_EXAMPLE = """workbench sessions import ~/.claude/projects
@@ -284,12 +284,8 @@ def _print_reports(
     _print_left_out(console, reports)
     sessions = [session for report in reports for session in report.sessions]
     kept = sum(session.kept for session in sessions)
-    left = f", {_counted(kept, 'record')} not understood and kept" if kept else ""
-    console.say(f"{_counted(len(sessions), 'session')} in {_counted(len(reports), 'file')}{left}.")
-
-
-def _counted(count: int, thing: str) -> str:
-    return f"{count:,} {thing}{'' if count == 1 else 's'}"
+    left = f", {counted(kept, 'record')} not understood and kept" if kept else ""
+    console.say(f"{counted(len(sessions), 'session')} in {counted(len(reports), 'file')}{left}.")
 
 
 def _print_left_out(console: Console, reports: list[FileReport]) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from workbench.cli.approval_display import read_action_row
 from workbench.cli.console import Console
@@ -36,7 +35,7 @@ from workbench.journal.decisions import expire_due_actions
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.journal.session_queries import StatisticsScope, statistics_facts
-from workbench.text.human import duration_text, token_text
+from workbench.text.human import counted, duration_text, token_text
 from workbench.text.safe import one_line
 from workbench.views import statistics
 from workbench.views.status_icons import SESSION_STATUSES
@@ -129,9 +128,7 @@ def _action_line(view: _SessionView, event: Event) -> str:
     action = view.journal.action(event.action_id or "")
     if action is None:
         return ""
-    # When it was decided stands before the line.
-    asked = read_action_row(view.journal, action)
-    return action_line(replace(asked, action=replace(action, decided_at=None)), view.console.signs, view.now)
+    return action_line(read_action_row(view.journal, action), view.console.signs, view.now, is_alone=False)
 
 
 def _opened_line(view: _SessionView, event: Event) -> str:
@@ -254,7 +251,7 @@ def _statistics_lines(counts: statistics.Statistics, console: Console) -> Iterab
         yield "Nothing to count yet."
         return
     states = ", ".join(f"{count} {status}" for status, count in counts.statuses)
-    yield f"{counts.sessions} sessions: {states}"
+    yield f"{counted(counts.sessions, 'session')}: {states}"
     money = "" if counts.cost is None else f", cost {counts.cost:.2f}"
     yield f"{token_text(counts.input_tokens)} tokens in, {token_text(counts.output_tokens)} out{money}"
     yield ""

@@ -21,7 +21,7 @@ from workbench.journal import search, session_queries
 from workbench.journal.decisions import expire_due_actions
 from workbench.journal.journal import Journal
 from workbench.journal.search import SessionMatches
-from workbench.text.human import parse_iso_time
+from workbench.text.human import counted, parse_iso_time
 from workbench.text.safe import one_line
 from workbench.views import library
 from workbench.views.library import SearchHit, SearchQuery, search_hit
@@ -161,7 +161,7 @@ def _hit_lines(
     for place in places:
         yield f"    {place.who:<6} {clock_time(place.at, now)}  {place.text}"
     if matches is not None and matches.places > len(places):
-        yield f"    and {matches.places - len(places)} more places"
+        yield f"    and {counted(matches.places - len(places), 'more place')}"
 
 
 DEFAULT_LIMIT = 100

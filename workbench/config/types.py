@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct, field
+from msgspec.structs import replace
 
 from workbench.config.keys import (
     CONFIG_VERSION,
@@ -354,6 +355,13 @@ class UiSettings(Struct, frozen=True, kw_only=True):
         default_factory=dict[str, str]
     )
     notify: NotifySettings = NotifySettings()
+
+    def with_value(self, name: str, value: str | bool) -> "UiSettings":
+        """Return these settings with one changed, such as `density` or `notify.bell`."""
+        section, _, member = name.rpartition(".")
+        if section:
+            return replace(self, **{section: replace(getattr(self, section), **{member: value})})
+        return replace(self, **{name: value})
 
 
 class ToolHooks(Struct, frozen=True, kw_only=True):

@@ -29,7 +29,8 @@ WINK_OUTPUT_LIMIT: Final = 10_240
 
 class _WinkDocument(Struct):
     calls: Mapping[str, Call]
-    provider_ids: dict[str, str] = field(default_factory=dict[str, str])
+    asked: set[str] = field(default_factory=set[str])
+    """Ids of the calls that a message of the model holds."""
     messages: list[JsonObject] = field(default_factory=list[JsonObject])
     results: list[JsonObject] = field(default_factory=list[JsonObject])
 
@@ -58,6 +59,7 @@ def _write_wink_event(writing: _WinkDocument, event: e.Event) -> None:
             writing.messages.append(_wink_message("user", text, event.at))
         case e.ReplyCompleted() as body:
             calls = [_wink_call(writing.calls[c.call_id]) for c in body.calls if c.call_id in writing.calls]
+            writing.asked |= {c.call_id for c in body.calls}
             asked: JsonObject = {"tool_calls": calls} if calls else {}
             if body.text or calls:
                 tokens = {"token_count": body.usage.output_tokens, "model": body.model}
@@ -66,8 +68,14 @@ def _write_wink_event(writing: _WinkDocument, event: e.Event) -> None:
                 )
         case e.CallFinished() as body:
             call = writing.calls.get(event.call_id or "")
-            if call is not None and call.replaced_by is None:
+            if call is None or call.replaced_by is not None:
+                return
+            if call.id in writing.asked:
                 _write_wink_result(writing, call, body, event.at)
+            elif body.state == "succeeded":
+                # The user's own call, an undo: no model asked for it, and a result has to have its call.
+                said = body.preview or body.summary or body.state
+                writing.messages.append(_wink_message("user", f"{call.tool}: {said}", event.at))
         case _:
             pass
 

@@ -330,7 +330,15 @@ def require_legal_event(event: Event, live: TransactionTables) -> None:
 
 
 def _not_written(event: Event) -> str:
-    return f"{event.kind} was not written"
+    return _NOT_DONE.get(event.kind, f"{event.kind} was not written")
+
+
+_NOT_DONE: Final = {
+    "rule.added": "the rule was not added", "rule.revoked": "the rule was not revoked",
+    "prompt.submitted": "the message was not sent", "session.created": "the session was not started",
+    "session.deleted": "the session was not deleted", "run.started": "the run was not started",
+}  # fmt: skip
+"""What a person asked for, by the kind of the event; of all others only a driver reads the refusal."""
 
 
 def _require_session(event: Event, live: TransactionTables) -> None:

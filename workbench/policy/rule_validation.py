@@ -255,7 +255,8 @@ def rule_problems(
         problems.extend(_regex_rule_problems(pattern, about, effect))
     else:
         problems.extend(_permission_rule_problems(pattern, about, effect, scope))
-    return tuple(problems)
+    # Tools that one name stands for are judged one by one, and often alike.
+    return tuple(dict.fromkeys(problems))
 
 
 def never_matching_notes(*, pattern_kind: PatternKind, pattern: str) -> tuple[str, ...]:

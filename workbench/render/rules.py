@@ -23,8 +23,9 @@ from workbench.render.cells import (
 )
 from workbench.render.list_rows import cursor_column
 from workbench.render.theme import ColorName, Glyphs, Ink
-from workbench.text.human import clock_time
+from workbench.text.human import clock_time, counted
 from workbench.views.rules import (
+    PAST_STATES,
     Backtest,
     BacktestRow,
     DialogField,
@@ -63,7 +64,7 @@ def rule_strip(
     row: RuleRow, width: int, ink: Ink, glyphs: Glyphs, *, is_cursor: bool, has_focus: bool
 ) -> Strip:
     """Draw a rule: number, effect, pattern, where, origin, uses, last use, end."""
-    is_off = row.state in ("expired", "revoked")
+    is_off = row.state in PAST_STATES
     muted = ink.of("faint" if is_off else "muted")
     effect = row.state if is_off else row.effect
     columns = _rule_columns(
@@ -74,7 +75,7 @@ def rule_strip(
         safe_content(row.tool, muted, ink),
         safe_content(row.where, muted, ink),
         styled(row.origin, muted),
-        styled(f"{row.uses} use{'' if row.uses == 1 else 's'}", muted),
+        styled(counted(row.uses, "use"), muted),
         styled(row.last_used or "never", muted),
         styled(row.until, muted),
     )
@@ -201,8 +202,8 @@ def _backtest_lines(shown: RuleDialogModel, width: int, ink: Ink, glyphs: Glyphs
         counting = styled(glyphs.line("  is being counted …"), muted)
         return [Content(" ") + styled("What it would have done", bold) + counting]
     since = f" since {clock_time(past.since, shown.now)}" if past.since is not None else ""
-    counted = f"  {past.asks} asks in {past.sessions} session{'' if past.sessions == 1 else 's'}{since}"
-    lines = [Content(" ") + styled("What it would have done", bold) + styled(counted, muted)]
+    asked = f"  {counted(past.asks, 'ask')} in {counted(past.sessions, 'session')}{since}"
+    lines = [Content(" ") + styled("What it would have done", bold) + styled(asked, muted)]
     if not past.asks:
         return [*lines, Content(" ") + styled("Nothing like this was asked before.", muted)]
     word = _EFFECT_WORDS[shown.effect]

@@ -24,7 +24,7 @@ from textual.filter import LineFilter
 from textual.style import Style
 from textual.theme import Theme
 
-from workbench.text.safe import ASCII_LINE_END_SYMBOL, LINE_END_SYMBOL
+from workbench.text.safe import ASCII_LINE_END_SYMBOL, LINE_END_SYMBOL, one_line
 from workbench.text.width import cell_width
 from workbench.views.status_icons import ASCII_EQUIVALENTS, COUNTDOWN_BARS, ICONS, IconName, StatusName
 
@@ -199,6 +199,20 @@ def _row_style(background: str, under: str, foreground: str) -> Style:
 
 
 @cache
+def theme_problem(name: str) -> tuple[str, str] | None:
+    """Return what is wrong with the name of a theme, and what to do; None where there is one of that name."""
+    from textual.theme import BUILTIN_THEMES
+
+    if name in OWN_THEMES or name in BUILTIN_THEMES:
+        return None
+    from difflib import get_close_matches
+
+    known = sorted({*OWN_THEMES, *BUILTIN_THEMES})
+    near = get_close_matches(name, known, 1)
+    remedy = f"Did you mean {near[0]}?" if near else f"Use one of {', '.join(known)}."
+    return f'ui.theme: there is no theme "{one_line(name, 40)}"; workbench-dark is used instead.', remedy
+
+
 def own_theme_ink(name: OwnThemeName) -> Ink:
     """Return the ink of one of our themes; for tests and screenshots."""
     return Ink(tokens=OWN_THEMES[name])

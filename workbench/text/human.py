@@ -4,6 +4,7 @@ import math
 import re
 from datetime import UTC, datetime, timedelta, timezone
 from functools import cache
+from typing import Final
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -54,10 +55,15 @@ def spoken_duration(seconds: float) -> str:
     """Write the time that is left for reading aloud: `30 seconds`, `4 minutes`, `1 hour 5 minutes`."""
     left = int(max(0.0, seconds))
     if left < 60:
-        return _counted(left, "second")
+        return counted(left, "second")
     hours, minutes = divmod(left // 60, 60)
-    parts = [_counted(n, word) for n, word in ((hours, "hour"), (minutes, "minute")) if n]
+    parts = [counted(n, word) for n, word in ((hours, "hour"), (minutes, "minute")) if n]
     return " ".join(parts)
+
+
+def spoken_time_left(seconds: float) -> str:
+    """Write the same of a countdown, to the nearest minute: at 14:59 it is 15 minutes."""
+    return spoken_duration(seconds if seconds < 60 else 60 * int(seconds / 60 + 0.5))
 
 
 def iso_time(micros: int) -> str:
@@ -114,8 +120,13 @@ def _pair(large: int, large_unit: str, small: int, small_unit: str) -> str:
     return f"{large} {large_unit} {small} {small_unit}" if small else f"{large} {large_unit}"
 
 
-def _counted(n: int, word: str) -> str:
-    return f"{n} {word}" if n == 1 else f"{n} {word}s"
+def counted(n: int, word: str) -> str:
+    """Write a number of things whose plural ends in s: `1 rule`, `2,000 rules`."""
+    return f"{n:,} {word}" if n == 1 else f"{n:,} {word}s"
+
+
+EFFECT_VERBS: Final = {"allow": "allows", "ask": "asks about", "deny": "denies"}
+"""What a rule does, by its effect."""
 
 
 def _scaled(n: int, base: int, units: tuple[str, ...]) -> str:
@@ -138,7 +149,7 @@ def time_left_text(seconds: float | None, *, in_minutes: bool = False) -> str:
         return ""
     if not in_minutes:
         return countdown_text(seconds)
-    return f"{int(seconds) // 60} min" if seconds >= 60 else "<1 min"
+    return f"{int(seconds / 60 + 0.5)} min" if seconds >= 60 else "<1 min"
 
 
 def clock_time(micros: int | None, now: int | None = None) -> str:

@@ -56,6 +56,7 @@ from workbench.render.theme import (
     is_unicode_encoding,
     own_theme,
     theme_name_at_depth,
+    theme_problem,
 )
 from workbench.tui import keymap
 from workbench.tui.approvals.decision_writer import DecisionWriter
@@ -212,6 +213,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         for name in ("workbench-dark", "workbench-light"):
             self.register_theme(own_theme(name) if depth == "full" else own_theme(name, OWN_THEMES_256[name]))
         wanted = theme or (ui.theme if ui else "workbench-dark")
+        self._theme_problem = theme_problem(wanted)
         known = self.available_themes
         self.theme = theme_name_at_depth(known.get(wanted, known["workbench-dark"]), depth)
         self.ink = Ink(tokens=colors_at_depth(self.current_theme, self._depth), no_colour=self.no_color)
@@ -270,7 +272,21 @@ class WorkbenchApp(App[int], inherit_bindings=False):
     def keep_theme(self, name: str) -> None:
         """Put a theme in force on this screen and those to come."""
         self.show_theme(name)
-        self.main.tasks.file(lambda: self._backend.keep_theme(name))
+        self.keep_setting("ui.theme", name)
+
+    def keep_setting(self, path: str, value: str | bool) -> None:
+        """Remember a setting of the screen for those to come; the caller has put it in force here."""
+        self.main.tasks.file(lambda: self._backend.keep_setting(path, value))
+
+    def set_setting(self, path: str, value: str | bool) -> None:
+        """Put a setting of the screen in force here and on those to come; `path` is dotted."""
+        self.configure(self.settings.with_value(path.removeprefix("ui."), value))
+        self.keep_setting(path, value)
+
+    @property
+    def settings(self) -> UiSettings:
+        """Return the settings of this screen as they are in force."""
+        return self._ui or UiSettings()
 
     @property
     def current_theme(self) -> Theme:
@@ -325,7 +341,8 @@ class WorkbenchApp(App[int], inherit_bindings=False):
             self.exit()
         if self.user_keys:
             self.set_keymap(self.user_keys)
-        for sentence in self._wrong:
+        theme = [" ".join(self._theme_problem)] if self._theme_problem else []
+        for sentence in (*theme, *self._wrong):
             self.main.call_after_refresh(self.main.say, sentence, is_error=True)
         await AwaitMount(self.main, [self.main])
         self.call_later(self.main.refresh, layout=True)

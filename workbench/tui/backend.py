@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from workbench.text import human
+from workbench.text.canonical import dumps
 
 if TYPE_CHECKING:
     from workbench.domain.events import RuleAdded
@@ -79,6 +80,32 @@ class AskedCall(Struct, frozen=True, kw_only=True):
     call: "Call"
     workspace: str
     session_title: str
+
+
+class SettingValue(Struct, frozen=True, kw_only=True):
+    """What a setting is now."""
+
+    value: object
+    """As JSON has it."""
+    where: str
+    """Where it comes from: a file with its line, a variable, `default`."""
+    is_default: bool = False
+
+
+def setting_words(path: str, value: object) -> str:
+    """Return what a setting is, as one says it: `Theme nord`, `ui.notify.bell is off`."""
+    if path == "ui.theme":
+        return f"Theme {value}"
+    return f"{path} is {setting_value_text(value)}"
+
+
+def setting_value_text(value: object) -> str:
+    """Return a value of a setting as people read it."""
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if value is None or value == "":
+        return "not set"
+    return value if isinstance(value, str) else dumps(value)
 
 
 def error_text(error: Exception) -> str:
@@ -387,9 +414,16 @@ class Backend:
         """Return what stood in the composer when the screen was left."""
         return ""
 
-    def keep_theme(self, name: str) -> str:
-        """Remember the theme that was chosen for the next screens, and return what to say. In a thread."""
-        return f"Theme {name}, on this screen only."
+    def setting(self, path: str) -> SettingValue:
+        """Return what a setting is now and where it comes from; `path` is dotted, as files have it."""
+        from workbench.config.describe import plain_json
+        from workbench.config.types import KEYS_BY_PATH
+
+        return SettingValue(value=plain_json(KEYS_BY_PATH[path].default), where="default", is_default=True)
+
+    def keep_setting(self, path: str, value: str | bool) -> str:
+        """Remember what was chosen for the next screens, and return what to say. In a thread."""
+        return f"{setting_words(path, value)}, on this screen only."
 
     def ends_since_left(self) -> "Sequence[SessionEnd]":
         """Return the last end of each session that ended since a screen was left here. In a thread."""

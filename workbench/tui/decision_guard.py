@@ -195,6 +195,11 @@ class DecisionGuard:
         """Return what was typed in one go up to a press, without what stands in a text field."""
         return "".join(typed_press.text for typed_press in self._run(press))
 
+    def follows_text(self, press: KeyPress) -> bool:
+        """Return whether a key came right behind one that writes, without a pause."""
+        before = [earlier for earlier in self._presses if earlier.number < press.number]
+        return bool(before) and bool(before[-1].text) and press.at - before[-1].at < BURST_SECONDS
+
     def keys_until(self, press: KeyPress) -> list[str]:
         """Return the names of the keys of which the same consists."""
         return [typed_press.key for typed_press in self._run(press)]

@@ -76,6 +76,14 @@ class GuardedKeys:
         screen = self._app.screen
         return cast("MainScreen", screen) if hasattr(screen, "rule") else self._main
 
+    def _say(self, words: str) -> None:
+        """Say a sentence where it is seen: in the dialog that lies over the screen, if one does."""
+        screen = cast("Any", self._app.screen)
+        if hasattr(screen, "said"):
+            screen.say(words)
+        else:
+            self._shown.say(words, is_kept=False)
+
     @property
     def _is_past(self) -> bool:
         """Return whether the app shows recordings only: nothing decides there, nothing reads words."""
@@ -104,11 +112,11 @@ class GuardedKeys:
         self._waiting = None
         last = self._press
         if cancelled.why == "taken back":
-            self._shown.say("Taken back: nothing was done.", is_kept=False)
+            self._say("Taken back: nothing was done.")
         elif cancelled.why != "held":
             text = self.guard.text_until(last) if cancelled.why == "burst" and last is not None else ""
             if not (last is not None and self._offer(text, last.at)):
-                self._shown.say(OTHER_KEY_FOLLOWED, is_kept=False)
+                self._say(OTHER_KEY_FOLLOWED)
         self._show()
 
     # --- when its turn has come -------------------------------------------------------------------
@@ -218,7 +226,8 @@ class GuardedKeys:
     def _is_word(self, press: KeyPress) -> bool:
         """Offer letters as text that mean nothing here, or open a text field in the middle of a word."""
         before = self.guard.count_in_word(press)
-        if not press.text or before + 1 < BURST_KEYS or _is_text_field(self._app.focused):
+        reads_letters = _is_text_field(self._app.focused) or getattr(self._app.screen, "READS_LETTERS", False)
+        if not press.text or before + 1 < BURST_KEYS or reads_letters:
             return False
         bound = self._app.screen.active_bindings.get(press.key)
         if bound is not None:
@@ -234,6 +243,33 @@ class GuardedKeys:
         users = keymap.user_keymap(self._main)
         ids = {**keymap.ids_by_key("list", users), **keymap.ids_by_key("replay", users)}
         return not all(ids.get(key, "").startswith(_MOVING) for key in self.guard.keys_until(press))
+
+    def words_before_field(self) -> str:
+        """Return what was typed in one go up to the key that opens a field now, that key too.
+
+        Empty where it came alone, or behind keys that did what they do: they moved, or went to a place.
+        """
+        press = self._press
+        if press is None or not press.text:
+            return ""
+        keys = self.guard.keys_until(press)[:-1]
+        return self.guard.text_until(press) if any(map(self._is_letter, keys)) else ""
+
+    def _is_letter(self, key: str) -> bool:
+        """Return whether a key means nothing on the screen on show, or decides: words may begin so."""
+        bound = self._app.screen.active_bindings.get(key)
+        row = None if bound is None else keymap.find_key(bound.binding.id or "")
+        return row is None or row.decides
+
+    def follows_text(self) -> bool:
+        """Return whether the key that is handled now came right behind typed text."""
+        return self._press is not None and self.guard.follows_text(self._press)
+
+    def give_back(self, text: str) -> None:
+        """Offer text to the composer that was typed into a field which opened in the middle of it."""
+        if self._press is not None:
+            self._offer(text, self._press.at)
+            self._end_typing()
 
     # --- deciding keys ----------------------------------------------------------------------------
 
@@ -277,7 +313,7 @@ class GuardedKeys:
         elif answer in ("burst", "followed"):
             self._waiting = None
             if not self._offer(self.guard.text_until(press), press.at):
-                self._shown.say(OTHER_KEY_FOLLOWED, is_kept=False)
+                self._say(OTHER_KEY_FOLLOWED)
         self._show()
         return True
 
@@ -313,7 +349,7 @@ class GuardedKeys:
         if due is None:
             return
         if not is_certain or waiting.about != self._about(waiting.owner):
-            self._shown.say(SCREEN_CHANGED, is_kept=False)
+            self._say(SCREEN_CHANGED)
         else:
             self.is_committing = True
             try:
@@ -338,7 +374,7 @@ class GuardedKeys:
             self._keep(text, moment)
             is_kept = main.presenter.has_model and hasattr(main.composer, "history")
             words = TEXT_IN_HISTORY if is_kept else TEXT_DROPPED
-            self._shown.say(words, is_kept=False)
+            self._say(words)
             return True
         composer = main.composer
         before = composer.text

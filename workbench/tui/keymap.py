@@ -49,6 +49,8 @@ class Key(Struct, Generic[OwnerT], frozen=True, kw_only=True):
     is_override: bool = False
     """Whether it takes a key of an outer scope on purpose."""
     in_palette: bool = True
+    aliases: str = ""
+    """Other words by which people look for it in the palette, with blanks between."""
     decides: bool = False
     """Whether it answers, or has any effect outside of the screen: then it counts only if it came alone."""
 

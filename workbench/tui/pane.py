@@ -438,6 +438,9 @@ class Pane(Vertical):
     MOVING: ClassVar[frozenset[str]] = frozenset()
     """Keys that only move: what the others do stays the same, and the footer is not made anew for them."""
 
+    text_filter: str = ""
+    """By which its rows are filtered; escape clears it, as `line_dropped`."""
+
     main: "MainContext"
     """What it shares with its screen, which sets it; a pane of a comparison has none."""
 

@@ -1,17 +1,19 @@
 """Rules as rows of their place, and the model of the dialog that makes a rule."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Literal
+from typing import Final, Literal, get_args
 
 from msgspec import Struct
 
 from workbench.domain.rows import Rule
-from workbench.text.human import spoken_duration
+from workbench.text.human import counted, spoken_duration
 from workbench.text.safe import one_line
 from workbench.views.status_icons import StatusName
 
-RuleState = Literal["in force", "elsewhere", "expired", "revoked"]
+RuleState = Literal["in force", "elsewhere", "ended", "expired", "revoked"]
+PAST_STATES: Final = frozenset({"ended", "expired", "revoked"})
+"""Of rules that allow and deny nothing any more; one whose session or run has ended is among them."""
 _MICROS = 1_000_000
 
 
@@ -43,18 +45,22 @@ def rule_rows(
     wanted: str = "",
     has_past: bool = False,
     warnings: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    ended: Collection[str] = frozenset(),
 ) -> tuple[RuleRow, ...]:
     """Return the rules that hold every wanted word: those in force first, in each group the newest first.
 
-    `titles` are those of sessions by id; `has_past` adds revoked and expired ones; `warnings` go by number.
+    `titles` are those of sessions by id; `has_past` adds those that hold no more; `warnings` go by number;
+    `ended` are ids of sessions and runs that have ended.
     """
-    rows = [_rule_row(rule, now, workspace, session_id, titles, warnings.get(rule.id, ())) for rule in rules]
-    kept = [
-        row
-        for row in rows
-        if (has_past or row.state not in ("expired", "revoked")) and _matches_words(row, wanted)
-    ]
-    order = ("in force", "elsewhere", "expired", "revoked")
+    rows = [
+        _rule_row(
+            rule, _rule_state(rule, now, workspace, session_id, ended), now,
+            _scope_text(rule, workspace, session_id, titles), warnings.get(rule.id, ()),
+        )
+        for rule in rules
+    ]  # fmt: skip
+    kept = [row for row in rows if (has_past or row.state not in PAST_STATES) and _matches_words(row, wanted)]
+    order = get_args(RuleState)
     kept.reverse()
     return tuple(sorted(kept, key=lambda row: order.index(row.state)))
 
@@ -64,57 +70,58 @@ def _matches_words(row: RuleRow, wanted: str) -> bool:
     return all(word in text.casefold() for word in wanted.casefold().split())
 
 
-def _rule_row(
-    rule: Rule,
-    now: int,
-    workspace: str,
-    session_id: str | None,
-    titles: Mapping[str, str],
-    warnings: Sequence[str],
-) -> RuleRow:
-    state = _rule_state(rule, now, workspace, session_id)
-    last = "" if rule.last_used_at is None else f"{spoken_duration((now - rule.last_used_at) / _MICROS)} ago"
-    created = f"{spoken_duration((now - rule.created_at) / _MICROS)} ago"
+def _rule_row(rule: Rule, state: RuleState, now: int, where: str, warnings: Sequence[str]) -> RuleRow:
+    last = "" if rule.last_used_at is None else _ago(rule.last_used_at, now)
+    until = _until_text(rule, state, now)
+    kind = "regular expression" if rule.pattern_kind == "regex" else "glob"
+    from_call = f", from {rule.created_from}" if rule.created_from else ""
     facts = [
         ("for", rule.description),
-        ("tool", rule.tool),
-        ("pattern", f"{rule.pattern}  ({'regular expression' if rule.pattern_kind == 'regex' else 'glob'})"),
+        ("pattern", f"{rule.pattern}  ({kind})"),
         ("where", f"{rule.scope} {rule.scope_id or ''}".strip()),
-        (
-            "made",
-            f"{created}, by {rule.origin}" + (f", from {rule.created_from}" if rule.created_from else ""),
-        ),
-        (
-            "used",
-            f"{rule.use_count} time{'' if rule.use_count == 1 else 's'}" + (f", last {last}" if last else ""),
-        ),
-        ("until", _until_text(rule, now)),
+        ("until", until),
+        ("used", counted(rule.use_count, "time") + (f", last {last}" if last else "")),
+        ("made", f"{_ago(rule.created_at, now)}, by {rule.origin}{from_call}"),
+        ("tool", rule.tool),
         *(("warning", text) for text in warnings),
     ]
     return RuleRow(
         id=rule.id, effect=rule.effect, tool=one_line(rule.tool, 40), pattern=one_line(rule.pattern, 400),
-        where=_scope_text(rule, workspace, session_id, titles), origin=rule.origin, uses=rule.use_count,
-        last_used=last, until=_until_text(rule, now), state=state,
-        description=one_line(rule.description, 200),
-        facts=tuple(facts), has_warning=bool(warnings),
+        where=where, origin=rule.origin, uses=rule.use_count, last_used=last, until=until, state=state,
+        description=one_line(rule.description, 200), facts=tuple(facts), has_warning=bool(warnings),
     )  # fmt: skip
 
 
-def _rule_state(rule: Rule, now: int, workspace: str, session_id: str | None) -> RuleState:
+def _ago(moment: int, now: int) -> str:
+    return f"{spoken_duration((now - moment) / _MICROS)} ago"
+
+
+def _rule_state(
+    rule: Rule, now: int, workspace: str, session_id: str | None, ended: Collection[str]
+) -> RuleState:
     if rule.revoked_at is not None:
         return "revoked"
     if rule.expires_at is not None and rule.expires_at <= now:
         return "expired"
+    if rule.scope in _SCOPES_THAT_END and rule.scope_id in ended:
+        return "ended"
     here = {"always": True, "workspace": rule.scope_id == workspace, "session": rule.scope_id == session_id}
     return "in force" if here.get(rule.scope, False) else "elsewhere"
 
 
-def _until_text(rule: Rule, now: int) -> str:
+_SCOPES_THAT_END: Final[Mapping[str, str]] = {"session": "session", "run": "run"}
+"""Scopes of which nothing is left when their session or run has ended, and how it is called."""
+
+
+def _until_text(rule: Rule, state: RuleState, now: int) -> str:
+    thing = _SCOPES_THAT_END.get(rule.scope, "")
     if rule.revoked_at is not None:
-        return f"revoked {spoken_duration((now - rule.revoked_at) / _MICROS)} ago"
+        return f"revoked {_ago(rule.revoked_at, now)}"
+    if state == "ended":
+        return f"its {thing} ended"
     if rule.expires_at is None:
-        return "the session ends" if rule.scope == "session" else "no end"
-    return "expired" if rule.expires_at <= now else f"in {spoken_duration((rule.expires_at - now) / _MICROS)}"
+        return f"the {thing} ends" if thing else "no end"
+    return "expired" if state == "expired" else f"in {spoken_duration((rule.expires_at - now) / _MICROS)}"
 
 
 def _scope_text(rule: Rule, workspace: str, session_id: str | None, titles: Mapping[str, str]) -> str:

@@ -25,7 +25,7 @@ LOOKING: Final = "looking for models …"
 FOUND: Final = "Found; its key adds it to config.json and uses it:"
 _MAX_FOUND_TINY: Final = 2
 """Found models that are listed where there is room for little else."""
-MORE_ROOM: Final = "60×18 or more shows the rest"
+MORE_ROOM: Final = "60×10 or more shows the rest"
 
 
 class ModelSearch(Struct, frozen=True, kw_only=True):

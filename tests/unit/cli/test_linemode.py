@@ -74,8 +74,8 @@ def test_the_queue_in_words(talk):
     assert talk.mode.look()
     first, prompt, _ = talk.said().split("\n")
     assert first == (
-        "2 waiting. 1 edit a.py, 3 hunks, plus 3 minus 3, session rename handler, 14 minutes left."
-        " 2 write n.py, 1 hunk, plus 1 minus 0, session rename handler, 14 minutes left."
+        "2 waiting. 1 edit a.py, 3 hunks, plus 3 minus 3, session rename handler, 15 minutes left."
+        " 2 write n.py, 1 hunk, plus 1 minus 0, session rename handler, 15 minutes left."
     )
     assert prompt == "approve, reject, show, hunks, skip, help?"
     assert not talk.mode.look() and talk.said() == ""
@@ -109,7 +109,7 @@ def test_a_number_never_moves_to_another_action(talk):
     assert talk.mode.look()
     assert talk.said().splitlines()[:2] == [
         "1 replaced, edit a.py.",
-        "2 waiting. 3 edit a.py, 3 hunks, plus 3 minus 3, session rename handler, 14 minutes left.",
+        "2 waiting. 3 edit a.py, 3 hunks, plus 3 minus 3, session rename handler, 15 minutes left.",
     ]
     assert successor in talk.type("a 1")
     assert talk.journal.action(successor).state == "pending"

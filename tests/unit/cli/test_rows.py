@@ -98,7 +98,7 @@ def test_a_session_is_listed_as_what_it_is(status, reason, begins):
 def test_the_words_of_line_mode():
     asked = ActionRow(action=action(), title="rename handler", hunks=3)
     assert spoken_action(1, asked, NOW) == (
-        "1 edit src/shop/router.py, 3 hunks, plus 9 minus 4, session rename handler, 4 minutes left."
+        "1 edit src/shop/router.py, 3 hunks, plus 9 minus 4, session rename handler, 5 minutes left."
     )
 
 

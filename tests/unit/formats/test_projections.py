@@ -5,9 +5,10 @@ import json
 
 import pytest
 
-from tests.support.stage import Stage, call, exchange, recording, text
+from tests.support.stage import USER, Stage, call, exchange, recording, text
 from workbench.domain.machines import CALL_MOVES, SESSION_MOVES
 from workbench.formats import seed_export, seed_import
+from workbench.host import session_requests
 
 USAGE = {"usage": {"input_tokens": 10, "output_tokens": 4}}
 
@@ -87,6 +88,22 @@ def test_our_session_as_a_wink_file_reads_back_without_a_problem(played, file):
         "messages",
         "tool_results",
     }
+
+
+def test_an_undo_in_a_wink_file_is_a_word_of_the_user(tmp_path):
+    stage = Stage(tmp_path, recording(exchange(call("c1", "create_file", path="n.txt", content="new\n"))))
+    stage.begin("first")
+    stage.drive()
+    (asked,) = stage.waiting()
+    stage.approve(asked)
+    stage.drive()
+    session_requests.request_undo(stage.journal, asked.id, USER)
+    stage.drive()
+    document = seed_export.wink_session(stage.session(), events(stage), rows(stage))
+    assert wink_problems(json.loads(json.dumps(document))) == []
+    assert document["messages"][-1]["role"] == "user"
+    assert document["messages"][-1]["content"].startswith("undo: ")
+    stage.close()
 
 
 @pytest.mark.spec(20, 21, 23, 29)

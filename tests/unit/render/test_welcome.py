@@ -57,7 +57,7 @@ def test_with_a_model_what_is_typed_comes_first_and_a_page_of_its_own_has_no_key
 
 def test_where_nothing_else_has_room_no_key_leads_nowhere():
     shown = lines(facts(is_tiny=True), 46, 7)
-    assert "60×18 or more" in shown and "5   bring" not in shown and "2 asks" not in shown
+    assert "60×10 or more" in shown and "5   bring" not in shown and "2 asks" not in shown
 
 
 FOUND = FoundModel(

@@ -152,3 +152,10 @@ def test_iso_form_and_range():
 )
 def test_messages_are_sentences(words, expected):
     assert human.sentence(words) == expected
+
+
+def test_time_that_is_left_is_said_to_the_nearest_minute():
+    said = {59: "59 seconds", 60: "1 minute", 899: "15 minutes", 840: "14 minutes", 3_629: "1 hour"}
+    assert {seconds: human.spoken_time_left(seconds) for seconds in said} == said
+    assert human.time_left_text(899, in_minutes=True) == "15 min"
+    assert [human.counted(n, "rule") for n in (0, 1, 2_000)] == ["0 rules", "1 rule", "2,000 rules"]

@@ -303,7 +303,8 @@ class DetailView(LineView):
         if self._diff is not None and part:
             head = self._diff.hunk_top(part)
             is_begun = first > min(rows) and max(rows) - head >= height
-            top = first if is_begun else head
+            # From its head on where that brings the line onto the screen: of few rows context takes all.
+            top = first if is_begun or first - head >= height else head
         line = len(self._above) + top
         self.scroll_to_line(line)
         end = max(0, min(line, self.line_count - height)) + height - len(self._above)

@@ -592,7 +592,7 @@ class ApprovalsPane(ActionDetailPane):
 
     def line_heard(self, purpose: str, text: str, *, is_final: bool) -> None:
         if purpose == "filter":
-            self.ordering.text_filter = text
+            self.text_filter = self.ordering.text_filter = text
             self.reshow(is_sorted=True)
         elif purpose == "find":
             self.find = text
@@ -603,8 +603,7 @@ class ApprovalsPane(ActionDetailPane):
 
     def line_dropped(self, purpose: str) -> None:
         if purpose == "filter":
-            self.ordering.text_filter = ""
-            self.reshow(is_sorted=True)
+            self.line_heard(purpose, "", is_final=True)
         self.written.about = None
 
     def marks_changed(self) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 from rich.style import Style as RichStyle
 from textual import on
 from textual.containers import Vertical
@@ -227,6 +228,15 @@ class BatchDialog(MinSizeDialog, inherit_bindings=False):
         self._show()
         unseen = [batch_row for batch_row in self._rows if self.choosing.unseen(batch_row.detail)]
         self._list.put_cursor((unseen or self._rows)[0].row.id)
+        self.set_interval(1.0, self._count_on)
+
+    def _count_on(self) -> None:
+        """Show how much time is left now, as the queue below says it."""
+        queue = self._main.widgets.approvals.queue.rows
+        rows = [replace(known, row=queue.get(known.row.id, known.row)) for known in self._rows]
+        if rows != self._rows:
+            self._rows = rows
+            self._list.show_rows(rows, self.choosing)
 
     @property
     def choosing(self) -> ApprovalSelection:
@@ -239,6 +249,9 @@ class BatchDialog(MinSizeDialog, inherit_bindings=False):
 
     def _unseen(self) -> int:
         return sum(bool(self.choosing.unseen(batch_row.detail)) for batch_row in self._rows)
+
+    def show_said(self) -> None:
+        self._show()
 
     def _show(self) -> None:
         count, unseen, colours, signs = len(self._rows), self._unseen(), ink(self), glyphs(self)
@@ -254,6 +267,8 @@ class BatchDialog(MinSizeDialog, inherit_bindings=False):
             if unseen
             else " All of them were on your screen."
         )
+        if self.said:
+            sign, words = Content.styled(signs.of("waiting"), colours.of("waiting")), f" {self.said}"
         gap = "\n" if self.size.height >= _TALL_ROWS else ""
         self._note.update(Content.assemble(gap, self._left_out_lines(), " ", sign, words, gap))
         info, faint = colours.of("info", bold=True), colours.of("faint")
@@ -324,10 +339,10 @@ class BatchDialog(MinSizeDialog, inherit_bindings=False):
         """Answer every row, each for the digest that was drawn; approving needs all of them seen."""
         unseen = self._unseen()
         if verdict == "approve" and unseen:
-            self._main.say(f"{unseen} of them {'was' if unseen == 1 else 'were'} not on the screen yet.")
+            self.say(f"{unseen} of them {'was' if unseen == 1 else 'were'} not on the screen yet.")
             return
         if not self._is_counted(verdict):
-            self._main.say(TOO_QUICK.format(key=key))
+            self.say(TOO_QUICK.format(key=key))
             return
         for batch_row in self._rows:
             rejection = DecisionMade(batch_row.row.id, "reject", batch_row.detail.digest)

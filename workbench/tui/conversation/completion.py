@@ -27,6 +27,12 @@ SLASH_COMMANDS: Final = (
 """Command and what it does; the screen carries them out."""
 ADD_PROVIDER: Final = "add a provider…"
 """The last of the models that `/model` offers."""
+COMMAND_ALIASES: Final = {
+    "/continue": "resume go on unpause", "/end": "close finish", "/mark": "bookmark note",
+    "/messages": "log notices notifications history", "/mode": "permissions approval auto ask plan",
+    "/model": "model switch change llm", "/restart": "host daemon server background",
+}  # fmt: skip
+"""What people call a command who know it from elsewhere; the palette finds it by them."""
 COMMANDS_WITH_VALUE: Final = frozenset({"model", "mode"})
 """Commands that want a word, and offer those there are."""
 MODE_CHOICES: Final = (

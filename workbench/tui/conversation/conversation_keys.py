@@ -29,6 +29,7 @@ def _undo_turn(pane: "ConversationPane") -> None:
 
 CONVERSATION: Final[tuple[Key["ConversationPane"], ...]] = (
     Key(id="conversation.fold", keys=("space",), label="fold", tooltip="open or fold thought and output",
+        aliases="collapse expand",
         group="Read", footer=20,
         action=lambda pane: pane.fold(), why_off=lambda pane: "" if pane.can_fold else NOT_FOLDED),
     Key(id="conversation.follow", keys=("f",), label="follow", tooltip="stay at the end", group="Read",
@@ -40,6 +41,7 @@ CONVERSATION: Final[tuple[Key["ConversationPane"], ...]] = (
     Key(id="conversation.turn-next", keys=("]",), label="", tooltip="the turn after", shown="-", group="Read",
         action=lambda pane: pane.move_turn(1)),
     Key(id="conversation.continue-turn", keys=("c",), label="go on", tooltip="go on after a pause",
+        aliases="resume continue",
         group="Decide", footer=10, decides=True,
         action=lambda pane: pane.post_message(ContinueSession()),
         why_off=lambda pane: "" if pane.is_paused else NOT_PAUSED),
@@ -49,14 +51,17 @@ CONVERSATION: Final[tuple[Key["ConversationPane"], ...]] = (
         action=lambda pane: pane.post_message(StopAgent()),
         why_off=lambda pane: "" if pane.is_looping else NOT_LOOPING),
     Key(id="conversation.retry", keys=("r",), label="ask again", tooltip="after an error: ask again",
+        aliases="retry again",
         group="Decide", footer=12, decides=True,
         action=lambda pane: pane.post_message(RetryModelCall()),
         why_off=lambda pane: "" if pane.error else NO_ERROR),
     Key(id="conversation.model", keys=("p",), label="other model", tooltip="after an error: another model",
+        aliases="switch llm",
         group="Decide", footer=13,
         action=lambda pane: pane.post_message(CommandTyped("model")),
         why_off=lambda pane: "" if pane.error else NO_ERROR),
     Key(id="conversation.log", keys=("l",), label="the log", tooltip="after an error: what is known of it",
+        aliases="log error details",
         group="Decide", footer=14,
         action=lambda pane: pane.open_log(), why_off=lambda pane: "" if pane.error else NO_ERROR),
     Key(id="conversation.undo", keys=("u",), label="undo turn…",
@@ -64,7 +69,8 @@ CONVERSATION: Final[tuple[Key["ConversationPane"], ...]] = (
         decides=True,
         action=lambda pane: _undo_turn(pane), why_off=lambda pane: _why_no_undo(pane)),
     Key(id="conversation.fork", keys=("F",), label="fork",
-        tooltip="a session from the block under the cursor, its files or not", group="Read", decides=True,
+        tooltip="a session from the block under the cursor, its files or not",
+        aliases="branch copy", group="Read", decides=True,
         action=lambda pane: pane.main.ask_fork(None, pane.forked_block)),
 )  # fmt: skip
 COMPOSER: Final[tuple[Key["Composer"], ...]] = (

@@ -8,6 +8,7 @@ Each decides what it drops first when it is too narrow.
 # after the dialog is gone.
 
 from collections.abc import Sequence
+from typing import Any
 
 from msgspec import Struct
 from textual import events
@@ -19,6 +20,7 @@ from textual.widget import Widget
 from workbench.render import cells, list_rows
 from workbench.text import human
 from workbench.text.human import clock_time, time_left_text
+from workbench.tui import keymap
 from workbench.tui.pane import PlaceWanted, SessionChosen
 from workbench.tui.render_context import glyphs, has_motion, ink
 from workbench.tui.widgets.line_view import LineView
@@ -171,6 +173,8 @@ class SessionStrip(Widget):
         super().__init__(id="strip")
         self._rows: Sequence[SessionRow] = ()
         self._places: list[tuple[int, int, str]] = []
+        self._all_cells = 0
+        """Cells at the right end that lead to all sessions."""
 
     def show(self, rows: Sequence[SessionRow]) -> None:
         """Show sessions; the one on show is marked."""
@@ -181,9 +185,10 @@ class SessionStrip(Widget):
     def render_line(self, y: int) -> Strip:
         del y
         colours, signs, width = ink(self), glyphs(self), self.size.width
-        right = Content.assemble(
-            ("0", colours.of("info", bold=True)), (f" all {len(self._rows)} ", colours.of("muted"))
-        )
+        count = len(self._rows)
+        words = f" all {human.counted(count, 'session')} " if count > 1 else " sessions "
+        right = Content.assemble(("0", colours.of("info", bold=True)), (words, colours.of("muted")))
+        self._all_cells = right.cell_length
         fitting, _ = sessions.fitting_strip_rows(self._rows, width - right.cell_length - 4)
         self._places = []
         line = Content("  ") if self._rows else Content.styled("  No session here yet.", colours.of("muted"))
@@ -210,7 +215,7 @@ class SessionStrip(Widget):
             if first <= event.x < last:
                 self.post_message(SessionChosen(session_id))
                 return
-        if event.x >= self.size.width - 8:
+        if event.x >= self.size.width - self._all_cells:
             self.post_message(PlaceWanted(0))
 
 
@@ -315,6 +320,17 @@ class FooterKey(Struct, frozen=True, kw_only=True):
     """It counts in a moment: what it is about just appeared."""
     id: str = ""
     """Which key of the table a click is about; empty where a click does nothing."""
+
+
+def footer_keys(scope: str, owner: Any) -> list[FooterKey]:
+    """Return the keys of a page in the order of their rank; those that do nothing now are left out."""
+    users = keymap.user_keymap(owner)
+    rows = sorted((key for key in keymap.keys_of_scopes([scope]) if key.footer), key=lambda key: key.footer)
+    return [
+        FooterKey(id=key.id, keys=keymap.printed_keys(key, users), label=key.label)
+        for key in rows
+        if not key.why_off(owner)
+    ]
 
 
 class Footer(Widget):

@@ -8,7 +8,6 @@ from msgspec import Struct
 from textual.message import Message
 
 from workbench.domain.rows import run_title
-from workbench.tui import keymap
 
 if TYPE_CHECKING:
     from workbench.tui.app import WorkbenchApp
@@ -131,7 +130,7 @@ class MainContext:
 
     def do_key(self, key_id: str) -> None:
         """Do what a key of the screen does."""
-        keymap.run_action(key_id, self._screen)
+        self._screen.action_do(key_id)
 
     def go_to(self, place: int) -> None:
         """Go to a place."""

@@ -1,6 +1,6 @@
 """Pages to read over the main screen: keys and signs, messages, the log after an error."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from textual import events
@@ -15,8 +15,10 @@ from workbench.render.cells import wrap_plain_text
 from workbench.render.theme import Ink
 from workbench.text.human import clock_time
 from workbench.tui import keymap
+from workbench.tui.conversation.completion import SLASH_COMMANDS
 from workbench.tui.keymap import Key
 from workbench.tui.main.notifications import LoggedMessage
+from workbench.tui.main.palette_commands import KEY_COMMANDS
 from workbench.tui.pane import Pane
 from workbench.tui.render_context import glyphs, ink
 from workbench.tui.widgets.dialog import Dialog, PagerScreen
@@ -27,11 +29,16 @@ if TYPE_CHECKING:
     from workbench.tui.main.screen import MainScreen
     from workbench.views.conversation_blocks import ErrorBlock
 
-_GROUP_COLUMNS: Final = (
-    ("Decide", "Hunks and lines", "Write", "Read", "Start"),
-    ("Move", "Many"),
-    ("Everywhere",),
-)
+_OUTER_SCOPES: Final[Mapping[str, str]] = {"list": "In every list", "app": "Everywhere"}
+"""Scopes whose keys count in more than one place, and their headings; all others are of the current place."""
+_FIRST_GROUPS: Final = ("Decide", "Hunks and lines", "Write")
+"""Groups of a place that stand before its others."""
+_BY_NAME: Final = (
+    *((name, words) for name, words in SLASH_COMMANDS if name[1:] not in KEY_COMMANDS),
+    (": theme", "other colours, tried out"), (": config", "settings: explained, changed"),
+    (": …", "every command by any word"),
+)  # fmt: skip
+"""What has no key: commands of the composer, and words for the palette."""
 _SIGNS: Final[tuple[IconName, ...]] = (
     "waiting", "running", "todo", "ok", "failed", "partly", "rejected", "expired", "stale", "rule",
     "cancelled", "unknown", "risk", "taken", "left",
@@ -63,6 +70,9 @@ def open_help(screen: "MainScreen") -> None:
 
 class HelpScreen(Dialog, inherit_bindings=False):
     """One page of keys."""
+
+    READS_LETTERS = True
+    """Letters are what is looked for: nobody takes them for a text to the agent."""
 
     def __init__(
         self,
@@ -139,7 +149,7 @@ class HelpScreen(Dialog, inherit_bindings=False):
         most = next((count for count, least in _COLUMNS_FROM.items() if width >= least), 1)
         count = 1 if self._find else most
         cell = (width - _COLUMN_GAP * (count - 1)) // count
-        parts = [column for groups in _GROUP_COLUMNS if (column := self._column(groups, cell))]
+        parts = [part for part in self._parts(cell) if part]
         if off := self._off(cell):
             parts.append(off)
         columns: list[list[Content]] = [[] for _ in range(min(count, len(parts)))]
@@ -151,15 +161,33 @@ class HelpScreen(Dialog, inherit_bindings=False):
             lines += [Content(""), *self._signs(width)]
         return Content("\n").join(lines or [Content(f"No key does “{self._find}”.")])
 
-    def _column(self, groups: Iterable[str], width: int) -> list[Content]:
+    def _parts(self, width: int) -> Iterator[list[Content]]:
+        """Yield what stands together: the current place first, then what counts elsewhere too."""
+        own = [key for key in self._keys if key.scope not in _OUTER_SCOPES]
+        groups = dict.fromkeys(key.group for key in own)
+        named = sorted(groups, key=lambda group: _rank(group, _FIRST_GROUPS))
+        yield self._column([(group, [key for key in own if key.group == group]) for group in named], width)
+        for scope, heading in _OUTER_SCOPES.items():
+            yield self._column([(heading, [key for key in self._keys if key.scope == scope])], width)
+        yield self._by_name(width)
+
+    def _column(self, groups: Iterable[tuple[str, Sequence[Key[Any]]]], width: int) -> list[Content]:
         lines: list[Content] = []
-        for group in groups:
-            keys = [key for key in self._keys if key.group == group and self._is_on(key)]
-            if keys:
+        for heading, keys in groups:
+            if shown := [line for key in keys if self._is_on(key) for line in self._lines(key, width)]:
                 lines += [Content("")] if lines else []
-                lines.append(Content.styled(group, ink(self).of("foreground", bold=True)))
-                lines += [line for key in keys for line in self._lines(key, width)]
+                lines += [Content.styled(heading, ink(self).of("foreground", bold=True)), *shown]
         return lines
+
+    def _by_name(self, width: int) -> list[Content]:
+        """Return what is done by its name; only where there is a composer to type it."""
+        scopes = {key.scope for key in self._keys}
+        if "replay" in scopes or not scopes & {"app", "composer"}:
+            return []
+        wanted = self._find.casefold()
+        rows = [(name, words) for name, words in _BY_NAME if wanted in f"{name} {words}".casefold()]
+        lines = [line for name, words in rows for line in self._row(name, words, width)]
+        return [Content.styled("By name", ink(self).of("foreground", bold=True)), *lines] if rows else []
 
     def _off(self, width: int) -> list[Content]:
         """Return the keys that do nothing now, each with its reason."""
@@ -203,13 +231,16 @@ class HelpScreen(Dialog, inherit_bindings=False):
 
     def _lines(self, key: Key[Any], width: int, off: str = "") -> list[Content]:
         """Return what a key does, or what is said of one that is off, on as many lines as it takes."""
-        colours, line, why = ink(self), glyphs(self).line, self._why(key)
         words = off or self._now(key) or key.help or key.tooltip
-        shown = line(self._printed(key)).rjust(_KEYS_CELLS)
-        tone = colours.of("faint") if why else colours.of("info", bold=True)
+        return self._row(self._printed(key), words, width, is_off=bool(self._why(key)))
+
+    def _row(self, keys: str, words: str, width: int, *, is_off: bool = False) -> list[Content]:
+        colours, line = ink(self), glyphs(self).line
+        shown = line(keys).rjust(_KEYS_CELLS)
+        tone = colours.of("faint") if is_off else colours.of("info", bold=True)
         texts = wrap_plain_text(line(words), max(8, width - _KEYS_CELLS - 2))
         heads = [Content.styled(shown, tone), *[Content(" " * _KEYS_CELLS)] * (len(texts) - 1)]
-        style = colours.of("faint" if why else "foreground")
+        style = colours.of("faint" if is_off else "foreground")
         return [
             Content.assemble(head, "  ", text.stylize(style)) for head, text in zip(heads, texts, strict=True)
         ]
@@ -227,6 +258,10 @@ class HelpScreen(Dialog, inherit_bindings=False):
         items = [item.pad_right(max(0, cell - item.cell_length)) for item in items]
         lines = [Content("").join(items[n : n + row]) for n in range(0, len(items), row)]
         return [Content.styled("Signs", colours.of("foreground", bold=True)), *lines]
+
+
+def _rank(group: str, first: Sequence[str]) -> int:
+    return first.index(group) if group in first else len(first)
 
 
 def _sign_color(name: IconName, colours: Ink) -> Style:
@@ -277,4 +312,4 @@ def open_log(context: "MainContext", error: "ErrorBlock") -> None:
     facts = (("code", error.code), ("what", error.message), ("why", error.details), ("to do", error.remedy))
     lines = [f"{name:<6} {text}" for name, text in facts if text]
     log = context.backend.host_log() or ("No host has written a log.",)
-    context.app.push_screen(PagerScreen("The log", [*lines, "", *log]))
+    context.app.push_screen(PagerScreen("The log", [*lines, "", *log], opened_by="l"))

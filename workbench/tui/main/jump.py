@@ -5,7 +5,7 @@ It only moves. Any other key cancels it and does nothing else.
 
 import string
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final, cast
 
 from textual import events
 from textual.app import ComposeResult
@@ -43,10 +43,16 @@ def jump_codes(count: int) -> list[str]:
 
 
 def open_jump(app: "WorkbenchApp") -> None:
-    """Put letters on what the screen shows; what has the focus gets the shortest ones."""
+    """Put letters on what the screen shows; what has the focus gets the shortest ones.
+
+    A page without panes says itself what there is to go to: `jump_targets`.
+    """
     panes = [pane for pane in app.screen.walk_children(Pane) if pane.region.area]
     panes.sort(key=lambda pane: not pane.has_pane_focus)
-    targets = [target for pane in panes for target in pane.jump_targets()]
+    owners = panes or [cast("Pane", app.screen)]
+    targets = [
+        target for owner in owners if hasattr(owner, "jump_targets") for target in owner.jump_targets()
+    ]
     inside = [target for target in targets if app.screen.region.contains_point(target.at)][:MAX_TARGETS]
     if not inside:
         app.screen.post_message(StatusMessage(NOTHING_TO_JUMP_TO))

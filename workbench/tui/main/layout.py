@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 WidthClass = Literal["tiny", "narrow", "medium", "wide"]
 NARROW, MEDIUM, WIDE = 60, 100, 140
-SHORT, TALL = 18, 30
+LEAST_ROWS, SHORT, TALL = 10, 18, 30
+"""Rows from which one pane has room at all, dialogs have it too, and panes stand over one another."""
 FIRST_PAGE_SIZE: Final = (40, 8)
 """Columns and rows from which the first page is shown."""
 SIDEBAR_WIDTH: Final = 25
@@ -65,9 +66,10 @@ class Layout(Struct, frozen=True, kw_only=True):
 
 def width_class(columns: int, rows: int) -> WidthClass:
     """Return the class of a size."""
-    if columns < NARROW or rows < SHORT:
+    if columns < NARROW or rows < LEAST_ROWS:
         return "tiny"
-    if columns < MEDIUM:
+    if columns < MEDIUM or rows < SHORT:
+        # In an editor's panel one pane has every row there is.
         return "narrow"
     return "medium" if columns < WIDE else "wide"
 
@@ -243,6 +245,7 @@ class LayoutController:
         screen.set_class(layout.is_alone, "-alone", update=False)
         screen.set_class(self._widgets.approvals.is_full, "-full", update=False)
         screen.set_class(screen.size.height <= _LOW_ROWS, "-low", update=False)
+        screen.set_class(screen.size.height < SHORT, "-short", update=False)
         screen.set_class(self._is_first_page, "-first", update=False)
         return screen.classes != before
 

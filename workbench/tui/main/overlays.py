@@ -1,8 +1,7 @@
 """What appears over panes or in place of them: prompt bar, toast, popup, notice of a small screen.
 
-`MinSizeDialog` is the base of dialogs in which something is decided: nothing is decided below 60 columns or
-18 rows. The prompt bar replaces composer and footer while a line is asked for. All are loaded when first
-shown.
+`MinSizeDialog` is the base of dialogs in which something is decided: they need 60 columns and 18 rows. The
+prompt bar replaces composer and footer while a line is asked for. All are loaded when first shown.
 """
 
 import contextlib
@@ -26,7 +25,7 @@ from workbench.text.width import cell_width
 from workbench.tui import keymap, render_context
 from workbench.tui.conversation.completion import Completions
 from workbench.tui.key_arming import ARM_SECONDS
-from workbench.tui.main.layout import NARROW, SHORT
+from workbench.tui.main.layout import LEAST_ROWS, NARROW, SHORT
 from workbench.tui.pane import LineWanted, StatusMessage
 from workbench.tui.render_context import context_of, glyphs, ink
 from workbench.tui.widgets.dialog import Dialog
@@ -210,7 +209,7 @@ class TooSmallPage(Static):
         return [
             Content(""),
             Content(line(f"  {size.width}×{size.height} is too small to read a diff.")),
-            Content(line(f"  Make it {NARROW}×{SHORT} or more.")),
+            Content(line(f"  Make it {NARROW}×{LEAST_ROWS} or more.")),
             Content(""),
             Content("  Agents go on. Nothing is decided here."),
             Content("  By line instead:"),
@@ -224,7 +223,7 @@ class TooSmallPage(Static):
         has_room = size.width > len(_AGENTS_GO_ON) and size.height >= _AGENTS_GO_ON_FROM_ROWS
         return [
             Content(line(f" {size.width}×{size.height} is too small")),
-            Content(line(f" make it {NARROW}×{SHORT}")),
+            Content(line(f" make it {NARROW}×{LEAST_ROWS}")),
             *([Content(_AGENTS_GO_ON)] if has_room else []),
             self._leave(" "),
         ]
@@ -448,6 +447,10 @@ class PromptBar(Vertical):
 _KIND_TITLES = {"file": "Files", "command": "/commands", "model": "Models", "mode": "Modes"}
 
 
+_LEAST_POPUP_ROWS: Final = 3
+"""The title, a candidate and how many there are."""
+
+
 class CompletionPopup(LineView, can_focus=False):
     """Candidates, best first, under a title row; hidden without any."""
 
@@ -470,11 +473,18 @@ class CompletionPopup(LineView, can_focus=False):
         self.display = offer is not None
         if offer is not None:
             rows = len(offer.candidates) + 2
-            self.styles.height = rows
+            height = min(rows, max(_LEAST_POPUP_ROWS, self._rows_above()))
+            self.styles.height = height
             self.styles.width = self._width_to_divider()
-            self.styles.offset = (0, -rows - 1)
+            self.styles.offset = (0, -height - 1)
             self.set_line_count(rows)
+            self.scroll_to_line(0)
             self.invalidate()
+
+    def _rows_above(self) -> int:
+        """Return the rows over what it stands upon, but for the one between them."""
+        parent = self.parent
+        return parent.region.y - 1 if isinstance(parent, Widget) else self.screen.size.height
 
     def _width_to_divider(self) -> int:
         """Return the cells up to the line between the panes, so that it covers none of them by half."""
@@ -487,6 +497,7 @@ class CompletionPopup(LineView, can_focus=False):
         """Move the cursor; past the end it begins again."""
         if self.offer is not None:
             self._at = (self._at + rows) % len(self.offer.candidates)
+            self.reveal(self._at + 1)
             self.invalidate()
 
     def draw_line(self, line: int, width: int) -> Strip:

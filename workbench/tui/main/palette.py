@@ -8,9 +8,10 @@ What is in memory is found at once; files and messages are searched in a thread,
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
+from msgspec.structs import replace
 from textual import events, on, work
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -22,11 +23,9 @@ from textual.widgets import Input, Static
 from workbench.journal.session_queries import listed_sessions
 from workbench.render import cells
 from workbench.render.cells import Column, key_hint, key_hint_row
-from workbench.tui import keymap
-from workbench.tui.conversation.completion import ADD_PROVIDER, SLASH_COMMANDS
+from workbench.tui.conversation.completion import ADD_PROVIDER
+from workbench.tui.main.palette_commands import KEY_COMMANDS, PaletteCommands, every_command
 from workbench.tui.main.palette_sources import (
-    ALIASES,
-    THEME_ALIASES,
     PaletteEntry,
     PaletteSources,
     call_with,
@@ -42,23 +41,13 @@ from workbench.views.sessions import session_title
 if TYPE_CHECKING:
     from workbench.tui.main.context import MainContext
     from workbench.tui.main.screen import MainScreen
-
-_KEY_COMMANDS: Final = {
-    "stop": "app.agent-stop", "new": "app.session-new", "help": "app.help", "quit": "app.leave",
-    "library": "app.place-5", "rules": "app.place-6", "statistics": "app.place-7",
-}  # fmt: skip
-"""Commands that are another way to press a key."""
-
-
-def is_key_command(name: str) -> bool:
-    """Return whether a command is another way to press a key."""
-    return name in _KEY_COMMANDS
+    from workbench.tui.rules.rules_screen import RulesScreen
 
 
 def run_slash_command(context: "MainContext", name: str, rest: str) -> None:
     """Do what a command says."""
-    if name in _KEY_COMMANDS:
-        context.do_key(_KEY_COMMANDS[name])
+    if name in KEY_COMMANDS:
+        context.do_key(KEY_COMMANDS[name])
     elif name in _COMMANDS_WITHOUT_VALUE:
         _COMMANDS_WITHOUT_VALUE[name](context)
     elif name in _COMMANDS_WITH_VALUE:
@@ -129,9 +118,9 @@ _COMMANDS_WITH_VALUE: Final[dict[str, "Callable[[MainContext, str], None]"]] = {
 _MAX_ENTRIES: Final = 200
 
 
-def open_palette(screen: "MainScreen") -> None:
-    """Open the palette over a main screen."""
-    screen.context.app.push_screen(PaletteScreen(screen))
+def open_palette(screen: "MainScreen", page: "RulesScreen | None" = None) -> None:
+    """Open the palette over a main screen, or over a page with keys of its own that lies on it."""
+    screen.context.app.push_screen(PaletteScreen(screen, page))
 
 
 class EntryList(RowList):
@@ -194,6 +183,8 @@ class EntryList(RowList):
         colours = ink(self)
         tone = colours.of("faint" if entry.why_off else "foreground", bold=is_cursor)
         parts = [self._underlined(entry.words, tone)]
+        if entry.about:
+            parts.append(self._underlined(entry.about, colours.of("muted")))
         if aliases := matching_aliases(entry, self._typed):
             parts.append(self._underlined(aliases, colours.of("muted")))
         return Content("  ").join(parts)
@@ -209,9 +200,12 @@ class EntryList(RowList):
 class PaletteScreen(Dialog, inherit_bindings=False):
     """A field and what it finds."""
 
-    def __init__(self, main: "MainScreen") -> None:
+    def __init__(self, main: "MainScreen", page: "RulesScreen | None" = None) -> None:
         super().__init__("palette")
+        self._commands = PaletteCommands(main.context, main.INNER, main.focused_pane, page)
         self._screen_below, self._main = main, main.context
+        self._before = main.context.app.guarded.words_before_field()
+        """What was typed in one go before it opened: then what comes is text too, and no command."""
         self._input = Input(placeholder="a command, file, session or word", id="palette-input")
         self._list = EntryList()
         self._input.cursor_blink = False
@@ -267,7 +261,12 @@ class PaletteScreen(Dialog, inherit_bindings=False):
         elif text.startswith("#"):
             self._show_found([entry for entry in self._sessions() if holds_all_words(entry.words, text[1:])])
         else:
-            self._show_found([*ranked_entries(self._commands(), text), *self._findings.near(text)])
+            self._show_found(
+                [
+                    *ranked_entries(self._drawable(every_command(self._commands, text)), text),
+                    *self._findings.near(text),
+                ]
+            )
             self._read(text)
 
     @work(thread=True, group="palette", exclusive=True, exit_on_error=False, description="look for words")
@@ -280,6 +279,12 @@ class PaletteScreen(Dialog, inherit_bindings=False):
         if self.is_attached and text == self._found_for and entries:
             self._list.add_entries(entries)
             self._say_found()
+
+    def _drawable(self, entries: Iterable[PaletteEntry]) -> Iterator[PaletteEntry]:
+        """Yield entries in characters that the terminal has."""
+        line = glyphs(self).line
+        for entry in entries:
+            yield replace(entry, words=line(entry.words), about=line(entry.about))
 
     def _show_found(self, entries: Sequence[PaletteEntry]) -> None:
         self._list.show_entries(entries, self._found_for.lstrip("@#"))
@@ -304,13 +309,25 @@ class PaletteScreen(Dialog, inherit_bindings=False):
             self._try_theme(chosen.theme if chosen is not None else "")
         elif event.key in ("escape", "ctrl+p"):
             event.stop()
+            self._give_back()
             self.leave()
         elif event.key == "enter":
             event.stop()
+            if self._main.app.guarded.follows_text() and self._give_back():
+                self.leave()
+                return
             if self._found_for != self._input.value:
                 # Enter came together with the last characters: the list does not know them yet.
                 self._find(self._input.value)
             self.do(self._list.cursor)
+
+    def _give_back(self) -> bool:
+        """Return whether a text was typed here that began before the palette opened; the composer gets it."""
+        text = self._before + self._input.value
+        if not self._before or len(self._input.value.strip()) < _LEAST_TEXT:
+            return False
+        self._main.app.call_later(self._main.app.guarded.give_back, text)
+        return True
 
     @on(RowList.Opened)
     @on(RowList.Clicked)
@@ -337,71 +354,6 @@ class PaletteScreen(Dialog, inherit_bindings=False):
             app.show_theme(name or self._theme)
 
     # --- what there is --------------------------------------------------------------------------
-
-    def _commands(self) -> list[PaletteEntry]:
-        pane = self._screen_below.focused_pane
-        entries: list[PaletteEntry] = []
-        for key in keymap.keys_of_scopes(
-            [*self._screen_below.INNER, *(pane.scopes() if pane else ()), "app"]
-        ):
-            if not key.in_palette and key.id not in _TITLES:
-                continue
-            is_ours = key.scope == "app" or key.scope in self._screen_below.INNER
-            owner = self._screen_below if is_ours or pane is None else pane
-            entries.append(
-                PaletteEntry(
-                    id=key.id, words=self._capital(_TITLES.get(key.id, key.tooltip)),
-                    group="Everywhere" if is_ours or pane is None else pane.NAME,
-                    keys=keymap.own_key(key, keymap.user_keymap(self)), aliases=ALIASES.get(key.id, ""),
-                    why_off="" if is_ours or pane is None else pane.why_not(key.id),
-                    do=call_with(owner.action_do, key.id),
-                )
-            )  # fmt: skip
-        return [*entries, *self._composers(), *self._settings(), *self._themes()]
-
-    def _capital(self, words: str) -> str:
-        return glyphs(self).line(words[:1].upper() + words[1:])
-
-    def _composers(self) -> list[PaletteEntry]:
-        """Return the commands of the composer that no key does; a replay has no composer."""
-        if "replay" in self._screen_below.INNER:
-            return []
-        return [
-            PaletteEntry(
-                id=f"composer.{name}", words=f"{name}  {words}", group="Composer",
-                aliases=ALIASES.get(f"composer.{name}", ""),
-                do=call_with(lambda name: run_slash_command(self._main, name, ""), name[1:]),
-            )
-            for name, words in SLASH_COMMANDS if not is_key_command(name[1:])
-        ]  # fmt: skip
-
-    def _settings(self) -> list[PaletteEntry]:
-        providers = self._main.providers
-        rows = (
-            ("screen.providers", "Models and providers: choose one, see keys", providers.open_list),
-            ("screen.provider-add", "Add a provider", providers.open_form),
-            (
-                "screen.settings",
-                "Settings: where models and all else are set",
-                lambda: _open_settings(self._main),
-            ),
-        )
-        return [
-            PaletteEntry(id=key, words=words, group="Screen", aliases=ALIASES[key], do=do)
-            for key, words, do in rows
-        ]
-
-    def _themes(self) -> list[PaletteEntry]:
-        app = self._main.app
-        names = sorted(app.theme_names, key=lambda name: name != self._theme)
-        return [
-            PaletteEntry(
-                id=f"theme-{name}", words=f"Theme: {name}", group="Themes", theme=name,
-                state="in use" if name == self._theme else "", aliases=THEME_ALIASES,
-                do=call_with(app.keep_theme, name),
-            )
-            for name in names
-        ]  # fmt: skip
 
     def _sessions(self) -> list[PaletteEntry]:
         return [
@@ -461,15 +413,9 @@ class PaletteScreen(Dialog, inherit_bindings=False):
         return self._files
 
 
-def _open_settings(context: "MainContext") -> None:
-    from workbench.tui.providers.provider_list import open_settings_file
-
-    open_settings_file(context)
-
-
-_TITLES: Final = {"app.help": "all keys and signs", "app.pane-next": "next pane"}
-"""Words of keys that say less on the page of keys, where the reader is already."""
 _ROWS: Final = 24
+_LEAST_TEXT: Final = 3
+"""Characters from which on words are worth keeping."""
 _HINTS: Final = (
     ("enter", "do it"), ("@", "files"), ("#", "sessions"), ("↑ ↓", "choose"), ("##", "anywhere"),
     ("esc", "back"),

@@ -3,7 +3,7 @@
 What is in memory is found at once; files and messages are searched in a thread, each bounded.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
@@ -37,69 +37,42 @@ class PaletteEntry(Struct, frozen=True, kw_only=True):
     """Other words by which people look for it."""
     why_off: str = ""
     """Why it would do nothing now; doing it says so."""
+    about: str = ""
+    """A sentence about it that stands behind its words."""
+    weight: int = 0
+    """The less it is, the further up it stands among those that match as well."""
     theme: str = ""
     """The theme that it puts in force, shown while the cursor is on it."""
 
 
-ALIASES: Final[Mapping[str, str]] = {
-    "app.help": "help shortcuts bindings",
-    "app.leave": "quit exit close",
-    "app.zoom": "maximize fullscreen",
-    "app.session-new": "chat start",
-    "app.compose": "chat prompt ask",
-    "app.agent-stop": "cancel interrupt abort",
-    "app.suspend": "background terminal",
-    "app.redraw": "refresh repaint",
-    "app.place-0": "chats tabs",
-    "app.place-1": "chat transcript",
-    "app.place-2": "queue permissions diff review",
-    "app.place-3": "calls log",
-    "app.place-4": "graph runs workflow steps",
-    "app.place-5": "history search archive",
-    "app.place-6": "permissions allow deny policy",
-    "app.place-7": "usage cost tokens price",
-    "app.waiting-first": "next pending jump",
-    "approvals.approve": "accept yes allow apply",
-    "approvals.reject": "deny no refuse decline",
-    "approvals.always": "allow remember permission",
-    "approvals.edit": "modify editor",
-    "approvals.undo": "revert restore",
-    "conversation.undo": "revert restore rollback rewind",
-    "rail.undo": "revert restore rollback rewind",
-    "approvals.layout": "side by side",
-    "list.filter": "search find grep",
-    "list.order": "sort",
-    "list.copy": "clipboard yank",
-    "pipeline.launch": "run workflow",
-    "pipeline.cancel": "stop abort kill",
-    "composer./model": "provider llm switch",
-    "composer./mode": "permissions approval",
-    "composer./messages": "log notifications history",
-    "composer./restart": "host daemon server",
-    "composer./continue": "resume go on",
-    "screen.providers": "model provider settings api key llm openai ollama configuration",
-    "screen.provider-add": "model new settings api key llm openai ollama configuration set up",
-    "screen.settings": "configuration preferences options",
-}
-"""What people call a command who know it from elsewhere."""
-THEME_ALIASES: Final = "colours colors appearance dark light"
-
-
 def ranked_entries(entries: Iterable[PaletteEntry], wanted: str) -> list[PaletteEntry]:
-    """Return the entries that hold every typed word: what begins with them first, what is off last."""
+    """Return the entries that hold every typed word, the best first.
+
+    That is what is called exactly so, then what begins so, holds a word that begins so, or is known by it;
+    of equals what can be done here and now.
+    """
     text = wanted.casefold().strip()
 
-    def rank(entry: PaletteEntry) -> int:
-        words = entry.words.casefold()
-        places = (words.startswith(text), f" {text}" in words, f" {text}" in f" {entry.aliases}", True)
-        return places.index(True) + len(places) * bool(entry.why_off)
+    def rank(entry: PaletteEntry) -> tuple[bool, int, int]:
+        words, aliases = entry.words.casefold(), f" {entry.aliases} "
+        names = words.split(maxsplit=1)[0].lstrip("/") if words else ""
+        places = (
+            f" {text} " in aliases or text in (words, names), words.startswith(text), f" {text}" in words,
+            f" {text}" in aliases, True,
+        )  # fmt: skip
+        match = places.index(True) if text else 0
+        # What is off is called so all the same: the reason stands beside it. Guessed words are not enough.
+        is_last = bool(entry.why_off) and (match > 0 or not text)
+        return is_last, match, entry.weight
 
-    return sorted((entry for entry in entries if holds_all_words(searched_words(entry), text)), key=rank)
+    return sorted((entry for entry in entries if _matches(entry, text)), key=rank)
 
 
-def searched_words(entry: PaletteEntry) -> str:
-    """Return everything by which an entry is found."""
-    return f"{entry.words} {entry.group} {entry.aliases}"
+def _matches(entry: PaletteEntry, text: str) -> bool:
+    """Return whether an entry has every typed word; of a sentence about it only words that begin so."""
+    names = f"{entry.words} {entry.group} {entry.aliases}".casefold()
+    about = f" {entry.about.casefold()}"
+    return all(word in names or f" {word}" in about for word in text.split())
 
 
 def matching_aliases(entry: PaletteEntry, wanted: str) -> str:

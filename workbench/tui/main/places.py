@@ -23,6 +23,8 @@ class Place(Struct, frozen=True, kw_only=True):
     title: str
     tooltip: str = ""
     """In help and palette, where it is not the title."""
+    aliases: str = ""
+    """Other words by which people look for it in the palette."""
     factory: "Callable[[MainContext], Pane | None] | None" = None
     """Makes its pane at the first visit, or opens its screen and returns None.
 
@@ -54,14 +56,14 @@ def _statistics(context: "MainContext") -> "Pane":
 
 
 PLACES: Final = (
-    Place(key="0", title="sessions"),
-    Place(key="1", title="conversation"),
-    Place(key="2", title="approvals"),
-    Place(key="3", title="tools", tooltip="tool invocations"),
-    Place(key="4", title="pipeline"),
-    Place(key="5", title="library", factory=_library),
-    Place(key="6", title="rules", factory=_rules),
-    Place(key="7", title="statistics", factory=_statistics),
+    Place(key="0", title="sessions", aliases="chats tabs list"),
+    Place(key="1", title="conversation", aliases="chat transcript"),
+    Place(key="2", title="approvals", aliases="queue permissions review changes"),
+    Place(key="3", title="tools", tooltip="tool invocations", aliases="tools calls"),
+    Place(key="4", title="pipeline", aliases="graph runs workflow steps"),
+    Place(key="5", title="library", aliases="history search imported", factory=_library),
+    Place(key="6", title="rules", aliases="permissions allow deny policy always", factory=_rules),
+    Place(key="7", title="statistics", aliases="usage cost tokens price stats money", factory=_statistics),
 )
 PANE_PLACES: Final = tuple(int(place.key) for place in PLACES if place.factory is None)
 """Numbers of the places whose panes are always there."""
@@ -88,6 +90,12 @@ class PlaceStack:
     def panes(self) -> Sequence["Pane"]:
         """Return the five panes, and places that were opened since."""
         return *self._five, *self.opened
+
+    @property
+    def filtered(self) -> "Pane | None":
+        """Return a pane on the screen whose rows are filtered, that of the current place first."""
+        shown = [pane for pane in self._five if pane.display and pane.text_filter]
+        return min(shown, key=lambda pane: self.current != pane.PLACE, default=None)
 
     @property
     def is_away(self) -> bool:

@@ -430,7 +430,9 @@ class Presenter(SessionPresenter):
                 mode=f"{marks} marked, a opens the table" if marks else asks,
                 now={
                     "/mode": asks,
-                    "/model": f"{one_line(state.current.model, 40)}, or another" if state.current else "",
+                    "/model": f"{one_line(state.current.model, 40)}, or another"
+                    if state.current and state.current.model
+                    else "",
                 },
             )
         )

@@ -560,8 +560,8 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
 
     def back(self) -> None:
         """Go back one level; it never decides anything."""
-        if self.approvals.ordering.text_filter and not self.places.is_away:
-            self.approvals.line_dropped("filter")
+        if (pane := self.places.filtered) is not None and not self.places.is_away:
+            pane.line_dropped("filter")
         elif self.places.is_away:
             self.context.go_back()
         elif self.conversation.finding.text and self.place == self.conversation.PLACE:

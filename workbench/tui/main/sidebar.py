@@ -127,7 +127,6 @@ class Sidebar(Pane):
         self._changed = FactLines(key="changed")
         self._facts_title = PaneTitle("This session", key="facts-title")
         self._facts = FactLines(key="facts")
-        self._filter = ""
         self._shown: SidebarModel | None = None
         self._board: SessionBoard | None = None
         self._heads = ColumnHeader(self._draw_heads, key="sessions-heads")
@@ -156,7 +155,7 @@ class Sidebar(Pane):
             view.sessions,
             view.actions,
             current=current,
-            text_filter=self._filter,
+            text_filter=self.text_filter,
             seconds=view.seconds,
             folders=view.folders,
         )
@@ -170,8 +169,8 @@ class Sidebar(Pane):
         self._follow_shown(current)
         self.put(self._empty, self.list, is_shown=not shown)
         self.put(self._heads, self.list, is_shown=board is not None and bool(shown))
-        words = cells.safe_content(glyphs(self).line(f"Nothing matches “{self._filter}”. / changes it."))
-        if not self._filter:
+        words = cells.safe_content(glyphs(self).line(f"Nothing matches “{self.text_filter}”. esc clears it."))
+        if not self.text_filter:
             words = Content("No session here yet.\nctrl+n starts one.")
         self._empty.update(words.stylize(ink(self).of("muted")))
         self._show_title(shown)
@@ -206,9 +205,13 @@ class Sidebar(Pane):
 
     def _show_title(self, shown: Sequence[SessionRow]) -> None:
         colours, signs, board = ink(self), glyphs(self), self.list.board
-        count = Content.styled(str(len(shown)), colours.of("muted"))
+        total = len(self._shown.sessions) if self._shown is not None else 0
+        words = f"{len(shown)} of {total}" if self.text_filter and board is not None else str(len(shown))
+        count = Content.styled(words, colours.of("muted"))
+        filtered = f"filter “{self.text_filter}”" if self.text_filter else ""
         if board is None:
-            self.set_title(Content(" "), count if shown else Content(" "))
+            facts = cells.safe_content(signs.line(filtered.removeprefix("filter ")), colours.of("waiting"))
+            self.set_title(facts if filtered else Content(" "), count if shown or filtered else Content(" "))
             return
         if len(shown) >= MAX_SESSIONS:
             count = Content.styled(f"the newest {len(shown)}, 5 has all", colours.of("muted"))
@@ -220,7 +223,7 @@ class Sidebar(Pane):
             if counts[name]
         ]
         key = colours.of("info", bold=True)
-        order = (board.order_words, colours.of("muted"))
+        order = (signs.line(filtered or board.order_words), colours.of("muted"))
         hints = (
             ("  o", key),
             (" order", colours.of("muted")),
@@ -314,11 +317,13 @@ class Sidebar(Pane):
             self.list.put_cursor((ahead or wanted)[0 if step > 0 else -1])
 
     def ask_filter(self) -> None:
-        self.post_message(LineWanted(self, "filter", "Filter sessions", text=self._filter, does="keep it"))
+        self.post_message(
+            LineWanted(self, "filter", "Filter sessions", text=self.text_filter, does="keep it")
+        )
 
     def line_heard(self, purpose: str, text: str, *, is_final: bool) -> None:
         del purpose, is_final
-        self._filter = text
+        self.text_filter = text
         if self._shown is not None:
             self.show(self._shown)
 

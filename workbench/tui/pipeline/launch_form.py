@@ -22,6 +22,7 @@ from workbench.domain.values import PIPELINE_FOLDERS
 from workbench.render import cells
 from workbench.render.cells import key_hint, key_hint_row, wrap_code
 from workbench.render.pipeline import LaunchRows, plan_columns
+from workbench.text.human import counted
 from workbench.tui import keymap
 from workbench.tui.backend import BackendError, error_text
 from workbench.tui.key_arming import TOO_QUICK, KeyArming
@@ -137,17 +138,13 @@ def _plan_captions(plan: LaunchPlan) -> Mapping[str, tuple[str, str]]:
         "-wrong": ("What is wrong", f"{len(plan.findings)} found"),
         "-step": (
             "What it would do",
-            f"dry run, nothing has run   {_counted_words(steps, 'step')}, {asking}",
+            f"dry run, nothing has run   {counted(steps, 'step')}, {asking}",
         ),
         "-grant": (
             "What agents may do without asking",
             f"{taken} of {len(plan.grants)} granted for this run",
         ),
     }
-
-
-def _counted_words(number: int, word: str) -> str:
-    return f"{number} {word}{'' if number == 1 else 's'}"
 
 
 class LaunchScreen(MinSizeDialog, inherit_bindings=False):

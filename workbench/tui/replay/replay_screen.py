@@ -463,8 +463,8 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
 
     def leave(self) -> None:
         """Go back one level, at last to what was before."""
-        if self.approvals.ordering.text_filter:
-            self.approvals.line_dropped("filter")
+        if (pane := self.places.filtered) is not None:
+            pane.line_dropped("filter")
         elif self.conversation.is_found_from_here:
             self.conversation.end_finding()
         elif self.approvals.is_full:

@@ -32,6 +32,8 @@ from workbench.tui.key_arming import TOO_QUICK, KeyArming
 from workbench.tui.main.overlays import MinSizeDialog
 from workbench.tui.pane import DecisionMade
 from workbench.tui.render_context import context_of, glyphs, ink
+from workbench.tui.widgets.line_view import ListExtent
+from workbench.tui.widgets.pane_frame import extent_text
 from workbench.views.action_detail import ActionDetail
 from workbench.views.data_source import SealedContentGone
 from workbench.views.folders import NO_FOLDER, Folder
@@ -308,6 +310,7 @@ def _past_row(past: AskedCall) -> BacktestRow:
     )  # fmt: skip
 
 
+_ORDER: Final = "narrowest first"
 _KEYS_ROOM: Final = 44
 """Cells that what enter does, and the way back, get of the row of keys."""
 
@@ -361,7 +364,8 @@ class RuleDialog(MinSizeDialog, inherit_bindings=False):
             yield self._keys
 
     def on_mount(self) -> None:
-        self.set_titles(f"Always… {self._ruling.candidate.tool}", "narrowest first")
+        self._title = f"Always… {self._ruling.candidate.tool}"
+        self.set_titles(self._title, _ORDER)
         self._input.display = False
         self.set_focus(None)
         self._show()
@@ -388,10 +392,17 @@ class RuleDialog(MinSizeDialog, inherit_bindings=False):
         lines, cursor_line = rule_dialog_lines(model, max(20, self._width), ink(self), glyphs(self))
         self._page.update(Content("\n").join(lines))
         self._keys.update(self._key_line(model.on_save, model.why_off))
+        self._say_more()
         height = self._scroll.size.height
         if height and not self._scroll.scroll_offset.y <= cursor_line < self._scroll.scroll_offset.y + height:
             self._scroll.scroll_to(y=max(0, cursor_line - 1), animate=False)
         self.call_after_refresh(self._drawn)
+
+    def _say_more(self) -> None:
+        """Say in the lower border how far the page goes and where there is more of it."""
+        first, total = self._scroll.scroll_offset.y, self._page.size.height
+        extent = ListExtent(first=first, last=min(total, first + self._scroll.size.height), total=total)
+        self.set_titles(self._title, "  ".join(filter(None, (extent_text(extent, glyphs(self)), _ORDER))))
 
     def _on_save(self) -> str:
         if self._ruling.chosen_effect == "ask":
@@ -432,6 +443,7 @@ class RuleDialog(MinSizeDialog, inherit_bindings=False):
         return Content.assemble(" ", Content("   ").join(parts))
 
     def _drawn(self) -> None:
+        self._say_more()
         if self._scroll.size.width != self._width:
             # The first frame knew no width.
             self._show()
@@ -492,6 +504,7 @@ class RuleDialog(MinSizeDialog, inherit_bindings=False):
     def scroll_page(self, rows: int) -> None:
         """Scroll what does not fit."""
         self._scroll.scroll_relative(y=rows, animate=False)
+        self.call_after_refresh(self._say_more)
 
     def edit(self) -> None:
         """Write the pattern by hand, from the one under the cursor."""
@@ -524,11 +537,11 @@ class RuleDialog(MinSizeDialog, inherit_bindings=False):
         """Save the rule, then answer the call by hand for what was drawn."""
         candidate = self._ruling.candidate
         if why := self._ruling.refused(candidate):
-            self._main.say(f"Not saved: {candidate.pattern} {why}")
+            self.say(f"Not saved: {candidate.pattern} {why}")
             return
         draw = context_of(self)
         if not self._arming.take(self._subject(), draw.key_time, is_repeated=draw.is_key_repeated):
-            self._main.say(TOO_QUICK.format(key="enter"))
+            self.say(TOO_QUICK.format(key="enter"))
             return
         self._main.tasks.add_rule(self._ruling.rule(self._main.state.source.now()), self._answer())
         self.dismiss()

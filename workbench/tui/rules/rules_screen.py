@@ -4,7 +4,8 @@ A rule is revoked only by typing its number.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Final, cast
 
 from textual import events, on
@@ -15,6 +16,7 @@ from textual.strip import Strip
 from textual.widgets import Input, Static
 
 from workbench.domain.events import RuleAdded
+from workbench.domain.machines import ENDED_RUN_STATES, TERMINAL_SESSION_STATES
 from workbench.domain.rows import Rule
 from workbench.domain.values import RuleEffect, RuleScope
 from workbench.render import cells
@@ -22,10 +24,12 @@ from workbench.render.cells import wrap_plain_text
 from workbench.render.rules import rule_detail_lines, rule_head_strip, rule_strip
 from workbench.text import human
 from workbench.tui import keymap
-from workbench.tui.main.bars import Footer, FooterKey
+from workbench.tui.backend import error_text
+from workbench.tui.main.bars import Footer, FooterKey, footer_keys
+from workbench.tui.main.places import PLACES
 from workbench.tui.render_context import glyphs, ink
 from workbench.tui.widgets.dialog import Dialog
-from workbench.tui.widgets.line_view import RowList, RowPlacement
+from workbench.tui.widgets.line_view import JumpTarget, LineView, RowList, RowPlacement
 from workbench.tui.widgets.pane_frame import ColumnHeader, PaneTitle
 from workbench.views.rules import RuleRow, rule_rows
 
@@ -109,8 +113,36 @@ class RuleList(RowList):
         )
 
 
+class RuleDetail(LineView, can_focus=False):
+    """What is known of the rule under the cursor; its title says how much of it is not on the screen."""
+
+    def __init__(self) -> None:
+        super().__init__(key="rules-detail")
+        self._wrapped: Callable[[int], list[Content]] = lambda _: []
+        self._lines: list[Content] = []
+
+    def show(self, wrapped: Callable[[int], list[Content]]) -> None:
+        """Show lines; `wrapped` returns them for a width in cells."""
+        self._wrapped = wrapped
+        self.on_width(self.width)
+        self.invalidate()
+
+    def on_width(self, width: int) -> None:
+        self._lines = self._wrapped(max(20, width))
+        self.set_line_count(len(self._lines))
+
+    def draw_line(self, line: int, width: int) -> Strip:
+        return cells.line_strip(self._lines[line], width, ink(self).on("background"))
+
+
+def _why_off(screen: "RulesScreen", key_id: str) -> str:
+    return keymap.key_of(key_id).why_off(screen)
+
+
 class RulesScreen(Dialog, inherit_bindings=False):
     """A page below the header: the list over its detail, a line for words and the keys below."""
+
+    NAME = "Rules"
 
     AUTO_FOCUS = ""
     BINDINGS = keymap.bindings("rules")
@@ -120,13 +152,17 @@ class RulesScreen(Dialog, inherit_bindings=False):
         self._main = context
         self._title = PaneTitle("Rules", 6)
         self._title.set_focused(True)
-        self._list, self._detail = RuleList(), Static(id="rules-detail")
+        self._title.follow(list_view := RuleList())
+        self._list, self._detail = list_view, RuleDetail()
+        self._detail_title = PaneTitle("", key="rules-detail-title")
+        self._detail_title.follow(self._detail)
         self._heads = ColumnHeader(lambda width: rule_head_strip(width, ink(self), glyphs(self)))
         self._said, self._keys = Static(id="rules-said"), Footer()
         self._input = Input(id="rules-input", select_on_focus=False, compact=True)
         self._input.cursor_blink = False
         self._rules: Sequence[Rule] = ()
         self._wrong: dict[str, tuple[str, ...]] = {}
+        self._ended: set[str] = set()
         self._asks, self._wanted, self._has_past = "", "", False
         self._tried: dict[str, str] = {}
         self._revoked: Rule | None = None
@@ -137,6 +173,7 @@ class RulesScreen(Dialog, inherit_bindings=False):
             yield self._title
             yield self._heads
             yield self._list
+            yield self._detail_title
             yield self._detail
             yield self._said
             yield self._input
@@ -144,21 +181,28 @@ class RulesScreen(Dialog, inherit_bindings=False):
 
     def on_mount(self) -> None:
         self._input.display = False
-        self.follow(self._list)
         self._list.focus()
         self._read()
-
-    def on_resize(self, event: events.Resize) -> None:
-        """Wrap anew."""
-        del event
-        self.call_after_refresh(self._show_detail)
 
     # --- what is shown --------------------------------------------------------------------------
 
     def _read(self) -> None:
         self._rules = self._main.backend.rules.all_rules()
-        self._wrong = self._warnings()
+        self._wrong, self._ended = self._warnings(), self._ended_scopes()
         self._show()
+
+    def _ended_scopes(self) -> set[str]:
+        """Return the sessions and runs that have ended, or are gone, of those that rules hold for."""
+        journal = self._main.app.journal
+        scopes = {rule.scope_id for rule in self._rules if rule.scope in ("session", "run")}
+        ended: set[str] = set()
+        for scope_id in scopes - {None}:
+            key = scope_id or ""
+            session, run = journal.session(key), journal.pipeline_state(key)
+            is_run_over = run is not None and run.status in ENDED_RUN_STATES
+            if session is None or session.status in TERMINAL_SESSION_STATES or is_run_over:
+                ended.add(key)
+        return ended
 
     def _warnings(self) -> dict[str, tuple[str, ...]]:
         from workbench.policy.rule_validation import warnings_by_rule
@@ -171,15 +215,16 @@ class RulesScreen(Dialog, inherit_bindings=False):
             self._rules, state.source.now(), workspace=self._main.status.workspace,
             session_id=state.current.id if state.current else None,
             titles={key: session.title for key, session in state.sessions.items()},
-            wanted=self._wanted, has_past=self._has_past, warnings=self._wrong,
+            wanted=self._wanted, has_past=self._has_past, warnings=self._wrong, ended=self._ended,
         )  # fmt: skip
-        count = f"{len(rows)} rule{'' if len(rows) == 1 else 's'}"
-        past = ", with revoked and expired ones" if self._has_past else ""
+        count = human.counted(len(rows), "rule")
+        past = ", with revoked, expired and ended ones" if self._has_past else ""
         wanted = glyphs(self).line(f"filter “{self._wanted}”") if self._wanted else "in force first"
         muted = ink(self).of("muted")
         self._title.show(cells.safe_content(f"{count}{past}", muted), cells.safe_content(wanted, muted))
         self._list.show_rules(rows)
         self._list.display = self._heads.display = bool(rows)
+        self._detail_title.display = bool(rows)
         self._detail.set_class(not rows, "-alone")
         if rows and not self._input.display:
             self._list.focus()
@@ -187,29 +232,33 @@ class RulesScreen(Dialog, inherit_bindings=False):
         self._show_keys()
 
     def _show_detail(self) -> None:
-        row, colours = self._row, ink(self)
-        width = max(20, self._detail.size.width)
+        row = self._row
         if row is None:
-            nothing = f"Nothing matches “{self._wanted}”. esc clears the filter."
-            lines = (nothing,) if self._wanted else _NO_RULES
-            words = [part for line in lines for part in wrap_plain_text(glyphs(self).line(line), width - 2)]
-            self._detail.update(Content("\n").join([Content(""), *(Content(" ") + part for part in words)]))
+            self._detail.show(self._empty_lines)
             return
         tried = self._tried.get(row.id)
-        extra = [cells.safe_content(f" {tried}", colours.of("foreground"), colours)] if tried else []
-        self._detail.update(Content("\n").join([Content(""), *rule_detail_lines(row, width, colours, extra)]))
+
+        def wrapped(width: int) -> list[Content]:
+            colours = ink(self)
+            words = wrap_plain_text(glyphs(self).line(tried), width - 2) if tried else []
+            return rule_detail_lines(row, width, colours, [Content(" ") + part for part in words])
+
+        self._detail_title.show(cells.safe_content(row.pattern, ink(self).of("muted")), name=row.id)
+        self._detail.show(wrapped)
+
+    def _empty_lines(self, width: int) -> list[Content]:
+        nothing = f"Nothing matches “{self._wanted}”. esc clears the filter."
+        lines = (nothing,) if self._wanted else _NO_RULES
+        words = [part for line in lines for part in wrap_plain_text(glyphs(self).line(line), width - 2)]
+        return [Content(""), *(Content(" ") + part for part in words)]
 
     def _show_keys(self) -> None:
-        rule = [("e", "edit"), ("D", "revoke"), ("b", "the past")]
-        pairs = [("j k", "rule"), ("A", "add"), *rule] if self._row else [("A", "add")]
-        pairs += [("u", "undo")] if self._revoked else []
-        pairs += [("/", "filter")] if self._row or self._wanted else []
-        pairs += [("d", "revoked ones")]
         if self._input.display:
-            pairs = [("enter", {"revoke": "revoke it", "filter": "filter"}.get(self._asks, "save it"))]
-        pairs.insert(1, ("esc", "back"))  # kept where there is no room for all
-        right = None if self._input.display else FooterKey(keys="?", label="all keys")
-        self._keys.show([FooterKey(keys=keys, label=words) for keys, words in pairs], right)
+            does = {"revoke": "revoke it", "filter": "filter"}.get(self._asks, "save it")
+            self._keys.show([FooterKey(keys="enter", label=does), FooterKey(keys="esc", label="back")], None)
+            return
+        help_key = keymap.printed_keys(keymap.key_of("rules.help"), keymap.user_keymap(self))
+        self._keys.show(footer_keys("rules", self), FooterKey(keys=help_key, label="all keys"))
 
     @property
     def _row(self) -> RuleRow | None:
@@ -218,15 +267,43 @@ class RulesScreen(Dialog, inherit_bindings=False):
     @on(RowList.Moved)
     def _moved(self) -> None:
         self._show_detail()
+        self._detail.scroll_to_line(0)
+        self._show_keys()
 
-    def _say(self, words: str) -> None:
-        self._said.update(cells.safe_content(f" {human.sentence(words)}", ink(self).of("muted")))
+    def say(self, text: str) -> None:
+        """Say a sentence in the line below the rules."""
+        self._said.update(cells.safe_content(f" {human.sentence(text)}", ink(self).of("muted")))
 
     # --- what keys ask for ----------------------------------------------------------------------
 
     def action_do(self, key_id: str) -> None:
-        if not self._input.display or key_id == "rules.leave":
-            super().action_do(key_id)
+        if self._input.display and key_id != "rules.leave":
+            return
+        if reason := keymap.key_of(key_id).why_off(self):
+            self.say(reason)
+            return
+        super().action_do(key_id)
+        self._show_keys()
+
+    def why_no_row(self) -> str:
+        """Return why keys that are about a rule do nothing; empty while there is one under the cursor."""
+        return "" if self._row is not None else "there is no rule here"
+
+    def why_not_in_force(self) -> str:
+        """Return why the rule under the cursor cannot be revoked or edited; empty when it can."""
+        row = self._row
+        if row is None:
+            return self.why_no_row()
+        # A run or session that ended may go on: its rules can be revoked.
+        return f"{row.id} is {row.state} already" if row.state in ("revoked", "expired") else ""
+
+    def why_no_undo(self) -> str:
+        """Return why nothing is put back; empty when something was revoked here."""
+        return "" if self._revoked else "nothing was revoked here since the rules were opened"
+
+    def why_no_filter(self) -> str:
+        """Return why there is nothing to filter; empty when there is."""
+        return "" if self._rules else "there is no rule to filter"
 
     @property
     def decides_by_enter(self) -> bool:
@@ -235,7 +312,8 @@ class RulesScreen(Dialog, inherit_bindings=False):
 
     def on_key(self, event: events.Key) -> None:
         """Go to another place by its number."""
-        if event.key in "0123457" and len(event.key) == 1 and not self._input.display:
+        is_place = event.key in {place.key for place in PLACES}
+        if is_place and not self._input.display:
             event.stop()
             self.dismiss()
             self._main.go_to(int(event.key))
@@ -243,6 +321,16 @@ class RulesScreen(Dialog, inherit_bindings=False):
     def move(self, rows: int) -> None:
         """Go to another rule."""
         self._list.move(rows)
+
+    def scroll_detail(self, direction: int) -> None:
+        """Scroll what is known of the rule by half of what is seen, down (1) or up (-1)."""
+        rows = max(1, self._detail.size.height // 2)
+        self._detail.scroll_to_line(self._detail.first_line + direction * rows)
+
+    def jump_targets(self) -> Iterator[JumpTarget]:
+        """Yield what letters lead to: the rules on the screen."""
+        for target in self._list.jump_targets():
+            yield JumpTarget(self._list.region.offset + target.at, target.go)
 
     def toggle_past(self) -> None:
         """Show or hide what does not hold any more."""
@@ -256,12 +344,9 @@ class RulesScreen(Dialog, inherit_bindings=False):
     def ask_to_revoke(self) -> None:
         """Ask for the number of the rule, to be typed out."""
         row = self._row
-        if row is None or row.state in ("revoked", "expired"):
-            self._say("There is no rule in force under the cursor.")
-            return
-        self._ask(
-            "revoke", "", f"Revoke {row.id}? What it covers is judged without it from now on. Type {row.id}:"
-        )
+        if row is not None:
+            words = f"Revoke {row.id}? From now on calls are judged without it. Type {row.id}:"
+            self._ask("revoke", "", words)
 
     def ask_to_add(self) -> None:
         """Ask for a rule, to be typed out."""
@@ -274,30 +359,28 @@ class RulesScreen(Dialog, inherit_bindings=False):
         rule = next(
             (candidate for candidate in self._rules if row is not None and candidate.id == row.id), None
         )
-        if rule is None or row is None or row.state in ("revoked", "expired"):
-            self._say("There is no rule in force under the cursor.")
-        elif rule.pattern_kind != "glob":
-            self._say("It is a regular expression: workbench rules add writes such rules.")
+        if rule is None:
+            return
+        if rule.pattern_kind != "glob":
+            self.say("It is a regular expression: workbench rules add writes such rules.")
         else:
             self._edited = rule
-            self._ask("add", rule_text(rule), f"{rule.id} is revoked and stands anew as you write it:")
+            self._ask("add", rule_text(rule), f"{rule.id} is revoked, and this rule added instead:")
 
     def undo(self) -> None:
         """Put back what was just revoked, under another number: numbers are never used again."""
         rule, self._revoked = self._revoked, None
-        if rule is None:
-            self._say("Nothing was revoked here since the rules were opened.")
-        else:
+        if rule is not None:
             self._add(renewed_rule(rule))
 
     def _add(self, rule: "RuleAdded") -> None:
         if reason := self._main.backend.may_answer():
-            self._say(reason)
+            self.say(reason)
             return
         try:
             added = self._main.backend.rules.add_rule(rule)
         except Exception as error:  # noqa: BLE001 whatever a service says is told, nothing is hidden
-            self._say(str(error))
+            self.say(error_text(error))
             return
         old, self._edited = self._edited, None
         self._main.tasks.rules_changed()
@@ -305,11 +388,11 @@ class RulesScreen(Dialog, inherit_bindings=False):
             self._revoke(old.id)
         self._read()
         self._list.put_cursor(added.id)
-        self._say(f"{added.id} {added.effect}s {added.pattern}.")
+        self.say(f"{added.id} {human.EFFECT_VERBS[added.effect]} {added.pattern}.")
 
     def _ask(self, purpose: str, value: str, words: str) -> None:
         self._asks = purpose
-        self._say(words)
+        self.say(words)
         self._input.value = value
         self._input.display = True
         self._input.focus()
@@ -328,36 +411,36 @@ class RulesScreen(Dialog, inherit_bindings=False):
         elif row is not None and words.casefold() == row.id.casefold():
             self._revoke(row.id)
         else:
-            self._say("Nothing was revoked: that was not its number.")
+            self.say("Nothing was revoked: that was not its number.")
 
     def _typed(self, words: str) -> None:
         rule = parse_rule(words, self._main.status.workspace, self._edited)
         if isinstance(rule, str):
-            self._say(f"Nothing was saved. {rule}")
+            self.say(f"Nothing was saved. {rule}")
         else:
             self._add(rule)
 
     def _close(self) -> None:
         self._input.display = False
         self._list.focus()
-        self._say("")
+        self.say("")
         self._show_keys()
 
     def _revoke(self, number: str) -> None:
         reason = self._main.backend.may_answer()
         if reason:
-            self._say(reason)
+            self.say(reason)
             return
         try:
             rule = self._main.backend.rules.revoke_rule(number)
         except Exception as error:  # noqa: BLE001 whatever a service says is told, nothing is hidden
-            self._say(f"Not revoked. {error}")
+            self.say(f"Not revoked. {error_text(error)}")
             return
         more = (
             " It comes from a configuration file: take it out there too." if rule.origin == "config" else ""
         )
         self._revoked = rule
-        self._say(f"{rule.id} is revoked.{more} u puts it back.")
+        self.say(f"{rule.id} is revoked.{more} u puts it back.")
         self._main.tasks.rules_changed()
         self._read()
 
@@ -374,7 +457,7 @@ class RulesScreen(Dialog, inherit_bindings=False):
 
             app.call_from_thread(self._counted, rule.id, backtest_sentence(rule, backend))
 
-        self._tried[rule.id] = "The past is being counted."
+        self._tried[rule.id] = "Past calls are being counted."
         self._show_detail()
         self.run_worker(
             work, group="past", description="try a rule", thread=True, exit_on_error=False, exclusive=False
@@ -389,12 +472,15 @@ class RulesScreen(Dialog, inherit_bindings=False):
         """Show the keys."""
         from workbench.tui.main.info_pages import HelpScreen
 
-        self._main.app.push_screen(HelpScreen("Rules", keymap.keys_of_scopes(["rules"]), None))
+        keys = keymap.keys_of_scopes(["rules"])
+        why_off = partial(_why_off, self)
+        self._main.app.push_screen(HelpScreen("Rules", keys, None, why_off))
 
     def open_palette(self) -> None:
-        """Go back, and open the palette: its commands are about what lies below."""
-        self.dismiss()
-        self.call_later(self._main.do_key, "app.palette")
+        """Open the palette over the rules: their commands stand in it first."""
+        from workbench.tui.main.palette import open_palette
+
+        open_palette(self._main.app.main, page=self)
 
     def leave(self) -> None:
         if self._input.display:

@@ -17,7 +17,8 @@ from workbench.text.human import clock_time_millis, countdown_text
 from workbench.text.safe import safe_text
 from workbench.tui import render_context
 from workbench.tui.conversation.streaming_text import wrap_line
-from workbench.tui.widgets.line_view import LineView
+from workbench.tui.widgets.line_view import LineView, ListExtent
+from workbench.tui.widgets.pane_frame import extent_text
 from workbench.views.conversation_progress import CommandProgress
 from workbench.views.detail_pages import DetailPage, PageSection
 from workbench.views.page_lines import LineTone, output_tones
@@ -259,8 +260,20 @@ class CallView(LineView):
         ]
         left = Content.assemble(" ", Content(" ").join(names))
         facts = cells.safe_content(detail.facts, ink.of("muted"), ink)
-        room = width - left.cell_length - facts.cell_length - 1
-        return Content.assemble(left, " " * room, facts) if room > 1 else left
+        more = Content.styled(self._more(), ink.of("muted"))
+        gap = Content("   ") if facts and more else Content("")
+        for right in (facts + gap + more, more):
+            room = width - left.cell_length - right.cell_length - 1
+            if room > 1 and right:
+                return Content.assemble(left, " " * room, right)
+        return left
+
+    def _more(self) -> str:
+        """Return how far the part goes and where there is more of it, as the titles of lists say it."""
+        total = self.line_count - FIXED_ROWS
+        last = min(total, self.first_line + self.size.height - FIXED_ROWS)
+        extent = ListExtent(first=self.first_line, last=last, total=total)
+        return extent_text(extent, render_context.glyphs(self))
 
     def _ending(self, detail: DetailPage) -> list[Content]:
         if not self.is_attached:

@@ -9,7 +9,8 @@ if TYPE_CHECKING:
 
 NO_PARTS: Final = "The parts of a call are shown when this pane is large: z."
 TOOLS: Final[tuple[Key["ToolsPane"], ...]] = (
-    Key(id="tools.failed-only", keys=("f",), label="failed only", tooltip="only what failed", group="Read",
+    Key(id="tools.failed-only", keys=("f",), label="failed only", tooltip="only what failed",
+        aliases="errors", group="Read",
         footer=52,
         action=lambda pane: pane.toggle_failed()),
     Key(id="tools.part-previous", keys=("[",), label="part", tooltip="part before",

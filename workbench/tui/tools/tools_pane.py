@@ -202,7 +202,6 @@ class ToolsPane(Pane):
         self._counted: tuple[Sequence[ToolRow], int, tools.ToolFacts] | None = None
         """What the title says of all rows at a moment: moving among them changes nothing of it."""
         self._only_failed = False
-        self._filter = ""
         self._wanted: str | None = None
         self._turn: Turn | None = None
         """The turn that a small pane shows; None shows all calls."""
@@ -241,7 +240,7 @@ class ToolsPane(Pane):
     def show(self, view: ToolsModel) -> None:
         before, self._shown = self._shown, view
         if before is not None and _session_id_of(before) != _session_id_of(view):
-            self._filter, self._only_failed, self._goal, self.list.follows = "", False, None, True
+            self.text_filter, self._only_failed, self._goal, self.list.follows = "", False, None, True
             if self._call is not None:
                 self._call.show(None)
         self._choose_turn(view)
@@ -283,13 +282,17 @@ class ToolsPane(Pane):
 
     def _lay_out(self, view: ToolsModel) -> None:
         self._all = shown = self._rows(view)
-        if self._filter or self._only_failed:
+        if self.text_filter or self._only_failed:
             shown = tools.tool_rows(
-                view.calls, view.actions, view.now, only_failed=self._only_failed, text_filter=self._filter
+                view.calls,
+                view.actions,
+                view.now,
+                only_failed=self._only_failed,
+                text_filter=self.text_filter,
             )
         elif self._is_of_turn and self._turn is not None:
             shown = [row for row in shown if row.turn_id == self._turn.id]
-        is_grouped = self.is_large and not (self._filter or self._only_failed)
+        is_grouped = self.is_large and not (self.text_filter or self._only_failed)
         self.list.show_rows(
             shown, view.now, self._empty(), turns=view.turns if is_grouped else (), commands=view.commands
         )
@@ -306,7 +309,7 @@ class ToolsPane(Pane):
 
     @property
     def _is_of_turn(self) -> bool:
-        is_narrowed = self._filter or self._only_failed
+        is_narrowed = self.text_filter or self._only_failed
         return self._turn is not None and not (is_narrowed or self.is_large)
 
     def _rows(self, view: ToolsModel) -> list[ToolRow]:
@@ -322,8 +325,8 @@ class ToolsPane(Pane):
         return [row for _, _, row in self._kept.values()]
 
     def _empty(self) -> str:
-        if self._filter:
-            return f"Nothing matches “{self._filter}”. esc clears the filter; / changes it."
+        if self.text_filter:
+            return f"Nothing matches “{self.text_filter}”. esc clears the filter; / changes it."
         if self._only_failed:
             return "Nothing has failed. f shows all."
         return "No tool was called in this turn." if self._all else "No tool was called yet."
@@ -353,7 +356,7 @@ class ToolsPane(Pane):
 
     def _right(self, now: int) -> str:
         words = ["failed only"] if self._only_failed else []
-        words += [f"/ {self._filter}"] if self._filter else []
+        words += [f"/ {self.text_filter}"] if self.text_filter else []
         if self.size.width < WATERFALL_FROM + 40:
             return "   ".join(words)
         rows = list(self.list.rows.values()) or self._all
@@ -447,7 +450,9 @@ class ToolsPane(Pane):
                 LineWanted(self, "find", f"Find in {section.name}", does="find", text=self.call.find)
             )
         else:
-            self.post_message(LineWanted(self, "filter", "Filter calls", does="filter", text=self._filter))
+            self.post_message(
+                LineWanted(self, "filter", "Filter calls", does="filter", text=self.text_filter)
+            )
 
     def line_heard(self, purpose: str, text: str, *, is_final: bool) -> None:
         if purpose == "find":
@@ -461,7 +466,7 @@ class ToolsPane(Pane):
             self._set_filter("")
 
     def _set_filter(self, text: str) -> None:
-        self._filter = text.strip()
+        self.text_filter = text.strip()
         if self._shown is not None:
             self._lay_out(self._shown)
 

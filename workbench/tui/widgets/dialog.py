@@ -16,7 +16,7 @@ from workbench.render.cells import safe_lines, wrap_code
 from workbench.tui import keymap
 from workbench.tui.render_context import glyphs, ink
 from workbench.tui.widgets.line_view import LineView
-from workbench.tui.widgets.pane_frame import overflow_text
+from workbench.tui.widgets.pane_frame import Rule, overflow_text
 
 
 class Dialog(ModalScreen[None], inherit_bindings=False):
@@ -27,6 +27,8 @@ class Dialog(ModalScreen[None], inherit_bindings=False):
         self._box_id = f"{name}-box"
         self._subtitle = ""
         self._followed: LineView | None = None
+        self.said = ""
+        """A sentence for a few seconds."""
 
     @property
     def box(self) -> Widget:
@@ -45,7 +47,25 @@ class Dialog(ModalScreen[None], inherit_bindings=False):
         self._followed = view
         view.watch_extent(self._show_subtitle)
 
+    def say(self, text: str) -> None:
+        """Say a sentence for four seconds: the box lies over where the screen says its own."""
+        self.said = text
+        self.show_said()
+        self.set_timer(Rule.SECONDS, lambda: self._end_saying(text))
+
+    def _end_saying(self, text: str) -> None:
+        if text == self.said:
+            self.said = ""
+            self.show_said()
+
+    def show_said(self) -> None:
+        """Show what is said, or that nothing is any more: in the lower border unless a dialog has a place."""
+        self._show_subtitle()
+
     def _show_subtitle(self) -> None:
+        if self.said:
+            self.box.border_subtitle = cells.safe_content(self.said)  # type: ignore[assignment]
+            return
         more = overflow_text(self._followed, glyphs(self)) if self._followed is not None else ""
         words = "  ".join(part for part in (more, self._subtitle) if part)
         self.box.border_subtitle = cells.safe_content(words)  # type: ignore[assignment]
@@ -60,7 +80,7 @@ class Dialog(ModalScreen[None], inherit_bindings=False):
 
 _LINE_STEPS: Final = {"j": 1, "down": 1, "k": -1, "up": -1}
 _PAGE_STEPS: Final = {"ctrl+d": 1, "pagedown": 1, "space": 1, "ctrl+u": -1, "pageup": -1}
-_LEAVE_KEYS: Final = frozenset({"escape", "q", "l", "enter"})
+_LEAVE_KEYS: Final = frozenset({"escape", "q", "enter"})
 
 
 class WrappedLines(LineView):
@@ -87,9 +107,17 @@ class PagerScreen(Dialog, inherit_bindings=False):
     """A title and lines to read."""
 
     def __init__(
-        self, title: str, lines: Sequence[str | Content], *, name: str = "pager", begins_at_end: bool = False
+        self,
+        title: str,
+        lines: Sequence[str | Content],
+        *,
+        name: str = "pager",
+        begins_at_end: bool = False,
+        opened_by: str = "",
     ) -> None:
+        """Show lines; the key it was `opened_by` closes it too."""
         super().__init__(name)
+        self._leave_keys = _LEAVE_KEYS | {opened_by}
         self._title, self._view, self._begins_at_end = title, WrappedLines(lines), begins_at_end
 
     def compose(self) -> ComposeResult:
@@ -107,7 +135,7 @@ class PagerScreen(Dialog, inherit_bindings=False):
         """Scroll or leave."""
         event.stop()
         view, height = self._view, max(1, self._view.size.height - 1)
-        if event.key in _LEAVE_KEYS:
+        if event.key in self._leave_keys:
             self.leave()
         elif event.key in _LINE_STEPS:
             view.scroll_to_line(view.first_line + _LINE_STEPS[event.key])

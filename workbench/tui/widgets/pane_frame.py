@@ -15,7 +15,7 @@ from textual.widgets import Static
 from workbench.render import cells
 from workbench.render.theme import Glyphs
 from workbench.tui.render_context import glyphs, ink
-from workbench.tui.widgets.line_view import LineView
+from workbench.tui.widgets.line_view import LineView, ListExtent
 
 _MIN_TITLE_CELLS = 12
 """Cells of facts that are worth more than what stands at the right end."""
@@ -23,8 +23,12 @@ _MIN_TITLE_CELLS = 12
 
 def overflow_text(view: LineView, signs: Glyphs, *, is_short: bool = False) -> str:
     """Return how far a list goes and where there is more, `4 of 9 ↓`; empty when all of it is seen."""
-    extent = view.extent
-    if view.is_following or extent.last - extent.first >= extent.total:
+    return "" if view.is_following else extent_text(view.extent, signs, is_short=is_short)
+
+
+def extent_text(extent: ListExtent, signs: Glyphs, *, is_short: bool = False) -> str:
+    """Return the same of rows that are counted elsewhere."""
+    if extent.last - extent.first >= extent.total:
         return ""
     arrows = ("↑" if extent.first else "") + ("↓" if extent.last < extent.total else "")
     return signs.line(

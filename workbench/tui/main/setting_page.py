@@ -1,0 +1,287 @@
+"""Settings on the screen: all with their values, and one explained; those of the screen are set here.
+
+All others are set in config.json: the page names the file, the value now and what it may be.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args, get_origin
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+from textual.strip import Strip
+
+from workbench.config.describe import plain_json
+from workbench.config.keys import kind_parts, kind_words
+from workbench.config.types import CONFIG_KEYS, KEYS_BY_PATH
+from workbench.render import cells
+from workbench.render.cells import Column
+from workbench.text.canonical import dumps
+from workbench.text.human import sentence
+from workbench.tui.backend import SettingValue, setting_value_text
+from workbench.tui.render_context import glyphs, ink
+from workbench.tui.widgets.dialog import Dialog, WrappedLines
+from workbench.tui.widgets.line_view import LineView, RowList, RowPlacement
+
+if TYPE_CHECKING:
+    from workbench.tui.main.context import MainContext
+
+SETTING_ALIASES: Final[Mapping[str, str]] = {
+    "default_model": "llm", "default_provider": "llm server", "api_timeout_seconds": "slow connection wait",
+    "max_session_messages": "context window history length", "output_format": "json",
+    "auto_approval_rules": "auto approve yolo", "approvals.window_minutes": "timeout expiry expire deadline",
+    "approvals.read_only": "reads auto approve", "approvals.allow": "auto approve yolo allowlist whitelist",
+    "approvals.deny": "block denylist blacklist forbid", "approvals.on_expiry": "timeout expire",
+    "limits.command_seconds": "timeout", "limits.max_turns": "loop limit",
+    "ui.density": "compact blank spacing",
+    "ui.glyphs": "icons ascii unicode symbols", "ui.motion": "animation flash", "ui.theme": "colours colors",
+    "ui.keymap": "keys shortcuts bindings remap vim", "ui.notify.bell": "sound beep notifications",
+    "ui.notify.title": "notifications window", "ui.notify.desktop": "notifications popup",
+    "hooks.PreToolUse": "script", "hooks.PostToolUse": "script", "fetch.allow_loopback": "localhost web",
+    "fetch.allowed_hosts": "web internet domains", "retention.sealed_days": "delete keep cleanup",
+    "pipelines.max_concurrent_workers": "parallel concurrency",
+}  # fmt: skip
+"""What people call a setting who know it from elsewhere."""
+SET_HERE: Final = (
+    "ui.theme", "ui.density", "ui.motion", "ui.notify.bell", "ui.notify.title", "ui.notify.desktop",
+)  # fmt: skip
+"""Settings that count at once and are remembered beside the configuration."""
+
+
+def open_settings(context: "MainContext") -> None:
+    """Show all settings."""
+    context.app.push_screen(SettingsScreen(context))
+
+
+def open_setting(context: "MainContext", path: str) -> None:
+    """Explain one setting."""
+    context.app.push_screen(SettingScreen(context, path))
+
+
+def setting_choices(path: str, themes: Sequence[str]) -> Sequence[str | bool]:
+    """Return what a setting can be set to on the screen; none where it is set in the file."""
+    if path not in SET_HERE:
+        return ()
+    if path == "ui.theme":
+        return themes
+    base, _ = kind_parts(KEYS_BY_PATH[path].kind)
+    return tuple(get_args(base)) if get_origin(base) is Literal else (True, False)
+
+
+class SettingList(RowList):
+    """All settings: name, value, where from."""
+
+    def __init__(self) -> None:
+        super().__init__(key="settings-list")
+        self.values: dict[str, SettingValue] = {}
+
+    def show_values(self, values: Mapping[str, SettingValue]) -> None:
+        """Show what settings are, by their dotted names; the cursor stays where it is."""
+        self.values = dict(values)
+        self.set_ids(list(self.values))
+        self.invalidate()
+
+    def draw_row(self, placed: RowPlacement, width: int) -> Strip:
+        colours, value = ink(self), self.values[placed.row_id]
+        tone = colours.of("muted" if value.is_default else "foreground", bold=not value.is_default)
+        where = "" if value.is_default else value.where
+        columns = [
+            Column(content=_bar(self, placed), gap=0),
+            Column(content=cells.safe_content(placed.row_id, colours.of("foreground")), width=34),
+            Column(content=cells.safe_content(setting_value_text(value.value), tone), grows=True, least=12),
+            Column(content=cells.safe_content(where, colours.of("muted")), width=34, drop=1, cut="path"),
+            Column(content=Content(" "), gap=0),
+        ]
+        style = colours.cursor(has_focus=True) if placed.is_cursor else colours.on("background")
+        return cells.row_strip(columns, width, style, glyphs=glyphs(self))
+
+
+def _bar(view: RowList, placed: RowPlacement) -> Content:
+    return Content.styled(glyphs(view).of("cursor") if placed.is_cursor else " ", ink(view).of("info"))
+
+
+class ChoiceList(RowList):
+    """What a setting can be."""
+
+    def __init__(self) -> None:
+        super().__init__(key="setting-choices")
+        self.choices: dict[str, str | bool] = {}
+        self.current = ""
+
+    def show_choices(self, choices: Sequence[str | bool], current: object) -> None:
+        """Show choices; the cursor goes to the one in force."""
+        self.choices = {setting_value_text(choice): choice for choice in choices}
+        self.current = setting_value_text(current)
+        self.set_ids(list(self.choices))
+        if self.current in self.choices:
+            self.put_cursor(self.current)
+        self.invalidate()
+
+    def draw_row(self, placed: RowPlacement, width: int) -> Strip:
+        colours = ink(self)
+        is_now = placed.row_id == self.current
+        words = Content.assemble(
+            _bar(self, placed), f" {glyphs(self).of('taken' if is_now else 'left')} ",
+            (placed.row_id, colours.of("foreground", bold=is_now)),
+            ("   now" if is_now else "", colours.of("muted")),
+        )  # fmt: skip
+        style = colours.cursor(has_focus=True) if placed.is_cursor else colours.on("background")
+        return cells.line_strip(words, width, style)
+
+
+_STEPS: Final = {"j": 1, "down": 1, "k": -1, "up": -1}
+_PAGES: Final = {"ctrl+d": 1, "pagedown": 1, "ctrl+u": -1, "pageup": -1}
+
+
+class _ListDialog(Dialog, inherit_bindings=False):
+    """A dialog with a list that has the keys, or with words to scroll."""
+
+    def move(self, view: LineView, key: str) -> bool:
+        """Move in a list, or scroll words; return whether the key does that."""
+        rows = _STEPS.get(key, 0) + _PAGES.get(key, 0) * max(1, view.size.height // 2)
+        rows += {"g": -10_000, "home": -10_000, "G": 10_000, "end": 10_000}.get(key, 0)
+        if isinstance(view, RowList):
+            view.move(rows)
+        else:
+            view.scroll_to_line(view.first_line + rows)
+        return bool(rows)
+
+
+class SettingsScreen(_ListDialog, inherit_bindings=False):
+    """All settings; enter explains the one under the cursor."""
+
+    AUTO_FOCUS = ""
+
+    def __init__(self, context: "MainContext") -> None:
+        super().__init__("settings")
+        self._main = context
+        self._list = SettingList()
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id=self._box_id, classes="pager-box"):
+            yield self._list
+
+    def on_mount(self) -> None:
+        self.set_titles("Settings", glyphs(self).line("enter explains, sets  j k  esc back"))
+        self.follow(self._list)
+        self._list.focus()
+        self._read()
+
+    def on_screen_resume(self) -> None:
+        """Show what was set meanwhile."""
+        self._read()
+
+    def _read(self) -> None:
+        backend = self._main.backend
+        self._list.show_values({key.path: backend.setting(key.path) for key in CONFIG_KEYS})
+
+    def on_key(self, event: events.Key) -> None:
+        """Move, open, leave."""
+        event.stop()
+        if event.key in ("escape", "q"):
+            self.leave()
+        elif event.key == "enter" and self._list.cursor:
+            open_setting(self._main, self._list.cursor)
+        else:
+            self.move(self._list, event.key)
+
+    @on(RowList.Opened)
+    def _opened(self, message: RowList.Opened) -> None:
+        open_setting(self._main, message.row_id)
+
+
+class SettingScreen(_ListDialog, inherit_bindings=False):
+    """One setting: what it does, its value, where that is from, and what it can be."""
+
+    AUTO_FOCUS = ""
+
+    def __init__(self, context: "MainContext", path: str) -> None:
+        super().__init__("setting")
+        self._main, self._path = context, path
+        self._choices = setting_choices(path, context.app.theme_names)
+        self._list = ChoiceList()
+        self._about = WrappedLines(self._lines(context.backend.setting(path)))
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id=self._box_id, classes="pager-box"):
+            yield self._about
+            if self._choices:
+                yield self._list
+
+    def on_mount(self) -> None:
+        hint = "enter sets it  j k  esc back" if self._choices else "j k scroll  esc back"
+        self.set_titles(f"Setting: {self._path}", glyphs(self).line(hint))
+        self._about.styles.height = "auto" if self._choices else "1fr"
+        view = self._list if self._choices else self._about
+        self._list.show_choices(self._choices, self._value)
+        self.follow(view)
+        view.focus()
+
+    @property
+    def _value(self) -> object:
+        """Return what is in force here: that of this screen, else that of the configuration."""
+        if self._path == "ui.theme":
+            return self._main.app.theme
+        if self._choices:
+            value: Any = self._main.app.settings
+            for name in self._path.split(".")[1:]:
+                value = getattr(value, name)
+            return value
+        return self._main.backend.setting(self._path).value
+
+    def _lines(self, value: SettingValue) -> list[str]:
+        key = KEYS_BY_PATH[self._path]
+        file = self._main.backend.config_file()
+        facts = [
+            ("now", setting_value_text(value.value)),
+            ("from", value.where),
+            ("default", setting_value_text(plain_json(key.default))),
+            ("can be", kind_words(key.kind)),
+            ("file", file),
+        ]
+        lines = [sentence(key.meaning), "", *(f"{name:<9}{text}" for name, text in facts), ""]
+        if self._choices:
+            return [*lines, "What is chosen here counts at once and on the next screens, until the file",
+                    "says something else.", ""]  # fmt: skip
+        return [*lines, *_how_to_set(self._path, value.value)]
+
+    def on_key(self, event: events.Key) -> None:
+        """Choose, set, leave."""
+        event.stop()
+        if event.key in ("escape", "q"):
+            self.leave()
+        elif event.key == "enter":
+            self._set()
+        else:
+            self.move(self._list if self._choices else self._about, event.key)
+
+    @on(RowList.Clicked)
+    def _clicked(self) -> None:
+        self._set()
+
+    def _set(self) -> None:
+        choice = self._list.choices.get(self._list.cursor or "")
+        if choice is None:
+            self.leave()
+            return
+        app = self._main.app
+        if self._path == "ui.theme":
+            app.keep_theme(str(choice))
+        else:
+            app.set_setting(self._path, choice)
+        self.leave()
+
+
+def _how_to_set(path: str, value: object) -> list[str]:
+    """Return how a setting stands in the file."""
+    json = _nested(path.split("."), "…" if value is None else value)
+    return ["It is set in that file:", "", f"    {json}", "",
+            "workbench config validate checks the file; config show prints everything."]  # fmt: skip
+
+
+def _nested(names: Sequence[str], value: object) -> str:
+    inner = dumps(value)
+    for name in reversed(names):
+        inner = f'{{ "{name}": {inner} }}'
+    return inner
