@@ -14,6 +14,7 @@ from pathlib import Path
 from threading import get_ident
 from typing import TYPE_CHECKING, Final
 
+import msgspec
 from msgspec import Struct, field
 
 from workbench.cli.context import load_workspace_config, user_actor
