@@ -139,7 +139,7 @@ def test_a_conversation_that_is_too_long_says_so_and_the_session_goes_on(shop, t
     run = shop.start("run", "-p", "word " * 2_000, "--output-format", "json")
     out, err = run.communicate(timeout=120)
     assert (run.returncode, json.loads(out)["error"]["code"]) == (1, "context_overflow")
-    assert "Begin a new session" in err
+    assert "Start a new session" in err
     assert shop.json("sessions", "list")[0]["status"] == "paused"
 
 

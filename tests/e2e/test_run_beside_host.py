@@ -83,7 +83,7 @@ def test_a_signal_stops_what_the_run_started(shop, number):
         assert (run.returncode, out) == (130, "") and "Interrupted." in err
         assert session(shop) == ("paused", "user")
         time.sleep(1.5)  # the background process looks once a second
-        assert len(server.asked) == 1, "nobody goes on with it"
+        assert len(server.asked) == 1, "nobody continues it"
 
 
 def test_a_hang_up_that_is_to_be_ignored_stays_ignored(shop):

@@ -103,7 +103,7 @@ def test_a_folder_that_vanishes_under_the_screen_is_named_and_nothing_is_written
     terminal.until("3 waiting")
     shutil.rmtree(terminal.project)
     # The host may still find the edit stale before it ends, which arms the row under the cursor anew.
-    terminal.until("the folder is gone", "3 waiting", "The host has ended")
+    terminal.until("the folder is gone", "3 waiting", "The background process has ended")
     terminal.press("\r")
     terminal.rest()
     terminal.press("r")

@@ -91,7 +91,7 @@ def test_a_disk_that_fails_at_any_write_of_a_session(on_stage, monkeypatch, scen
         failed += found is not None
         if point.startswith("apply."):
             assert found is None, (
-                "what could not be written is an outcome of the call, not the end of the host"
+                "what could not be written is an outcome of the call, not the end of the background process"
             )
         goes_on(stage, monkeypatch)
     assert failed

@@ -133,7 +133,9 @@ def test_a_host_killed_at_its_start_is_not_waited_for_and_the_answer_stays(progr
     first = program.waiting()[0]
     answering = program.start("approvals", "approve", first.id, faults="host.started:kill")
     assert answering.wait(60) == 0, program.said()
-    assert time.monotonic() - begun < START_TIMEOUT_SECONDS, "the answer waited for a host that was dead"
+    assert time.monotonic() - begun < START_TIMEOUT_SECONDS, (
+        "the answer waited for a background process that was dead"
+    )
     assert program.journal.action(first.id).state == "approved"
     assert program.session().status == "processing"
     assert program.attend(program.start("run", "--session", program.session_id)) == 0, program.said()

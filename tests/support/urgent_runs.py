@@ -109,7 +109,7 @@ def retried(journal, workspace):
 
 def cancelled(journal, workspace):
     run = begun(journal, workspace)
-    run.step("e2e", "running", "failed", detail="the host was lost", duration_ms=3_000)
+    run.step("e2e", "running", "failed", detail="the background process was lost", duration_ms=3_000)
     for step in ("scan", "bundle", "release", "publish", "notes", "announce"):
         run.step(step, "cancelled")
     run.say(RunChanged(status="cancelled", detail="by you"))

@@ -155,7 +155,7 @@ def test_a_command_is_taken_apart(stage):
             assert words in shown.text
         shown.approvals.queue.put_cursor(action_of(shown.stage, "cd web").id)
         await shown.settle()
-        assert "goes to web" in shown.text and "asks, no rule" in shown.text
+        assert "goes to web" in shown.text and "asks (no rule)" in shown.text
         await shown.press("A", "enter")
         assert rules_of(shown)[0].pattern == "Bash(cd web)"
 

@@ -507,7 +507,7 @@ def test_modes_are_offered_and_what_holds_now_stands_beside_the_command():
     async def act(app, pilot, composer):
         await pilot.press(*"/mode")
         rows = dict(composer.offers.offer.candidates)
-        assert rows == {"/mode": "asks before every tool", "/model": "another model from here on"}
+        assert rows == {"/mode": "asks before every tool", "/model": "change the model"}
         await pilot.press("space", "r", "tab", "enter")
         assert app.said(CommandTyped) == [CommandTyped("mode", "reads")]
         await pilot.press(*"/mark a b", "enter")

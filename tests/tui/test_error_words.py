@@ -10,8 +10,8 @@ from workbench.tui.backend import BackendError, error_text
 @pytest.mark.parametrize(
     ("error", "said"),
     [
-        (RunRefused("no run was begun", "no earlier run has completed a", "run the whole pipeline once"),
-         "No run was begun. No earlier run has completed a. Run the whole pipeline once."),
+        (RunRefused("no run was started", "no earlier run has completed a", "run the whole pipeline once"),
+         "No run was started. No earlier run has completed a. Run the whole pipeline once."),
         (GuardFailed("not stored", "it is done.", "workbench doctor says more"),
          "Not stored. It is done. workbench doctor says more."),
         (BackendError("Nothing was done. This screen only shows."), "Nothing was done. This screen only shows."),

@@ -9,7 +9,7 @@ from tests.tui.screens import FILES, THREE, play, staged
 from workbench.effects.runtime import ManualClock
 from workbench.host import workspace_trust
 
-LONG = "Mend the router so that all of the tests pass, and say why"
+LONG = "Fix the router so that all of the tests pass, and say why"
 
 
 @pytest.mark.parametrize("size", [(80, 24), (60, 18), (120, 36)])

@@ -31,7 +31,7 @@ def test_columns_stand_apart(tmp_path, columns, headings):
         rows = [line[inside.x : inside.right] for line in shown.text.splitlines()[inside.y : inside.bottom]]
         assert not rows[0].startswith("   ")
         assert len(re.split(r" {2,}", rows[0].strip())) == headings
-        (row,) = [row for row in rows if "hunk before, after" in row]
-        assert re.search(r"hunk before, after( {2,}|$)", row.rstrip())
+        (row,) = [row for row in rows if "previous, next hunk" in row]
+        assert re.search(r"previous, next hunk( {2,}|$)", row.rstrip())
 
     play(staged(tmp_path), body, size=(columns, 40))

@@ -139,7 +139,7 @@ def test_the_form_shows_problems_with_their_places_and_begins_nothing(play):
     async def body(s):
         await slowly(s, "L", "enter", "enter")
         assert "broken.yaml:5:36" in s.text
-        assert "No run can begin: there is no step nobody" in s.text
+        assert "No run can start: there is no step nobody" in s.text
         assert service.begun == []
 
     play(body, None, **service.services())
@@ -173,7 +173,7 @@ def test_input_and_grants_go_with_the_run_and_it_is_shown(play):
         (wish,) = service.begun
         assert (wish.file, wish.input, wish.grants) == ("/w/nightly.yaml", "the cart", ("Bash(git log *)",))
         assert s.main.place == 4
-        assert "nightly #41 has begun." in s.main.rule.said
+        assert "nightly #41 has started." in s.main.rule.said
 
     play(body, **service.services())
 

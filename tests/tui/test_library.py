@@ -149,7 +149,7 @@ def test_tab_completes_words_and_values(stage):
         assert titles(shown) == ["rename cache keys"]
         await shown.press("enter", *"/", *"since:foo")
         await shows(shown)
-        assert "is no date" in shown.text
+        assert "is not a date" in shown.text
 
     play(stage, body)
 

@@ -48,7 +48,7 @@ def test_a_run_from_a_step_on_is_shown_once_it_has_begun(play):
         await s.settle()
         await s.press("z", "g", "F")
         assert asked == [("run-2", "plan")]
-        assert "nightly #41 has begun." in s.main.rule.said
+        assert "nightly #41 has started." in s.main.rule.said
         assert s.pane.run.title == "nightly #41"
 
     play(body, two, run_from=begin)

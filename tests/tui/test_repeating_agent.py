@@ -138,6 +138,6 @@ def test_the_mode_is_read_again_when_a_grant_comes_from_elsewhere(tmp_path):
         modes.append("all but reads")
         stage.trust(read=True)
         await shown.look()
-        assert "asks before all but reads" in shown.text
+        assert "asks before everything except reads" in shown.text
 
     play(stage, body, goes_to_queue=False, approval_setting=lambda: (modes[-1], 0))

@@ -176,7 +176,7 @@ def test_a_trust_question_is_answered_by_ctrl_t_and_keeps_showing_the_answer(tmp
         (chosen,) = [line for line in shown.text.splitlines() if "■ trust" in line]
         assert f"■ {label}" in chosen
         # What was asked is over: it takes no room from what comes.
-        assert "not now" not in shown.text and "rules let calls pass" not in shown.text
+        assert "not now" not in shown.text and "rules can allow calls" not in shown.text
 
     play(stage, body)
 
@@ -370,7 +370,7 @@ def test_a_small_screen_says_that_nothing_is_decided_there(tmp_path):
     async def body(shown):
         lines = [line.strip() for line in shown.text.splitlines() if line.strip()]
         assert lines[1:] == [
-            "40×10 is too small", "make it 60×10", "agents go on, nothing is decided here", "q leave",
+            "40×10 is too small", "make it 60×10", "agents keep working, nothing is decided here", "q leave",
         ]  # fmt: skip
 
     play_golden("busy-queue", tmp_path, body, size=(40, 10))

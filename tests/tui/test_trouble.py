@@ -13,13 +13,18 @@ def stage(tmp_path):
 
 
 def test_trouble_is_in_the_header_until_it_is_over(stage):
-    found = [("host differs, /restart replaces it", "The host differs. It runs version 0.")]
+    found = [
+        (
+            "background process is outdated, /restart replaces it",
+            "The background process differs. It runs version 0.",
+        )
+    ]
 
     async def body(shown):
         for _ in range(2):
             shown.main.tasks.read_trouble()
             await shown.settle()
-        assert "host differs, /restart replaces it" in shown.text.splitlines()[0]
+        assert "background process is outdated, /restart replaces it" in shown.text.splitlines()[0]
         told = [one for one in shown.main.notifications.kept if one.text == found[0][1]]
         assert len(told) == 1, "said once, not at every look"
         assert told[0].is_error
@@ -86,13 +91,15 @@ def test_the_host_is_restarted_by_a_command(stage):
 
     def restart():
         asked.append(True)
-        return "Another host works here now."
+        return "Another background process works here now."
 
     async def body(shown):
         await shown.press("i", *"/restart", "enter")
         await shown.settle()
         assert asked == [True]
-        assert "Another host works here now." in [one.text for one in shown.main.notifications.kept]
+        assert "Another background process works here now." in [
+            one.text for one in shown.main.notifications.kept
+        ]
 
     play(stage, body, restart_host=restart)
 
@@ -105,7 +112,7 @@ def test_a_restart_waits_until_nothing_executes(stage, monkeypatch):
         asked.append(True)
         if busy:
             raise RestartLater("make all")
-        return "Another host works here now."
+        return "Another background process works here now."
 
     async def until(shown, words):
         for _ in range(200):
@@ -119,7 +126,7 @@ def test_a_restart_waits_until_nothing_executes(stage, monkeypatch):
         await shown.pilot.press("enter")
         await until(shown, "make all is running: restarting after that")
         busy.clear()
-        await until(shown, "Another host works here now.")
+        await until(shown, "Another background process works here now.")
         assert sum("is running" in one.text for one in shown.main.notifications.kept) == 1
 
     play(stage, body, restart_host=restart)

@@ -59,7 +59,7 @@ def test_the_composer_says_what_is_asked_about(tmp_path):
         assert "asks before every tool" in shown.text
         shown.app.main.tasks.read_asks()
         await shown.settle()
-        assert "asks before all but reads" in shown.text
+        assert "asks before everything except reads" in shown.text
 
     started(tmp_path, backend(approval_setting=lambda: ("all but reads", 2)), body)
 

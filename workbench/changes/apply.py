@@ -172,7 +172,7 @@ def _change_kind(step: PlannedFile) -> ChangeKind:
 
 def _not_applied(path: str, error: OSError | FileRefused | BaseMoved, left: tuple[str, ...]) -> NotApplied:
     if isinstance(error, BaseMoved):
-        return NotApplied(path, error.why, "look at it again and propose the change anew", left)
+        return NotApplied(path, error.why, "look at it again and propose the change again", left)
     refused = file_refusal(path, error) if isinstance(error, OSError) else error
     return NotApplied(path, refused.why, refused.remedy, left)
 

@@ -188,10 +188,10 @@ _WARNING_TEXTS: Mapping[str, str] = {
     "trust ended": "Trust in this folder ended while its own checks were in force; no rule or grant counts "
     "until the trust question is answered.",
     "binary": "It changes a binary file; its bytes are not shown.",
-    "latin-1": "A file is no UTF-8; it is shown as Latin-1 and written back byte for byte.",
+    "latin-1": "A file is not UTF-8; it is shown as Latin-1 and written back byte for byte.",
     "deletes": "It deletes a file.",
     "mixed scripts": "A word mixes letters of alphabets that look alike: it is not the name it seems to be.",
-    "failed step": "A step of this run failed, and the run goes on.",
+    "failed step": "A step of this run failed, and the run continues.",
     "stale": "A file changed since this was proposed.",
 }
 _SHOWN_IN_DIFF = frozenset({"content", "old_string", "new_string"})
@@ -324,7 +324,7 @@ def _decision_lines(action: Action, now: int) -> list[str]:
     lines += [f"  {SEEN_LABELS[action.seen]}"] if action.seen in SEEN_LABELS else []
     for name, value in (("choice", action.choice), ("answer", action.text), ("reason", action.reason)):
         lines += [f"  {name}: {safe_text(value)}"] if value else []
-    return [*lines, *([f"  {action.successor} stands in for it"] if action.successor else [])]
+    return [*lines, *([f"  {action.successor} replaces it"] if action.successor else [])]
 
 
 SEEN_LABELS: Final[Mapping[str | None, str]] = {

@@ -204,7 +204,7 @@ class LineMode:
                 self._console.say(approvals.extend_action(self._journal, action))
             case _:
                 self._skipped.add(action.id)
-                self._console.say(f"{bound.number} skipped, it goes on waiting.")
+                self._console.say(f"{bound.number} skipped, it keeps waiting.")
 
     def _decide(self, typed: LineCommand, bound: NumberedAction, action: Action) -> None:
         is_stale = bool(action.stale_paths or approvals.moved_paths(self._journal, action))
@@ -295,16 +295,16 @@ _LINE_VERBS: Mapping[str, LineVerb] = {
 }  # fmt: skip
 _VERBS_WITHOUT_NUMBER = frozenset({"list", "help", "quit"})
 LINE_PROMPT = "approve, reject, show, hunks, skip, help?"
-LINE_HELP = """a 1             approve 1 as it was said
+LINE_HELP = """a 1             approve 1 as shown
 a 1 1,3         approve hunks 1 and 3 of it; 1:2-4 is lines 2 to 4 of hunk 1
 a 1 KEY         answer a question, a gate or the trust question with one of its choices, or with words
 r 1 too wide    reject 1, the agent reads the reason
 s 1             show 1: the diff or the command, and its risks
 h 1             the hunks of 1, one line each
 x 1             extend: give 1 another window, it gets a new number
-k 1             skip 1: it goes on waiting and is not said again
+k 1             skip 1: it keeps waiting, silently
 l               list what waits
-q               leave; what waits goes on waiting"""
+q               leave; what waits keeps waiting"""
 
 
 def parse_line(line: str) -> LineCommand | str:

@@ -120,7 +120,7 @@ def _refusal_reasons(journal: Journal, action: Action, result: DecisionResult) -
             f"workbench approvals propose-again {action.id} asks the agent for it again",
         ),
         "superseded": (
-            f"{successor} stands in for it",
+            f"{successor} replaces it",
             f"workbench approvals show {successor} shows that one",
         ),
         "cancelled": (f"it was withdrawn{f' ({now.reason})' if now.reason else ''}", show),
@@ -182,12 +182,12 @@ def _start_host(home: Home, journal: Journal, console: Console, workspace: str, 
     host = ensure_host(home, journal, workspace) if is_idle else None
     remarks = host_warnings(home, journal, workspace)
     if is_idle and host is None:
-        console.note(f"It is not carried out yet: no host could be started for {workspace}.")
-        console.note(f"The reason is in {home.logs}. workbench run --continue lets the session go on.")
+        console.note(f"It is not carried out yet: no background process could be started for {workspace}.")
+        console.note(f"The reason is in {home.logs}. workbench run --continue continues the session.")
     for line in remarks:
         console.note(line)
     if host is not None and not remarks:
-        console.note(f"The host of {workspace} carries it out (pid {host.pid}).")
+        console.note(f"The background process of {workspace} carries it out (pid {host.pid}).")
 
 
 APPROVE_EXAMPLE = """workbench approvals approve 3f2a
@@ -395,7 +395,7 @@ def require_stale(journal: Journal, action: Action) -> None:
     what = f"not refreshed: {action.verb} {action_target(action)}"
     if action.state != "pending":
         code = EXIT_UNANSWERED if action.state == "expired" else EXIT_FAILED
-        successor = f"; {action.successor} stands in for it" if action.successor else ""
+        successor = f"; {action.successor} replaces it" if action.successor else ""
         why = f"it does not wait any more, it is {action.state}{successor}"
         raise AnswerRefused(
             what, why, f"workbench approvals show {action.successor or action.id} shows it", code
@@ -446,7 +446,7 @@ def wait_until_undone(journal: Journal, session_id: str, request: str, start: in
                 what, why, "correct the files by hand, or undo the later change first", EXIT_FAILED
             )
         journal.wait(cursor, min(left, 1.0))
-    why = f"no host has answered for {UNDO_WAIT_SECONDS:.0f} s"
+    why = f"no background process has answered for {UNDO_WAIT_SECONDS:.0f} s"
     raise AnswerRefused(what, why, "it is asked for all the same; see workbench host status", EXIT_FAILED)
 
 

@@ -61,12 +61,12 @@ def check_line(judge: CaseCheck, line: bytes) -> JsonObject:
             parse_float=_finite_number,
         )
         if not isinstance(case, dict):
-            raise InvalidCase("the line is no JSON object")
+            raise InvalidCase("the line is not a JSON object")
         return judge(cast("JsonObject", case))
     except InvalidCase as error:
         return {"error": str(error)}
     except (ValueError, RecursionError) as error:
-        return {"error": f"the line is no JSON: {one_line(str(error), 200)}"}
+        return {"error": f"the line is not JSON: {one_line(str(error), 200)}"}
 
 
 def _input_lines() -> Iterator[bytes]:
@@ -92,7 +92,7 @@ def _finite_number(digits: str) -> float:
 
 
 def _refuse_number(name: str) -> object:
-    raise InvalidCase(f"{name} is no JSON number")
+    raise InvalidCase(f"{name} is not a JSON number")
 
 
 def _text_field(case: JsonObject, name: str) -> str:
@@ -168,7 +168,7 @@ def check_path(case: JsonObject) -> JsonObject:
         now=0, protected=_protected_folders(),
     )  # fmt: skip
     if not Path(workspace).is_dir():
-        raise InvalidCase(f"workspace: {one_line(workspace, 120)} is no folder")
+        raise InvalidCase(f"workspace: {one_line(workspace, 120)} is not a folder")
     targets = resolve_targets({"path": path}, descriptor, context)
     if not isinstance(targets, GateVerdict):
         return {"verdict": "allow", "resolved": targets["path"].path, "reason": "inside the workspace"}

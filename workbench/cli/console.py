@@ -174,9 +174,9 @@ def can_draw_screen() -> bool:
 def why_no_screen() -> str:
     """Return what keeps the screen from being drawn here; empty where nothing does."""
     if not sys.stdin.isatty():
-        return "standard input is no terminal, and keys come from there"
+        return "standard input is not a terminal, and keys come from there"
     if not sys.stdout.isatty():
-        return "standard output is no terminal that can be drawn on"
+        return "standard output is not a terminal that can be drawn on"
     return "this terminal takes lines only (TERM is dumb)" if _is_dumb_term() else ""
 
 

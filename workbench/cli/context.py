@@ -30,9 +30,11 @@ def workspace_path(directory: str | None) -> str:
         path = Path(folder).expanduser().resolve(strict=True)
     except (OSError, RuntimeError, ValueError) as error:
         why = getattr(error, "strerror", None) or "the path cannot be followed"
-        raise Refusal(f"“{folder}” is no workspace", why, "name a folder that is there with -C DIR") from None
+        raise Refusal(
+            f"“{folder}” is not a workspace", why, "name a folder that is there with -C DIR"
+        ) from None
     if not path.is_dir():
-        raise Refusal(f"“{folder}” is no workspace", "it is a file", "name a folder with -C DIR")
+        raise Refusal(f"“{folder}” is not a workspace", "it is a file", "name a folder with -C DIR")
     return str(path)
 
 
@@ -108,14 +110,14 @@ def _row_by_id(
         ]
         shown = [(unique_id_prefix(database, thing, key), one(key)) for key in ids[:_MOST_MATCHES_SHOWN]]
     if not ids:
-        raise Refusal(nothing, "no id begins with that", where)
+        raise Refusal(nothing, "no id starts with that", where)
     if len(ids) > 1:
         several = "; ".join(f"{key} {describe(row)}".strip() for key, row in shown if row is not None)
         many, more = (
             (f"over {_MOST_MATCHES_SHOWN}", "; …") if len(ids) > _MOST_MATCHES_SHOWN else (str(len(ids)), "")
         )
         raise Refusal(
-            f"“{named}” names no single {thing}", f"{many} begin so: {several}{more}", "type more of it"
+            f"“{named}” names no single {thing}", f"{many} match: {several}{more}", "type more of it"
         )
     row = one(ids[0])
     if row is None:

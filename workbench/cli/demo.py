@@ -27,7 +27,7 @@ from workbench.journal.journal import Journal
 EXAMPLE = """workbench demo
 workbench demo --at ~/workbench-demo
 printf 'a 1\\na 2\\na 3\\n' | workbench demo"""
-DEMO_PROMPT = "Mend the router so that the tests pass."
+DEMO_PROMPT = "Fix the router so that the tests pass."
 
 
 class DemoFolder(Struct, frozen=True, kw_only=True):
@@ -132,7 +132,7 @@ def own_session(journal: Journal, workspace: str) -> Session | None:
 
 def _print_finished(demo: Demo) -> int:
     _print_summary(demo)
-    demo.console.say("This demo has come to its end. workbench demo begins another.")
+    demo.console.say("This demo has come to its end. workbench demo starts another.")
     return EXIT_OK
 
 
@@ -153,14 +153,14 @@ def copy_example(folder: Path) -> DemoFolder:
             _require_empty_folder(place.folder)
             _copy_files(place.folder)
     except FileRefused as error:
-        raise Refusal("the demo was not begun", f"{error.path}: {error.why}", error.remedy) from None
+        raise Refusal("the demo was not started", f"{error.path}: {error.why}", error.remedy) from None
     return place
 
 
 def _require_empty_folder(folder: Path) -> None:
     if any(folder.iterdir()):
         why = f"{folder} holds other things"
-        raise Refusal("the demo was not begun", why, "name a new or an empty folder with --at")
+        raise Refusal("the demo was not started", why, "name a new or an empty folder with --at")
 
 
 def _copy_files(folder: Path) -> None:
@@ -195,7 +195,7 @@ def summary_lines(place: DemoFolder, journal: Journal, workspace: str) -> Iterab
     if waiting:
         yield f"Parked: {waiting} {'waits' if waiting == 1 else 'wait'} for an answer."
     if waiting or session.open_turn is not None or session.reason in ("unattended", "user", "host lost"):
-        yield f"workbench demo --at {place.folder} goes on."
+        yield f"workbench demo --at {place.folder} continues it."
     else:
         yield f"All of it is in {place.folder}; delete that folder when you are done."
 
@@ -219,7 +219,7 @@ def test_result_line(calls: Iterable[Call]) -> str:
 
 
 OPENING_LINES: Final = (
-    "A recorded agent begins as soon as you",
+    "A recorded agent starts as soon as you",
     "have answered the question about trust.",
     "No network, no key, no model.",
 )

@@ -307,12 +307,10 @@ _PIPELINE = {
     "clean": _command("pipeline_results:clean", "remove the workspaces of runs that have ended"),
 }
 _HOST = {
-    "status": _command(
-        "host:status", "the host of this workspace: the background process that runs its agents"
-    ),
-    "stop": _command("host:stop", "end the host"),
-    "restart": _command("host:restart", "end the host and start one of this version"),
-    "serve": _command("host:serve", "run as the host until nothing is left to do", is_hidden=True),
+    "status": _command("host:status", "the background process of this workspace, which runs its agents"),
+    "stop": _command("host:stop", "stop the background process"),
+    "restart": _command("host:restart", "restart the background process with this version and environment"),
+    "serve": _command("host:serve", "be the background process until nothing is left to do", is_hidden=True),
 }
 _CONFIG = {
     "show": _command("config:show", "every setting and where it comes from"),
@@ -352,7 +350,7 @@ COMMANDS: Mapping[str, CommandEntry] = {
         example="workbench pipeline run release --dry-run",
     ),
     "host": CommandEntry(
-        summary="the host: the background process that runs agents of a workspace",
+        summary="the background process, which runs the agents of a workspace",
         below=_HOST,
         example="workbench host status",
     ),

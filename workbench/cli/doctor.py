@@ -183,13 +183,13 @@ def _check_stored_bytes(home: Home, journal: Journal) -> Check:
         f"{ref} is {state}" for ref, state in states.items() if state != "whole" and ref not in let_go
     )
     kept_until = f", {len(let_go)} of ended sessions were let go" if let_go else ""
-    return Check(name="stored bytes", fact=f"{len(rows)} are referred to{kept_until}", problems=problems)
+    return Check(name="stored bytes", fact=f"{len(rows)} in use{kept_until}", problems=problems)
 
 
 def _check_drivers(home: Home, journal: Journal) -> Check:
     living = [host for host in journal.hosts() if is_lock_held(home.driver_lock(host.id))]
     shown = [f"{host.driver} pid {host.pid} in {host.workspace}" for host in living]
-    return Check(name="drivers", fact=", ".join(shown) or "none lives")
+    return Check(name="drivers", fact=", ".join(shown) or "none")
 
 
 def _check_sqlite(home: Home, journal: Journal) -> Check:

@@ -36,7 +36,7 @@ _MICROS = 1_000_000
 
 
 def configure_status(parser: ArgumentParser) -> None:
-    parser.add_argument("--all", action="store_true", help="the hosts of every workspace")
+    parser.add_argument("--all", action="store_true", help="the background processes of every workspace")
     parser.add_argument("--json", action="store_true", help="print a JSON object; with --all an array")
 
 
@@ -46,10 +46,10 @@ def execute_status(options: Namespace, console: Console) -> int:
         statuses = list(_host_statuses(home, journal, workspace))
         now = journal.now() if journal else 0
     if journal is None:
-        console.note("The journal is updated to this version when its hosts have ended.")
+        console.note("The journal is updated to this version when its background processes have ended.")
         console.note("workbench host stop --all ends them.")
     facts = [host_json(status, now) for status in statuses]
-    lines = _status_lines(statuses, now) if statuses else ["No host runs."]
+    lines = _status_lines(statuses, now) if statuses else ["No background process runs."]
     return console.result(list(facts) if options.all else facts[0], lines, is_json=options.json)
 
 
@@ -105,11 +105,11 @@ def _status_lines(statuses: Iterable[HostStatus], now: int) -> Iterable[str]:
 def _first_line(status: HostStatus) -> str:
     match status.state:
         case "absent":
-            return f"No host runs for {status.workspace}."
+            return f"No background process runs for {status.workspace}."
         case "starting":
-            return f"The host of {status.workspace} is starting (pid {status.pid})."
+            return f"The background process of {status.workspace} is starting (pid {status.pid})."
         case "running":
-            return f"The host of {status.workspace} runs (pid {status.pid})."
+            return f"The background process of {status.workspace} runs (pid {status.pid})."
         case "stopped":
             return f"{status.workspace}: {suspended_host_sentence(status.pid)}"
 
@@ -136,7 +136,7 @@ workbench host stop --all --force"""
 
 
 def configure_stop(parser: ArgumentParser) -> None:
-    parser.add_argument("--all", action="store_true", help="the hosts of every workspace")
+    parser.add_argument("--all", action="store_true", help="the background processes of every workspace")
     parser.add_argument(
         "--force", action="store_true", help=f"kill one that has not ended after {STOP_TIMEOUT_SECONDS:.0f} s"
     )
@@ -147,7 +147,7 @@ def execute_stop(options: Namespace, console: Console) -> int:
     """Stop the host; 1 when one still runs."""
     workspace = None if options.all else workspace_path(options.directory)
     with open_home() as (home, journal):
-        refuse_inside_agents(journal, home, "stop the host")
+        refuse_inside_agents(journal, home, "stop the background process")
         locks = (
             [host_lock_path(home, workspace)]
             if workspace is not None
@@ -156,7 +156,7 @@ def execute_stop(options: Namespace, console: Console) -> int:
         ended = [stop_lock_holder(lock, force=options.force) for lock in locks]
     gone = [result.words for result in ended if result.is_gone]
     facts = [stopped_json(result) for result in ended if result.pid is not None]
-    console.result(facts, gone if ended else ["No host runs."], is_json=options.json)
+    console.result(facts, gone if ended else ["No background process runs."], is_json=options.json)
     require_ended(home, ended)
     return EXIT_OK
 
@@ -171,7 +171,7 @@ def require_ended(home: Home, ended: list[StopResult]) -> None:
     left = [str(result.pid) for result in ended if not result.is_gone]
     if left:
         why = f"pid {', '.join(left)} still runs after {STOP_TIMEOUT_SECONDS:.0f} s"
-        raise Refusal("the host was not stopped", why, f"look into {home.logs}, or add --force")
+        raise Refusal("the background process was not stopped", why, f"look into {home.logs}, or add --force")
 
 
 RESTART_EXAMPLE = """workbench host restart
@@ -193,16 +193,18 @@ def execute_restart(options: Namespace, console: Console) -> int:
         host = ensure_host(home, journal, workspace)
         if host is None:
             remedy = f"look into {home.logs}; workbench config validate"
-            raise Refusal("no host was started", start_failure_reason(home), remedy)
-    before = f"The host (pid {ended.pid}) has ended. " if ended.pid else ""
-    line = f"{before}A host of {workspace} was started (pid {host.pid}, version {host.version})."
+            raise Refusal("no background process was started", start_failure_reason(home), remedy)
+    before = f"The background process (pid {ended.pid}) has ended. " if ended.pid else ""
+    line = (
+        f"{before}A background process of {workspace} was started (pid {host.pid}, version {host.version})."
+    )
     facts = {"workspace": workspace, "ended": ended.pid, "pid": host.pid, "version": host.version}
     return console.result(facts, [line], is_json=options.json)
 
 
 def _stop_running_host(workspace: str, *, force: bool) -> StopResult:
     with open_home() as (home, journal):
-        refuse_inside_agents(journal, home, "restart the host")
+        refuse_inside_agents(journal, home, "restart the background process")
         ended = stop_host(home, workspace, force=force)
         require_ended(home, [ended])
     return ended
@@ -213,7 +215,9 @@ SERVE_EXAMPLE = "workbench host serve ~/src/shop"
 
 def configure_serve(parser: ArgumentParser) -> None:
     parser.add_argument("workspace", metavar="DIR", help="the workspace")
-    parser.add_argument("--id", metavar="ID", help="the id of this host; a new one if not given")
+    parser.add_argument(
+        "--id", metavar="ID", help="the id of this background process; a new one if not given"
+    )
 
 
 def execute_serve(options: Namespace, console: Console) -> int:

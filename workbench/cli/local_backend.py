@@ -212,9 +212,8 @@ class LocalBackend(Backend):
         finally:
             self._starting.discard(get_ident())
         if host is None:
-            return (
-                f"The host did not start: {start_failure_reason(self._home)} Its log is in {self._home.logs}."
-            )
+            why = start_failure_reason(self._home)
+            return f"The background process did not start: {why} Its log is in {self._home.logs}."
         warnings = " ".join(host_warnings(self._home, self._journal, workspace))
         is_new, self._last_warnings = warnings != self._last_warnings, warnings
         return warnings if is_new else ""
@@ -232,7 +231,7 @@ class LocalBackend(Backend):
         variables = inherited_variables(self._home, self._journal, self._workspace)
         status = host_status(self._home, self._journal, self._workspace, variables)
         if status.state == "stopped":
-            return "host is suspended, /restart replaces it", suspended_host_sentence(status.pid)
+            return "background process suspended, /restart replaces it", suspended_host_sentence(status.pid)
         if status.host is not None and (missing := self._missing_keys(status.host)):
             words = missing_keys_sentence(missing)
             if status.executing:
@@ -243,10 +242,16 @@ class LocalBackend(Backend):
             return f"background lacks {missing[0]}, /restart", f"{words} /restart starts one that has it."
         if status.differences:
             words = " ".join(status.differences)
-            return "host differs, /restart replaces it", f"The host differs from this screen. {words}"
+            return (
+                "background process is outdated, /restart replaces it",
+                f"The background process differs from this program. {words}",
+            )
         if status.state == "absent" and not self._starting and self._is_wanted():
-            whole = "No host runs here: answers are kept, and nothing acts on them. /restart starts one."
-            return "no host runs, /restart starts one", whole
+            whole = (
+                "No background process runs here: answers are kept, and nothing acts on them."
+                " /restart starts one."
+            )
+            return "no background process runs, /restart starts one", whole
         return "", ""
 
     def _is_wanted(self) -> bool:
@@ -269,7 +274,7 @@ class LocalBackend(Backend):
         stop_host(self._home, self._workspace)
         if why := self.ensure_host(self._workspace):
             raise BackendError(why)
-        return "Another host works here now."
+        return "Another background process works here now."
 
     def may_answer(self) -> str:
         from workbench.host.host_locks import InsideAgent, refuse_inside_agents

@@ -73,7 +73,7 @@ class LocalRuns(RunBackend):
 
         run = self._journal.pipeline_state(run_id)
         if run is None:
-            raise BackendError("No run was begun: the run it would go on from is not there any more.")
+            raise BackendError("No run was started: the run it would continue no longer exists.")
         request = RunRequest(name=run.file or run.pipeline_name, input=run.input, from_step=step)
         return request_run(self._journal, self._workspace, request, screen_actor())
 
@@ -181,7 +181,7 @@ class LocalRuns(RunBackend):
         from workbench.host.host_locks import refuse_inside_agents
         from workbench.host.steps.run_requests import RunRequest, request_run
 
-        refuse_inside_agents(self._journal, self._home, "no run was begun")
+        refuse_inside_agents(self._journal, self._home, "no run was started")
         try:
             text = read_run_input(request.input, self._workspace)
         except Refusal as error:
@@ -347,7 +347,7 @@ class LocalModels(ModelBackend):
 
         config, session = self._config(), self._journal.session(session_id) if session_id else None
         if session is not None and plays_recording(session.provider, config):
-            return (), "This session plays a recording: it asks no model. ctrl+n begins another."
+            return (), "This session plays a recording: it asks no model. ctrl+n starts another."
         available = available_models(config, session)
         several = len({model.provider for model in available.models}) > 1
         now = (session.provider, session.model) if session is not None else None
@@ -397,7 +397,7 @@ class LocalModels(ModelBackend):
             return None
         session = self._journal.session(session_id)
         if session is None:
-            raise BackendError("Nothing was done: the session is not there any more.")
+            raise BackendError("Nothing was done: the session no longer exists.")
         return session
 
     def _config(self) -> "Config":

@@ -56,7 +56,7 @@ class LocalLibrary(LibraryBackend):
         refuse_inside_agents(self._journal, self._home, "file a session")
         session = self._journal.session(session_id)
         if session is None:
-            raise BackendError("Nothing was done: the session is not there any more.")
+            raise BackendError("Nothing was done: the session no longer exists.")
         return session
 
     def retitle(self, session_id: str, title: str) -> str:
@@ -85,7 +85,8 @@ class LocalLibrary(LibraryBackend):
                 done = f" {count} were deleted before it." if count else ""
                 title = one_line(session.title, 40)
                 raise BackendError(
-                    f"Not deleted: “{title}” is running. X ends it first, or stop its host.{done}"
+                    f"Not deleted: “{title}” is running."
+                    f" X ends it first, or stop its background process.{done}"
                 ) from None
         finish_deletions(self._journal)
         is_compact = compact_database(self._journal)
@@ -100,7 +101,7 @@ class LocalLibrary(LibraryBackend):
         try:
             forked = fork_session(self._journal, session, ForkOptions(directory=self._workspace), self._actor)
         except Refusal as error:
-            raise BackendError(f"Not forked: {error.why}. Begin a session here first, with ctrl+n.") from None
+            raise BackendError(f"Not forked: {error.why}. Start a session here first, with ctrl+n.") from None
         return forked.session_id
 
     def undo_plan(self, session_id: str, turn_id: str | None, *, is_redo: bool) -> "UndoPlan":
@@ -211,7 +212,7 @@ def import_file(journal: Journal, place: str, told: OnProgress) -> str:
     fresh = sum(added.get(session.session_id, 0) > 0 for session in sessions)
     grown = sum(added.get(session.session_id, 0) < 0 for session in sessions)
     parts = [f"{fresh} imported"] if fresh else []
-    parts += [f"{grown} went on"] if grown else []
+    parts += [f"{grown} continued"] if grown else []
     parts += [f"{len(sessions) - fresh - grown} were here already"] if len(sessions) > fresh + grown else []
     return f"{', '.join(parts)}.{_left_out_text(reports)}"
 
@@ -308,7 +309,7 @@ def fork_at_moment(home: Home, journal: Journal, wanted: ForkRequest) -> str:
     refuse_inside_agents(journal, home, "fork a session")
     session = journal.session(wanted.session_id)
     if session is None:
-        raise BackendError("No session was forked: it is not there any more.")
+        raise BackendError("No session was forked: it no longer exists.")
     wish = ForkOptions(
         position=wanted.position, folder=wanted.folder, kind="worktree" if wanted.is_worktree else "copy"
     )
@@ -323,4 +324,4 @@ def fork_at_moment(home: Home, journal: Journal, wanted: ForkRequest) -> str:
     what = "1 file" if count == 1 else f"{count} files"
     gone = f", {lost} not restored: their bytes are gone" if lost else ""
     place = one_line(fork.workspace, 120)
-    return f"Forked: {key}, {what} as then{gone}. workbench {place} goes on with it."
+    return f"Forked: {key}, {what} as then{gone}. workbench {place} continues it."

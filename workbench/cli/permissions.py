@@ -54,7 +54,7 @@ def configure_add(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--scope", choices=RULE_SCOPES, default="always", help="where the rule applies (default: always)"
     )
-    parser.add_argument("--hours", type=float, metavar="N", help="it expires after so many hours")
+    parser.add_argument("--hours", type=float, metavar="N", help="it expires after N hours")
     parser.add_argument("--json", action="store_true", help="print the rule as a JSON object")
 
 
@@ -266,7 +266,7 @@ def _grant_trust(journal: Journal, workspace: str, read: bool) -> str:
 def _revoke_trust(journal: Journal, workspace: str) -> str:
     if not workspace_trust.revoke_trust(journal, workspace, user_actor()):
         return f"Nothing to take back: {workspace} is not trusted."
-    return f"Not trusted any more: {workspace}. What governs it only narrows from now on."
+    return f"{workspace} is no longer trusted: its settings can only restrict agents."
 
 
 def _print_trust(journal: Journal, workspace: str, console: Console, *, as_json: bool) -> None:
@@ -312,7 +312,7 @@ def _trust_line(facts: JsonFields) -> str:
         closed = facts["grants_closed"]
         why = f" Grants do not count: {closed}." if closed else ""
         return f"Not trusted: {workspace}. Its governing files changed since it was trusted.{why}"
-    return f"Not trusted: {workspace}. What governs it only narrows."
+    return f"{workspace} is not trusted: its settings can only restrict agents."
 
 
 def _governing_files_line(files: tuple[str, ...]) -> str:

@@ -75,7 +75,7 @@ def _print_runs(workspace: str, options: Namespace, console: Console) -> int:
         runs = journal.pipeline_states(None if options.all else workspace, max(0, options.limit))
         now = journal.now()
     lines = [run_line(run, console.signs, now) for run in runs]
-    nothing = "No run yet. workbench pipeline run NAME begins one."
+    nothing = "No run yet. workbench pipeline run NAME starts one."
     return console.result([run_json(run) for run in runs], lines or [nothing], is_json=options.json)
 
 
@@ -222,7 +222,7 @@ def execute_graph(options: Namespace, console: Console) -> int:
 
     width = options.width or shutil.get_terminal_size((_USUAL_WIDTH, 24)).columns
     if not _LEAST_WIDTH <= width <= _MOST_WIDTH:
-        why = f"{options.width} is no width between {_LEAST_WIDTH} and {_MOST_WIDTH}"
+        why = f"{options.width} is not a width between {_LEAST_WIDTH} and {_MOST_WIDTH}"
         raise Refusal("nothing was drawn", why, "leave --width out or give a number of cells")
     is_ascii = options.ascii or console.signs.minus == "-"
     steps, by_id, problems = _graph_input(options)
@@ -293,7 +293,7 @@ def _input_of_pipeline(
 
     wrong = [str(problem) for problem in loaded.report.ordered() if problem in loaded.report.errors]
     if loaded.pipeline is None:
-        why = wrong[0] if wrong else f"{loaded.file} is no pipeline"
+        why = wrong[0] if wrong else f"{loaded.file} is not a pipeline"
         raise Refusal("nothing was drawn", why, "see workbench pipeline validate")
     lists = {
         step.id: tuple(map(str, range(len(step.matrix.items))))
@@ -431,7 +431,7 @@ def print_plan(loaded: load.LoadedPipeline, wish: "RunRequest", options: Namespa
         return EXIT_FAILED
     _print_steps(pipeline, loaded.manifest, tried, console)
     if not tried.is_able:
-        console.say("A run could not begin as it is.")
+        console.say("A run could not start as it is.")
     return EXIT_OK if tried.is_able else EXIT_FAILED
 
 

@@ -223,7 +223,7 @@ def find_run(journal: Journal, workspace: str, word: str | None) -> PipelineStat
     if word is None:
         if not runs:
             raise Refusal(
-                "no run was found", f"{workspace} has none", "begin one with workbench pipeline run NAME"
+                "no run was found", f"{workspace} has none", "start one with workbench pipeline run NAME"
             )
         return next((run for run in runs if not _has_parent_run(journal, run)), runs[0])
     exact = journal.pipeline_state(word)
@@ -235,7 +235,7 @@ def find_run(journal: Journal, workspace: str, word: str | None) -> PipelineStat
         r for r in runs if r.pipeline_name == name and (not number or str(r.number) == number)
     ]
     if not matches or (len(matches) > 1 and matches[0].pipeline_name != name):
-        why = "there is none of that id" if not matches else f"{len(matches)} runs begin like this"
+        why = "there is none of that id" if not matches else f"{len(matches)} runs start like this"
         raise Refusal(f"run {one_line(word, 60)} was not found", why, "see workbench pipeline list --runs")
     return matches[0]
 
@@ -256,9 +256,9 @@ def read_run_input(text: str, folder: str = "") -> str:
     try:
         data = read_bounded(Path(folder, Path(name).expanduser()), LARGEST_INPUT)
     except FileRefused as error:
-        raise Refusal("no run was begun", f"{name}: {error.why}", remedy) from None
+        raise Refusal("no run was started", f"{name}: {error.why}", remedy) from None
     if data is None:
-        raise Refusal("no run was begun", f"{name} is not there", remedy)
+        raise Refusal("no run was started", f"{name} is not there", remedy)
     return data.decode("utf-8", "replace")
 
 

@@ -234,7 +234,7 @@ def _safe_file_name(name: str) -> str:
 def _artifact_files(journal: Journal, body: ArtifactStored) -> list[tuple[str, bytes]]:
     data = journal.blobs.read(body.content_ref) if body.content_ref else None
     if data is None:
-        why = "its bytes are not kept any more"
+        why = "its bytes are no longer kept"
         raise Refusal(f"“{body.name}” was not written", why, "run its step again")
     if body.artifact_kind != "folder":
         return [(Path(body.path).suffix, data)]

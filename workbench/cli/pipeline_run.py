@@ -55,7 +55,7 @@ def configure_run(parser: ArgumentParser) -> None:
         "--from-step",
         default="",
         metavar="STEP",
-        help="begin at STEP; results of earlier steps come from the last run",
+        help="start at STEP; results of earlier steps come from the last run",
     )
     parser.add_argument(
         "--dry-run", action="store_true", help="print the steps, questions and grants; run nothing"
@@ -77,7 +77,7 @@ def configure_run(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--detach",
         action="store_true",
-        help="run it in the background, in the host of this workspace; print its id",
+        help="run it in the background; print its id",
     )
     _add_output_options(parser)
 
@@ -102,7 +102,7 @@ def execute_run(options: Namespace, console: Console) -> int:
         if options.dry_run:
             return print_plan(load_requested_pipeline(workspace, wish), wish, options, console)
         with open_journal() as (home, journal):
-            refuse_inside_agents(journal, home, "no run was begun")
+            refuse_inside_agents(journal, home, "no run was started")
             expire_due_actions(journal)
             loaded = load_workspace_config(home, journal, workspace)
             require_valid_config(loaded, console)
@@ -123,7 +123,7 @@ def _run_options(options: Namespace, workspace: str) -> "RunRequest":
         recordings = str(Path(options.recording).expanduser().resolve())
         if not Path(recordings).is_dir():
             raise UsageError(
-                "no run was begun", f"{options.recording} is no folder", "name one with STEP.json files"
+                "no run was started", f"{options.recording} is not a folder", "name one with STEP.json files"
             )
     wish = RunRequest(
         name=options.name, input=read_run_input(options.input), manifest=options.manifest,
@@ -189,9 +189,11 @@ def pipeline_exit_code(row: PipelineState, waiting: tuple[str, ...], *, is_inter
 
 def pipeline_closing_lines(row: PipelineState, waiting: tuple[str, ...], code: int) -> list[str]:
     """Return what a person should know about the end, for stderr."""
-    again = f"workbench pipeline resume {row.pipeline_id[:8]} goes on with what is not completed."
+    again = f"workbench pipeline resume {row.pipeline_id[:8]} continues with what is not completed."
     if code == EXIT_PARKED:
-        return [f"Parked: {len(waiting)} waiting. The last answer lets it go on, or resume does."]
+        return [
+            f"Parked: {len(waiting)} waiting. It continues after your last answer, or with pipeline resume."
+        ]
     if code == EXIT_INTERRUPTED:
         return [f"Interrupted. {again}"]
     return [] if code == EXIT_OK else [again]
@@ -265,7 +267,7 @@ class _WaitingNotice:
             self._is_said = True
             self._console.note(
                 f"Waits for an answer: workbench approvals show {ids[0]}. "
-                "With --on-approval park it ends here instead, and the answer lets it go on."
+                "With --on-approval park it ends here instead, and continues after the answer."
             )
 
 

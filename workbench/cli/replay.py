@@ -66,13 +66,13 @@ def configure(parser: "ArgumentParser") -> None:
         "id",
         nargs="?",
         metavar="ID|FILE",
-        help="the session, or the beginning of its id; the newest here if not given; or any file that"
+        help="the session, or the first characters of its id; the newest here if not given; or any file that"
         " sessions import reads, of which nothing is left afterwards",
     )
     parser.add_argument(
         "--at",
         metavar="T",
-        help="begin there, paused: 12:01:31, 35%% or #412; with --headless: what was then",
+        help="start there, paused: 12:01:31, 35%% or #412; with --headless: what was then",
     )
     known = ", ".join(_SPEEDS)
     parser.add_argument("--speed", choices=_SPEEDS, default="1", metavar="S", help=f"one of {known}")
@@ -262,7 +262,7 @@ def _start_index(source: ReplaySource, moment: str | None) -> int | None:
     if index is None:
         count = len(source.reel)
         remedy = f"name one as 12:01:31, 35% or #1 to #{count}" if count else "it has no events"
-        raise UsageError("nothing was replayed", f"“{moment}” is no moment of this recording", remedy)
+        raise UsageError("nothing was replayed", f"“{moment}” is not a moment of this recording", remedy)
     return index
 
 
@@ -326,7 +326,7 @@ def import_replay_file(home: Home, journal: Journal, wish: ReplayFile, console: 
     chosen = _chosen_session(wish, stored)
     session = journal.session(chosen.session_id)
     if session is None:
-        raise _replay_refusal(wish, "its session is not there any more")
+        raise _replay_refusal(wish, "its session no longer exists")
     return OpenedSession(
         home=home, journal=journal, session=session, remark=_choice_remark(stored, chosen, wish)
     )
@@ -356,7 +356,7 @@ def _open_stream(name: str) -> Generator[tuple[BinaryIO, int], None, None]:
     status = path.stat()
     # Looked at before it is opened: a pipe that nobody writes to would be waited for.
     if not stat.S_ISREG(status.st_mode):
-        raise UnknownFormat("it is no regular file")
+        raise UnknownFormat("it is not a regular file")
     with path.open("rb") as stream:
         yield stream, int(status.st_mtime * 1_000_000)
 

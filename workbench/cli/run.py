@@ -124,11 +124,11 @@ def configure(parser: ArgumentParser) -> None:
         "--max-turns",
         metavar="N",
         type=positive_number(int),
-        help="stop after so many model calls for one prompt",
+        help="stop after N model calls for one prompt",
     )
     parser.add_argument(
         "--timeout", metavar="S", type=positive_number(float),
-        help="stop after so many seconds of work; waiting for an answer does not count",
+        help="stop after N seconds of work; waiting for an answer does not count",
     )  # fmt: skip
     add_output_options(parser)
     parser.add_argument(
@@ -295,7 +295,7 @@ def _print_result(run: RunSetup, ending: RunEnding, printer: Printer) -> int:
     consumer.require_listener()
     session = journal.session(consumer.session_id)
     if session is None:
-        raise Refusal("the run has no result", "its session was deleted meanwhile", "begin a new one")
+        raise Refusal("the run has no result", "its session was deleted meanwhile", "start a new one")
     code = run_exit_code(consumer.tally, ending)
     actions = actions_of_run(
         journal.actions(session.id), journal.calls(session.id), consumer.start, run.since
@@ -396,7 +396,7 @@ def recording_provider_maker(name: str) -> ProviderMaker:
         is_taken, has_folder = path.exists() or path.is_symlink(), path.parent.is_dir()
     except (OSError, ValueError, RuntimeError):
         raise Refusal(
-            "nothing was run", f"{name} is no name for a recording", "give --record a path"
+            "nothing was run", f"{name} is not a name for a recording", "give --record a path"
         ) from None
     if is_taken:
         raise Refusal("nothing was run", f"{path} is there already", "name a new file with --record")

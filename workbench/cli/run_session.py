@@ -50,8 +50,8 @@ def require_consistent_options(options: Namespace) -> None:
     named = [name for name in _SESSION_OPTIONS if getattr(options, name) is not None]
     if is_continuing(options) and named:
         option = f"--{named[0].replace('_', '-')}"
-        why = f"a session keeps what it was begun with, so {option} has no place here"
-        raise UsageError(_NOTHING_RUN, why, f"leave {option} out, or begin a new session")
+        why = f"a session keeps what it was started with, so {option} has no place here"
+        raise UsageError(_NOTHING_RUN, why, f"leave {option} out, or start a new session")
     _require_valid_url(options)
 
 
@@ -133,8 +133,8 @@ def named_session(journal: Journal, options: Namespace) -> Session | None:
     workspace = workspace_path(options.directory)
     session = session_requests.newest_open_session(journal, workspace)
     if session is None:
-        why = f"no session of {workspace} can go on"
-        raise Refusal("nothing was continued", why, "begin one with workbench run -p TEXT")
+        why = f"no session of {workspace} can continue"
+        raise Refusal("nothing was continued", why, "start one with workbench run -p TEXT")
     return session
 
 
@@ -143,7 +143,7 @@ def _require_resumable(journal: Journal, session: Session, options: Namespace) -
     if session.kind != "chat":
         raise Refusal(what, f"it is a session of kind {session.kind}", "name a chat session")
     if session.status in TERMINAL_SESSION_STATES:
-        raise Refusal(what, f"it is {session.status}", "begin a new one with workbench run -p TEXT")
+        raise Refusal(what, f"it is {session.status}", "start a new one with workbench run -p TEXT")
     if options.directory is not None and workspace_path(options.directory) != session.workspace:
         raise Refusal(what, f"its workspace is {session.workspace}", "leave -C out")
     return session
@@ -205,7 +205,7 @@ def load_recording(path: str) -> Recording:
     try:
         return recording_load_recording(Path(path).expanduser().resolve())
     except RecordingBroken as error:
-        raise Refusal("no session was begun", str(error), "correct it, or name another") from None
+        raise Refusal("no session was started", str(error), "correct it, or name another") from None
 
 
 def begin_session(

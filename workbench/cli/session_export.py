@@ -125,7 +125,7 @@ def add_picture_options(parser: ArgumentParser) -> None:
     """Add what belongs to pictures of the screen."""
     group = parser.add_argument_group("html, cast and svg", "the screen as it was")
     moment_help = (
-        "12:01:31, 35%% or #412: svg shows that moment (the last if not given), html and cast begin there"
+        "12:01:31, 35%% or #412: svg shows that moment (the last if not given), html and cast start there"
     )
     group.add_argument("--at", metavar="T", help=moment_help)
     group.add_argument(
@@ -148,9 +148,7 @@ def add_picture_options(parser: ArgumentParser) -> None:
         default="short",
         help="half a minute and more without an event as two seconds (short), or as long as it was",
     )
-    frames = (
-        f"at most so many, {_FRAME_LIMITS[0]} to {_FRAME_LIMITS[-1]} ({MAX_FRAMES}); more moments are thinned"
-    )
+    frames = f"at most N, {_FRAME_LIMITS[0]} to {_FRAME_LIMITS[-1]} ({MAX_FRAMES}); more moments are thinned"
     group.add_argument("--frames", type=_parse_frame_count, default=MAX_FRAMES, metavar="N", help=frames)
 
 
@@ -159,20 +157,20 @@ def _parse_size(text: str) -> tuple[int, int]:
     size = (int(match[1]), int(match[2])) if match else (0, 0)
     if not (_NARROWEST[0] <= size[0] <= _WIDEST[0] and _NARROWEST[1] <= size[1] <= _WIDEST[1]):
         least, most = (f"{columns}x{rows}" for columns, rows in (_NARROWEST, _WIDEST))
-        raise ArgumentTypeError(f"“{text}” is no size from {least} to {most}, as 120x36")
+        raise ArgumentTypeError(f"“{text}” is not a size from {least} to {most}, as 120x36")
     return size
 
 
 def _parse_frame_count(text: str) -> int:
     if not text.isascii() or not text.isdecimal() or int(text) not in _FRAME_LIMITS:
-        raise ArgumentTypeError(f"“{text}” is no number from {_FRAME_LIMITS[0]} to {_FRAME_LIMITS[-1]}")
+        raise ArgumentTypeError(f"“{text}” is not a number from {_FRAME_LIMITS[0]} to {_FRAME_LIMITS[-1]}")
     return int(text)
 
 
 def _parse_seconds(text: str) -> float:
     match = re.fullmatch(r"[0-9]{1,3}(\.[0-9]{1,3})?", text)
     if not match or not _SECONDS[0] <= float(text) <= _SECONDS[1]:
-        raise ArgumentTypeError(f"“{text}” is no number of seconds from {_SECONDS[0]} to {_SECONDS[1]}")
+        raise ArgumentTypeError(f"“{text}” is not a number of seconds from {_SECONDS[0]} to {_SECONDS[1]}")
     return float(text)
 
 
@@ -244,6 +242,6 @@ def _moment_index(shoot: "FilmOptions", moment: str | None) -> int | None:
         return None
     index = parse_replay_moment(moment, reel)
     if index is None:
-        why = f"“{moment}” is no moment of this recording"
+        why = f"“{moment}” is not a moment of this recording"
         raise UsageError("nothing was exported", why, f"name one as 12:01:31, 35% or #1 to #{len(reel)}")
     return max(1, index)

@@ -131,8 +131,8 @@ class SessionFollower:
             key = self._consumer.session_id
             raise Refusal(
                 f"session {key[:8]} was not followed to its end",
-                "the process that drove it is gone",
-                f"workbench run --session {key} lets it go on",
+                "the process that ran it is gone",
+                f"workbench run --session {key} continues it",
             )
 
 

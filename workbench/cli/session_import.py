@@ -153,7 +153,7 @@ def _read_source(
     except OSError as error:
         report.why_not = error.strerror or str(error)
     if not report.sessions and not report.why_not:
-        report.why_not = f"it looks like {report.format}, but no session begins in it"
+        report.why_not = f"it looks like {report.format}, but no session starts in it"
     return report
 
 
@@ -339,7 +339,7 @@ def _open_file(path: Path) -> tuple[BinaryIO, int]:
     about = os.fstat(stream.fileno())
     if not stat.S_ISREG(about.st_mode):
         stream.close()
-        raise UnknownFormat("it is no regular file")
+        raise UnknownFormat("it is not a regular file")
     changed = int(about.st_mtime * 1_000_000)
     log = path.with_name(f"{path.name}-wal")
     if about.st_size <= MOST_DOCUMENT and log.is_file() and stream.read(16) == opencode.SQLITE_MAGIC:

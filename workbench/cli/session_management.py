@@ -161,7 +161,7 @@ def _fork_position(journal: Journal, session: Session, moment: str | None) -> in
     reel = Timeline(columns=ReplayReader(journal, session.id).columns(FIELD_OF_EVENT_KIND))
     index = parse_replay_moment(moment, reel)
     if index is None:
-        why = f"“{one_line(moment, 40)}” is no moment of it"
+        why = f"“{one_line(moment, 40)}” is not a moment of it"
         raise UsageError(_NOT_FORKED, why, f"name one as 12:01:31, 35% or #1 to #{len(reel)}")
     return reel.position(index)
 
@@ -179,7 +179,7 @@ def _with_model(journal: Journal, session: Session, plan: ForkPlan, wish: ForkOp
     if session.origin is not None and wish.provider is None:
         like = _newest_chat(journal)
         if like is None:
-            why = f"it comes from {session.origin}, and no session here says which model to go on with"
+            why = f"it comes from {session.origin}, and no session here says which model to continue with"
             raise Refusal(_NOT_FORKED, why, "name one with --provider and --model")
         plan = replace(plan, provider=like.provider, model=like.model, configuration=like.configuration)
     return replace(plan, provider=wish.provider or plan.provider, model=wish.model or plan.model)
@@ -206,7 +206,7 @@ def execute_resume(options: Namespace, console: Console) -> int:
 
     if options.id is not None and options.directory is not None:
         raise UsageError(
-            "nothing was resumed", "a session works where it was begun", "leave -C out, or the id"
+            "nothing was resumed", "a session works where it was started", "leave -C out, or the id"
         )
     with open_journal() as (_, journal):
         session = session_to_resume(journal, options.id, options.directory)
@@ -224,16 +224,16 @@ def session_to_resume(journal: Journal, word: str | None, directory: str | None)
     if newest is None:
         others = sum(session.id != SYSTEM_SESSION for session in journal.sessions())
         where = f"; workbench sessions list --all shows all {others:,}" if others else ""
-        why = f"no session of {workspace} can go on"
-        raise Refusal("nothing was resumed", why, f"workbench {workspace} begins one{where}")
+        why = f"no session of {workspace} can continue"
+        raise Refusal("nothing was resumed", why, f"workbench {workspace} starts one{where}")
     return newest
 
 
 def _require_resumable(journal: Journal, session: Session) -> None:
     what, key = f"{session_label(journal, session)} was not resumed", short_id(journal, session.id)
-    fork = f"workbench sessions fork {key} begins one from its end"
+    fork = f"workbench sessions fork {key} starts one from its end"
     if session.kind == "pipeline":
-        raise Refusal(what, "it is the run of a pipeline", f"workbench pipeline resume {key} goes on with it")
+        raise Refusal(what, "it is the run of a pipeline", f"workbench pipeline resume {key} continues it")
     if session.kind == "step":
         raise Refusal(what, "it is a step of a run", f"workbench sessions show {key} shows it")
     if is_imported_session(journal, session.id):

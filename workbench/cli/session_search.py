@@ -93,7 +93,7 @@ def execute_search(options: Namespace, console: Console) -> int:
             "nothing was searched", "; ".join(asked.problems), "write dates as 2026-11-21, 7d, oct"
         )
     if options.limit < 1:
-        raise UsageError("nothing was searched", f"{options.limit} is no number from 1 on", "see --help")
+        raise UsageError("nothing was searched", f"{options.limit} is not a number from 1 on", "see --help")
     workspace = workspace_path(options.directory) if options.here else None
     with open_journal() as (_, journal):
         hits = {hit.session_id: hit for hit in _search_hits(journal, asked)}
@@ -267,7 +267,7 @@ def require_status(journal: Journal, filters: SessionFilters) -> None:
     known = get_args(SessionStatus)
     foreign = {session.origin_status for session in journal.sessions()}
     if filters.status is not None and filters.status not in (*known, *foreign):
-        why = f"“{one_line(filters.status, 40)}” is no status"
+        why = f"“{one_line(filters.status, 40)}” is not a status"
         raise UsageError("nothing was listed", why, f"there is {', '.join(known)}")
 
 
@@ -328,5 +328,5 @@ def _parse_time(text: str | None, *, is_end: bool) -> int | None:
 
 def _parse_count(text: str) -> int:
     if not (text.isascii() and text.isdigit()):
-        raise ArgumentTypeError(f"{text!r} is no number from 0 on")
+        raise ArgumentTypeError(f"{text!r} is not a number from 0 on")
     return int(text)

@@ -98,7 +98,7 @@ def read_config_file(path: Path, *, may_be_link: bool) -> LocatedNode | None:
     except JsonError as error:
         raise UnreadableFile(f"{error.reason}.", "Correct it.", error.line, error.column) from None
     if root.members is None:
-        raise UnreadableFile("it holds no JSON object.", 'Begin it with "{".', root.line, root.column)
+        raise UnreadableFile("it holds no JSON object.", 'Start it with "{".', root.line, root.column)
     return root
 
 
@@ -135,7 +135,7 @@ def _read_bytes(path: Path, may_be_link: bool) -> bytes | None:
         raise UnreadableFile(reason, "Make it a regular file that you can read.") from None
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise UnreadableFile("it is no regular file.", "Make it a regular file.")
+        raise UnreadableFile("it is not a regular file.", "Make it a regular file.")
     with os.fdopen(descriptor, "rb") as file:
         data = file.read(MAX_CONFIG_BYTES + 1)
     if len(data) > MAX_CONFIG_BYTES:
@@ -227,7 +227,7 @@ def read_layer_setting(read: LayerRead, setting: SingleSetting) -> None:
     elif setting.layer == "environment":
         names = {variable_name(path): path for path in KEYS_BY_PATH}
         remedy = _nearest(setting.name, names, "No setting has this variable.")
-        message = f"{one_line(setting.name, 80)} is no known setting and has no effect."
+        message = f"{one_line(setting.name, 80)} is not a known setting and has no effect."
         read.report(setting.name, (0, 0), message, remedy, fatal=False)
     else:
         _report_unknown_key(read, setting.path, setting.node)
@@ -372,7 +372,7 @@ def _report_unknown_key(read: LayerRead, path: str, node: LocatedNode) -> None:
     else:
         remedy = _nearest_key_path(path)
     position = (node.key_line or node.line, node.key_column or node.column)
-    read.report(path, position, f'"{one_line(path, 80)}" is no known key.', remedy, fatal=True)
+    read.report(path, position, f'"{one_line(path, 80)}" is not a known key.', remedy, fatal=True)
 
 
 def _nearest_key_path(path: str) -> str:

@@ -478,7 +478,7 @@ def edit_in_editor(command: str, folder: Path, name: str, data: bytes) -> bytes 
     try:
         argv = shlex.split(command)
     except ValueError:
-        raise EditorFailed(f"EDITOR is {command}, which is no command. Mend its quotes.") from None
+        raise EditorFailed(f"EDITOR is {command}, which is not a command. Fix its quotes.") from None
     try:
         return _edited_bytes(argv, private_folder(folder / "edit") / name.rpartition("/")[2], data)
     except FileRefused as error:

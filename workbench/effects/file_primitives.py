@@ -497,7 +497,7 @@ _ERROR_WORDS: Final[dict[int, tuple[str, str]]] = {
     errno.ENOSPC: ("the disk is full", "free some space and do it again"),
     errno.EDQUOT: ("the disk quota is used up", "free some space and do it again"),
     errno.EFBIG: ("the file would be larger than this system allows", "raise the limit or write less"),
-    errno.EIO: ("the disk reported an input/output error", "check the disk before you go on"),
+    errno.EIO: ("the disk reported an input/output error", "check the disk before you continue"),
     errno.EROFS: ("the file system is read-only", "mount it for writing or work elsewhere"),
     errno.EACCES: ("this user may not do that there", "change the permissions of the file or its folder"),
     errno.EPERM: (

@@ -131,7 +131,7 @@ def fetch_page(
     except httpcore.ConnectError as error:
         raise FetchFailed(f"no connection: {_failure_text(error)}") from None
     except (httpcore.NetworkError, httpcore.ProtocolError, OSError, zlib.error) as error:
-        raise FetchFailed(f"the answer broke off or is no HTTP: {_failure_text(error)}") from None
+        raise FetchFailed(f"the answer broke off or is not HTTP: {_failure_text(error)}") from None
 
 
 @cache

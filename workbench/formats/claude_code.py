@@ -104,7 +104,7 @@ class _SessionReader:
     def line(self, line: JsonLine) -> Iterator[r.Record]:
         row = r.as_object(line.value)
         if not row:
-            yield r.FileProblem(line=line.number, why="it is no object")
+            yield r.FileProblem(line=line.number, why="it is not an object")
             return
         key = r.text_of(row, "uuid")
         if key and key in self._seen:

@@ -83,7 +83,7 @@ def read(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Rec
         elif row := r.as_object(line.value):
             yield from reader.record(row, line.number)
         else:
-            yield r.FileProblem(line=line.number, why="it is no object")
+            yield r.FileProblem(line=line.number, why="it is not an object")
     yield from reader.ended()
 
 

@@ -236,7 +236,7 @@ def _detect_json(whole: "_ReplayedStream", head: bytes, name: str, wanted: str |
     ]
     if line_format := _matching_line_format(sample, wanted):
         return DetectedFile(format=line_format.name, items=line_format.read(several, name))
-    raise UnknownFormat("its keys are those of no format that is known" if documents else "it is no JSON")
+    raise UnknownFormat("its keys are those of no format that is known" if documents else "it is not JSON")
 
 
 def _array_members(documents: list[JsonLine]) -> list[JsonLine]:

@@ -54,7 +54,7 @@ def read_lines(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator
         elif row := r.as_object(line.value):
             chat.play(row, line.number)
         else:
-            chat.problems.append(r.FileProblem(line=line.number, why="it is no object"))
+            chat.problems.append(r.FileProblem(line=line.number, why="it is not an object"))
     yield _session_head({**chat.facts, "messages": [message for message, _ in chat.messages.values()]}, name)
     yield from chat.problems
     for message, number in chat.messages.values():

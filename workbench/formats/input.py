@@ -199,7 +199,7 @@ def _salvage_document(source: str) -> tuple[Json, FileProblem]:
             continue
         line = source.count("\n", 0, end) + 1
         return value, FileProblem(line=line, why="the document breaks off here; the rest is read")
-    return None, FileProblem(line=1, why="it is no JSON")
+    return None, FileProblem(line=1, why="it is not JSON")
 
 
 def _last_value_ends(source: str) -> list[tuple[int, str]]:

@@ -39,7 +39,7 @@ def read_zip(data: bytes, name: str) -> Iterator[r.Record]:
         archive = zip_module().ZipFile(io.BytesIO(data))
         entries = set(archive.namelist())
     except (EOFError, *decompression_errors()) as error:
-        raise ValueError(f"it begins like a zip and is none: {error}") from None
+        raise ValueError(f"it starts like a zip and is none: {error}") from None
     head = next(
         (name_of_head for name_of_head in ("header.json", "_journal/start.json") if name_of_head in entries),
         None,

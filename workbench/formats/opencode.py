@@ -193,13 +193,13 @@ def read_database(data: bytes, name: str) -> Iterator[r.Record]:
     try:
         database = open_in_memory(data)
     except (apsw.Error, MemoryError) as error:
-        raise ValueError(f"it begins like a database and cannot be read: {error}") from None
+        raise ValueError(f"it starts like a database and cannot be read: {error}") from None
     try:
         tables = "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'CREATE TABLE%'"
         names = {row[0] for row in database.execute(tables)}
     except apsw.Error as error:
         database.close()
-        raise ValueError(f"it begins like a database and cannot be read: {error}") from None
+        raise ValueError(f"it starts like a database and cannot be read: {error}") from None
     if not names >= set(_TABLES):
         database.close()
         raise ValueError("it is a database, but none of OpenCode: it has no tables session, message and part")

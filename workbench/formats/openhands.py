@@ -79,7 +79,9 @@ def _session(events: list[tuple[int, JsonObject]], name: str, row: JsonObject) -
             changes = parse_git_diff(patch)
         except PatchRefused as error:
             changes = ()
-            yield r.FileProblem(line=1, why=f"the patch is kept as text, for it is no unified diff: {error}")
+            yield r.FileProblem(
+                line=1, why=f"the patch is kept as text, because it is not a unified diff: {error}"
+            )
         yield r.CallResult(call="result", text=patch, changes=changes)
 
 

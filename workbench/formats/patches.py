@@ -72,7 +72,7 @@ def unified_diff_hunks(path: str, patch: str) -> Iterator[Hunk]:
     try:
         files = _read_patch(text)
     except PatchRefused as error:
-        note = ("\\", f" kept as text, for it is no unified diff: {error}")
+        note = ("\\", f" kept as text, because it is not a unified diff: {error}")
         rows = (note, *((" ", line) for line in patch.split("\n")))
         yield Hunk(
             index=1, path=path, old_start=1, old_count=len(rows) - 1, new_start=1, new_count=len(rows) - 1,

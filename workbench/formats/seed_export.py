@@ -323,7 +323,7 @@ def _assistant_messages(row: Session, events: Sequence[e.Event]) -> Iterator[dic
 def turn_order_violations(roles: Sequence[str]) -> Iterator[tuple[int, str]]:
     """Yield each turn, from 1 on, that breaks the order of roles that S4 asks for, with what is wrong."""
     if not roles or roles[0] != "system":
-        yield 1, "the first turn is no system turn"
+        yield 1, "the first turn is not a system turn"
     for number, (earlier, later) in enumerate(pairwise(roles), 2):
         if later not in ("user", "assistant"):
             yield number, f"turn {number} is by {later[:40] or 'nobody'}"

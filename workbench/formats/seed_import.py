@@ -166,7 +166,7 @@ class _KaiakReader:
         elif "content" in row:
             yield from self._message(row, number)
         else:
-            yield r.FileProblem(line=number, why="it is no message of S2")
+            yield r.FileProblem(line=number, why="it is not a message of S2")
 
     def _message(self, row: JsonObject, number: int) -> Iterator[r.Record]:
         time_us = r.time_of(row, "timestamp")
@@ -440,7 +440,7 @@ def wink_violations(document: JsonObject) -> Iterator[RuleViolation]:
     if str(document.get("status", "active")) not in WINK_STATUSES:
         yield RuleViolation(where="status", why=f"it is none of {', '.join(WINK_STATUSES)}")
     if not PurePosixPath(str(document.get("working_dir", ""))).is_absolute():
-        yield RuleViolation(where="working_dir", why="it is no absolute path")
+        yield RuleViolation(where="working_dir", why="it is not an absolute path")
     if not str(document["model"]).strip():
         yield RuleViolation(where="model", why="it is empty")
     yield from _message_list_violations(r.objects_of(document, "messages"))
@@ -456,7 +456,7 @@ def _message_list_violations(messages: Sequence[JsonObject]) -> Iterator[RuleVio
             known.add(str(call.get("id", "")))
             if str(call.get("status", "pending")) not in WINK_CALL_STATUSES:
                 yield RuleViolation(
-                    where=f"{where}.tool_calls[{index}].status", why="it is no status of a call"
+                    where=f"{where}.tool_calls[{index}].status", why="it is not a status of a call"
                 )
     for number, (earlier, later) in enumerate(
         pairwise(r.time_of(message, "timestamp") for message in messages)

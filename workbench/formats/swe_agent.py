@@ -220,7 +220,9 @@ def _session_end(info: JsonObject) -> Iterator[r.Record]:
             changes = parse_git_diff(patch)
         except PatchRefused as error:
             changes = ()
-            yield r.FileProblem(line=1, why=f"the patch is kept as text, for it is no unified diff: {error}")
+            yield r.FileProblem(
+                line=1, why=f"the patch is kept as text, because it is not a unified diff: {error}"
+            )
         yield r.Reply(calls=(r.ToolCall(id="submission", tool="submit", arguments={"path": "submission"}),))
         yield r.CallResult(call="submission", text=patch, changes=changes)
     status = r.text_of(info, "exit_status")

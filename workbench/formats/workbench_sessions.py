@@ -151,7 +151,7 @@ class SessionReader:
         try:
             event = self._clean(value)
         except (MalformedEventError, ValueError, TypeError) as error:
-            self._note(FileProblem(line=number, why=f"it is no event: {str(error)[:200]}"))
+            self._note(FileProblem(line=number, why=f"it is not an event: {str(error)[:200]}"))
             return None
         if event.session_id == SYSTEM_SESSION:
             self._note(
@@ -211,7 +211,7 @@ class SessionReader:
         self._has_begun.add(event.session_id)
         if isinstance(event.body, e.SessionCreated):
             return
-        self._note(FileProblem(line=number, why="the session's beginning is not there; it begins here"))
+        self._note(FileProblem(line=number, why="the session's beginning is not there; it starts here"))
         bodies = (
             e.SessionCreated(session_kind="import"),
             e.SessionStatusChanged(status="initializing"),

@@ -215,7 +215,7 @@ def _exact_file_change(writer: SessionWriter, changed: FileChanged) -> FileChang
         data = writer.unseal(ref) if ref else None
         if data is None:
             raise ToolRefused(
-                f"the exact bytes of {changed.path} are not kept any more, so it cannot be committed"
+                f"the exact bytes of {changed.path} are no longer kept, so it cannot be committed"
             )
         return data
 

@@ -18,7 +18,7 @@ from workbench.host.executor import call_finished_from_output, change_kind
 from workbench.policy.gate import GateCall, screen_call
 from workbench.tools.base import ActTool, ToolRefused
 
-_UNKNOWN_OUTCOME = "the host ended while it ran; it was not run again, so look first"
+_UNKNOWN_OUTCOME = "the background process ended while it ran; it was not run again, so look first"
 
 
 async def recover_call(writer: SessionWriter, call_id: str) -> None:
@@ -91,15 +91,17 @@ def _recovered_bodies(record: CallRecord, settled: SettledExecution) -> list[Fil
     match settled.outcome:
         case "succeeded":
             finished = CallFinished(
-                state="succeeded", detail="recovered", summary="written before the host ended",
+                state="succeeded", detail="recovered", summary="written before the background process ended",
                 preview=f"written: {', '.join(paths)}", files_affected=paths,
             )  # fmt: skip
             return [*(_file_changed_body(record, step) for step in plan), finished]
         case "nothing_written":
-            detail, error = "nothing written", "the host ended before anything was written"
+            detail, error = "nothing written", "the background process ended before anything was written"
         case "rolled_back":
             detail = "rolled back"
-            error = f"the host ended half-way; put back: {', '.join(settled.put_back) or 'nothing'}"
+            error = (
+                f"the background process ended half-way; put back: {', '.join(settled.put_back) or 'nothing'}"
+            )
             if settled.untouched:
                 error += f"; left as they are, changed by something else: {', '.join(settled.untouched)}"
     return [CallFinished(state="interrupted", detail=detail, error=error, summary=detail)]

@@ -364,7 +364,7 @@ class SessionWriter(LeaseWriter, frozen=True):
             return recorded
         data = self.unseal(ref)
         if data is None:
-            raise CallBytesMissing("the exact parameters of this call are not there any more")
+            raise CallBytesMissing("the exact parameters of this call no longer exist")
         return cast("JsonObject", canonical.loads(data))
 
 

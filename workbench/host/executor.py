@@ -89,7 +89,7 @@ def _recheck_call(
         return ExecutionRefusal(detail=verdict.outcome, error=f"{verdict.reason} ({verdict.by})")
     if record.approved is None and verdict.outcome != "allowed":
         return ExecutionRefusal(
-            detail="grant gone", error="the rule or grant that allowed it is not there any more"
+            detail="grant gone", error="the rule or grant that allowed it no longer exists"
         )
     return passed
 

@@ -81,7 +81,7 @@ def require_conversation(journal: Journal, session: Session, until: int | None) 
     bodies = (event.body for event in _events_until(journal, session, until))
     if not any(isinstance(body, PromptSubmitted | ReplyCompleted) for body in bodies):
         why = "Nothing was said in it." if until is None else "Nothing had been said in it by then."
-        remedy = "Begin a new one instead." if until is None else "Name a later moment."
+        remedy = "Start a new one instead." if until is None else "Name a later moment."
         raise SessionRefused("The session was not forked.", why, remedy)
 
 
@@ -312,7 +312,7 @@ def restore_workspace(
     target = _checked_target_folder(journal, workspace, folder)
     if not Path(workspace).is_dir():
         remedy = "Fork the conversation alone, into a folder that -C names."
-        raise SessionRefused(_NOT_FORKED, f"Its workspace {workspace} is not there any more.", remedy)
+        raise SessionRefused(_NOT_FORKED, f"Its workspace {workspace} no longer exists.", remedy)
     make, unmake = (_make_copy, _remove_copy) if kind == "copy" else (_make_worktree, _remove_worktree)
     with _removed_on_failure(workspace, target, unmake):
         inside = make(workspace, target)

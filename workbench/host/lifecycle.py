@@ -52,11 +52,11 @@ class StopResult(Struct, frozen=True, kw_only=True):
     @property
     def words(self) -> str:
         if self.pid is None:
-            return "No host runs here."
+            return "No background process runs here."
         if not self.is_gone:
-            return f"The host (pid {self.pid}) still runs."
+            return f"The background process (pid {self.pid}) still runs."
         how = "was killed" if self.was_killed else "has ended"
-        return f"The host (pid {self.pid}) {how}. What waits goes on waiting."
+        return f"The background process (pid {self.pid}) {how}. What waits keeps waiting."
 
 
 def stop_host(
@@ -244,8 +244,8 @@ def is_suspended(pid: int) -> bool:
 
 def suspended_host_sentence(pid: int | None) -> str:
     """Say that a host does nothing, and what helps."""
-    helps = f"kill -CONT {pid} lets it go on, workbench host restart replaces it"
-    return f"The host (pid {pid}) is suspended and does nothing: {helps}."
+    helps = f"kill -CONT {pid} continues it, workbench host restart replaces it"
+    return f"The background process (pid {pid}) is suspended and does nothing: {helps}."
 
 
 def inherited_variables(home: Home, journal: Journal, workspace: str) -> tuple[str, ...]:
@@ -280,7 +280,8 @@ def host_warnings(
         return ()
     sentences = " ".join(differences)
     return (
-        f"The host (pid {host.pid}) differs from this program. {sentences} workbench host restart helps.",
+        f"The background process (pid {host.pid}) differs from this program. {sentences}"
+        " workbench host restart helps.",
     )
 
 

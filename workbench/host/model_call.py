@@ -355,7 +355,7 @@ class ModelCall:
         )  # fmt: skip
 
     def _refused(self, call: ReplyCall) -> Event:
-        reason = f"the arguments are no JSON object: {call.malformed}; send the call again, whole"
+        reason = f"the arguments are not a JSON object: {call.malformed}; send the call again, whole"
         verdict = GateVerdict(outcome="refused", step="schema", by=call.tool, reason=reason)
         body = CallProposed(tool=call.tool, verdict=verdict, provider_call_id=call.provider_call_id)
         return self._writer.event(body, turn_id=self.turn_id, call_id=call.call_id)
@@ -386,7 +386,7 @@ def _parse_arguments(text: str) -> tuple[JsonObject, str | None]:
     except ValueError as error:
         return {}, str(error)
     if not isinstance(value, Mapping):
-        return {}, "it is no object"
+        return {}, "it is not an object"
     return cast("Mapping[str, Json]", value), None
 
 

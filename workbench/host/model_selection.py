@@ -222,11 +222,11 @@ def make_provider(session: Session, config: Config, sleep: Sleep, *, in_backgrou
         source = replace(_provider_source(session, config, in_background=in_background), sleep=sleep)
         return create_provider(provider_kind(session.provider, config), source)
     except RecordingBroken as error:
-        raise ProviderUnavailable(str(error), "Mend the recording and continue.") from None
+        raise ProviderUnavailable(str(error), "Fix the recording and continue.") from None
     except EndpointUnavailable as error:
         raise ProviderUnavailable(error.why, error.remedy) from None
     except ProviderError as error:
-        raise ProviderUnavailable(str(error), "Begin a session with another provider.") from None
+        raise ProviderUnavailable(str(error), "Start a session with another provider.") from None
 
 
 def provider_kind(name: str, config: Config) -> str:
@@ -277,8 +277,8 @@ def _session_recording(session: Session) -> Recording | None:
     named = cast("JsonObject", facts)
     recording = _cached_recording(str(named.get("path", "")))
     if recording.sha256 != named.get("sha256"):
-        why = f"The recording {recording.path} is not the one that the session began with."
-        raise ProviderUnavailable(why, "Put that one back, or begin a new session.")
+        why = f"The recording {recording.path} is not the one that the session started with."
+        raise ProviderUnavailable(why, "Put that one back, or start a new session.")
     return recording
 
 
@@ -302,7 +302,7 @@ class NoModelSelected(Refused):
     """No model was chosen; `is_misuse`: what was asked for cannot be meant."""
 
     def __init__(self, why: str, remedy: str, *, is_misuse: bool = False) -> None:
-        super().__init__("No session was begun.", why, remedy)
+        super().__init__("No session was started.", why, remedy)
         self.is_misuse = is_misuse
 
 
@@ -428,7 +428,7 @@ _LIST_SECONDS: Final = 5.0
 """Seconds that a server gets to list its models; somebody waits for it."""
 _MAX_SUGGESTIONS: Final = 5
 _PARALLEL_LISTINGS: Final = 8
-_MODEL_UNCHANGED: Final = "The model is as it was."
+_MODEL_UNCHANGED: Final = "The model was not changed."
 
 
 class AvailableModel(Struct, frozen=True, kw_only=True):
@@ -483,7 +483,7 @@ def model_named(
         or one_line(wanted, MAX_MODEL_NAME) != wanted
         or " " in wanted
     ):
-        why = f"“{one_line(wanted, 40)}” is no name of a model."
+        why = f"“{one_line(wanted, 40)}” is not a name of a model."
         raise SessionRefused(_MODEL_UNCHANGED, why, "Write /model and one of those it lists.")
     providers = _providers_to_ask(config, session)
     if not providers:
@@ -507,7 +507,7 @@ def change_model(
     require_changeable_session(journal, session, _MODEL_UNCHANGED)
     if plays_recording(session.provider, config):
         why = "This session plays a recording: it asks no model."
-        raise SessionRefused(_MODEL_UNCHANGED, why, "ctrl+n begins a session with a real one.")
+        raise SessionRefused(_MODEL_UNCHANGED, why, "ctrl+n starts a session with a real one.")
     chosen = model_named(config, session, text, listing)
     if (chosen.provider, chosen.model) == (session.provider, session.model):
         return f"It asks {chosen.model} already."

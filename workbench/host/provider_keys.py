@@ -70,6 +70,6 @@ def _checked_key(value: str, place: str) -> str:
     scrubber.register_secret(value)
     if not value.isascii() or not value.isprintable() or " " in value:
         raise KeyMissing(
-            f"{place} is no key: it has spaces or other characters", "Set it anew, then continue."
+            f"{place} is not a key: it has spaces or other characters", "Set it again, then continue."
         )
     return value

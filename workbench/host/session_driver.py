@@ -194,7 +194,7 @@ class SessionRunner:
     async def _defect(self, effect: Effect, error: Exception) -> None:
         body = ErrorRaised(
             code="internal", message=f"{type(effect).__name__} failed: {type(error).__name__}: {error}",
-            remedy="Continue the session to try again; the log of the host has the details.",
+            remedy="Continue the session to try again; the log of the background process has the details.",
         )  # fmt: skip
         try:
             with contextlib.suppress(JournalError):  # the first failure is the one to tell

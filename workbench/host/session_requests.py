@@ -55,7 +55,7 @@ def create_session(
     """
     _check_workspace(workspace)
     if not model.strip():
-        raise SessionRefused("No session was begun.", "The model is empty.", "Name one with --model.")
+        raise SessionRefused("No session was started.", "The model is empty.", "Name one with --model.")
     session_id = journal.clock.new_id()
     prompt, ref = redaction.redact_and_seal_text(system_prompt, journal.blobs)
     body = SessionCreated(
@@ -125,7 +125,7 @@ def _append_request(
         raise SessionRefused("Nothing was sent.", why, "workbench sessions list shows them.")
     if session.status in TERMINAL_SESSION_STATES:
         why = f"The session is {session.status}."
-        raise SessionRefused("Nothing was sent.", why, "Begin a new session.")
+        raise SessionRefused("Nothing was sent.", why, "Start a new session.")
     call_id = None
     if action_id is not None and (action := journal.action(action_id)) is not None:
         call_id = action.call_id
@@ -135,13 +135,13 @@ def _append_request(
 
 
 def _check_workspace(workspace: str) -> None:
-    what, path = "No session was begun.", Path(workspace)
+    what, path = "No session was started.", Path(workspace)
     if not path.is_absolute():
-        raise SessionRefused(what, f"{workspace} is no absolute path.", "Give the folder from /.")
+        raise SessionRefused(what, f"{workspace} is not an absolute path.", "Give the folder from /.")
     if not path.exists():
         raise SessionRefused(what, f"{workspace} does not exist.", "Make the folder first, or name another.")
     if not path.is_dir():
-        raise SessionRefused(what, f"{workspace} is no folder.", "Name the folder that it lies in.")
+        raise SessionRefused(what, f"{workspace} is not a folder.", "Name the folder that it lies in.")
     if not os.access(path, os.R_OK | os.X_OK):
         raise SessionRefused(what, f"{workspace} is not accessible.", "Check its permissions.")
     if os.statvfs(path).f_flag & os.ST_RDONLY:
@@ -266,7 +266,7 @@ def _refuse_system_session(session_id: str, word: str) -> None:
 
 APPROVAL_MODES: Final[Mapping[str, str]] = {
     "every": "asks before every tool",
-    "reads": "asks before all but reads",
+    "reads": "asks before everything except reads",
     "settings": "as the settings and the answer to the trust question say",
 }
 MAX_BOOKMARK_LENGTH: Final = 120
@@ -280,7 +280,7 @@ def approval_mode_named(word: str) -> str:
         return name
     known = ", ".join(APPROVAL_MODES)
     why = f"There is no mode “{one_line(name, 40)}”." if name else "No mode is named."
-    raise SessionRefused("The mode is as it was.", why, f"Write /mode and one of: {known}.")
+    raise SessionRefused("The mode was not changed.", why, f"Write /mode and one of: {known}.")
 
 
 def approval_mode_setting(name: str) -> dict[str, Json]:
@@ -291,7 +291,7 @@ def approval_mode_setting(name: str) -> dict[str, Json]:
 def set_approval_mode(journal: Journal, session: Session, word: str, actor: Actor) -> str:
     """Change what a session asks about from its next call on; return what to say, or raise SessionRefused."""
     name = approval_mode_named(word)
-    require_changeable_session(journal, session, "The mode is as it was.")
+    require_changeable_session(journal, session, "The mode was not changed.")
     body = SessionChanged(configuration=approval_mode_setting(name))
     journal.append([journal.event(body, session.id, actor)])
     waits = "Reads that wait run now; all else still waits." if name == "reads" else "What waits still waits."
@@ -309,8 +309,8 @@ def add_bookmark(journal: Journal, session: Session, label: str, actor: Actor) -
 def require_changeable_session(journal: Journal, session: Session, what: str) -> None:
     """Raise SessionRefused unless the session is an open chat that was begun here."""
     if session.status in TERMINAL_SESSION_STATES:
-        raise SessionRefused(what, f"The session is {session.status}.", "ctrl+n begins another.")
+        raise SessionRefused(what, f"The session is {session.status}.", "ctrl+n starts another.")
     if session.kind != "chat":
         raise SessionRefused(what, "It is a step of a pipeline, which says how it works.", "Change it there.")
     if is_imported_session(journal, session.id):
-        raise SessionRefused(what, "It came from a file; nobody works in it.", "F begins one from its end.")
+        raise SessionRefused(what, "It came from a file; nobody works in it.", "F starts one from its end.")

@@ -85,7 +85,7 @@ class Supervisor:
             while not stop.is_set():
                 self._changed.clear()
                 if self._is_homeless():
-                    LOG.error("%s is gone; what waits there goes on waiting", self._context.workspace)
+                    LOG.error("%s is gone; what waits there keeps waiting", self._context.workspace)
                     return
                 self._look()
                 if self._driven or self._is_attached():
@@ -220,7 +220,7 @@ def serve_workspace(
     log_to_stderr(home.logs / f"host-{host_id}.log")
     lock = FileLock(host_lock_path(home, workspace))
     if not lock.try_acquire():
-        LOG.info("another host serves %s", workspace)
+        LOG.info("another background process serves %s", workspace)
         return 0
     become_subreaper()
     journal = Journal.open(home)
@@ -257,7 +257,7 @@ async def _supervise(context: DriverContext, driver: DriverIdentity, linger: flo
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    loop.add_signal_handler(signal.SIGHUP, lambda: LOG.info("the terminal is gone; agents go on"))
+    loop.add_signal_handler(signal.SIGHUP, lambda: LOG.info("the terminal is gone; agents keep working"))
     watching = PipelineWatch(context.journal, context.workspace, log_pipeline_change, WATCH_DELAY_SECONDS)
     try:
         with following_config_changes(context):

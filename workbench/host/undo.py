@@ -175,7 +175,7 @@ def request_undo_of_files(journal: Journal, plan: UndoPlan, paths: Collection[st
         raise SessionRefused(NOT_UNDONE, "No file is taken.", "Take one.")
     session = journal.session(plan.session_id)
     if session is None:
-        raise SessionRefused(NOT_UNDONE, "The session is not there any more.", "")
+        raise SessionRefused(NOT_UNDONE, "The session no longer exists.", "")
     require_undoable(journal, session)
     taken = {row.path for row in rows}
     calls = tuple(dict.fromkeys(key for row in rows for key in row.calls))

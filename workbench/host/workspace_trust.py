@@ -231,7 +231,7 @@ def open_trust_question(journal: Journal, workspace: str) -> str | None:
     actor = Actor(kind="system", pid=os.getpid())
     content = read_governing_content(journal, workspace)
     question = journal.event(_question_body(journal, content), SYSTEM_SESSION, actor, action_id=action_id)
-    outdated = _withdrawn_questions(journal, workspace, actor, "what governs the workspace has changed")
+    outdated = _withdrawn_questions(journal, workspace, actor, "the settings of the workspace have changed")
     journal.append([*outdated, question])
     return action_id
 
@@ -296,7 +296,7 @@ def read_governing_content(journal: Journal, workspace: str) -> GoverningContent
         )  # fmt: skip
         if trust.governing_hash(workspace) == before:
             return content
-    raise trust.TrustRefused("the files that govern the workspace change while they are read; try again")
+    raise trust.TrustRefused("the settings of the workspace change while they are read; try again")
 
 
 def _question_body(journal: Journal, content: GoverningContent) -> ActionOpened:

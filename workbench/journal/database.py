@@ -316,7 +316,7 @@ def _refuse_other_files(home: Home) -> None:
     with home.database.open("rb") as file:
         start = file.read(len(_MAGIC))
     if start and start != _MAGIC:
-        raise _corrupt_database(home, "it does not begin like a database")
+        raise _corrupt_database(home, "it does not start like a database")
 
 
 def _corrupt_database(home: Home, why: str) -> JournalCorrupt:
@@ -375,8 +375,8 @@ def _refuse_while_driven(home: Home) -> None:
     if drivers := live_drivers(home):
         raise MigrationBlocked(
             f"the journal {home.database} was not migrated",
-            f"sessions are driven by {', '.join(drivers)}",
-            "end the hosts with workbench host stop --all, or wait until they end",
+            f"sessions are run by {', '.join(drivers)}",
+            "stop the background processs with workbench host stop --all, or wait until they end",
         )
 
 

@@ -89,7 +89,7 @@ class SessionDriven(JournalError):
     def __init__(self, session_id: str, pid: int, driver: str, host_id: str, undone: str = "taken") -> None:
         super().__init__(
             f"session {session_id} was not {undone}",
-            f"it is driven by {'a host' if driver == 'host' else 'workbench run'} (pid {pid})",
+            f"it is run by {'a background process' if driver == 'host' else 'workbench run'} (pid {pid})",
             "wait until that ends, or stop it",
         )
         self.session_id, self.pid, self.driver, self.host_id = session_id, pid, driver, host_id

@@ -107,7 +107,7 @@ class LeaseGuard(Struct, frozen=True, kw_only=True):
             owner = "nobody" if lease is None or lease.released else f"pid {lease.pid}, epoch {lease.epoch}"
             raise LeaseLost(
                 "nothing was written to the journal",
-                f"session {self.session_id} is driven by {owner}, not by epoch {self.epoch} any more",
+                f"session {self.session_id} is run by {owner}, not by epoch {self.epoch} any more",
                 "stop driving it and end what was started for it",
             )
 
@@ -146,7 +146,7 @@ def take_lease(journal: Journal, session_id: str, driver: DriverIdentity) -> Lea
     lease = journal.lease(session_id)
     if lease is None or lease.host_id != driver.host_id:
         raise LeaseLost(
-            f"session {session_id} was not taken", "another driver took it at once", "look who drives it"
+            f"session {session_id} was not taken", "another driver took it at once", "see who runs it"
         )
     return lease
 
@@ -162,7 +162,7 @@ def _refuse_imported(live: "TransactionTables", session_id: str) -> None:
     first = "SELECT recorded_at FROM event WHERE session_id = ? AND sequence_number = 1"
     if live.value(first, session_id) is not None:
         what, why = f"session {session_id} was not taken", "it was imported, and nothing of it is run here"
-        raise GuardFailed(what, why, f"workbench sessions fork {session_id} goes on from its end")
+        raise GuardFailed(what, why, f"workbench sessions fork {session_id} continues from its end")
 
 
 def release_lease(journal: Journal, lease: Lease, seen: int | None = None) -> bool:

@@ -471,7 +471,9 @@ def _lease_taken(event: Event, live: TransactionTables) -> None:
 def _run_requested(event: Event, live: TransactionTables) -> None:
     session = live.session(event.session_id)
     if session is None or session.kind != "pipeline" or live.pipeline_state(session.id) is not None:
-        raise GuardFailed(_not_written(event), "its session is no new pipeline run", "report this as a bug")
+        raise GuardFailed(
+            _not_written(event), "its session is not a new pipeline run", "report this as a bug"
+        )
 
 
 def _run_started(event: Event, live: TransactionTables) -> None:

@@ -148,7 +148,7 @@ def read_artifact(journal: RunJournal, artifact: ArtifactStored) -> bytes:
     """Return the bytes of an artifact; of a folder, the JSON object of its files. Raises ArtifactMissing."""
     data = journal.unseal(artifact.content_ref) if artifact.content_ref else None
     if data is None:
-        raise ArtifactMissing(f"the artifact {artifact.name} is not there any more; run its step again")
+        raise ArtifactMissing(f"the artifact {artifact.name} no longer exists; run its step again")
     if artifact.artifact_kind != "folder" and journal.keyed(data) != artifact.digest:
         raise ArtifactMissing(f"the artifact {artifact.name} is damaged; run its step again")
     return data
@@ -163,7 +163,7 @@ def write_artifact(journal: RunJournal, artifact: ArtifactStored, workspace: str
     for name, ref in cast("dict[str, str]", json.loads(data)).items():
         content = journal.unseal(ref)
         if content is None:
-            raise ArtifactMissing(f"{name} of the artifact {artifact.name} is not there any more")
+            raise ArtifactMissing(f"{name} of the artifact {artifact.name} no longer exists")
         put_file(workspace, f"{path}/{name}", content)
 
 

@@ -233,7 +233,7 @@ def _check_wanted_artifact(
     if step_id not in before:
         place.error(
             "not_an_ancestor",
-            f"{one_line(step_id, 60)} does not end before this step begins; add it to dependencies",
+            f"{one_line(step_id, 60)} does not end before this step starts; add it to dependencies",
         )
     if declared_output(step, artifact) is None and not _has_unknown_outputs(step):
         known = ", ".join(output.name for output in step.outputs) or "nothing"
@@ -273,7 +273,7 @@ def _check_templates(check: CheckContext, step: Step) -> None:
     for path, text in template_texts(step):
         _check_template_names(check, step, _text_place(check, step, path), templates.template_names(text))
         for text_of_it in templates.unfilled_expressions(text):
-            message = f"{{{{ {one_line(text_of_it, 80)} }}}} is no name, so it stays as it is"
+            message = f"{{{{ {one_line(text_of_it, 80)} }}}} is not a name, so it stays as it is"
             _text_place(check, step, path).warn("not_run", message)
 
 
@@ -311,7 +311,7 @@ def unresolved_reason(check: CheckContext, step: Step, name: str, known: frozens
     if not is_output:
         other, is_output = name.removesuffix(".outcome"), name.endswith(".outcome")
     if is_output and other in check.steps:
-        return "" if _is_before(check, other, step) else f"{other} does not end before this step begins"
+        return "" if _is_before(check, other, step) else f"{other} does not end before this step starts"
     other, slash, artifact = name.partition("/")
     if not slash:
         return "no artifact is injected under this name, and no step has it"
@@ -319,7 +319,7 @@ def unresolved_reason(check: CheckContext, step: Step, name: str, known: frozens
         return f"there is no step {other}"
     if declared_output(check.steps[other], artifact) is None and not _has_unknown_outputs(check.steps[other]):
         return f"{other} declares no artifact {artifact}"
-    return "" if _is_before(check, other, step) else f"{other} does not end before this step begins"
+    return "" if _is_before(check, other, step) else f"{other} does not end before this step starts"
 
 
 def _is_before(check: CheckContext, other: str, step: Step) -> bool:
@@ -342,7 +342,7 @@ def _unresolved_fact_reason(check: CheckContext, step: Step, kind: str, rest: st
     if gate not in check.steps or check.steps[gate].kind != "gate":
         return f"there is no gate {gate}"
     if gate not in check.before(step):
-        return f"{gate} does not end before this step begins"
+        return f"{gate} does not end before this step starts"
     return "" if what in ("text", "choice", "key", "reason") else "a gate has text and choice"
 
 
@@ -402,14 +402,14 @@ def _check_targets(check: CheckContext, step: Step) -> None:
     place = check.within(step, "retry", "rework_step")
     if step.failing.then == "rework" and not rework:
         check.within(step, "handover", "contract").error(
-            "missing_field", "on_failure: rework needs rework_step, the step that mends it"
+            "missing_field", "on_failure: rework needs rework_step, the step that fixes it"
         )
     elif rework and rework not in check.steps:
         place.error("unknown_step", f"there is no step {one_line(rework, 60)} to rework with")
     for key, target in (step.gate.targets if step.gate else {}).items():
         if target not in END_TARGETS and target not in check.steps:
             check.within(step, "gate", "choices").error(
-                "unknown_step", f"the choice {key} leads to {one_line(target, 60)}, which is no step"
+                "unknown_step", f"the choice {key} leads to {one_line(target, 60)}, which is not a step"
             )
 
 

@@ -119,7 +119,7 @@ def _check_schema(contract: Contract, workspace: str, source: str, files: Projec
     try:
         value: Json = json.loads(fenced[1] if fenced else text)
     except (ValueError, RecursionError) as error:
-        yield f"{source} is no JSON: {error}"
+        yield f"{source} is not JSON: {error}"
         return
     yield from schema_violations(schema, value)
 
@@ -226,7 +226,7 @@ def _check_schema_definition(files: ProjectFiles, place: DocumentPlace, contract
         here.warn("missing_file", f"the schema {one_line(where, 120)} is not there", stops_run=True)
         return
     for problem in schema_problems(schema):
-        here.error("bad_schema", f"this is no JSON Schema: {problem}")
+        here.error("bad_schema", f"this is not a JSON Schema: {problem}")
 
 
 class UnreadableSchema(ValueError):
@@ -253,9 +253,9 @@ def _parse_schema(text: str, what: str) -> Json:
     try:
         schema: object = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise UnreadableSchema(f"{one_line(what, 120)} is no JSON: {one_line(str(error), 160)}") from None
+        raise UnreadableSchema(f"{one_line(what, 120)} is not JSON: {one_line(str(error), 160)}") from None
     if not isinstance(schema, dict | bool):
-        raise UnreadableSchema(f"{one_line(what, 120)} is no JSON object")
+        raise UnreadableSchema(f"{one_line(what, 120)} is not a JSON object")
     return cast("Json", schema)
 
 

@@ -399,7 +399,7 @@ def _matrix_items(run: RunContext, step: Step, step_run: StepRun) -> list[Json]:
     if not isinstance(items, list):
         where = ".".join(matrix.keys) or "the artifact"
         raise NoMatrixItems(
-            f"{matrix.over or f'{where} of {matrix.step}/{matrix.artifact}'} is no list of items"
+            f"{matrix.over or f'{where} of {matrix.step}/{matrix.artifact}'} is not a list of items"
         )
     listed = cast("list[Json]", items)
     if len(listed) > MOST_ITEMS:
@@ -462,7 +462,7 @@ def _failed_items_text(items: list[StepRun]) -> str:
     if not lost:
         return ""
     names = ", ".join(item.id for item in lost[:4])
-    return f"{len(lost)} of {len(items)} items failed: {names}{f'; {left} were not begun' if left else ''}"
+    return f"{len(lost)} of {len(items)} items failed: {names}{f'; {left} were not started' if left else ''}"
 
 
 def _matrix_artifacts(run: RunContext, step: Step, items: list[StepRun], number: int) -> list[Event]:

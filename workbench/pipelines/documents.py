@@ -157,7 +157,7 @@ def report_unknown_members(
             continue
         close = difflib.get_close_matches(name, known, 1)
         hint = f"; did you mean {close[0]}?" if close else ""
-        place.key(name).warn("unknown_key", f"{one_line(name, 60)} is no known key here{hint}")
+        place.key(name).warn("unknown_key", f"{one_line(name, 60)} is not a known key here{hint}")
 
 
 FLAG_WORDS = {"yes": True, "on": True, "true": True, "no": False, "off": False, "false": False}

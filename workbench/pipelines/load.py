@@ -266,8 +266,8 @@ def _parse_document(text: str, file: str, report: ProblemReport) -> DocumentPlac
         return None
     place = DocumentPlace(report=report, file=file, node=node)
     if node.members is None:
-        what = "it is empty" if node.value is None else "it is no mapping"
-        place.error("wrong_type", f"{what}; a pipeline begins with kind: {PIPELINE_KIND}")
+        what = "it is empty" if node.value is None else "it is not a mapping"
+        place.error("wrong_type", f"{what}; a pipeline starts with kind: {PIPELINE_KIND}")
         return None
     return place
 
@@ -394,7 +394,7 @@ def change_report(root: str, path: str) -> ChangeReport:
     """Return the verdict on a file of a project as it is now."""
     name = one_line(os.path.relpath(path, root), 80)
     if not Path(path).is_file():
-        return ChangeReport(words=f"{name} is gone; no run can be begun with it", is_error=False)
+        return ChangeReport(words=f"{name} is gone; no run can be started with it", is_error=False)
     if os.path.relpath(path, root) in MANIFEST_NAMES:
         _, report = load_manifest(path)
         return ChangeReport(words=f"{name} {_report_text(report, path, root)}", is_error=not report.is_ok)

@@ -357,7 +357,7 @@ def _report_unchecked(kind: DocumentPlace, word: str, *, is_blocking: bool) -> N
             "unknown_contract", f"there is no contract type {one_line(word, 60)}; known: {_CHECKED_TYPES}"
         )
         return
-    meaning = "so the step fails at it" if is_blocking else "and the step goes on with a warning"
+    meaning = "so the step fails at it" if is_blocking else "and the step continues with a warning"
     kind.warn(
         "not_run", f"contracts of type {word} are not checked here, {meaning}; checked are {_CHECKED_TYPES}",
         stops_run=is_blocking,

@@ -364,7 +364,7 @@ def is_need_lost(need: str, step: Step, state: RunState) -> bool:
 def unused_rework_steps(state: RunState, steps: Sequence[Step]) -> list[StepSkip]:
     """Return the steps that only mend others and that nobody called."""
     return [
-        StepSkip(step=step.id, why="nothing had to be mended")
+        StepSkip(step=step.id, why="nothing had to be fixed")
         for step in steps
         if step.is_rework_only and state.steps[step.id].state == "pending"
     ]

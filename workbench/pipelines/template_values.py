@@ -243,7 +243,7 @@ def _joined_lists(parts: list[Json], key: str) -> list[Json]:
             where = f"its {key}" if key else "it"
             hint = "" if key else "; key says which member of an object holds the list"
             raise AggregateError(
-                f"part {number} is no list: {where} is {one_line(json.dumps(items), 60)}{hint}"
+                f"part {number} is not a list: {where} is {one_line(json.dumps(items), 60)}{hint}"
             )
     return joined
 

@@ -201,7 +201,7 @@ def parse_condition(text: str) -> Condition:
         return _parse_expression(inner[2:-2])
     match = _PLAIN_CONDITION.fullmatch(inner)
     if match is None:
-        raise BadCondition(f"{one_line(inner, 80)} is no condition; {_CONDITION_HELP}")
+        raise BadCondition(f"{one_line(inner, 80)} is not a condition; {_CONDITION_HELP}")
     name, sign, wanted = match[1], match[2], match[3].strip().strip("'\"")
     if name == "outcome" and wanted not in OUTCOMES:
         raise BadCondition(f"outcome is success or failure, not {one_line(wanted, 60)}")

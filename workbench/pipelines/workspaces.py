@@ -79,7 +79,7 @@ class Workspaces(Struct, frozen=True, kw_only=True):
         make_folder(str(Path(path).parent))
         branch = branch or folder_slug(path.rpartition("/")[2])
         if branch.startswith("-") or base.startswith("-"):
-            raise WorkspaceFailed("a branch cannot begin with a dash")
+            raise WorkspaceFailed("a branch cannot start with a dash")
         known = f"refs/heads/{branch}"
         words = ["{}", branch] if self._is_known(known) else ["-b", branch, "{}", *([base] if base else [])]
         try:

@@ -189,7 +189,7 @@ def _canonical_parameters(call: GateCall, descriptor: ToolDescriptor) -> str | G
     try:
         text = canonical.dumps(dict(call.parameters))
     except (ValueError, TypeError) as error:
-        return _refused_verdict("schema", f"the parameters are no JSON: {one_line(str(error), 200)}")
+        return _refused_verdict("schema", f"the parameters are not JSON: {one_line(str(error), 200)}")
     problems = schemas.parameter_problems(descriptor.input_schema, call.parameters) or tuple(
         _nul_problems(call, descriptor)
     )

@@ -330,7 +330,7 @@ def protection_reason(path: str, relative: str, home: str) -> str | None:
     if ".git" in parts or "git~1" in parts:
         return "belongs to git"
     if parts[0] in _FOLDED_GOVERNING:
-        return "governs this workspace"
+        return "controls this workspace"
     if len(parts) == 1 and parts[0] in _SHELL_STARTUP_FILES:
         return "is run or obeyed by your shell or login"
     if is_below(folded_path(path), folded_path(home)) and _is_protected_home_name(

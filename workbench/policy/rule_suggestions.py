@@ -200,7 +200,7 @@ def _command_drafts(subject: rules.RuleSubject, simple: SimpleCommand) -> Iterat
     first = len(simple.assignments)
     ends = list(range(len(words) - 1, first, -1))
     for end in ends if len(ends) <= 4 else (*ends[:2], *ends[-2:]):
-        said = "any command that begins so" if end > first + 1 else f"every {words[first]} there is"
+        said = "any command that starts with this" if end > first + 1 else f"every {words[first]} there is"
         yield "glob", f"Bash({' '.join(words[:end])} *)", said
     if not ends:
         yield "glob", f"Bash({source} *)", "this, and any text after it"

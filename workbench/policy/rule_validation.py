@@ -161,7 +161,7 @@ def _anchor_notes(pattern: str, descriptor: ToolDescriptor, effect: RuleEffect) 
             f'anchor it as "{key}":"{shown}'
         )
     elif _LITERAL_END.search(pattern):
-        yield f'{shown} also covers every {key} that begins so, such as {shown}-2; end it with / or "'
+        yield f'{shown} also covers every {key} that starts like this, such as {shown}-2; end it with / or "'
 
 
 def _command_anchor_notes(shown: str, pattern: str, *, is_named: bool) -> Iterator[str]:
@@ -169,7 +169,7 @@ def _command_anchor_notes(shown: str, pattern: str, *, is_named: bool) -> Iterat
         return
     name = "" if is_named else '"command":"'
     end = '"' if _LITERAL_END.search(pattern) else ""
-    also = f", and covers whatever goes on behind it, such as {shown} --more" if end else ""
+    also = f", and covers whatever follows it, such as {shown} --more" if end else ""
     yield f"{shown} is tried from the first word of a command{also}; anchor it as {name}{shown}{end}"
 
 
@@ -213,7 +213,7 @@ def _file_problem(argument: str) -> Iterator[str]:
     if not path.strip("x"):
         return
     if folded_path(path).split("/", maxsplit=1)[0] in GOVERNING_NAMES:
-        yield f"{one_line(argument, 80)} governs the workspace, and no agent may write it"
+        yield f"{one_line(argument, 80)} controls the workspace, and no agent may write it"
     elif why := autorun_files.autorun_reason(f"/{path}", "/"):
         yield f"{one_line(argument, 80)}: {autorun_files.AUTORUN_MARK}; {why}"
 

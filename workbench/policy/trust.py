@@ -123,12 +123,12 @@ def trust_question(workspace: str, files: tuple[str, ...], acts: Iterable[str] =
     """Return the text of the trust question; `acts` are safe sentences about what the files do."""
     place = one_line(workspace, 160)
     if not files:
-        return f"Trust {place}? Nothing in it configures agents now; you are asked again when that changes."
+        return f"Trust {place}? It has no agent settings yet. You are asked again if it gets some."
     shown = ", ".join(one_line(path, 60) for path in files[:8])
     more = f" and {len(files) - 8} more" if len(files) > 8 else ""
     return (
-        f"Trust {place}? Its own configuration then acts: hooks run commands, rules let calls pass. "
-        f"It is made of {shown}{more}. {''.join(f'{sentence} ' for sentence in acts)}"
+        f"Trust {place}? Its hooks can then run commands and its rules can allow calls. "
+        f"Files: {shown}{more}. {''.join(f'{sentence} ' for sentence in acts)}"
         "You are asked again when any of them changes."
     )
 

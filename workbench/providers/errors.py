@@ -40,7 +40,7 @@ _CONNECTION_FAILURES: Final = {
     ),
     "tls": (
         "tls_failed", "the connection to {host} is not safe{detail}",
-        f"Have its certificate mended, {_ADDRESS}",
+        f"Have its certificate fixed, {_ADDRESS}",
     ),
     "unreachable": (
         "server_unreachable", "{host} cannot be reached{detail}", f"Look at the network, {_ADDRESS}",
@@ -55,7 +55,7 @@ _CONNECTION_FAILURES: Final = {
         "Continue to ask again; {setting}.silence_seconds makes the wait longer.",
     ),
     "silent": (
-        "no_answer", "{host} did not begin to answer within {first_token:g} s",
+        "no_answer", "{host} did not start to answer within {first_token:g} s",
         "Look whether the server is busy; {setting}.first_token_seconds makes the wait longer.",
     ),
     "broken": (
@@ -89,9 +89,8 @@ def broken_off_failure(endpoint: Endpoint) -> FailurePart:
 
 def not_a_completion_failure(endpoint: Endpoint, seen: str, kind: str = "") -> FailurePart:
     what = f"{kind}: " if kind else ""
-    why = (
-        f"{endpoint.base_url} answered something that is no chat completion: {what}{quote_server_text(seen)}"
-    )
+    answer = f"{what}{quote_server_text(seen)}"
+    why = f"{endpoint.base_url} answered something that is not a chat completion: {answer}"
     remedy = f"base_url of {endpoint.setting} must be an OpenAI-compatible endpoint; it often ends in /v1."
     return mendable_failure("not_openai", why, remedy)
 
@@ -166,7 +165,7 @@ def _code_message_remedy(
     if codes & {*_OVERFLOW_CODES} or (
         status in (0, 400, 413, 422) and _contains_any(lowered, _OVERFLOW_WORDS)
     ):
-        remedy = "Begin a new session, lower max_session_messages, or give the server a larger context."
+        remedy = "Start a new session, lower max_session_messages, or give the server a larger context."
         return "context_overflow", "the conversation is longer than the model's context", remedy
     if codes & {*_QUOTA_CODES} or status == 402:
         return "quota_spent", f"{host} says that the quota is spent", "Look at your account there."
@@ -175,7 +174,7 @@ def _code_message_remedy(
     if status == 404 or "model_not_found" in codes or (status == 400 and _says_model_missing(lowered)):
         return _not_found_failure(endpoint, model, codes, lowered)
     if status == 429:
-        return "rate_limited", f"{host} wants fewer requests", f"Wait a while. {CONTINUE_HINT}"
+        return "rate_limited", f"{host} limits requests (429)", f"Wait a while. {CONTINUE_HINT}"
     if status == 503 and "loading" in lowered:
         return (
             MODEL_LOADING,

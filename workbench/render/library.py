@@ -348,7 +348,7 @@ def decision_time_lines(deciding: DecisionTimes, frame: StatisticsFrame) -> list
     )
     lines = [frame.blank("time"), frame.caption("time", "Your time to decide", right)]
     if not deciding.answers:
-        return [*lines, frame.plain("no-time", "Nobody answered anything in this period.")]
+        return [*lines, frame.plain("no-time", "Nobody answered in this period.")]
     cell = max(4, min(7, (frame.width - 3) // len(_DECISION_TIME_LABELS)))
     drawn = column_chart(deciding.buckets, cell - 1, 4, frame)
     lines += [

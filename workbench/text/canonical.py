@@ -48,7 +48,7 @@ def loads(text: str | bytes) -> object:
     if source.count("[") + source.count("{") > MOST_DEPTH and _is_deep(value):
         raise _error_with_position(source, ValueError(f"nested deeper than {MOST_DEPTH} levels"))
     if not _is_encodable(source):
-        raise _error_with_position(source, ValueError("half a surrogate pair is no character"))
+        raise _error_with_position(source, ValueError("half a surrogate pair is not a character"))
     return value
 
 

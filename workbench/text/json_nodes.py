@@ -104,7 +104,7 @@ class _Reader:
         except ValueError as error:
             self.fail(str(error), offset)
         if isinstance(plain, str) and not _is_encodable(plain):
-            self.fail("half a surrogate pair is no character", offset)
+            self.fail("half a surrogate pair is not a character", offset)
         return plain, end
 
     def object(self, offset: int, depth: int, key: tuple[int, int]) -> tuple[LocatedNode, int]:

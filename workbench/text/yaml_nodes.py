@@ -93,7 +93,7 @@ class _NodeBuilder:
             case "DocumentStartEvent":
                 self._documents += 1
                 if self._documents > 1:
-                    raise YamlError("yaml_syntax", "a second document begins; keep one a file", line, column)
+                    raise YamlError("yaml_syntax", "a second document starts; keep one a file", line, column)
             case "ScalarEvent":
                 self._tag(event.tag, line, column)
                 node = LocatedNode(value=_scalar_value(event), line=line, column=column)

@@ -197,7 +197,7 @@ def compile_glob(pattern: str) -> regex.Regex:
     """Return what matches a path from the workspace. Raises ToolRefused: it leads out, or cannot be read."""
     text = pattern.removeprefix("./")
     if text.startswith("/") or ".." in text.split("/"):
-        raise ToolRefused(f"Not searched: {pattern} leads out of the workspace; begin below it.")
+        raise ToolRefused(f"Not searched: {pattern} leads out of the workspace; start below it.")
     if "/" not in text.rstrip("/"):
         text = f"**/{text}"
     if text.endswith("/"):

@@ -342,7 +342,7 @@ def _pull_request_body(session: SessionFacts, changes: Sequence[FileChange], lef
     parts.append("\n".join(["Changed:", *rows]))
     if left:
         parts.append("\n".join(["Left out, because git ignores it:", *(f"- {path}" for path in left)]))
-    parts.append(f"Session {session.id}; every change was let pass by its user or by a rule of theirs.")
+    parts.append(f"Session {session.id}; every change was approved by its user or by a rule of theirs.")
     return "\n\n".join(parts)
 
 

@@ -369,7 +369,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
 
         session = self._journal.session(session_id)
         if session is None:
-            self.main.say("It is not there any more.", is_error=True)
+            self.main.say("It no longer exists.", is_error=True)
         elif not isinstance(self.screen, MainScreen) or self.screen.INNER:
             self.main.say("A replay is on the screen already.")
         else:
@@ -384,7 +384,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         sessions = [self._journal.session(key) for key in (one, other)]
         sides = [(self._journal, session) for session in sessions if session is not None]
         if len(sides) < len(sessions):
-            self.main.say("One of the two is not there any more.", is_error=True)
+            self.main.say("One of the two no longer exists.", is_error=True)
         else:
             self.push_screen(SideBySideScreen(sides[0], sides[1], live=self._backend))
 

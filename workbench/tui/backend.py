@@ -33,7 +33,7 @@ _NOTHING_SENT: Final = "Nothing was sent. This screen only shows."
 _NOTHING_DONE: Final = "Nothing was done. This screen only shows."
 _NO_RULE: Final = "No rule was changed. This screen only shows."
 _NO_PROVIDER: Final = "No provider was changed. This screen only shows."
-_NO_RUN: Final = "No run was begun. This screen only shows."
+_NO_RUN: Final = "No run was started. This screen only shows."
 
 
 class BackendError(Exception):
@@ -378,7 +378,7 @@ class Backend:
 
     def begin_session(self, prompt: str) -> str:
         """Begin a session in the workspace with a first prompt, and return its id."""
-        raise BackendError("No session was begun. This screen only shows.")
+        raise BackendError("No session was started. This screen only shows.")
 
     def refresh_action(self, action_id: str) -> None:
         """Have a stale action proposed anew."""
@@ -450,7 +450,7 @@ class Backend:
 
     def restart_host(self) -> str:
         """End the workspace's host and start another; return what to say. May take seconds."""
-        raise BackendError("No host was restarted. This screen only shows.")
+        raise BackendError("No background process was restarted. This screen only shows.")
 
     def host_log(self) -> Sequence[str]:
         """Return the last lines of the newest host's log, scrubbed as it was written."""

@@ -276,7 +276,7 @@ def _with_trust_lists(opened: ActionOpened, detail: ActionDetail) -> ActionDetai
 def _why_asked(action: Action, verdict: GateVerdict | None) -> str:
     if verdict is None or verdict.outcome != "ask":
         return ""
-    reason = verdict.reason or f"no rule or setting lets {action.tool or action.verb} pass here"
+    reason = verdict.reason or f"no rule or setting allows {action.tool or action.verb} here"
     spoke = "" if verdict.by in ("", "default") else f" ({verdict.by})"
     return one_line(f"{reason}{spoke}", 200)
 
@@ -316,10 +316,10 @@ _WARNING_SENTENCES: Mapping[str, str] = {
     "trust ended": "Trust in this folder ended while its own checks were in force; no rule or grant counts "
     "until the trust question is answered.",
     "binary": "It changes a binary file; its bytes are not shown.",
-    "latin-1": "A file is no UTF-8; it is shown as Latin-1 and written back byte for byte.",
+    "latin-1": "A file is not UTF-8; it is shown as Latin-1 and written back byte for byte.",
     "deletes": "It deletes a file.",
     "mixed scripts": "A word mixes letters of alphabets that look alike: it is not the name it seems to be.",
-    "failed step": "A step of this run failed, and the run goes on.",
+    "failed step": "A step of this run failed, and the run continues.",
 }
 
 
@@ -431,7 +431,7 @@ def _status_sentences(action: Action, *, is_own_text: bool) -> tuple[str, ...]:
         "rejected": f"By {by}{why}",
         "expired": "Nobody answered in time. Nothing was done.",
         "cancelled": f"The question was withdrawn{why}",
-        "superseded": "Another one stands in for it.",
+        "superseded": "Another one replaces it.",
     }
     return (sentences[action.state],)
 

@@ -143,7 +143,7 @@ _GATE_STEP_WORDS = {
 
 def _verdict_sentence(verdict: GateVerdict) -> str:
     speaker = "" if verdict.by in ("", "default") else f" by {verdict.by}"
-    default = "no rule or setting lets it pass" if verdict.outcome == "ask" else ""
+    default = "no rule or setting allows it" if verdict.outcome == "ask" else ""
     why = verdict.reason or default
     # That it came as far as being let pass or asked about says the sentence; every earlier step is named.
     step = f" (step: {_GATE_STEP_WORDS[verdict.step]})" if verdict.step in _GATE_STEP_WORDS else ""
@@ -248,7 +248,7 @@ def step_detail(
         ),
         _page_section("Contract", _contract_lines(step, mine), _no_contract_text(step)),
         _page_section("Artifacts", _artifact_lines(mine), "It has handed on nothing yet."),
-        _page_section("Attempts", _attempt_lines(mine), "It has not begun."),
+        _page_section("Attempts", _attempt_lines(mine), "It has not started."),
         _page_section("Prompt", _prompt_lines(step, child), "No agent was asked in this step."),
         _page_section("Tools", _tool_lines(calls), "No tool was called."),
         _page_section("Workspace", _workspace_lines(step, mine), "It has none yet."),

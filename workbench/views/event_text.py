@@ -75,7 +75,7 @@ def _request_words(body: _Request) -> str:
         case e.InterruptRequested():
             return f"to be stopped: {body.why}" if body.why else "asked to stop"
         case e.ContinueRequested():
-            return "asked to go on"
+            return "asked to continue"
         case e.ForkRequested():
             return _comma_joined(f"forked from event {body.at_sequence}", body.folder)
         case e.MarkAdded():
@@ -90,21 +90,21 @@ _ACTION_WORDS: Final = {
     **{f"action.{state}": word for state, (_, word) in ACTION_STATUSES.items()},
     "action.became_stale": "out of date",
     "answer.refused": "an answer was refused",
-    "refresh.requested": "to be proposed anew",
-    "undo.requested": "to be taken back",
+    "refresh.requested": "to be proposed again",
+    "undo.requested": "to be undone",
 }
 _STATUS_WORDS: Final[Mapping[str, str]] = {"processing": "at work"}
 _ASKING_WORDS: Final[dict[object, str]] = {
-    "every": "from here on it asks before every tool",
-    "reads": "from here on it asks before all but reads",
-    None: "from here on it asks as the settings say",
+    "every": "mode: it asks before every tool",
+    "reads": "mode: it asks before everything except reads",
+    None: "mode: it follows the settings",
 }
 
 
 def _session_words(body: e.SessionBody) -> str:
     match body:
         case e.SessionCreated():
-            return f"begun: {body.title}" if body.title else "the session begins"
+            return f"started: {body.title}" if body.title else "the session starts"
         case e.SessionStatusChanged():
             reason = f" ({body.reason})" if body.reason else ""
             return f"the session is {_STATUS_WORDS.get(body.status, body.status)}{reason}"
@@ -118,14 +118,14 @@ def _session_words(body: e.SessionBody) -> str:
         case e.SessionDeleted():
             return "a session was deleted"
         case e.LeaseTaken():
-            return f"driven by {'a host' if body.driver == 'host' else 'workbench run'}"
+            return f"run by {'a background process' if body.driver == 'host' else 'workbench run'}"
         case e.LeaseReleased():
             return "given back by its driver"
 
 
 def session_settings_text(body: e.SessionChanged) -> str:
     """Return how a session goes on from here: its model, what it asks about; empty if as before."""
-    model = "" if body.model is None else f"from here on {body.model} answers"
+    model = "" if body.model is None else f"model changed to {body.model}"
     members = body.configuration or {}
     reads = _ASKING_WORDS.get(members["reads"], "") if "reads" in members else ""
     return _comma_joined(model, reads)
@@ -184,11 +184,11 @@ def _rule_words(body: e.RuleBody) -> str:
         case e.RuleUsed():
             return f"rule {body.rule} used"
         case e.RuleRevoked():
-            return f"rule {body.rule} taken back"
+            return f"rule {body.rule} revoked"
         case e.WorkspaceTrusted():
             return f"trusted: {body.workspace}"
         case e.WorkspaceTrustRevoked():
-            return f"not trusted any more: {body.workspace}"
+            return f"no longer trusted: {body.workspace}"
         case e.SecurityNoted():
             return _comma_joined(body.what, body.detail)
 
@@ -200,7 +200,7 @@ def _run_words(step: str, body: e.RunBody) -> str:
         case e.RunCancelRequested():
             return "the run is to be ended"
         case e.RunStarted():
-            return f"round {body.round} begins" if body.round > 1 else "the run begins"
+            return f"round {body.round} starts" if body.round > 1 else "the run starts"
         case e.RunChanged():
             return f"the run is {_STATUS_WORDS.get(body.status, body.status)}"
         case e.StepRetryRequested():
@@ -220,9 +220,9 @@ LOOP_KEYS: Final[KeyHints] = (("c", "continue"), ("x", "stop"), ("i", "say somet
 ERROR_KEYS: Final[KeyHints] = (("r", "ask again"), ("p", "other model"), ("l", "the log"))
 _PAUSE_SENTENCES: Final[Mapping[PauseReason, str]] = {
     "user": "You stopped the agent.",
-    "parked": "The host has ended. It waits for your answers and goes on after the last of them.",
-    "run ended": "The run that drove it has ended.",
-    "host lost": "The host ended in the middle of it. Nothing was run again.",
+    "parked": "The background process has ended. It continues when you have answered everything.",
+    "run ended": "workbench run has ended.",
+    "host lost": "The background process stopped here. Nothing was repeated.",
     "unattended": "Nobody answered in time. Nothing was done.",
     "limit reached": "The limit of this session is reached.",
     "loop": "The agent repeats the same call and gets the same result. It is paused.",
@@ -230,7 +230,7 @@ _PAUSE_SENTENCES: Final[Mapping[PauseReason, str]] = {
 }
 _SESSION_END_SENTENCES: Final[Mapping[str, str]] = {
     "completed": "The session is completed.",
-    "failed": "The session failed and cannot go on.",
+    "failed": "The session failed and cannot continue.",
     "terminated": "The session was ended.",
 }
 
@@ -248,7 +248,7 @@ def notice_of(
         case e.SessionStatusChanged(status=status) if status in _SESSION_END_SENTENCES:
             return ("ended", _SESSION_END_SENTENCES[status], ())
         case e.ContinueRequested():
-            return ("continued", "You let it go on.", ())
+            return ("continued", "You resumed it.", ())
         case e.MarkAdded(label=label):
             return ("mark", one_line(label, 200), ())
         case e.SessionChanged() as changed if words := session_settings_text(changed):
@@ -310,7 +310,7 @@ class RunStepLog:
         if body.round > 1:
             named = ", ".join(one_line(step, 60) for step in body.reset)
             which = named if len(body.reset) <= _MAX_NAMED_STEPS else f"{len(body.reset)} steps"
-            text = f"Round {body.round} begins: {which or 'what is left'}."
+            text = f"Round {body.round}: {which or 'only unfinished steps'}."
             yield NoticeBlock(id=f"round:{event.id}", at=event.at, kind="continued", text=text)
 
     def _changed(self, event: Event, step: str, body: e.StepChanged) -> Iterator[StepBlock]:

@@ -80,7 +80,7 @@ def parse_query(text: str, now: int = 0) -> SearchQuery:
         elif key in ("since", "until"):
             moment = parse_moment(value, now, is_end=key == "until")
             if moment is None:
-                problems.append(f"{key}:{value} is no date")
+                problems.append(f"{key}:{value} is not a date")
             else:
                 times[key] = moment
         elif value:
@@ -322,7 +322,7 @@ class LibraryOrder(Struct, frozen=True, kw_only=True):
 LIBRARY_ORDERS: Final = (
     LibraryOrder(words="newest first", key=lambda session: session.updated_at),
     LibraryOrder(words="oldest first", key=lambda session: session.updated_at, is_down=False),
-    LibraryOrder(words="last begun first", key=lambda session: session.created_at),
+    LibraryOrder(words="last started first", key=lambda session: session.created_at),
     LibraryOrder(words="by title", key=lambda session: session.title.casefold(), is_down=False),
     LibraryOrder(words="most tokens first", key=lambda session: session.usage.total_tokens),
     LibraryOrder(words="by status", key=told_status, is_down=False),

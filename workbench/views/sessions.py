@@ -267,7 +267,7 @@ def terminal_title(facts: HeaderFacts) -> str:
 
 def leave_notice(working: int, waiting: int, *, is_wide: bool) -> str:
     """Return what goes on without a screen, and which key leaves; `is_wide` means 100 columns."""
-    agents = f"{working} agents go on working" if working > 1 else "1 agent goes on working"
+    agents = f"{working} agents keep working" if working > 1 else "1 agent keeps working"
     asks = f"{waiting} asks wait" if waiting > 1 else "1 ask waits"
     parts = [words for words, count in ((agents, working), (asks, waiting)) if count]
     again = " to answer" if waiting and is_wide else ""

@@ -148,7 +148,7 @@ STEP_STATUSES: Final[Mapping[StepStatus, Status]] = {
     "retrying": ("running", "retrying"),
     "completed": ("ok", "completed"),
     "completed_empty": ("ok", "completed, empty"),
-    "warned": ("failed", "failed, goes on"),
+    "warned": ("failed", "failed, allowed"),
     "failed": ("failed", "failed"),
     "skipped": ("cancelled", "skipped"),
     "cancelled": ("cancelled", "cancelled"),

@@ -15,7 +15,7 @@ MAX_COMMAND_CHARACTERS: Final = 4_000
 _MAX_NAME_CELLS: Final = 120
 _MAX_FILES: Final = 2_000
 TRUST_SENTENCE: Final = (
-    "With your trust its own files count: hooks run commands, rules let calls pass. You are asked again "
+    "With your trust its hooks can run commands and its rules can allow calls. You are asked again "
     "when any of them changes."
 )
 NOTHING_TO_TRUST: Final = (

@@ -98,7 +98,7 @@ def test_what_failed_is_said(folder: Path, root: Root) -> None:
         apply_files(root, STEPS)
     assert str(told.value) == (
         "run.sh was not written: the disk reported an input/output error; no file was changed; "
-        "check the disk before you go on"
+        "check the disk before you continue"
     )
 
 

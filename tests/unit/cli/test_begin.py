@@ -45,10 +45,10 @@ def sessions():
         ),
         (["run", "-p", "x", "--provider", "recorded"], 2, "Name one with --recording FILE."),
         (["run", "-p", "x", "--recording", "/nowhere.json"], 1, "there is no such file"),
-        (["run", "--continue", "--recording", "/x"], 2, "A session keeps what it was begun with"),
-        (["run", "--continue"], 1, "can go on"),
+        (["run", "--continue", "--recording", "/x"], 2, "A session keeps what it was started with"),
+        (["run", "--continue"], 1, "can continue"),
         (["run", "--session", "abcd"], 1, "There is no session “abcd”."),
-        (["-C", "/nowhere", "run", "--continue"], 1, "“/nowhere” is no workspace."),
+        (["-C", "/nowhere", "run", "--continue"], 1, "“/nowhere” is not a workspace."),
     ],
 )
 def test_what_cannot_begin_begins_nothing(workspace, capsys, words, code, said):

@@ -107,7 +107,7 @@ def test_no_host_runs(shell):
     found = shell.json("host", "status", "--json")
     assert (found["is_running"], found["pid"], found["workspace"]) == (False, None, str(shell.workspace))
     assert shell("host", "stop") == 0
-    assert shell.out == "No host runs here.\n"
+    assert shell.out == "No background process runs here.\n"
 
 
 @pytest.mark.spec(222)
@@ -170,7 +170,9 @@ def test_hosts_are_listed_and_ended_also_where_the_journal_waits_for_them(shell,
 
     @contextmanager
     def blocked():
-        raise MigrationBlocked("the journal was not migrated", "sessions are driven", "end the hosts")
+        raise MigrationBlocked(
+            "the journal was not migrated", "sessions are driven", "stop the background processs"
+        )
         yield
 
     home = Home.open()

@@ -57,7 +57,7 @@ def test_signs_follow_the_encoding(encoding, sign):
         ("src/app.py was not read", "src/app.py was not read."),
         ("workbench run was not started", "workbench run was not started."),
         ("Done.", "Done."),
-        ("e0c08792-3fc3 stands in for it", "e0c08792-3fc3 stands in for it."),
+        ("e0c08792-3fc3 replaces it", "e0c08792-3fc3 replaces it."),
         ("two\nlines", "Two lines."),
     ],
 )

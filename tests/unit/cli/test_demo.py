@@ -59,7 +59,7 @@ def test_two_of_the_three_places_are_enough(demo, shell):
 def test_a_part_without_its_file_leaves_the_tests_red_and_the_end_of_input_parks(demo, shell):
     assert demo("yes\na 1 1,3\n") == 3
     assert "Parked: 2 wait for an answer." in shell.out
-    assert f"workbench demo --at {shell.folder / 'demo'} goes on." in shell.out
+    assert f"workbench demo --at {shell.folder / 'demo'} continues it." in shell.out
     assert demo("r 1\na 2\n") == 0
     assert "You took a part of the edit" in shell.out and "Tests: red (exit 1)." in shell.out
     assert not (shell.folder / "demo" / "project" / "shop" / "errors.py").exists()

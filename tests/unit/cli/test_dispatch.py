@@ -199,7 +199,7 @@ def test_without_a_command_the_screen_is_meant_and_needs_a_terminal(words):
     assert dispatch.parse_invocation(words).path == ("screen",)
     code, out, err = run(*words)
     assert (code, out) == (1, "")
-    assert "no terminal" in err and "workbench approvals watch" in err
+    assert "not a terminal" in err and "workbench approvals watch" in err
 
 
 def test_a_command_is_a_command_also_where_a_folder_is_called_so(tmp_path, monkeypatch):

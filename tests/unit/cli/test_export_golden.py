@@ -97,7 +97,7 @@ def test_a_session_whose_beginning_is_lost_begins_where_the_file_does(tmp_path):
         (session,) = [one for one in journal.sessions() if one.id != SYSTEM_SESSION]
         assert session.kind == "import" and journal.calls(session.id)
         told = [one.why for report in reports for each in report.sessions for one in each.problems]
-        assert "the session's beginning is not there; it begins here" in told
+        assert "the session's beginning is not there; it starts here" in told
         again, added = import_paths(journal, [str(tmp_path / "in")], None, Quiet())
         assert again and not added, "the same file once more brings nothing"
 
@@ -144,4 +144,4 @@ def test_a_number_that_no_table_holds_is_left_out_with_its_line(tmp_path):
     journal.close()
     told = [(one.line, one.why) for report in reports for each in report.sessions for one in each.problems]
     told += [(one.line, one.why) for report in reports for one in report.strays]
-    assert (6, "it is no event: a number in it has over 64 bits") in told
+    assert (6, "it is not an event: a number in it has over 64 bits") in told

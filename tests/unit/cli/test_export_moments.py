@@ -117,13 +117,13 @@ def test_idle_times_are_short_or_kept_and_thinning_is_said(shell, session):
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (("--at", "999%"), "no moment of this recording"),
-        (("--size", "10x5"), "no size from 40x12"),
-        (("--size", "9999x9999"), "no size"),
-        (("--size", "١٢٠x٣٦"), "no size"),
-        (("--frames", "1"), "no number from 2"),
+        (("--at", "999%"), "not a moment of this recording"),
+        (("--size", "10x5"), "not a size from 40x12"),
+        (("--size", "9999x9999"), "not a size"),
+        (("--size", "١٢٠x٣٦"), "not a size"),
+        (("--frames", "1"), "not a number from 2"),
         (("--theme", "solarized"), "invalid choice"),
-        (("--animate", "--seconds", "0"), "no number of seconds from 1 to 600"),
+        (("--animate", "--seconds", "0"), "not a number of seconds from 1 to 600"),
         (("--animate", "--format", "html"), "--animate is for pictures"),
     ],
 )

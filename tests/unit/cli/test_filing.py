@@ -40,7 +40,7 @@ def test_search_names_the_sessions_and_the_places(shell, stage):
 
 def test_search_says_what_it_does_not_understand(shell, stage):
     assert (shell("sessions", "search", "since:whenever"), shell.out) == (2, "")
-    assert "since:whenever is no date" in shell.err
+    assert "since:whenever is not a date" in shell.err
     assert shell("sessions", "search", "x", "--limit", "0") == 2
 
 
@@ -236,7 +236,7 @@ def test_a_list_says_why_it_is_empty(shell, tmp_path, monkeypatch):
     assert len(shell.json("sessions", "list", "--all", "--json", "--status", "accepted")) == 1
     assert (shell("sessions", "list", "--all", "--status", "paused"), shell.out) == (0, "Nothing matches.\n")
     assert shell("sessions", "list", "--all", "--status", "puased") == 2
-    assert "“puased” is no status" in shell.err
+    assert "“puased” is not a status" in shell.err
     assert shell("sessions", "list", "--all", "--kind", "chats") == 2
 
 

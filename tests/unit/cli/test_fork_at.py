@@ -142,7 +142,7 @@ def test_the_screen_forks_as_the_command_does_and_says_so(stage, tmp_path):
         assert stage.journal.sessions()[0].configuration["forked_from"] == stage.session_id
         assert stage.journal.sessions()[0].id[:8] in said
     assert contents(tmp_path / "fork") == contents(stage.workspace)
-    with pytest.raises(BackendError, match="not there any more"):
+    with pytest.raises(BackendError, match="no longer exists"):
         fork_at_moment(stage.home, stage.journal, ForkRequest(session_id="none", position=1))
 
 
@@ -164,8 +164,8 @@ def test_a_link_in_the_way_is_left_alone(stage, capsys, tmp_path):
     ("words", "why"),
     [
         (("--at", "#1"), "Nothing had been said in it by then"),
-        (("--at", "soon"), "no moment of it"),
-        (("--at", "#99999"), "no moment of it"),
+        (("--at", "soon"), "not a moment of it"),
+        (("--at", "#99999"), "not a moment of it"),
         (("--copy", "WORKSPACE"), "lie in one another"),
         (("--copy", "WORKSPACE/deep"), "lie in one another"),
         (("--worktree", "HOME/x"), "lie in one another"),

@@ -100,7 +100,7 @@ def test_a_whole_folder_of_projects_has_one_summary(shell, tmp_path):
 def test_what_is_no_file_is_said_and_nothing_waits_for_it(shell, tmp_path):
     os.mkfifo(tmp_path / "pipe")
     assert shell("sessions", "import", str(tmp_path / "pipe")) == 1
-    assert "it is no regular file" in shell.err
+    assert "it is not a regular file" in shell.err
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "link").symlink_to("/etc/hostname")
     assert (shell("sessions", "import", str(tmp_path / "folder")), shell.out) == (
@@ -112,7 +112,7 @@ def test_what_is_no_file_is_said_and_nothing_waits_for_it(shell, tmp_path):
 def test_a_file_without_a_session_says_so(shell, tmp_path):
     path = put(tmp_path / "only.jsonl", '{"type":"summary","summary":"x","leafUuid":"u"}\n')
     assert shell("sessions", "import", str(path)) == 1
-    assert "it looks like claude-code, but no session begins in it" in shell.err
+    assert "it looks like claude-code, but no session starts in it" in shell.err
 
 
 def test_standard_input_is_read_once(shell, monkeypatch):

@@ -162,7 +162,7 @@ NOTHING = {
     "a 0": "There is no 0.",
     "a 1 9": "There is no hunk 9",
     "a 1 nonsense": "names no hunks",
-    "k 1": "1 skipped, it goes on waiting.",
+    "k 1": "1 skipped, it keeps waiting.",
     "nonsense": "nothing that can be done",
     "\x1b[31m": "⟨ESC[31m⟩",
     "?": "approve hunks 1 and 3",

@@ -51,14 +51,14 @@ def test_a_beginning_that_only_one_has(journal, given, found):
     [
         (
             "3f2",
-            "3 begin so: 3f2a1111-aa “about 3f2a1111-aa”; 3f2a1111-ab “about 3f2a1111-ab”; 3f2b3333 “about",
+            "3 match: 3f2a1111-aa “about 3f2a1111-aa”; 3f2a1111-ab “about 3f2a1111-ab”; 3f2b3333 “about",
         ),
-        ("3f2a1111", "2 begin so"),
+        ("3f2a1111", "2 match"),
         ("", "at least a character"),
-        ("ffff", "no id begins with that"),
-        ("%", "no id begins with that"),
-        ("3f2_", "no id begins with that"),
-        ("3f2b\udcff", "no id begins with that"),
+        ("ffff", "no id starts with that"),
+        ("%", "no id starts with that"),
+        ("3f2_", "no id starts with that"),
+        ("3f2b\udcff", "no id starts with that"),
     ],
 )
 def test_what_is_refused(journal, given, why):

@@ -75,7 +75,7 @@ def test_a_dry_run_says_what_is_taken_from_an_earlier_run_and_what_is_wrong_with
     found = json.loads(out)
     assert (code, [step["taken_from_earlier_run"] for step in found["steps"]]) == (0, [True, False])
     code, out, err = said(place, "pipeline", "run", "p.yaml", "--dry-run")
-    assert (code, "for example x7" in err, "could not begin" in out) == (1, True, True)
+    assert (code, "for example x7" in err, "could not start" in out) == (1, True, True)
     assert "no step q" in said(place, *words, "--from-step", "q")[2]
 
 
@@ -151,7 +151,7 @@ def test_validate_and_graph_take_the_name_of_a_pipeline_too(place):
     )
     for word in ("nightly", "night"):
         code, out, _ = said(place, "pipeline", "validate", word)
-        assert (code, "pipelines/night.yaml:" in out, "odd is no known key" in out) == (0, True, True)
+        assert (code, "pipelines/night.yaml:" in out, "odd is not a known key" in out) == (0, True, True)
     for verb in ("validate", "graph"):
         code, _, err = said(place, "pipeline", verb, "nighty")
         assert (code, "nightly meant" in err) == (1, True)

@@ -132,7 +132,7 @@ def test_of_several_sessions_one_is_named_by_its_number(place):
         (b"\x00\xff\x00", ("./f",), Refusal, ""),
         (b"{}", ("./f",), Refusal, "no format that is known"),
         (b"{}", ("./f", "--keep"), Refusal, "no format that is known"),
-        (None, (".//",), Refusal, "no regular file"),
+        (None, (".//",), Refusal, "not a regular file"),
         (None, ("--keep",), UsageError, "--keep is about a file"),
         (None, ("no-such",), Refusal, "no session"),
     ],
@@ -155,7 +155,7 @@ def test_a_number_beyond_the_sessions_is_refused(place):
 
 def test_a_pipe_without_a_writer_is_refused_and_not_waited_for(place):
     os.mkfifo(place / "pipe")
-    with pytest.raises(Refusal, match="no regular file"):
+    with pytest.raises(Refusal, match="not a regular file"):
         replayed(place, "./pipe", "--headless")
 
 

@@ -45,11 +45,11 @@ def test_the_newest_that_can_go_on(journal, shell, tmp_path):
 @pytest.mark.parametrize(
     "given, why, remedy",
     [
-        (None, "can go on", "sessions list --all shows all 3"),
+        (None, "can continue", "sessions list --all shows all 3"),
         ("end", "it is completed", "workbench sessions fork ended"),
         ("imp", "it was imported", "workbench sessions fork imported"),
         ("run", "the run of a pipeline", "workbench pipeline resume run"),
-        ("none", "no id begins", "sessions list --all"),
+        ("none", "no id starts", "sessions list --all"),
     ],
 )
 def test_what_cannot_go_on(journal, shell, given, why, remedy):

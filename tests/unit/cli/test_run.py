@@ -61,7 +61,7 @@ def test_what_was_answered_goes_on_with_continue(shell, monkeypatch):
     shell("run", "-p", "x", "--recording", recording, "--on-approval", "park")
     (row,) = waiting(shell)
     assert shell("approvals", "approve", row["id"][:8]) == 0
-    assert "no host could be started" in shell.err
+    assert "no background process could be started" in shell.err
     assert "stays paused" not in shell.err, "the last answer lets a parked session continue"
     assert not (shell.workspace / "new.txt").exists()
     result = shell.json("run", "--continue", "--output-format", "json")

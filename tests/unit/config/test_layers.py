@@ -407,7 +407,7 @@ def test_a_workspace_file_is_never_a_link_and_never_waited_for(home: Path, works
     (workspace / ".workbench.json").unlink()
     os.mkfifo(workspace / ".workbench.json")
     (problem,) = loaded(home, workspace, trusted=True).problems
-    assert problem.message == "The file is not used: it is no regular file."
+    assert problem.message == "The file is not used: it is not a regular file."
 
 
 def test_the_users_file_may_be_a_link(home: Path, tmp_path: Path):

@@ -24,7 +24,7 @@ def test_what_the_editor_saved_comes_back_and_no_file_is_left(tmp_path):
     [
         ("/nonexistent/editor -w", "there is no editor “/nonexistent/editor”. Set EDITOR to one."),
         (quoted("raise SystemExit(3)"), f"the editor “{sys.executable}” ended with 3."),
-        ("vim 'x", "EDITOR is vim 'x, which is no command. Mend its quotes."),
+        ("vim 'x", "EDITOR is vim 'x, which is not a command. Fix its quotes."),
     ],
 )
 def test_an_editor_that_fails_saves_nothing_and_says_why(tmp_path, command, why):

@@ -134,7 +134,7 @@ def test_a_zip_with_samples_is_read_and_a_zip_that_is_none_is_told():
     assert [one.body.text for one in events if isinstance(one.body, e.PromptSubmitted)] == ["fix it"]
     assert any("samples/8_epoch_1.json is damaged" in why for _, why in problems(opened))
     for broken in (b"PK\x03\x04 not at all", data.getvalue()[:60]):
-        with pytest.raises(UnknownFormat, match="begins like a zip and is none"):
+        with pytest.raises(UnknownFormat, match="starts like a zip and is none"):
             made(broken)
 
 
@@ -146,7 +146,7 @@ def test_a_zip_with_samples_is_read_and_a_zip_that_is_none_is_told():
         (b"just words", "neither JSON"),
         (b'{"a": 1}', "no format that is known"),
         (b"[1, 2, 3]", "no format that is known"),
-        (b"{{{{", "no JSON"),
+        (b"{{{{", "not JSON"),
         (b"\x00\xff\xfe" * 99, "neither JSON"),
     ],
 )
@@ -173,8 +173,8 @@ def prompts_of(events):
     [
         ([claude(1), claude(2)[:-9], claude(3)], (2, "it is cut off or no JSON"), 2),
         ([claude(1), claude(2) + claude(3)], (2, "2 values stand in one line; all of them are read"), 3),
-        ([claude(1), b"[1, 2]", claude(3)], (2, "it is no object"), 2),
-        ([claude(1), b"12", claude(3)], (2, "it is no object"), 2),
+        ([claude(1), b"[1, 2]", claude(3)], (2, "it is not an object"), 2),
+        ([claude(1), b"12", claude(3)], (2, "it is not an object"), 2),
         ([claude(1), claude(2).replace(b"prompt 2", b"\xff\xfe"), claude(3)],
          (2, "it is not UTF-8: what was no character reads as U+FFFD"), 3),
         ([claude(5), claude(9), claude(1)], (3, "its time is before what stands above"), 3),

@@ -368,8 +368,8 @@ def test_turns_alternate_from_the_system_prompt(played):
     ("roles", "problems"),
     [
         (["system", "user", "assistant", "user"], []),
-        (["user", "assistant"], [(1, "the first turn is no system turn")]),
-        ([], [(1, "the first turn is no system turn")]),
+        (["user", "assistant"], [(1, "the first turn is not a system turn")]),
+        ([], [(1, "the first turn is not a system turn")]),
         (["system", "user", "user"], [(3, "turns 2 and 3 are both by user")]),
         (["system", "tool", ""], [(2, "turn 2 is by tool"), (3, "turn 3 is by nobody")]),
         (["system", "system"], [(2, "turn 2 is by system")]),

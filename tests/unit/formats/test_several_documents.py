@@ -71,7 +71,7 @@ def test_words_before_a_document_are_left_out_and_told(name):
         (b"# a page\n\nsome words {and} [more]\n", "neither JSON nor"),
         (b'# a page\n\n```json\n{"name": "x"}\n```\n', "neither JSON nor"),
         (b'{"a": 1, "b', "its keys are those of no format"),
-        (b"{broken", "it is no JSON"),
+        (b"{broken", "it is not JSON"),
     ],
 )
 def test_what_is_none_is_refused_with_the_reason(data, why):

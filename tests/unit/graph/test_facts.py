@@ -61,12 +61,12 @@ EXIT = "it ended with exit code 3: 2 links lead nowhere"
         (StepFacts(state="completed", duration="52 s", contract="kept"), 14, "52 s c✓"),
         (StepFacts(state="failed", contract="broken"), 2, f"c{FAILED}"),
         (StepFacts(state="failed", duration="52 s", reason=EXIT), 6, "exit 3"),
-        (StepFacts(state="failed", duration="52 s", reason="the host was lost"), 6, "52 s"),
+        (StepFacts(state="failed", duration="52 s", reason="the background process was lost"), 6, "52 s"),
         (StepFacts(state="waiting", left="14:20"), 8, "14:20"),
         (StepFacts(state="waiting", asks="docs/a.md +2"), 8, "asks you"),
         (StepFacts(state="waiting", left="14:20"), 4, ""),
-        (StepFacts(state="warned", duration="52 s"), 20, "52 s failed, goes on"),
-        (StepFacts(state="warned", duration="52 s"), 19, "failed, goes on"),
+        (StepFacts(state="warned", duration="52 s"), 20, "52 s failed, allowed"),
+        (StepFacts(state="warned", duration="52 s"), 19, "failed, allowed"),
         (StepFacts(state="warned", duration="52 s", reason=EXIT), 14, "exit 3 goes on"),
         (StepFacts(state="warned", duration="52 s", reason=EXIT), 6, "exit 3"),
         (StepFacts(state="warned", duration="52 s"), 4, "52 s"),
@@ -135,8 +135,8 @@ def said(phrases):
         (StepFacts(state="waiting", left="6:50", asks="docs/review.md +2"), 13, "6:50", "…review.md +2"),
         (StepFacts(state="waiting", asks="publish?"), 16, "asks you", "publish?"),
         (StepFacts(state="warned", attempt=2, reason=EXIT), 16, "exit 3", "2 of 3, goes on"),
-        (StepFacts(state="warned", reason=EXIT), 16, "exit 3", "failed, goes on"),
-        (StepFacts(state="failed", duration="41 s", reason="the host was lost"), 20, "41 s", "the host was lost"),
+        (StepFacts(state="warned", reason=EXIT), 16, "exit 3", "failed, allowed"),
+        (StepFacts(state="failed", duration="41 s", reason="the background process was lost"), 20, "41 s", "the background process was lost"),
         (StepFacts(state="cancelled"), 16, "cancelled", ""),
         (StepFacts(state="pending"), 16, "", ""),
         (StepFacts(state="running", counts=StatusCounts(ok=9, run=2)), 22, "", "9 ok 2 run"),
@@ -155,7 +155,7 @@ def test_what_is_wrong_has_the_colour_of_its_state():
     kept = StepFacts(state="completed", duration="1.4 s", contract="kept")
     assert ("contract ✓", "plain") in detail_phrases(GraphStep(id="a"), kept, 20)
     tolerated = StepFacts(state="warned", duration="3.0 s")
-    assert badge_phrases(GraphStep(id="a"), tolerated, 15) == (("failed, goes on", "state"),)
+    assert badge_phrases(GraphStep(id="a"), tolerated, 15) == (("failed, allowed", "state"),)
     assert status_sign(tolerated) == FAILED
 
 

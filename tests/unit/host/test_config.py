@@ -88,7 +88,7 @@ def test_a_configuration_that_cannot_be_read_starts_nothing(staged):
 def test_a_configuration_that_is_no_file_is_refused_and_not_waited_for(staged, make):
     stage = staged(recording(exchange(text("ok"))))
     make(stage.home.path / "config.json")
-    with pytest.raises(ConfigUnusable, match="no regular file"):
+    with pytest.raises(ConfigUnusable, match="not a regular file"):
         stage.context()
 
 

@@ -77,7 +77,7 @@ def test_a_second_host_of_a_workspace_ends_at_once(staged, hosted):
     eventually(stage, lambda: live_host(stage.home, stage.journal, str(stage.workspace)))
     second = hosted(stage)
     assert second.wait(20) == 0
-    assert b"another host serves" in second.stdout.read()
+    assert b"another background process serves" in second.stdout.read()
 
 
 def test_a_host_ends_when_it_is_told_and_what_waits_goes_on_waiting(staged, hosted):
@@ -87,7 +87,7 @@ def test_a_host_ends_when_it_is_told_and_what_waits_goes_on_waiting(staged, host
     first = hosted(stage)
     (action,) = eventually(stage, stage.waiting)
     ended = lifecycle.stop_host(stage.home, str(stage.workspace))
-    assert (ended.is_gone, "goes on waiting" in ended.words, first.wait(20)) == (True, True, 0)
+    assert (ended.is_gone, "keeps waiting" in ended.words, first.wait(20)) == (True, True, 0)
     assert stage.session().reason == "parked"
     assert stage.approve(action).ok
     hosted(stage)
@@ -164,7 +164,7 @@ def test_a_host_ends_when_its_workspace_is_gone_or_another_folder(staged, hosted
     if comes_back:
         stage.workspace.mkdir()
     assert process.wait(20) == 0
-    assert b"is gone; what waits there goes on waiting" in process.stdout.read()
+    assert b"is gone; what waits there keeps waiting" in process.stdout.read()
     assert stage.journal.action(action.id).state == "pending"
     assert not is_lock_held(host_lock_path(stage.home, str(stage.workspace)))
     if comes_back:

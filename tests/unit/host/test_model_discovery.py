@@ -139,7 +139,7 @@ NO_MODELS = {
     "html": http(b"<html><h1>It works!</h1></html>", **{"Content-Type": "text/html"}),
     "html that says 404": http(b"<html>", "404 Not Found"),
     "a key is wanted": http({"error": "key"}, "401 Unauthorized"),
-    "no list": http({"data": {"id": "x"}}),
+    "not a list": http({"data": {"id": "x"}}),
     "an empty list": http({"data": []}),
     "a list of nothing usable": http(
         {"data": [{"id": ""}, {"name": "x"}, {"id": "a\nb"}, {"id": "m" * 500}]}

@@ -50,7 +50,7 @@ def test_verdicts(project):
     write(project, {".wave/pipelines/a.yaml": "a: [\n"})
     assert said()[1:] == (True, "")
     (project / ".wave/pipelines/a.yaml").unlink()
-    assert said()[:2] == (".wave/pipelines/a.yaml is gone; no run can be begun with it", False)
+    assert said()[:2] == (".wave/pipelines/a.yaml is gone; no run can be started with it", False)
     manifest = load.change_report(str(project), str(project / "wave.yaml"))
     assert (manifest.is_error, manifest.words) == (False, "wave.yaml changed: valid")
     write(project, {"wave.yaml": MANIFEST.replace("adapter: own", "adapter: gone")})

@@ -36,9 +36,9 @@ def begin(stage, **more):
 @pytest.mark.parametrize(
     ("more", "why"),
     [
-        ({"workspace": "relative"}, "no absolute path"),
+        ({"workspace": "relative"}, "not an absolute path"),
         ({"workspace": "/nowhere/at/all"}, "does not exist"),
-        ({"workspace": __file__}, "no folder"),
+        ({"workspace": __file__}, "not a folder"),
         ({"model": " "}, "model is empty"),
     ],
 )

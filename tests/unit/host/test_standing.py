@@ -146,7 +146,7 @@ def test_a_host_that_does_not_listen_is_killed_only_by_force(staged, holding):
     place = str(stage.workspace)
     process = holding(host_lock_path(stage.home, place), "deaf")
     ended = lifecycle.stop_host(stage.home, place, timeout=0.2)
-    assert (ended.is_gone, ended.words) == (False, f"The host (pid {process.pid}) still runs.")
+    assert (ended.is_gone, ended.words) == (False, f"The background process (pid {process.pid}) still runs.")
     ended = lifecycle.stop_host(stage.home, place, timeout=0.2, force=True)
     assert (ended.is_gone, ended.was_killed) == (True, True)
 

@@ -77,17 +77,17 @@ def test_which_model_is_meant(stage, words, provider, model, note):
         ("zzz", "It has qwen3-coder, gpt-oss, vendor/small."),
         ("far/gpt-oss", "far has no model “gpt-oss”."),
         ("azure/gpt", "local has no model “azure/gpt”."),
-        ("two words", "no name of a model"),
-        ("a\x1b[31mb", "no name of a model"),
-        ("x" * 201, "no name of a model"),
-        ("", "no name of a model"),
+        ("two words", "not a name of a model"),
+        ("a\x1b[31mb", "not a name of a model"),
+        ("x" * 201, "not a name of a model"),
+        ("", "not a name of a model"),
     ],
 )
 def test_a_model_that_is_not_there_is_refused_with_those_that_are(stage, words, why):
     with pytest.raises(SessionRefused) as refused:
         model_selection.model_named(config_of(stage), asked(stage), words, listing)
     assert why in str(refused.value)
-    assert refused.value.what == "The model is as it was."
+    assert refused.value.what == "The model was not changed."
 
 
 def test_without_a_provider_nothing_is_chosen(stage):
@@ -186,7 +186,7 @@ def test_a_mode_that_is_not_there_is_refused_with_those_that_are(stage):
             session_requests.set_approval_mode(stage.journal, stage.session(), word, USER)
     assert stage.kinds() == before
     assert session_requests.set_approval_mode(stage.journal, stage.session(), " Reads ", USER).startswith(
-        "This session: asks before all but reads."
+        "This session: asks before everything except reads."
     )
 
 

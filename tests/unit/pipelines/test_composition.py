@@ -66,7 +66,7 @@ def test_a_sequential_iteration_stops_at_the_first_failure_and_goes_on_from_it(r
   - {id: each, dependencies: [list], pipeline: below.yaml, input: "{{ item }}", iterate: {over: "{{ list.output.n }}", mode: sequential}}
 """)
     assert row.status == "failed"
-    assert "1 were not begun" in row.error_message
+    assert "1 were not started" in row.error_message
     assert here.states(row.pipeline_id)["each[c]"] == "skipped"
     (here.root / "mended").touch()
     assert here.resume(row.pipeline_id).status == "completed"
@@ -208,8 +208,8 @@ def test_a_condition_may_ask_for_what_a_step_left(runs):
     [
         ("merge_arrays", "", "[[1], [2, 3], null]", [1, 2, 3]),
         ("merge_arrays", "n", '[{"n": [1]}, {"n": []}, {"m": 1}]', [1]),
-        ("merge_arrays", "", '[{"n": [1]}]', "no list"),
-        ("merge_arrays", "", "{}", "no JSON list"),
+        ("merge_arrays", "", '[{"n": [1]}]', "not a list"),
+        ("merge_arrays", "", "{}", "not JSON list"),
         ("concat", "", '["a", "b"]', "a\nb"),
         ("reduce", "", "anything", "anything"),
     ],

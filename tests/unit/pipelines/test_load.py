@@ -101,7 +101,7 @@ WRONG_MEMBERS = {
         "max_concurrent_workers: many\n  meta_pipeline: 3\n  relay: {strategy: x, context_window: 7}",
         "max_concurrent_workers has to be a whole number, not a text",
     ),
-    "adapter: own": ("adaptor: own", "adaptor is no known key here; did you mean adapter?"),
+    "adapter: own": ("adaptor: own", "adaptor is not a known key here; did you mean adapter?"),
 }  # fmt: skip
 
 

@@ -86,7 +86,7 @@ def test_a_branch_is_never_an_option(repository, branch):
     here = repository
     steps = '\n  - {id: a, workspace: {type: worktree, branch: "{{ input }}"}, exec: {type: command, source: "true"}}\n'
     row = here.run(steps, input=branch)
-    assert "a branch cannot begin with a dash" in row.error_message
+    assert "a branch cannot start with a dash" in row.error_message
 
 
 def test_a_worktree_without_a_repository_says_so(runs):

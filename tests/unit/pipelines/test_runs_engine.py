@@ -258,7 +258,7 @@ def test_a_standard_output_that_is_too_long_is_not_handed_on_in_part(runs, monke
         monkeypatch.setattr(f"workbench.{module}.MOST_STDOUT", 1024)
     here = runs()
     assert here.run(NOISY.replace("echo '[1]'", "yes | head -c 1024")).error_message.endswith(
-        "is no JSON: Expecting value: line 1 column 1 (char 0)"
+        "is not JSON: Expecting value: line 1 column 1 (char 0)"
     )
     row = here.run(NOISY.replace("echo '[1]'", "yes | head -c 1025"))
     words = "no more than 1 KB are kept of a standard output; write it to a file"

@@ -367,7 +367,7 @@ def test_hooks_are_told_the_outcome_of_what_they_follow(tmp_path):
 def test_the_trust_question_names_the_first_files_and_counts_the_rest():
     files = tuple(f"f{n}" for n in range(11))
     assert "f7 and 3 more." in trust.trust_question("/w", files)
-    assert "Nothing in it configures" in trust.trust_question("/w", ())
+    assert "It has no agent settings yet" in trust.trust_question("/w", ())
     row = Trust(workspace="/w", content_hash="h", read_grant=False, decided_at=1, decided_by="me")
     assert trust.is_trusted(row, "h")
     assert not trust.is_trusted(row, "other") and not trust.is_trusted(None, "h")

@@ -65,7 +65,7 @@ def work(tmp_path):
         (call("read_file", path=3), {}, "path: must be string"),
         (call("read_file", path="a", extra=1), {}, "extra: not known"),
         (call("read_file", malformed="not JSON at 3"), {}, "not JSON at 3"),
-        (call("read_file", path="a", start_line=float("nan")), {}, "no JSON"),
+        (call("read_file", path="a", start_line=float("nan")), {}, "not JSON"),
         (call(command="ls\0"), {}, "command: holds a NUL character"),
         (READING, {"active_tools": ("create_file",)}, "read_file: not active in this session"),
     ],

@@ -52,7 +52,7 @@ def test_every_escape_means_what_bash_makes_of_it():
 
 @pytest.mark.parametrize(
     ("inner", "doubt"),
-    [("\\0", "a NUL"), ("\\x{100}", "a NUL"), ("\\c@", "a NUL"), ("\\uD800", "no character"), ("\\U110000", "no character")],
+    [("\\0", "a NUL"), ("\\x{100}", "a NUL"), ("\\c@", "a NUL"), ("\\uD800", "not a character"), ("\\U110000", "not a character")],
 )  # fmt: skip
 def test_what_bash_cuts_off_or_no_encoding_has_is_not_plain(inner, doubt):
     assert doubt in decode_ansi_bytes(inner)[1]

@@ -221,7 +221,7 @@ def test_the_end_of_trust_closes_what_stood_in_the_way(guards, content, says):
 
 def test_the_question_says_what_the_files_do():
     said = trust.trust_question("/w", ("wave.yaml",), ("Its hooks would run: x.",))
-    assert "It is made of wave.yaml. Its hooks would run: x. You are asked again" in said
+    assert "Files: wave.yaml. Its hooks would run: x. You are asked again" in said
 
 
 def test_commands_of_manifests_are_named_and_those_of_pipelines_counted(tmp_path):

@@ -71,7 +71,7 @@ KEYS = (("r", "ask again"), ("p", "other model"), ("l", "the log"))
             [" × The model stopped.", "   It closed the connection.", "   Ask again.", "   r ask again    p other model    l the log"],
         ),
         (NoticeBlock(id="n", at=1, kind="paused", text="Nobody answered.", keys=KEYS[:1]), [" – Nobody answered.", "   r ask again"]),
-        (NoticeBlock(id="n", at=1, kind="continued", text="You let it go on."), [" ✓ You let it go on."]),
+        (NoticeBlock(id="n", at=1, kind="continued", text="You resumed it."), [" ✓ You resumed it."]),
     ],
 )  # fmt: skip
 def test_blocks(block, lines):
@@ -162,7 +162,7 @@ def test_a_command_is_shown_whole():
 
 LOADER = CommandParts(
     rows=(
-        CommandPartRow(text="curl -fsS https://get.acme.dev/i.sh", does="network: get.acme.dev", sign="waiting", says="asks, no rule"),
+        CommandPartRow(text="curl -fsS https://get.acme.dev/i.sh", does="network: get.acme.dev", sign="waiting", says="asks (no rule)"),
         CommandPartRow(text="sh", does="runs what part 1 loads, unseen", sign="risk", says="never by rule", is_risky=True),
     )
 )  # fmt: skip
@@ -176,7 +176,7 @@ PIPED = "curl -fsS https://get.acme.dev/i.sh | sh"
             110,
             [
                 "      part                                 what it does                    says",
-                "    1 curl -fsS https://get.acme.dev/i.sh  network: get.acme.dev           ◆ asks, no rule",
+                "    1 curl -fsS https://get.acme.dev/i.sh  network: get.acme.dev           ◆ asks (no rule)",
                 "    2 sh                                   runs what part 1 loads, unseen  ! never by rule",
             ],
         ),
@@ -184,7 +184,7 @@ PIPED = "curl -fsS https://get.acme.dev/i.sh | sh"
             90,
             [
                 "      part                                 what it does                   says",
-                "    1 curl -fsS https://get.acme.dev/i.sh  network: get.acme.dev          ◆ asks, no rule",
+                "    1 curl -fsS https://get.acme.dev/i.sh  network: get.acme.dev          ◆ asks (no rule)",
                 "    2 sh                                   runs what part 1 loads,        ! never by rule",
                 "                                           unseen",
             ],
@@ -193,7 +193,7 @@ PIPED = "curl -fsS https://get.acme.dev/i.sh | sh"
             74,
             [
                 "    1 curl -fsS https://get.acme.dev/i.sh",
-                "        ◆ asks, no rule  network: get.acme.dev",
+                "        ◆ asks (no rule)  network: get.acme.dev",
                 "    2 sh",
                 "        ! never by rule  runs what part 1 loads, unseen",
             ],
@@ -207,9 +207,9 @@ def test_the_parts_of_a_command_stand_on_one_line_where_there_is_room(width, exp
 
 
 def test_a_table_of_parts_that_nobody_can_explain_has_no_column_for_it():
-    parts = CommandParts(rows=(CommandPartRow(text="make", does="", sign="waiting", says="asks, no rule"),))
+    parts = CommandParts(rows=(CommandPartRow(text="make", does="", sign="waiting", says="asks (no rule)"),))
     lines = body(made(action(verb="run"), proposal(parameters={"command": "make"}), parts=parts), 110)
-    assert lines[3:5] == ["      part  says", "    1 make  ◆ asks, no rule"]
+    assert lines[3:5] == ["      part  says", "    1 make  ◆ asks (no rule)"]
 
 
 def test_a_risky_part_is_underlined_in_the_command():

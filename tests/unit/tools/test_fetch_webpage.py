@@ -147,7 +147,7 @@ def test_an_answer_may_come_in_any_pieces(web, fetch, chunks):
 @pytest.mark.parametrize(
     ("raw", "words"),
     [
-        (b"garbage\r\n\r\n", "broke off or is no HTTP"),
+        (b"garbage\r\n\r\n", "broke off or is not HTTP"),
         (HEAD + b"Content-Length: 50\r\n\r\nshort", "broke off"),
         (HEAD + b"Transfer-Encoding: chunked\r\n\r\nzz\r\n", "broke off"),
         (b"", "broke off"),

@@ -152,7 +152,7 @@ def test_what_must_be_seen_whole(row, files, expected):
         (action(state="approved", decided_by="user (cli, pid 41)"), "By you, with workbench approvals."),
         (action(state="rejected", decided_by="user", reason="too\nwide"), "By you: “too⏎wide”"),
         (action(state="cancelled", reason="why"), "The question was withdrawn: “why”"),
-        (action(state="superseded"), "Another one stands in for it."),
+        (action(state="superseded"), "Another one replaces it."),
     ],
 )
 def test_the_bar(row, first):

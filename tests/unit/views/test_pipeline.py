@@ -178,14 +178,14 @@ def test_a_step_that_failed_and_let_its_run_go_on_is_green_nowhere():
     assert (run.failed, run.warned, step_word(steps["plan"]), step_icon(steps["plan"])) == (
         1,
         1,
-        "failed, goes on",
+        "failed, allowed",
         "failed",
     )
     assert steps["tests"].counts == MatrixCounts(done=2, failed=1)
     detail = step_detail(run, steps["plan"], [], [], [], lambda _: None)
-    assert (detail.sign, "failed, goes on" in detail.title) == ("failed", True)
+    assert (detail.sign, "failed, allowed" in detail.title) == ("failed", True)
     items = step_detail(run, steps["tests"], [], [], [], lambda _: None).sections[1].lines
-    assert items[0].split("   ")[:2] == ["× b", "failed, goes on"]
+    assert items[0].split("   ")[:2] == ["× b", "failed, allowed"]
 
 
 def test_every_drawing_of_a_run_says_that_a_step_failed_and_goes_on():
@@ -201,11 +201,11 @@ def test_every_drawing_of_a_run_says_that_a_step_failed_and_goes_on():
     text = "\n".join(fit_picture(layout, 120, slots=slots).lines(facts))
     drawn = mermaid_text(layout, facts)
     picture = svg_document(layout, step_labels(layout.graph, 40, slots), facts)
-    assert "× plan" in text and "failed, goes on" in text and "✓ plan" not in text
-    assert "<br/>failed, goes on" in drawn
+    assert "× plan" in text and "failed, allowed" in text and "✓ plan" not in text
+    assert "<br/>failed, allowed" in drawn
     assert "classDef warned stroke:#c62828" in drawn
-    assert '<g class="warned"><title>failed, goes on; ' in picture
-    assert "× plan failed, goes on" in picture
+    assert '<g class="warned"><title>failed, allowed; ' in picture
+    assert "× plan failed, allowed" in picture
     assert overview_lines(layout, facts, rows=1)[0].startswith("×")
 
 

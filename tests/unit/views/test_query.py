@@ -61,7 +61,7 @@ def test_dates_as_people_write_them(typed, since, until):
 
 
 def test_what_is_no_date_is_said():
-    assert library.parse_query("since:whenever", NOW).problems == ("since:whenever is no date",)
+    assert library.parse_query("since:whenever", NOW).problems == ("since:whenever is not a date",)
 
 
 @each_row(

@@ -147,7 +147,7 @@ def test_one_call_in_full():
     assert found.title == "run_in_terminal exit 1"
     assert section(found, "Output") == ("F..", "1 failed")
     assert section(found, "Gate") == (
-        "it asks you: no rule or setting lets it pass",
+        "it asks you: no rule or setting allows it",
         "PreToolUse check: exit 0",
         "  fine",
     )

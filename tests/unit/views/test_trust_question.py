@@ -40,7 +40,7 @@ def test_what_would_run_stands_in_lists_before_the_choices_and_nothing_is_left_o
     ]
     (files,) = detail.covers
     assert (files.heading, files.rows) == ("3 files", (("", "b.yaml"), (".workbench/", "a.md   c.md")))
-    assert detail.prompt.startswith("/w/shop\n") and "hooks run commands" in detail.prompt
+    assert detail.prompt.startswith("/w/shop\n") and "hooks can run commands" in detail.prompt
 
 
 def test_row_and_title_say_it_in_plain_words_and_an_answered_one_keeps_only_its_answer():

@@ -151,7 +151,7 @@ async def run_agent_step(
 ) -> StepOutcome:
     """Drive the child session until it is done, or until nothing goes on without a human."""
     if spec.session_id is None:
-        return StepOutcome(state="failed", reason="its session was never begun", is_retryable=False)
+        return StepOutcome(state="failed", reason="its session was never started", is_retryable=False)
     try:
         step_context = step_driver_context(context, spec)
     except FileRefused as error:

@@ -58,7 +58,7 @@ class RunRequest(Struct, frozen=True, kw_only=True):
     depth: int = 0
 
 
-_NO_RUN = "no run was begun"
+_NO_RUN = "no run was started"
 
 
 def load_requested_pipeline(workspace: str, request: RunRequest) -> LoadedPipeline:
@@ -82,7 +82,7 @@ def require_runnable_pipeline(loaded: LoadedPipeline) -> None:
         first = report.errors[0] if report.errors else None
         why = str(first) if first else "it cannot be read"
         more = f" (and {len(report.errors) - 1} more)" if len(report.errors) > 1 else ""
-        remedy = "mend it; workbench pipeline validate names everything"
+        remedy = "fix it; workbench pipeline validate names everything"
         raise RunRefused(_NO_RUN, why + more, remedy, report.errors)
     agents = [step.id for step in loaded.pipeline.steps if step.kind == "prompt"]
     if agents and loaded.manifest is None:
@@ -180,7 +180,7 @@ def cancel_run(journal: Journal, run_id: str, actor: Actor, reason: str = "") ->
     """Ask for a run to end; RunRefused where it is over."""
     run = _existing_run(journal, run_id, "nothing was cancelled")
     if run.status in ("completed", "failed", "cancelled"):
-        raise RunRefused("nothing was cancelled", f"the run is {run.status}", "begin another one")
+        raise RunRefused("nothing was cancelled", f"the run is {run.status}", "start another one")
     _append_run_request(journal, run_id, RunCancelRequested(reason=redaction.redact_line(reason, 500)), actor)
 
 
@@ -190,7 +190,7 @@ def resume_run(journal: Journal, run_id: str, actor: Actor, step: str = "") -> N
     run = _existing_run(journal, run_id, what)
     session = journal.session(run_id)
     if run.status == "completed" or session is None or session.status in TERMINAL_SESSION_STATES:
-        raise RunRefused(what, f"the run is {run.status}", "begin another one with workbench pipeline run")
+        raise RunRefused(what, f"the run is {run.status}", "start another one with workbench pipeline run")
     if not step:
         _append_run_request(journal, run_id, ContinueRequested(), actor)
         return

@@ -123,14 +123,14 @@ async def _start_first_round(context: DriverContext, writer: RunWriter, state: R
     body = state.request
     assert body is not None
     if not is_trusted(context.journal, context.workspace):
-        raise RunRefused("the run did not begin", "its workspace is not trusted", "say workbench trust")
+        raise RunRefused("the run did not start", "its workspace is not trusted", "say workbench trust")
     exact = writer.unseal(body.input_ref) if body.input_ref else None
     input_text = exact.decode("utf-8", "surrogatepass") if exact is not None else body.input
     definition, pipeline, manifest = await asyncio.to_thread(_define_run, context, body, input_text)
     try:
         check_input(pipeline.input, input_text)
     except InputRefused as error:
-        raise RunRefused("the run did not begin", str(error), "give an input that satisfies it") from None
+        raise RunRefused("the run did not start", str(error), "give an input that satisfies it") from None
     data = definition.to_bytes()
     base = _workspaces_folder(context, manifest, definition, writer.run_id)
     kept, copied = _kept_from_earlier_run(context, writer, pipeline, body)
@@ -206,7 +206,7 @@ def _kept_from_earlier_run(
     kept = kept_steps(pipeline, body.from_step)
     earlier = fold_run(context.journal.events(body.from_run))
     skipped = [step for step in kept if step in earlier.steps and earlier.steps[step].state == "skipped"]
-    why = "skipped in the run that this one goes on from"
+    why = "skipped in the run that this one continues"
     kept = tuple(step for step in kept if step not in skipped)
     copied = [writer.event(StepChanged(state="skipped", detail=why), step=step) for step in skipped]
     copied += [
@@ -228,8 +228,8 @@ async def _continue_run(
     assert before is not None
     data = writer.unseal(before.definition_ref) if before.definition_ref else None
     if data is None or writer.keyed(data) != before.definition_digest:
-        what, why = "the run does not go on", "what it was started with is not there any more"
-        raise RunRefused(what, why, "begin another one with workbench pipeline run")
+        what, why = "the run does not continue", "what it was started with no longer exists"
+        raise RunRefused(what, why, "start another one with workbench pipeline run")
     definition = RunDefinition.from_bytes(data)
     pipeline, manifest = definition.read()
     await _end_leftover_steps(context, driver, state)

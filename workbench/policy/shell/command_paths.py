@@ -467,7 +467,7 @@ class _PathLookup:
         if not _PROTECTED_SIGNS.search(shown) and not _one_holds_other(self.root, home):
             return None
         if shown.startswith("/.agents") and shown[8:9] in ("", "/"):
-            return "governs this workspace"
+            return "controls this workspace"
         return protection_reason(real, relative, home)
 
     def _by_place(self, real: str, name: str, exists: bool) -> str | None:
@@ -505,7 +505,7 @@ class _PathLookup:
             name = folded_path(real)
             inside = (*self._closed, *self._git, *self._governing)
             if real == self.root or any(is_below(place, name) for place in inside):
-                yield f"{_shortened_path(path)} holds what governs this workspace"
+                yield f"{_shortened_path(path)} holds what controls this workspace"
             elif os.path.lexists(f"{real}/.git"):
                 yield f"{_shortened_path(path)} holds a repository of git"
 

@@ -25,7 +25,7 @@ def decode_ansi_bytes(inner: str) -> tuple[str, str]:
     def character(match: re.Match[str]) -> str:
         text = _ansi_character(match)
         if not text:
-            doubts.append("an escape that is no character")
+            doubts.append("an escape that is not a character")
         return text
 
     text, nul, _ = _ANSI_ESCAPE.sub(character, inner).partition("\0")

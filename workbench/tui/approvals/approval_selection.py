@@ -423,13 +423,13 @@ def why_one_file(detail: ActionDetail | None) -> str:
 _RESULT_SENTENCES: Final = {
     "decided": "It was decided already, {by}.",
     "expired": "It expired before the answer. Nothing was done; p asks the agent for it again.",
-    "superseded": "Another one stands in for it now. Nothing was done.",
+    "superseded": "Another one replaces it now. Nothing was done.",
     "cancelled": "It does not wait any more. Its row says why.",
     "stale": "The file changed. Nothing was written; a makes the new diff.",
     "digest": "It is not what was shown. Nothing was done; look again.",
     "limit": "It was extended as often as it may be.",
     "choice": "It does not offer that answer.",
-    "unknown": "It is not there any more.",
+    "unknown": "It no longer exists.",
 }
 
 

@@ -68,7 +68,7 @@ def open_batch(context: "MainContext", verdict: DecisionVerdict) -> None:
         if row.is_pending and row.id not in taken and _why_decided_alone(row)
     ]
     if not rows:
-        context.say("Nothing that is marked waits any more.")
+        context.say("Nothing that is marked waits.")
         return
     context.app.push_screen(BatchDialog(context, rows, left_out, verdict))
 

@@ -69,7 +69,7 @@ class DecisionWriter:
         from workbench.journal.decisions import decide_action
 
         if opened is None:
-            return self._not(message.action_id, message.verdict, "Not decided. It is not there any more.")
+            return self._not(message.action_id, message.verdict, "Not decided. It no longer exists.")
         try:
             decision = make_decision(
                 opened,

@@ -11,17 +11,17 @@ from msgspec import Struct, field
 MAX_COMPLETIONS: Final = 8
 """Candidates shown."""
 SLASH_COMMANDS: Final = (
-    ("/continue", "go on after a pause"),
+    ("/continue", "continue after a pause"),
     ("/end", "end this session for good"),
     ("/help", "keys and signs"),
     ("/mark", "mark this moment, for its replay"),
     ("/messages", "everything this screen said"),
     ("/mode", "what it asks about"),
-    ("/model", "another model from here on"),
+    ("/model", "change the model"),
     ("/new", "another session"),
     ("/provider", "models and keys; add one"),
-    ("/quit", "leave; agents go on"),
-    ("/restart", "end the host, start another"),
+    ("/quit", "leave; agents keep working"),
+    ("/restart", "restart the background process"),
     ("/stop", "stop the agent"),
 )
 """Command and what it does; the screen carries them out."""
@@ -37,8 +37,8 @@ COMMANDS_WITH_VALUE: Final = frozenset({"model", "mode"})
 """Commands that want a word, and offer those there are."""
 MODE_CHOICES: Final = (
     ("every", "asks before every tool"),
-    ("reads", "asks before all but reads"),
-    ("settings", "as it is set and trusted"),
+    ("reads", "asks before everything except reads"),
+    ("settings", "follow config.json and trust"),
 )
 """What `/mode` takes."""
 _ALIASES: Final = {"/exit": "/quit", "/q": "/quit", "/leave": "/quit", "/commands": "/help"}

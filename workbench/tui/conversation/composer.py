@@ -119,7 +119,7 @@ _AROUND: Final = 7
 _MIN_TITLE_CELLS: Final = 12
 """Cells of the title that are shown, whatever else is."""
 _NOBODY_READS: Final = (
-    "Not sent: this is the run of a pipeline, nobody answers there. ctrl+n begins a session."
+    "Not sent: this is the run of a pipeline, nobody answers there. ctrl+n starts a session."
 )
 _EDITED_NAME: Final = "message.md"
 

@@ -191,7 +191,7 @@ class SessionActions:
     def _open(self, sessions: Sequence[Session], _: str) -> None:
         session = sessions[0]
         if session.origin is not None:
-            self._context.say("It was imported, so it is shown as a replay. F begins a session from its end.")
+            self._context.say("It was imported, so it is shown as a replay. F starts a session from its end.")
             self._context.app.open_replay(session.id)
         elif not self._context.folders.is_listed(session):
             self._context.say(
@@ -221,14 +221,14 @@ class SessionActions:
         if reason := self._why_not_on(session):
             self._context.say(reason)
             return
-        self._context.tasks.ask(self._context.backend.continue_session, session.id, "Goes on.")
+        self._context.tasks.ask(self._context.backend.continue_session, session.id, "Continues.")
         self._show(session.id)
 
     def _why_not_on(self, session: Session) -> str:
         if session.origin is not None:
-            return "It was imported: nothing drives it. F begins a session from its end."
+            return "It was imported: nothing runs it. F starts a session from its end."
         if session.status in TERMINAL_SESSION_STATES:
-            return f"It is {session.status}: it does not go on. F begins a session from its end."
+            return f"It is {session.status}: it cannot continue. F starts a session from its end."
         if session.workspace != self._context.status.workspace:
             return f"Its agent works in {session.workspace}. Open workbench there, or F for one here."
         return ""
@@ -237,7 +237,7 @@ class SessionActions:
         def work() -> str:
             new = self._context.backend.library.fork(sessions[0].id)
             self._show(new)
-            return "Forked: the conversation, and nothing else of it. Your next message goes on."
+            return "Forked: the conversation, and nothing else of it. Your next message continues it."
 
         self._thread(work, "The session is being forked.")
 
@@ -250,7 +250,7 @@ class SessionActions:
         session = wish.sessions[0] if wish.sessions else None
         asked = {
             "rename": lambda: ("Title", "", "rename it", session.title if session else ""),
-            "tag": lambda: ("Tags of " + _sessions_in_words(wish.sessions), "words with blanks between",
+            "tag": lambda: ("Tags of " + _sessions_in_words(wish.sessions), "separate by spaces",
                             "tag it", " ".join(session.tags) if session else ""),
             "send": lambda: ("Export to", ".jsonl all of it, .md to read, .html .cast .svg", "write it",
                              f"{session_slug(session)}.jsonl" if session else ""),

@@ -163,7 +163,7 @@ class MainContext:
         self.presenter.pipeline()
         self.go_to(4)
         run = self.state.runs.rows.get(run_id)
-        self.say(f"{run_title(run)} has begun." if run is not None else "The run has begun.")
+        self.say(f"{run_title(run)} has started." if run is not None else "The run has started.")
 
     def open_library(self, text: str) -> None:
         """Go to the library, narrowed by a filter."""

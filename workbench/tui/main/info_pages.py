@@ -311,5 +311,5 @@ def open_log(context: "MainContext", error: "ErrorBlock") -> None:
     """Show what is known of an error, and the host's log."""
     facts = (("code", error.code), ("what", error.message), ("why", error.details), ("to do", error.remedy))
     lines = [f"{name:<6} {text}" for name, text in facts if text]
-    log = context.backend.host_log() or ("No host has written a log.",)
+    log = context.backend.host_log() or ("No background process has written a log.",)
     context.app.push_screen(PagerScreen("The log", [*lines, "", *log], opened_by="l"))

@@ -174,7 +174,7 @@ class ToastBox(Widget, can_focus=False):
 
 _FULL_TEXT_SIZE = Size(44, 10)
 """Cells from which there is room for whole sentences."""
-_AGENTS_GO_ON: Final = " agents go on, nothing is decided here"
+_AGENTS_GO_ON: Final = " agents keep working, nothing is decided here"
 _AGENTS_GO_ON_FROM_ROWS: Final = 5
 """Rows from which there is one for it."""
 
@@ -211,7 +211,7 @@ class TooSmallPage(Static):
             Content(line(f"  {size.width}×{size.height} is too small to read a diff.")),
             Content(line(f"  Make it {NARROW}×{LEAST_ROWS} or more.")),
             Content(""),
-            Content("  Agents go on. Nothing is decided here."),
+            Content("  Agents keep working. Nothing is decided here."),
             Content("  By line instead:"),
             Content.styled("  workbench approvals watch", colours.of("muted")),
             Content(""),

@@ -67,11 +67,11 @@ def _restart_host(context: "MainContext") -> None:
 
 
 def _continue_session(context: "MainContext") -> None:
-    context.tasks.ask_current(context.backend.continue_session, "Goes on.")
+    context.tasks.ask_current(context.backend.continue_session, "Continues.")
 
 
 def _end_session(context: "MainContext") -> None:
-    context.tasks.ask_current(context.backend.end_session, "The session is ended; ctrl+n begins another.")
+    context.tasks.ask_current(context.backend.end_session, "The session is ended; ctrl+n starts another.")
 
 
 def _set_model(context: "MainContext", rest: str) -> None:

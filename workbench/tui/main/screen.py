@@ -471,7 +471,7 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
 
     @on(tui_pane.ContinueSession)
     def _continue(self) -> None:
-        self.tasks.ask_current(self.context.backend.continue_session, "Goes on.")
+        self.tasks.ask_current(self.context.backend.continue_session, "Continues.")
 
     @on(tui_pane.RetryModelCall)
     def _retry(self) -> None:

@@ -94,7 +94,7 @@ def _part_row(
     if rule is not None:
         return CommandPartRow(text=part.text, does=does, sign="rule", says=f"{rule.id} allows it")
     return CommandPartRow(
-        text=part.text, does=does, sign="waiting", says="asks, no rule", is_risky="removes" in part.marks
+        text=part.text, does=does, sign="waiting", says="asks (no rule)", is_risky="removes" in part.marks
     )
 
 
@@ -228,7 +228,7 @@ class MainTasks(BackgroundTasks):
             done = self._context.decisions.extend(action_id)
             self._context.post(done)
             if done.result is not None and done.result.ok:
-                self._say("Its time begins again. That is recorded.")
+                self._say("Its time starts again. That is recorded.")
 
         self._thread(work, "answers", f"extend {action_id}")
 
@@ -400,7 +400,7 @@ class MainTasks(BackgroundTasks):
             self._context.call_from_thread(heard, run_id, "")
             self._start_host(workspace or self._status.workspace)
 
-        self._thread(work, "asks", "begin a run")
+        self._thread(work, "asks", "start a run")
 
     # --- the host -----------------------------------------------------------------------------------
 
@@ -413,7 +413,7 @@ class MainTasks(BackgroundTasks):
             if path == here or self._context.decisions.awaits(path):
                 self._start_host(path)
 
-        self._thread(work, "host", "ensure a host")
+        self._thread(work, "host", "ensure a background process")
 
     def _start_host(self, workspace: str) -> None:
         if why := self.backend.of(workspace).ensure_host(workspace):
@@ -589,7 +589,7 @@ class MainTasks(BackgroundTasks):
         """Look whether the host can do what is asked of it; the header says if not."""
         self._thread(
             lambda: self._context.call_from_thread(self._tell_trouble, *self.backend.host_trouble()),
-            "trouble", "look at the host",
+            "trouble", "look at the background process",
         )  # fmt: skip
 
     def _tell_trouble(self, short: str, whole: str) -> None:

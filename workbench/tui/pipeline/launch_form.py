@@ -277,7 +277,7 @@ class LaunchScreen(MinSizeDialog, inherit_bindings=False):
         why_not = plan.why_not if plan is not None else ""
         text, shade = self._row_in_full(), "muted"
         if self._said or why_not:
-            text, shade = self._said or f"No run can begin: {why_not}.", "failed"
+            text, shade = self._said or f"No run can start: {why_not}.", "failed"
         lines = wrap_code([cells.safe_content(text, colours.of(shade), colours)], width)[:_MOST_WORDS]  # type: ignore[arg-type]
         self._words.update(Content("\n").join([Content(" ") + line for line in lines]))
         self._keys.update(self._key_line(plan))
@@ -448,7 +448,7 @@ class LaunchScreen(MinSizeDialog, inherit_bindings=False):
         if plan is None or self._is_starting:
             return
         if plan.why_not:
-            self._tell(f"No run can begin: {plan.why_not}.")
+            self._tell(f"No run can start: {plan.why_not}.")
             return
         draw = context_of(self)
         if not self._arming.take(self._subject(), draw.key_time, is_repeated=draw.is_key_repeated):

@@ -72,7 +72,7 @@ PIPELINE: Final[tuple[Key["PipelinePane"], ...]] = (
     Key(id="pipeline.retry", keys=("R",), label="retry", tooltip="this step again, and what needs it",
         group="Runs", footer=52, decides=True,
         action=lambda pane: pane.ask_run("retry"), why_off=lambda pane: pane.why_not_repeat()),
-    Key(id="pipeline.run-from", keys=("F",), label="from here", tooltip="a new run from here on",
+    Key(id="pipeline.run-from", keys=("F",), label="from here", tooltip="a new run from this step",
         group="Runs", footer=54, decides=True,
         action=lambda pane: pane.ask_run("from"), why_off=lambda pane: pane.why_not_repeat()),
     Key(id="pipeline.launch", keys=("L",), label="start one…",
@@ -133,7 +133,7 @@ STEP: Final[tuple[Key["PipelinePane"], ...]] = (
         action=lambda pane: pane.set_full(is_full=False)),
 )  # fmt: skip
 LAUNCH: Final[tuple[Key["LaunchScreen"], ...]] = (
-    Key(id="launch.start", keys=("enter",), label="start", tooltip="begin the run as it stands here",
+    Key(id="launch.start", keys=("enter",), label="start", tooltip="start the run as shown",
         group="Decide", footer=1, in_palette=False, decides=True,
         action=lambda screen: screen.start()),
     Key(id="launch.grant", keys=("space",), label="grant", tooltip="grant this for the run, or leave it",
@@ -154,7 +154,7 @@ LAUNCH: Final[tuple[Key["LaunchScreen"], ...]] = (
     Key(id="launch.field-previous", keys=("shift+tab",), label="", tooltip="field before", shown="-",
         group="Move", in_palette=False,
         action=lambda screen: screen.to_field(-1)),
-    Key(id="launch.row-down", keys=("j", "down"), label="row", tooltip="row down, up", shown="j k",
+    Key(id="launch.row-down", keys=("j", "down"), label="row", tooltip="next, previous row", shown="j k",
         group="Move", in_palette=False,
         action=lambda screen: screen.move(1)),
     Key(id="launch.row-up", keys=("k", "up"), label="", tooltip="row up", shown="-", group="Move",

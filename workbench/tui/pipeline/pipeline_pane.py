@@ -567,7 +567,7 @@ class PipelinePane(Pane):
         run = self._shown.run
         if run is None or run.finished_at is not None:
             return self.why_no_run()
-        return "The run goes on: a step is done again when it has ended."
+        return "The run still works: a step is done again when it has ended."
 
     def scroll_page(self, step: int) -> None:
         """Scroll a page of the graph, or items of an open fold, down (1) or up (-1)."""
@@ -601,4 +601,4 @@ def _failure_reason(step: PipelineStep) -> str:
     """Return why a step failed, and that the run goes on where it does."""
     if step.state != "warned":
         return step.error
-    return f"failed, goes on: {step.error}" if step.error else "failed, goes on"
+    return f"failed, allowed: {step.error}" if step.error else "failed, allowed"

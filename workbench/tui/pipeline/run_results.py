@@ -104,7 +104,7 @@ def _folder_members(listing: str | None, label: str) -> dict[str, str]:
 def _open_copy(context: "MainContext", name: str, ref: str) -> None:
     text = context.state.source.text_of(ref)
     if text is None:
-        context.say(f"{name} was not opened: its bytes are not kept any more. R does its step again.")
+        context.say(f"{name} was not opened: its bytes are no longer kept. R does its step again.")
         return
     data = text.encode("utf-8", "replace")
     try:

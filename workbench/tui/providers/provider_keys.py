@@ -12,7 +12,7 @@ PROVIDERS: Final[tuple[Key["ProviderScreen"], ...]] = (
     Key(id="providers.take", keys=("enter",), label="use it", tooltip="add it, use it, or open the form",
         group="Decide", footer=1, in_palette=False, decides=True,
         action=lambda screen: screen.take()),
-    Key(id="providers.row-down", keys=("j", "down"), label="row", tooltip="row down, up", shown="j k",
+    Key(id="providers.row-down", keys=("j", "down"), label="row", tooltip="next, previous row", shown="j k",
         group="Move", footer=4, in_palette=False,
         action=lambda screen: screen.move(1)),
     Key(id="providers.row-up", keys=("k", "up"), label="", tooltip="row up", shown="-", group="Move",

@@ -418,9 +418,7 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
             self.conversation.go_to_hit(step)
             return
         if self.player.jump(kind, step) is None:
-            word = (
-                "mark of yours: /mark sets one while a session goes on" if kind == "note" else kind or "mark"
-            )
+            word = "mark of yours: /mark sets one while a session works" if kind == "note" else kind or "mark"
             self.say(f"No {'later' if step > 0 else 'earlier'} {word}.")
             return
         self.went(self.player.index)
