@@ -63,7 +63,7 @@ def execute_add(options: Namespace, console: Console) -> int:
     if hours is not None and not (math.isfinite(hours) and 0 < hours <= _MOST_HOURS):
         raise UsageError(
             "no rule was added",
-            f"--hours {hours} is no time to come",
+            f"--hours {hours} is not a time ahead",
             "name hours above 0, at most ten years",
         )
     scope_id = workspace_path(options.directory) if options.scope == "workspace" else None

@@ -106,7 +106,7 @@ def execute_fork(options: Namespace, console: Console) -> int:
     lines = [
         f"Forked {source}: {fork.session_id}",
         *(f"  {line}" for line in restored_lines(fork.restored)),
-        f"  workbench run{place} --session {key} -p TEXT goes on",
+        f"  workbench run{place} --session {key} -p TEXT continues",
     ]
     facts: JsonFields = {
         "id": fork.session_id, "forked_from": session.id, "workspace": fork.workspace,

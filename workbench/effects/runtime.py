@@ -279,7 +279,7 @@ FAULT_POINTS: Final[dict[str, str]] = {
     "decide.before_commit": "A decision is checked and about to be committed.",
     "decide.after_commit": "A decision is committed and the user was not told.",
     "lease.taken": "A lease is committed and its session was not touched.",
-    "host.started": "A host holds its lock and has done nothing else.",
+    "host.started": "A background process holds its lock and has done nothing else.",
 }
 
 

@@ -186,7 +186,7 @@ def _badge_choices(step: GraphStep, facts: StepFacts) -> list[tuple[Phrase, ...]
     if facts.state in FAILED_STATES:
         code: Phrase = (exit_code(facts.reason), "state")
         failed: Phrase = (FAILED_GOES_ON if facts.state == "warned" else "", "state")
-        on: Phrase = ("goes on" if failed[0] else "", "state")
+        on: Phrase = ("allowed" if failed[0] else "", "state")
         words = [(code, failed, retry, contract), (code, short, failed), (code, short, on, retry)]
         words += [(code, short, on), (code, on), (failed,), (code,), (short, on), (on,)]
         return [(code, *time, failed, retry, contract), *words, (*time, retry, short), time, (short,)]
@@ -207,7 +207,7 @@ def _badge_choices(step: GraphStep, facts: StepFacts) -> list[tuple[Phrase, ...]
 def _failure_phrases(step: GraphStep, facts: StepFacts, room: int, *, is_ascii: bool) -> tuple[Phrase, ...]:
     contract, _ = _contract_phrases(facts)
     tries = attempt_text(step, facts)
-    said = "goes on" if tries or contract[0] else FAILED_GOES_ON
+    said = "allowed" if tries or contract[0] else FAILED_GOES_ON
     goes_on = said if facts.state == "warned" else ""
     short = ", ".join(part for part in (tries, goes_on) if part)
     reason = "" if exit_code(facts.reason) or contract[0] else facts.reason

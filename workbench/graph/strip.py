@@ -326,7 +326,7 @@ def _plain_row_phrases(
     if facts.state in FAILED_STATES:
         why = exit_code(facts.reason) or facts.reason
         said = ", ".join(part for part in (why, attempt_text(step, facts)) if part) or "failed"
-        return ((said, "plain"),), (("goes on", "plain"),) if facts.state == "warned" else ()
+        return ((said, "plain"),), (("allowed", "plain"),) if facts.state == "warned" else ()
     if facts.state in RUNNING_STATES and facts.share is not None:
         tried = attempt_text(step, facts)
         usual = f" of about {facts.usual}" + (f", {tried}" if tried else "")

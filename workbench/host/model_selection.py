@@ -130,7 +130,7 @@ def _refuse_unknown_host(config: Config, provider: ProviderSettings, base_url: s
            if known.base_url and known.origin.layer != "workspace"}  # fmt: skip
     host = urlsplit(base_url).hostname
     if host not in user_hosts:
-        why = f"Only the workspace names the host {host} for the provider {provider.name}."
+        why = f"Only the workspace names the server {host} for the provider {provider.name}."
         raise EndpointUnavailable(why, "Name it in your own config.json if the conversation may go there.")
 
 

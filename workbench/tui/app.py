@@ -210,13 +210,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         self.user_keys: Mapping[str, str] = {}
         """What the user's own keymap says, once it was found to be without faults."""
         self.has_motion = ui is None or ui.motion != "none"
-        for name in ("workbench-dark", "workbench-light"):
-            self.register_theme(own_theme(name) if depth == "full" else own_theme(name, OWN_THEMES_256[name]))
-        wanted = theme or (ui.theme if ui else "workbench-dark")
-        self._theme_problem = theme_problem(wanted)
-        known = self.available_themes
-        self.theme = theme_name_at_depth(known.get(wanted, known["workbench-dark"]), depth)
-        self.ink = Ink(tokens=colors_at_depth(self.current_theme, self._depth), no_colour=self.no_color)
+        self._take_colors(theme or (ui.theme if ui else "workbench-dark"), depth)
         self.opening_mode = "every tool"
         """What is asked about, as it was before the first frame; read again from time to time."""
         self.opens_on: str | None = None
@@ -250,6 +244,14 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         return self._journal
 
     # --- colours --------------------------------------------------------------------------------
+
+    def _take_colors(self, wanted: str, depth: ColorDepth) -> None:
+        for name in ("workbench-dark", "workbench-light"):
+            self.register_theme(own_theme(name) if depth == "full" else own_theme(name, OWN_THEMES_256[name]))
+        self._theme_problem = theme_problem(wanted)
+        known = self.available_themes
+        self.theme = theme_name_at_depth(known.get(wanted, known["workbench-dark"]), depth)
+        self.ink = Ink(tokens=colors_at_depth(self.current_theme, self._depth), no_colour=self.no_color)
 
     def get_css_variables(self) -> dict[str, str]:
         # Ours last: styles and what is drawn must agree, and a theme's own panel may hide its texts.

@@ -151,7 +151,7 @@ def _verdict_sentence(verdict: GateVerdict) -> str:
 
 
 _VERDICT_WORDS: Mapping[str, str] = {
-    "ask": "it asks you", "allowed": "let pass", "denied": "denied", "refused": "refused",
+    "ask": "it asks you", "allowed": "allowed", "denied": "denied", "refused": "refused",
 }  # fmt: skip
 
 

@@ -215,7 +215,7 @@ def _run_words(step: str, body: e.RunBody) -> str:
 
 
 KeyHints = tuple[tuple[str, str], ...]
-PAUSE_KEYS: Final[KeyHints] = (("c", "go on"), ("i", "say something first"))
+PAUSE_KEYS: Final[KeyHints] = (("c", "continue"), ("i", "say something first"))
 LOOP_KEYS: Final[KeyHints] = (("c", "continue"), ("x", "stop"), ("i", "say something first"))
 ERROR_KEYS: Final[KeyHints] = (("r", "ask again"), ("p", "other model"), ("l", "the log"))
 _PAUSE_SENTENCES: Final[Mapping[PauseReason, str]] = {

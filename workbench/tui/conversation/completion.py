@@ -28,7 +28,7 @@ SLASH_COMMANDS: Final = (
 ADD_PROVIDER: Final = "add a provider…"
 """The last of the models that `/model` offers."""
 COMMAND_ALIASES: Final = {
-    "/continue": "resume go on unpause", "/end": "close finish", "/mark": "bookmark note",
+    "/continue": "resume unpause", "/end": "close finish", "/mark": "bookmark note",
     "/messages": "log notices notifications history", "/mode": "permissions approval auto ask plan",
     "/model": "model switch change llm", "/restart": "host daemon server background",
 }  # fmt: skip

@@ -40,7 +40,7 @@ CONVERSATION: Final[tuple[Key["ConversationPane"], ...]] = (
         action=lambda pane: pane.move_turn(-1)),
     Key(id="conversation.turn-next", keys=("]",), label="", tooltip="the turn after", shown="-", group="Read",
         action=lambda pane: pane.move_turn(1)),
-    Key(id="conversation.continue-turn", keys=("c",), label="go on", tooltip="continue after a pause",
+    Key(id="conversation.continue-turn", keys=("c",), label="continue", tooltip="continue after a pause",
         aliases="resume continue",
         group="Decide", footer=10, decides=True,
         action=lambda pane: pane.post_message(ContinueSession()),

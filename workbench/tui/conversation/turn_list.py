@@ -48,7 +48,7 @@ class TurnList(RowList):
             cursor_column(glyphs, ink, is_cursor=is_cursor, has_focus=False),
             icon_column(turn.sign, ink, glyphs),
             Column(content=styled(str(turn.number), ink.of("faint")), width=4, align="right"),
-            Column(content=safe_content(turn.title or "goes on", title, ink), grows=True, gap=2),
+            Column(content=safe_content(turn.title or "continued", title, ink), grows=True, gap=2),
             Column(content=Content.styled(failed, ink.sign("failed")), align="right"),
             END_COLUMN,
         ]

@@ -76,8 +76,10 @@ class FirstPage:
         return 1 if (not self._state.sessions or opens_on is not None) and not waits else 2
 
     def start_writing(self) -> None:
-        """Make the text field and give it the focus."""
+        """Make the text field and give it the focus, if it is to have it."""
         composer = self._context.widgets.composer
+        if not composer.is_awaited:
+            return
         field = composer.input
         self._context.layout.focus(field)
         # The focus ends the waiting; so does a screen on which the field cannot have it.

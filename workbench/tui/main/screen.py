@@ -161,8 +161,7 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
 
     def first_frame_drawn(self) -> None:
         self.tasks.has_frame = True
-        if self.composer.is_awaited:
-            self.call_later(self.first_page.start_writing)
+        self.call_later(self.first_page.start_writing)
         if self.tasks.is_behind:
             self.call_later(self.presenter.detail, self.approvals.queue.cursor)
         # Threads that began before would load modules while the first frame is drawn.

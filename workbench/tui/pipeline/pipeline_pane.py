@@ -11,7 +11,6 @@ from textual.widget import Widget
 
 from workbench.domain.values import PIPELINE_FOLDERS
 from workbench.render import cells
-from workbench.render.cells import wrap_line
 from workbench.text.human import countdown_text
 from workbench.tui import keymap, render_context
 from workbench.tui.approvals.approval_selection import ANSWER_KEYS
@@ -201,17 +200,17 @@ class PipelinePane(Pane):
             self._words.update(self._under())
 
     def _say_nothing(self) -> None:
-        pipeline_count = self._shown.found
-        lines = [f"{pipeline_count} found."] if pipeline_count else []
-        if pipeline_count == 0:
-            lines = [f"No pipeline was found in {', '.join(PIPELINE_FOLDERS)}."]
-        lines += ["L starts one."] if pipeline_count else []
-        room = max(1, self.size.width - 3)
-        said = (_NO_RUNS_AT_MOMENT,) if self.is_past else (_NO_RUNS, *lines)
-        words = "".join(f"\n  {row.plain}" for line in said for row in wrap_line(Content(line), room))
-        muted = render_context.ink(self).of("muted")
-        self._words.update(Content.styled(words, muted))
-        self.set_title(Content.styled(self._folded_words(), muted), Content(" "))
+        from workbench.render.empty_page import empty_page_lines
+
+        ink, count = render_context.ink(self), None if self.is_past else self._shown.found
+        found = f"{count} found." if count else f"No pipeline was found in {', '.join(PIPELINE_FOLDERS)}."
+        keys = keymap.own_keys(self, [("pipeline.launch", "start one")] if count else [])
+        rows = empty_page_lines(
+            _NO_RUNS_AT_MOMENT if self.is_past else _NO_RUNS, "" if count is None else found, keys,
+            self.size.width, ink, render_context.glyphs(self),
+        )  # fmt: skip
+        self._words.update(Content("\n").join(rows))
+        self.set_title(Content.styled(self._folded_words(), ink.of("muted")), Content(" "))
 
     def _folded_words(self) -> str:
         """Return what the title says where there is no room under it."""

@@ -21,6 +21,7 @@ from workbench.domain.rows import Rule
 from workbench.domain.values import RuleEffect, RuleScope
 from workbench.render import cells
 from workbench.render.cells import wrap_plain_text
+from workbench.render.empty_page import empty_page_lines
 from workbench.render.rules import rule_detail_lines, rule_head_strip, rule_strip
 from workbench.text import human
 from workbench.tui import keymap
@@ -82,9 +83,10 @@ def renewed_rule(rule: Rule) -> RuleAdded:
 
 
 _NO_RULES = (
-    "No rule: every call is asked about.",
-    "A writes one here.",
-    "A on a call that waits offers what would fit it, tried on the past.",
+    "No rules yet",
+    "A rule allows or denies calls like one you know, without asking. A on a call that waits offers those that"
+    " fit it, tried on the past.",
+    (("rules.add", "write one here"),),
 )
 
 
@@ -247,10 +249,11 @@ class RulesScreen(Dialog, inherit_bindings=False):
         self._detail.show(wrapped)
 
     def _empty_lines(self, width: int) -> list[Content]:
-        nothing = f"Nothing matches “{self._wanted}”. esc clears the filter."
-        lines = (nothing,) if self._wanted else _NO_RULES
-        words = [part for line in lines for part in wrap_plain_text(glyphs(self).line(line), width - 2)]
-        return [Content(""), *(Content(" ") + part for part in words)]
+        heading, sentence, key_ids = _NO_RULES
+        if self._wanted:
+            heading, sentence, key_ids = f"Nothing matches “{self._wanted}”.", "esc clears the filter.", ()
+        keys = keymap.own_keys(self, key_ids)
+        return empty_page_lines(heading, sentence, keys, width, ink(self), glyphs(self))
 
     def _show_keys(self) -> None:
         if self._input.display:
