@@ -45,6 +45,7 @@ NOWHERE = {
     "session.deleted": "deleting takes the events of a session away, so nothing is left to look at",
     "progress.reported": "a server is asked and answers in pieces; recordings ask none",
     "fork.requested": "nothing answers it yet",
+    "call.repeated": "no agent of theirs makes the same call three times; tests/unit/agents/test_repetition.py does",
 }
 """Kinds that no golden session holds, and why."""
 

@@ -48,7 +48,7 @@ def test_the_candidates_of_the_composer_are_all_reached(tmp_path):
     async def body(shown):
         await shown.press("i", "/")
         assert "/commands" in shown.text and "/continue" in shown.text
-        for _ in range(10):
+        for _ in range(11):
             await shown.press("down")
         assert "/stop" in shown.text
 

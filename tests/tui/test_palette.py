@@ -46,7 +46,7 @@ def test_commands_stand_before_everything_else(tmp_path):
     stage = staged(tmp_path)
 
     async def body(shown):
-        await shown.press(":", *"pi")
+        await shown.press(":", *"pipel")
         assert rows(shown)[0] == "Pipeline"
         await shown.press("enter")
         assert shown.main.place == 4

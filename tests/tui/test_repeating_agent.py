@@ -90,9 +90,9 @@ def test_what_each_answer_asks_is_said(counts, notes):
 @pytest.mark.parametrize(
     ("read", "config", "mode"),
     [
-        (True, None, "all but reads"),
+        (True, None, "all except reads"),
         (False, None, "every tool"),
-        (False, {"approvals": {"read_only": "auto"}}, "all but reads"),
+        (False, {"approvals": {"read_only": "auto"}}, "all except reads"),
     ],
 )
 def test_a_screen_opens_with_the_mode_that_holds(tmp_path, read, config, mode):
@@ -135,9 +135,9 @@ def test_the_mode_is_read_again_when_a_grant_comes_from_elsewhere(tmp_path):
 
     async def body(shown):
         assert "asks before every tool" in shown.text
-        modes.append("all but reads")
+        modes.append("all except reads")
         stage.trust(read=True)
         await shown.look()
-        assert "asks before everything except reads" in shown.text
+        assert "asks before all except reads" in shown.text
 
     play(stage, body, goes_to_queue=False, approval_setting=lambda: (modes[-1], 0))

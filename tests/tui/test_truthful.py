@@ -59,9 +59,9 @@ def test_the_composer_says_what_is_asked_about(tmp_path):
         assert "asks before every tool" in shown.text
         shown.app.main.tasks.read_asks()
         await shown.settle()
-        assert "asks before everything except reads" in shown.text
+        assert "asks before all except reads" in shown.text
 
-    started(tmp_path, backend(approval_setting=lambda: ("all but reads", 2)), body)
+    started(tmp_path, backend(approval_setting=lambda: ("all except reads", 2)), body)
 
 
 def test_how_a_model_is_set_up_is_a_page_and_a_model_that_comes_is_noticed(tmp_path):

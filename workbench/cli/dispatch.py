@@ -223,11 +223,12 @@ def group_help(path: Sequence[str], entry: CommandEntry) -> str:
 
 
 _SCREEN_HELP = (
-    "usage: workbench [DIR] [--continue] [--plain]",
+    "usage: workbench [DIR] [--all] [--continue] [--plain]",
     "       workbench [-C DIR] COMMAND …",
     "",
     "Without a command: open the screen on DIR, or on the current folder.",
     "",
+    "  --all        show what waits in all folders",
     "  --continue   open it on the newest session that can continue",
     "  --plain      no screen: print what waits line by line and read answers",
     "",

@@ -341,7 +341,7 @@ class LocalBackend(Backend):
 
         asks = asked_tools(self._journal, self._workspace, self._config())
         if wished := self._next_session.members.get("reads"):
-            asks = "all but reads" if wished == "reads" else "every tool"
+            asks = "all except reads" if wished == "reads" else "every tool"
         moment = RuleMoment(
             session_id="", workspace=self._workspace, run_id=None, now=self._journal.clock.now()
         )

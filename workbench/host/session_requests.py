@@ -266,7 +266,7 @@ def _refuse_system_session(session_id: str, word: str) -> None:
 
 APPROVAL_MODES: Final[Mapping[str, str]] = {
     "every": "asks before every tool",
-    "reads": "asks before everything except reads",
+    "reads": "asks before all except reads",
     "settings": "as the settings and the answer to the trust question say",
 }
 MAX_BOOKMARK_LENGTH: Final = 120

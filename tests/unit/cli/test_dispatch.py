@@ -90,7 +90,7 @@ def test_every_group_has_help_with_an_example_that_is_a_command_of_it(capsys):
 
 def test_the_help_of_the_program_begins_with_the_screen():
     _, out, _ = run("--help")
-    assert out.startswith("usage: workbench [DIR] [--continue] [--plain]\n")
+    assert out.startswith("usage: workbench [DIR] [--all] [--continue] [--plain]\n")
     assert all(
         any(line.startswith(f"  {word} ") for line in out.splitlines()) for word in dispatch.SCREEN_OPTIONS
     )

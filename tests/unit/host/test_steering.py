@@ -186,7 +186,7 @@ def test_a_mode_that_is_not_there_is_refused_with_those_that_are(stage):
             session_requests.set_approval_mode(stage.journal, stage.session(), word, USER)
     assert stage.kinds() == before
     assert session_requests.set_approval_mode(stage.journal, stage.session(), " Reads ", USER).startswith(
-        "This session: asks before everything except reads."
+        "This session: asks before all except reads."
     )
 
 

@@ -37,7 +37,7 @@ COMMANDS_WITH_VALUE: Final = frozenset({"model", "mode"})
 """Commands that want a word, and offer those there are."""
 MODE_CHOICES: Final = (
     ("every", "asks before every tool"),
-    ("reads", "asks before everything except reads"),
+    ("reads", "asks before all except reads"),
     ("settings", "follow config.json and trust"),
 )
 """What `/mode` takes."""

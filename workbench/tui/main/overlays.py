@@ -174,7 +174,7 @@ class ToastBox(Widget, can_focus=False):
 
 _FULL_TEXT_SIZE = Size(44, 10)
 """Cells from which there is room for whole sentences."""
-_AGENTS_GO_ON: Final = " agents keep working, nothing is decided here"
+_AGENTS_GO_ON: Final = " agents still work, nothing is decided"
 _AGENTS_GO_ON_FROM_ROWS: Final = 5
 """Rows from which there is one for it."""
 
