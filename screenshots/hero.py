@@ -40,7 +40,7 @@ class Moment:
     seconds: float = 1.1
 
 
-TRUST: Final = (("\r", "ctrl+t trust"), ("l", "agents may read"), ("\x14", "3 waiting"))
+TRUST: Final = (("\r", "ctrl+t trust"), ("l", "agents may read"), ("\x14", "trusted"), ("", "3 waiting"))
 """Keys before the film begins, and what each brings: the answer to the question of trust."""
 STORY: Final = (
     Moment(caption="An agent asks for three things. Nothing is written yet.", shows="3 waiting", seconds=1.8),

@@ -71,12 +71,12 @@ def test_what_each_answer_asks_is_counted_in_the_own_history(tmp_path):
 @pytest.mark.parametrize(
     ("counts", "notes"),
     [
-        (None, ("asks before every call", "asks before changes, commands and web pages")),
+        (None, ("asks before every call", "asks before all except reads")),
         (
             QuestionCounts(every=1_212, all_but_reads=87),
             (
                 "asks before every call: 1,212 of the last 1,212",
-                "asks before changes, commands and web pages: 87 of the last 1,212",
+                "asks before all except reads: 87 of the last 1,212",
             ),
         ),
     ],

@@ -219,7 +219,8 @@ def _choice_lines(
         letter = TRUST_KEY if pad > 1 and is_chosen else letter
         head = styled(f"{letter:<{pad}}  ", ink.of("info", bold=True)) + styled(f"{sign} ", style)
         lines += _hanging_lines(head, [offered.label or offered.key], room, ink)
-        if note := detail.choice_notes.get(offered.key):
+        # Of one answer at a time: the whole question has to be seen before it is answered.
+        if is_chosen and (note := detail.choice_notes.get(offered.key)):
             indent = Content(" " * head.cell_length)
             lines += [line.stylize(ink.of("muted")) for line in _hanging_lines(indent, [note], room, ink)]
     return lines

@@ -42,8 +42,8 @@ def trust_choice_notes(counts: QuestionCounts | None) -> dict[str, str]:
         reads = f": {counts.all_but_reads:,} of the last {counts.every:,}" if every else ""
     return {
         "trust": f"asks before every call{every}",
-        "trust_and_read": f"asks before changes, commands and web pages{reads}",
-        "not_now": "asks before every call; its settings can only forbid",
+        "trust_and_read": f"asks before all except reads{reads}",
+        "not_now": "asks before every call",
     }
 
 
