@@ -74,7 +74,7 @@ def test_files_are_left_and_taken_by_name(shell, stage):
     assert shell("sessions", "undo", stage.session_id, "--leave", "n.txt", "--take", "a.txt", "--yes") == 0
     assert files(stage) == (b"a\nb\n", True)
     assert shell("sessions", "undo", stage.session_id, "--take", "other.txt", "--yes") == 2
-    assert "other.txt is not among the files" in shell.err
+    assert "“other.txt” is not among the files" in shell.err
 
 
 @pytest.mark.parametrize(
