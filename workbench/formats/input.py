@@ -89,7 +89,7 @@ def _repaired_line(number: int, line: bytes) -> Iterator[JsonLine | FileProblem]
     yield from (JsonLine(number, value) for value in values)
     if rest:
         yield FileProblem(
-            line=number, why="it is cut off or no JSON" + (" behind what was read" if values else "")
+            line=number, why="it is cut off or not JSON" + (" behind what was read" if values else "")
         )
 
 
@@ -146,7 +146,7 @@ def json_rows(data: bytes) -> list[JsonLine | FileProblem]:
     ]
     if rest:
         number = source.count("\n", 0, len(source) - len(rest)) + 1
-        lines.append(FileProblem(line=number, why="it is cut off or no JSON behind what was read"))
+        lines.append(FileProblem(line=number, why="it is cut off or not JSON behind what was read"))
     return lines
 
 

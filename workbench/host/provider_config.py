@@ -98,7 +98,7 @@ def put_provider(
 
 
 def require_editable_config(home: Home, *, without: str | None = None) -> None:
-    """Check before anybody is asked that config.json can be changed, or that a provider can be taken out of it.
+    """Check before anybody is asked that config.json can be changed, or a provider be taken out of it.
 
     Raises ProviderRefused: the file cannot be read, is not JSON, or has no provider of that name.
     """

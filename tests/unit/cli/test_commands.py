@@ -127,6 +127,12 @@ def test_a_healthy_home(shell):
     assert (found["ok"], [check["name"] for check in found["checks"]]) == (True, DOCTORS)
 
 
+def test_settings_that_cannot_be_used_are_found(shell):
+    home = Home.open().path
+    (home / "config.json").write_text('{ "nope": 1 }')
+    assert broken(shell)[0] == ["settings"]
+
+
 def broken(shell):
     found = shell.json("doctor", "--json")
     return [check["name"] for check in found["checks"] if not check["ok"]], found

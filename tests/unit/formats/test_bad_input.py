@@ -67,7 +67,7 @@ CASES = {
     "NUL bytes behind": (packed(line(1)) + "\0" * 64, ["hello"], [(2, f"64 {NUL}")]),
     "nested without end": (
         packed(line(1)) + '{"type":"user","x":' + "[" * 90_000 + "]" * 90_000 + "}\n" + packed(line(2, "two")),
-        ["hello", "two"], [(2, "cut off or no JSON")],
+        ["hello", "two"], [(2, "cut off or not JSON")],
     ),
     "numbers that are none": (
         packed(line(1))[:-2] + ', "a": NaN, "b": -Infinity, "c": 1e999, "d": ' + "9" * 5_000 + "}\n", ["hello"], [],

@@ -171,7 +171,7 @@ def prompts_of(events):
 @each_row(
     "lines, told, read",
     [
-        ([claude(1), claude(2)[:-9], claude(3)], (2, "it is cut off or no JSON"), 2),
+        ([claude(1), claude(2)[:-9], claude(3)], (2, "it is cut off or not JSON"), 2),
         ([claude(1), claude(2) + claude(3)], (2, "2 values stand in one line; all of them are read"), 3),
         ([claude(1), b"[1, 2]", claude(3)], (2, "it is not an object"), 2),
         ([claude(1), b"12", claude(3)], (2, "it is not an object"), 2),
@@ -184,7 +184,7 @@ def prompts_of(events):
         ([claude(1), b"", b"   ", claude(2)], None, 2),
         ([b"\xef\xbb\xbf" + claude(1), claude(2)], None, 2),
         ([claude(1).replace(b"prompt", b"\\ud800 NaN"), claude(2)], None, 2),
-        ([b"garbage first", claude(1)], (1, "it is cut off or no JSON"), 1),
+        ([b"garbage first", claude(1)], (1, "it is cut off or not JSON"), 1),
     ],
 )  # fmt: skip
 def test_damage_is_told_with_its_line_and_the_rest_is_read(lines, told, read):
