@@ -71,7 +71,7 @@ def test_so_many_model_calls_and_no_more(shop):
     done = shop.call(*play(shop, *reads, exchange(text("Done."))), "--max-turns", "3", code=1)
     found = json.loads(done.stdout)
     assert (found["status"], found["reason"]) == ("paused", "limit reached")
-    assert "made 3 model calls, its limit" in done.stderr
+    assert "3 model calls in one turn" in done.stderr
     again = json.loads(shop.call("run", "--continue", "--output-format", "json", code=0).stdout)
     assert again["reply"] == "Done."
 

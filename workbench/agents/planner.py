@@ -307,7 +307,7 @@ def _end_of_turn(state: TurnState, turn: Turn, limits: TurnLimits) -> EndTurn | 
         return EndTurn(outcome="unattended", detail="nobody answered in time")
     if turn.round >= limits.max_rounds:
         calls = "1 model call" if turn.round == 1 else f"{turn.round} model calls"
-        return EndTurn(outcome="limit", detail=f"The agent made {calls}, its limit for one prompt")
+        return EndTurn(outcome="limit", detail=f"{calls} in one turn")
     used = state.reply.body.usage.total_tokens if state.reply else 0
     if limits.most_tokens and used >= limits.most_tokens:
         return EndTurn(outcome="limit", detail=f"{CONTEXT_FULL}: {used:,} of {limits.most_tokens:,} tokens")

@@ -60,7 +60,7 @@ NEW_TURN = CallModel(turn_id=None, round=1)
 DONE = EndTurn(outcome="done")
 STOPPED = EndTurn(outcome="interrupted")
 UNATTENDED = EndTurn(outcome="unattended", detail="nobody answered in time")
-LIMIT = EndTurn(outcome="limit", detail="The agent made 3 model calls, its limit for one prompt")
+LIMIT = EndTurn(outcome="limit", detail="3 model calls in one turn")
 LOST = Pause(reason="host lost")
 
 
