@@ -306,7 +306,8 @@ def _end_of_turn(state: TurnState, turn: Turn, limits: TurnLimits) -> EndTurn | 
     if limits.on_expiry == "pause" and any(call.state == "expired" for call in state.calls):
         return EndTurn(outcome="unattended", detail="nobody answered in time")
     if turn.round >= limits.max_rounds:
-        return EndTurn(outcome="limit", detail=f"{turn.round} model calls in one turn")
+        calls = "1 model call" if turn.round == 1 else f"{turn.round} model calls"
+        return EndTurn(outcome="limit", detail=f"{calls} in one turn")
     used = state.reply.body.usage.total_tokens if state.reply else 0
     if limits.most_tokens and used >= limits.most_tokens:
         return EndTurn(outcome="limit", detail=f"{CONTEXT_FULL}: {used:,} of {limits.most_tokens:,} tokens")

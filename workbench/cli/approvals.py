@@ -514,8 +514,8 @@ def _parse_lines(text: str, whole: str) -> tuple[int, ...]:
 
 def _unreadable_hunks(text: str) -> UsageError:
     return UsageError(
-        f"“{text[:80]}” names no hunks",
-        "hunks are numbers such as 1,3, with lines such as 1:2-4",
+        "nothing was approved",
+        f"“{text[:80]}” names no hunks; hunks are numbers such as 1,3, with lines such as 1:2-4",
         "see workbench approvals show ID",
     )
 

@@ -30,9 +30,7 @@ def workspace_path(directory: str | None) -> str:
         path = Path(folder).expanduser().resolve(strict=True)
     except (OSError, RuntimeError, ValueError) as error:
         why = getattr(error, "strerror", None) or "the path cannot be followed"
-        raise Refusal(
-            f"“{folder}” is not a workspace", why, "name a folder that is there with -C DIR"
-        ) from None
+        raise Refusal(f"“{folder}” is not a workspace", why, "name a folder that exists") from None
     if not path.is_dir():
         raise Refusal(f"“{folder}” is not a workspace", "it is a file", "name a folder with -C DIR")
     return str(path)

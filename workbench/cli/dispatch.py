@@ -177,7 +177,7 @@ def _subcommand(entry: CommandEntry, path: tuple[str, ...], word: str) -> Comman
         names = ", ".join(_visible_names(entry.below))
         kind = "option" if word.startswith("-") else "command"
         asked = " ".join(["workbench", *path])
-        folder = "" if path or kind == "option" else ", and no folder is there by that name"
+        folder = "" if path or kind == "option" else ", and there is no folder of that name"
         raise UsageError(
             f"{asked} has no {kind} “{safe_text(word, keep_newlines=False)}”{folder}",
             f"there is {names}",
@@ -223,13 +223,13 @@ def group_help(path: Sequence[str], entry: CommandEntry) -> str:
 
 
 _SCREEN_HELP = (
-    "usage: workbench [DIR] [--all] [--continue] [--plain]",
+    "usage: workbench [DIR] [--continue] [--all] [--plain]",
     "       workbench [-C DIR] COMMAND …",
     "",
     "Without a command: open the screen on DIR, or on the current folder.",
     "",
-    "  --all        show what waits in all folders",
     "  --continue   open it on the newest session that can continue",
+    "  --all        open it on what waits in all folders",
     "  --plain      no screen: print what waits line by line and read answers",
     "",
 )

@@ -85,6 +85,7 @@ def execute(options: Namespace, console: Console) -> int:
             maintenance.rebuild_index_tables(journal)
             maintenance.compact_database(journal)
         checks = [check(home, journal) for check in JOURNAL_CHECKS]
+        checks.append(_check_settings(options, home, journal))
         checks.append(check_configuration(options, home, journal))
         checks += check_model_servers(options, home, journal, console)
     is_well = not any(check.problems for check in checks)
@@ -186,10 +187,11 @@ def _check_stored_bytes(home: Home, journal: Journal) -> Check:
     return Check(name="stored bytes", fact=f"{len(rows)} in use{kept_until}", problems=problems)
 
 
-def _check_drivers(home: Home, journal: Journal) -> Check:
+def _check_processes(home: Home, journal: Journal) -> Check:
     living = [host for host in journal.hosts() if is_lock_held(home.driver_lock(host.id))]
-    shown = [f"{host.driver} pid {host.pid} in {host.workspace}" for host in living]
-    return Check(name="drivers", fact=", ".join(shown) or "none")
+    names = {"host": "background process", "run": "workbench run"}
+    shown = [f"{names.get(host.driver, host.driver)} (pid {host.pid}) in {host.workspace}" for host in living]
+    return Check(name="processes", fact=", ".join(shown) or "none")
 
 
 def _check_sqlite(home: Home, journal: Journal) -> Check:
@@ -201,7 +203,7 @@ def _check_sqlite(home: Home, journal: Journal) -> Check:
 
 JOURNAL_CHECKS: tuple[Callable[[Home, Journal], Check], ...] = (
     _check_home, _check_permissions, _check_database, _check_schema, _check_tables, _check_stored_bytes,
-    _check_drivers, _check_sqlite,
+    _check_processes, _check_sqlite,
 )  # fmt: skip
 """In the order in which they are told."""
 
@@ -216,6 +218,12 @@ def require_consistent_options(options: Namespace) -> None:
         raise UsageError(
             "nothing was looked at", f"--base-url must be {unfit.expected}", "correct it"
         ) from None
+
+
+def _check_settings(options: Namespace, home: Home, journal: Journal) -> Check:
+    loaded = load_workspace_config(home, journal, workspace_path(options.directory))
+    fact = "workbench config validate" if loaded.problems else "nothing is wrong in any configuration file"
+    return Check(name="settings", fact=fact, problems=tuple(map(str, loaded.problems)))
 
 
 def check_configuration(options: Namespace, home: Home, journal: Journal) -> Check:

@@ -23,6 +23,10 @@ def add_output_options(parser: ArgumentParser) -> None:
         help="human: text; json: one object at the end; stream-json: one event a line (default: human)",
     )
     parser.add_argument(
+        "--json", dest="output_format", action="store_const", const="json",
+        help="the same as --output-format json",
+    )  # fmt: skip
+    parser.add_argument(
         "--on-approval",
         choices=("wait", "park", "deny"),
         default="wait",

@@ -118,7 +118,7 @@ class LocalRuns(RunBackend):
         except RunRefused as error:
             why_not = self._first(loaded) or one_line(error.why, 600)
         if not is_trusted(self._journal, self._workspace):
-            why_not = "this workspace is not trusted: answer its question, or say workbench trust"
+            why_not = "this workspace is not trusted: answer its question, or run workbench trust"
         return self._planned(loaded, why_not)
 
     def _planned(self, loaded: "LoadedPipeline", why_not: str) -> LaunchPlan:

@@ -311,9 +311,9 @@ def _trust_line(facts: JsonFields) -> str:
     if facts["decided_at"] and not facts["revoked_at"]:
         closed = facts["grants_closed"]
         why = f" Grants do not count: {closed}." if closed else ""
-        return f"Not trusted: {workspace}. Its governing files changed since it was trusted.{why}"
+        return f"Not trusted: {workspace}. The files that control agents changed since it was trusted.{why}"
     return f"{workspace} is not trusted: its settings can only restrict agents."
 
 
 def _governing_files_line(files: tuple[str, ...]) -> str:
-    return "Governing files: " + (", ".join(files) if files else "none")
+    return "Files that control agents: " + (", ".join(files) if files else "none")

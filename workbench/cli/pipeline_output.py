@@ -38,7 +38,7 @@ class RunPrinter(Protocol):
 
 def pipeline_printer(journal: Journal, run_id: str, options: Namespace, console: Console) -> RunPrinter:
     """Return the printer of an output format."""
-    output = options.output_format or ("json" if options.json else "human")
+    output = options.output_format or "human"
     if output == "stream-json":
         from workbench.cli.headless_run import StreamPrinter
 
@@ -258,7 +258,7 @@ def read_run_input(text: str, folder: str = "") -> str:
     except FileRefused as error:
         raise Refusal("no run was started", f"{name}: {error.why}", remedy) from None
     if data is None:
-        raise Refusal("no run was started", f"{name} is not there", remedy)
+        raise Refusal("no run was started", f"there is no file {name}", remedy)
     return data.decode("utf-8", "replace")
 
 

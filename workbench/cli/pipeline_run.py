@@ -79,11 +79,6 @@ def configure_run(parser: ArgumentParser) -> None:
         action="store_true",
         help="run it in the background; print its id",
     )
-    _add_output_options(parser)
-
-
-def _add_output_options(parser: ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="the same as --output-format json")
     add_output_options(parser)
 
 
@@ -303,7 +298,7 @@ def configure_resume(parser: ArgumentParser) -> None:
         metavar="STEP",
         help="run this step and the steps that depend on it again, too",
     )
-    _add_output_options(parser)
+    add_output_options(parser)
 
 
 def execute_resume(options: Namespace, console: Console) -> int:

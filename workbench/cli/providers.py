@@ -19,7 +19,13 @@ from workbench.domain.machines import TERMINAL_SESSION_STATES
 from workbench.domain.rows import Session
 from workbench.host.host_locks import live_host, refuse_inside_agents
 from workbench.host.lifecycle import missing_key_variables, missing_keys_sentence
-from workbench.host.provider_config import config_with, provider_rows, put_provider, remove_provider
+from workbench.host.provider_config import (
+    config_with,
+    provider_rows,
+    put_provider,
+    remove_provider,
+    require_editable_config,
+)
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.text.safe import one_line
@@ -89,12 +95,15 @@ def _tested(
     try:
         config = config_with(loaded.config, draft, str(home.path / USER_CONFIG_FILE))
     except ProviderRefused as error:
-        raise UsageError("no provider was added", error.why, error.remedy or "see --help") from None
+        raise UsageError(
+            "no provider was added", error.why, error.remedy or "see workbench providers add --help"
+        ) from None
     known = loaded.config.providers.get(draft.name)
     if known is not None and known.origin.layer == "user" and not options.replace:
         _require_same(draft, known)
     if options.no_test:
         return None
+    require_editable_config(home)
     report = probe(config, draft.name, draft.model, console)
     if report.problems:
         remedy = "fix that, or write it as it is with --no-test"
@@ -301,6 +310,7 @@ def execute_remove(options: Namespace, console: Console) -> int:
         refuse_inside_agents(journal, home, "remove a provider")
         loaded = load_workspace_config(home, journal, workspace_path(options.directory))
         _require_own(loaded, options.name, home.path / USER_CONFIG_FILE)
+        require_editable_config(home, without=options.name)
         sessions = sessions_naming(journal, options.name)
         for line in _session_lines(journal, sessions, options.name):
             console.note(line)

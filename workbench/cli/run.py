@@ -331,7 +331,12 @@ def closing_lines(
     if tally.outcome == "interrupted":
         return [f"Stopped by somebody else. {goes_on}"]
     lines = [_denied_line(tally, denied)] if denied or tally.refused else []
-    return [*lines, f"The last reply was cut, so this run failed. {goes_on}"] if tally.is_cut else lines
+    if tally.is_cut:
+        goes_on = f"workbench run --session {session.id} -p continue asks for the rest."
+        return [*lines, f"The last reply was cut, so this run failed. {goes_on}"]
+    if ending == "finished" and tally.outcome is None and not lines:
+        return [f"Nothing was left to do. workbench run --session {session.id} -p TEXT says what comes next."]
+    return lines
 
 
 _MOST_DENIED_NAMED = 3

@@ -159,7 +159,7 @@ def positive_number(kind: type[int] | type[float]) -> Callable[[str], float]:
             value = kind(0)
         if not 0 < value < _LARGEST_NUMBER:
             raise ArgumentTypeError(
-                f"{text!r} is no {_NUMBER_WORDS[kind]} above 0 and below {_LARGEST_NUMBER:,}"
+                f"{text!r} is not a {_NUMBER_WORDS[kind]} above 0 and below {_LARGEST_NUMBER:,}"
             )
         return value
 

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Final
 
 from workbench.cli.console import Console
 from workbench.cli.context import SESSION_ID_HELP, find_session, open_journal
-from workbench.cli.errors import EXIT_OK, UsageError
+from workbench.cli.errors import EXIT_OK, Refusal, UsageError
 from workbench.domain.rows import Session
 from workbench.domain.values import Json
 from workbench.effects.files import write_atomic
 from workbench.formats import atif, seed_export, workbench_sessions
 from workbench.journal.journal import Journal
 from workbench.text.human import size_text
-from workbench.text.safe import escape_json, safe_text
+from workbench.text.safe import escape_json, one_line, safe_text
 from workbench.views.replay import parse_replay_moment
 from workbench.views.timeline import MAX_FRAMES
 
@@ -138,7 +138,7 @@ def add_picture_options(parser: ArgumentParser) -> None:
         type=_parse_seconds,
         default=12.0,
         metavar="N",
-        help=f"it plays so long at the most, {_SECONDS[0]} to {_SECONDS[1]} (12); longer sessions go faster",
+        help=f"seconds it plays at most, {_SECONDS[0]} to {_SECONDS[1]} (12); longer sessions play faster",
     )
     group.add_argument("--size", type=_parse_size, default=(120, 36), metavar="CxR", help="cells (120x36)")
     group.add_argument("--theme", choices=_THEMES, default=_THEMES[0], help="colours")
@@ -190,7 +190,11 @@ def write_output(parts: Iterable[str], output: str | None, console: Console) -> 
             console.write(part)
         return
     data = b"".join(part.encode("utf-8", "backslashreplace") for part in parts)
-    write_atomic(Path(output).expanduser(), data)
+    path = Path(output).expanduser()
+    if not path.parent.is_dir():
+        why = f"there is no folder {one_line(str(path.parent), 120)}"
+        raise Refusal("nothing was exported", why, "make it, or name another file")
+    write_atomic(path, data)
     console.note(f"{output}: {size_text(len(data))}")
 
 

@@ -325,7 +325,7 @@ def execute_stop(options: Namespace, console: Console) -> int:
         session = find_session(journal, options.id)
         key, name = short_id(journal, session.id), session_label(journal, session)
         if session.kind != "chat" or session.open_turn is None:
-            why = "no turn of it is open" if session.kind == "chat" else f"it is of kind {session.kind}"
+            why = "no turn of it is running" if session.kind == "chat" else f"it is of kind {session.kind}"
             raise Refusal(f"{name} was not stopped", why, f"workbench sessions show {key} shows it")
         session_requests.interrupt_session(journal, session.id, user_actor())
         if not is_driven(home, journal, session.id):

@@ -93,7 +93,11 @@ def execute_search(options: Namespace, console: Console) -> int:
             "nothing was searched", "; ".join(asked.problems), "write dates as 2026-11-21, 7d, oct"
         )
     if options.limit < 1:
-        raise UsageError("nothing was searched", f"{options.limit} is not a number from 1 on", "see --help")
+        raise UsageError(
+            "nothing was searched",
+            f"{options.limit} is not a number from 1 on",
+            "see workbench sessions search --help",
+        )
     workspace = workspace_path(options.directory) if options.here else None
     with open_journal() as (_, journal):
         hits = {hit.session_id: hit for hit in _search_hits(journal, asked)}

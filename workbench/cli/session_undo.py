@@ -76,10 +76,15 @@ def _turn_id(journal: Journal, session: Session, number: int | None) -> str | No
 def _taken_paths(plan: UndoPlan, leave: Sequence[str], take: Sequence[str]) -> list[str]:
     """Return the paths to write, in the order of the table."""
     rows = {row.path: row for row in plan.rows}
+    if both := sorted({*leave} & {*take}):
+        why = f"“{both[0]}” is named by --leave and by --take"
+        raise UsageError(_NOTHING, why, "name each file once")
     for path in (*leave, *take):
         if path not in rows:
             known = ", ".join(rows) or "none"
-            raise UsageError(_NOTHING, f"{path} is not among the files: {known}", "name one as it is listed")
+            raise UsageError(
+                _NOTHING, f"“{path}” is not among the files: {known}", "name one as it is listed"
+            )
     for path in take:
         if not rows[path].can_be_taken:
             raise Refusal(_NOTHING, f"{path}: {rows[path].why}", "leave it out")

@@ -249,7 +249,7 @@ def _facts_block(session: Session) -> Iterator[str]:
     facts = (
         ("Session", session.id), ("Workspace", session.workspace), ("Model", session.model),
         ("Provider", session.provider), ("From", session.origin or ""), ("Status", session.status),
-        ("Begun", iso_time(session.created_at)), ("Tags", ", ".join(session.tags)),
+        ("Started", iso_time(session.created_at)), ("Tags", ", ".join(session.tags)),
     )  # fmt: skip
     yield from (f"- {name}: {_inline_code(value, 400)}" for name, value in facts if value)
     used = session.usage

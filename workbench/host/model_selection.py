@@ -390,8 +390,10 @@ def _unusable_provider_error(name: str, config: Config) -> NoModelSelected:
         why = f"The provider {shown} plays a recording."
         return NoModelSelected(why, "Name one with --recording FILE.", is_misuse=True)
     known = ", ".join(dict.fromkeys((*usable_providers(config), *provider_kinds())))
-    why = f"There is no provider “{shown}” in this version."
-    return NoModelSelected(why, f"The providers there are: {known}.", is_misuse=True)
+    why = f"There is no provider “{shown}”."
+    return NoModelSelected(
+        why, f"Name one of these: {known}; or add it: workbench providers add.", is_misuse=True
+    )
 
 
 def _configured_model(config: Config, wish: ModelPreference, name: str) -> str | None:

@@ -97,6 +97,19 @@ def put_provider(
     return f"{'Changed' if was_there[-1] else 'Added'} {draft.name} in {path}.{default}"
 
 
+def require_editable_config(home: Home, *, without: str | None = None) -> None:
+    """Check before anybody is asked that config.json can be changed, or a provider be taken out of it.
+
+    Raises ProviderRefused: the file cannot be read, is not JSON, or has no provider of that name.
+    """
+
+    def read(text: str) -> str:
+        provider_members(text) if without is None else without_provider(text, without)
+        return text
+
+    _edit_user_file(home, read)
+
+
 def remove_provider(home: Home, name: str) -> str:
     """Take a provider out of config.json; return what to say. Raises ProviderRefused."""
     was_default: list[bool] = []

@@ -490,7 +490,7 @@ async def stop_long_turn(writer: SessionWriter, state: TurnState) -> None:
     if seconds is None or turn is None or turn.is_interrupted:
         return
     if worked_microseconds(turn, writer.journal.now()) >= seconds * _MICROSECONDS:
-        body = InterruptRequested(why=f"It worked for {duration_text(seconds)}, which is its time.")
+        body = InterruptRequested(why=f"It worked for {duration_text(seconds)}, its time limit.")
         await writer.append(writer.event(body, turn_id=turn.id))
 
 

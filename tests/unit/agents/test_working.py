@@ -95,7 +95,7 @@ def test_a_new_turn_begins_at_zero():
 
 @pytest.mark.spec(137)
 def test_a_turn_whose_time_is_over_stops_everything_and_says_which_limit():
-    limit = events.InterruptRequested(why="It worked for 60 s, which is its time.")
+    limit = events.InterruptRequested(why="It worked for 60 s, its time limit.")
     calling = due_effects(play(*BEGUN, (70, limit)), TurnLimits(max_rounds=9))
     assert calling == (StopModel(), EndTurn(outcome="limit", detail=limit.why))
     asking = due_effects(play(*BEGUN, *ASKING, (70, limit)), TurnLimits(max_rounds=9))

@@ -15,8 +15,9 @@ DOCTORS = [
     "schema",
     "tables",
     "stored bytes",
-    "drivers",
+    "processes",
     "SQLite",
+    "settings",
     "grants",
     "providers",
 ]
@@ -26,12 +27,12 @@ def test_trust_is_given_shown_and_taken_back(shell):
     (shell.workspace / ".workbench.json").write_text("{}")
     assert shell.json("trust", "--show", "--json")["trusted"] is False
     assert shell("trust", "--read") == 0
-    assert "Governing files: .workbench.json" in shell.out
+    assert "Files that control agents: .workbench.json" in shell.out
     shown = shell.json("trust", str(shell.workspace), "--show", "--json")
     assert (shown["trusted"], shown["read_grant"], shown["workspace"]) == (True, True, str(shell.workspace))
     (shell.workspace / ".workbench.json").write_text('{"approvals": {}}')
     shell("trust", "--show")
-    assert "Its governing files changed since it was trusted." in shell.out
+    assert "The files that control agents changed since it was trusted." in shell.out
     assert shell("trust", "--revoke") == 0
     assert shell("trust", "--revoke") == 0
     assert "Nothing to take back" in shell.out
@@ -124,6 +125,12 @@ def test_tools_and_their_schemas(shell):
 def test_a_healthy_home(shell):
     found = shell.json("doctor", "--json")
     assert (found["ok"], [check["name"] for check in found["checks"]]) == (True, DOCTORS)
+
+
+def test_settings_that_cannot_be_used_are_found(shell):
+    home = Home.open().path
+    (home / "config.json").write_text('{ "nope": 1 }')
+    assert broken(shell)[0] == ["settings"]
 
 
 def broken(shell):

@@ -90,7 +90,7 @@ def test_every_group_has_help_with_an_example_that_is_a_command_of_it(capsys):
 
 def test_the_help_of_the_program_begins_with_the_screen():
     _, out, _ = run("--help")
-    assert out.startswith("usage: workbench [DIR] [--all] [--continue] [--plain]\n")
+    assert out.startswith("usage: workbench [DIR] [--continue] [--all] [--plain]\n")
     assert all(
         any(line.startswith(f"  {word} ") for line in out.splitlines()) for word in dispatch.SCREEN_OPTIONS
     )
@@ -104,7 +104,7 @@ def test_a_folder_may_stand_before_the_help_of_a_group():
 @each_row(
     "words, said",
     [
-        (["nonsense"], "no command “nonsense”, and no folder is there by that name"),
+        (["nonsense"], "no command “nonsense”, and there is no folder of that name"),
         (["sesions"], "Type sessions if you meant that; see workbench --help"),
         (["--nonsense"], "no option “--nonsense”"),
         (["approvals"], "It needs a command: list"),

@@ -136,7 +136,7 @@ def test_wrong_options_are_said(shell, session, words, why):
 def test_a_folder_that_is_not_there_is_said(shell, session, tmp_path):
     file = tmp_path / "none" / "x.svg"
     assert shell("sessions", "export", session.id, "--format", "svg", "--output", str(file)) == 1
-    assert shell.err
+    assert f"Nothing was exported.\nThere is no folder {file.parent}." in shell.err
 
 
 def test_other_formats_go_into_a_file_too(shell, session, tmp_path):

@@ -250,5 +250,5 @@ def test_an_open_turn_is_stopped_and_nothing_else(shell, tmp_path, monkeypatch):
     assert told["id"] == stage.session_id and told["turn"]
     assert stage.drive().last_outcome == "interrupted"
     assert (shell("sessions", "stop", stage.session_id), shell.out) == (1, "")
-    assert "No turn of it is open" in shell.err
+    assert "No turn of it is running" in shell.err
     stage.close()

@@ -97,7 +97,7 @@ def test_exit_codes_of_validate(place):
     [
         (("run", "gone"), "no pipeline gone"),
         (("run", "p.yaml", "--from-step", "q"), "no step q"),
-        (("run", "p.yaml", "--input", "@/nowhere/x"), "not there"),
+        (("run", "p.yaml", "--input", "@/nowhere/x"), "There is no file /nowhere/x"),
         (("status", "abcdef"), "none of that id"),
         (("logs",), "has none"),
         (("resume", "p#9"), "none of that id"),

@@ -126,6 +126,20 @@ def test_a_name_that_is_taken_asks_nobody(shell, serving, config):
     assert shell.out.startswith(f"Changed local in {config}.")
 
 
+def test_a_broken_file_asks_nobody(shell, serving, config):
+    config.parent.mkdir(parents=True, exist_ok=True)
+    config.write_text('{ "providers": {')
+    server = serving(*well())
+    assert shell("providers", "add", "local", "--base-url", server.base_url) == 1
+    assert "config.json was not changed." in shell.err and server.asked == []
+
+
+def test_a_name_that_is_not_there_is_said_before_anybody_is_asked(shell, config):
+    shell("providers", "add", "local", "--base-url", "http://127.0.0.1:9/v1", "--no-test")
+    assert shell("providers", "remove", "other") == 1
+    assert "It has no provider “other”." in shell.err and "terminal" not in shell.err
+
+
 def test_keys_are_named_and_never_printed(shell, serving, config, monkeypatch):
     monkeypatch.setenv("LLM_PASS", KEY)
     server = serving(*well(), MODELS)

@@ -60,8 +60,8 @@ def test_a_rule_lives_from_adding_to_taking_back(capsys):
         (["read_file", '"path":"a', "-d", " "], "description: empty"),
         (["nothing", '"path":"a', "-d", "x"], "not registered"),
         (["Bash", "Bash(sudo *)", "--glob", "-d", "x"], "allow nothing"),
-        (["read_file", '"path":"a', "-d", "x", "--hours", "nan"], "no time to come"),
-        (["read_file", '"path":"a', "-d", "x", "--hours", "-1"], "no time to come"),
+        (["read_file", '"path":"a', "-d", "x", "--hours", "nan"], "is not a time ahead"),
+        (["read_file", '"path":"a', "-d", "x", "--hours", "-1"], "is not a time ahead"),
     ],
 )
 def test_a_rule_that_may_not_be_saved_is_refused_with_the_reason(capsys, words, part):

@@ -241,6 +241,12 @@ def test_a_last_reply_that_was_cut_is_a_failure(shell):
     assert "The last reply was cut, so this run failed. workbench run --session " in shell.err
 
 
+def test_continuing_a_session_that_has_ended_its_turn_says_so(shell):
+    result = shell.json("run", "-p", "x", "--recording", shell.recording(SAY), "--json")
+    assert shell("run", "--session", result["session_id"]) == 0
+    assert f"Nothing was left to do. workbench run --session {result['session_id']} -p TEXT" in shell.err
+
+
 def test_a_reply_that_was_cut_and_followed_by_a_whole_one_is_none(shell):
     cut = {"reply": [ask(path="../out.txt"), {"stop": "length"}]}
     result = shell.json("run", "-p", "x", "--recording", shell.recording(cut, SAY), "--output-format", "json")

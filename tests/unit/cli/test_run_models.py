@@ -262,7 +262,7 @@ def test_a_workspace_cannot_send_the_conversation_elsewhere(shell, serving, conf
     (shell.workspace / ".workbench.json").write_text(json.dumps({"providers": {"local": local}}))
     assert shell("trust") == 0
     assert shell("run", "-p", "hi") == 2
-    assert "Only the workspace names the host elsewhere.example" in shell.err
+    assert "Only the workspace names the server elsewhere.example" in shell.err
 
 
 # --- recordings ---------------------------------------------------------------------------------------

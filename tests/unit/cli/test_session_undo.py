@@ -74,7 +74,7 @@ def test_files_are_left_and_taken_by_name(shell, stage):
     assert shell("sessions", "undo", stage.session_id, "--leave", "n.txt", "--take", "a.txt", "--yes") == 0
     assert files(stage) == (b"a\nb\n", True)
     assert shell("sessions", "undo", stage.session_id, "--take", "other.txt", "--yes") == 2
-    assert "other.txt is not among the files" in shell.err
+    assert "“other.txt” is not among the files" in shell.err
 
 
 @pytest.mark.parametrize(
@@ -82,6 +82,7 @@ def test_files_are_left_and_taken_by_name(shell, stage):
     [
         (["--turn", "3"], 2, "it has 2 turns, counted from 1"),
         (["--turn", "0"], 2, "There is no turn 0"),
+        (["--leave", "a.txt", "--take", "a.txt"], 2, "“a.txt” is named by --leave and by --take"),
         ([], 2, "There is no terminal to ask at"),
         (["--redo", "--yes"], 0, "Nothing of the session was undone."),
         (["--turn", "-1", "--yes"], 0, "No file to undo in turn 2: it changed none."),

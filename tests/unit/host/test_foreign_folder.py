@@ -137,7 +137,7 @@ def test_a_workspace_that_vanished_while_its_host_starts_is_named(tmp_path, open
     assert time.monotonic() - begun < 10
     assert (
         start_failure_reason(home)
-        == f"“{gone}” is not a workspace. No such file or directory. Name a folder that is there with -C DIR."
+        == f"“{gone}” is not a workspace. No such file or directory. Name a folder that exists."
     )
 
 

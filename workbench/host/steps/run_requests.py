@@ -99,7 +99,7 @@ def request_run(
 ) -> str:
     """Begin a run with its session and grants; return its id, or raise RunRefused."""
     if needs_trust and not is_trusted(journal, workspace):
-        remedy = "look at it and say workbench trust"
+        remedy = "look at it, then run workbench trust"
         raise RunRefused(_NO_RUN, f"{workspace} is not trusted, so nothing in it acts", remedy)
     loaded = load_requested_pipeline(workspace, request)
     require_runnable_pipeline(loaded)

@@ -123,7 +123,7 @@ async def _start_first_round(context: DriverContext, writer: RunWriter, state: R
     body = state.request
     assert body is not None
     if not is_trusted(context.journal, context.workspace):
-        raise RunRefused("the run did not start", "its workspace is not trusted", "say workbench trust")
+        raise RunRefused("the run did not start", "its workspace is not trusted", "run workbench trust")
     exact = writer.unseal(body.input_ref) if body.input_ref else None
     input_text = exact.decode("utf-8", "surrogatepass") if exact is not None else body.input
     definition, pipeline, manifest = await asyncio.to_thread(_define_run, context, body, input_text)
