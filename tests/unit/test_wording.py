@@ -32,7 +32,7 @@ def said(module):
     for node in module.nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docs:
             text = node.value.strip()
-            if " " in text and not re.search(r"<!doctype|BEGIN (IMMEDIATE|PATCH)", text, re.IGNORECASE):
+            if " " in text and not re.search(r"<!doctype|BEGIN (IMMEDIATE|PATCH|\[A-Z)", text, re.IGNORECASE):
                 yield node.lineno, text
 
 
