@@ -156,6 +156,20 @@ async def trust(shown):
     await asked(shown, "trust", tuple(Choice(key=key, label=key) for key in choices))
 
 
+@pytest.mark.parametrize("words", ["lets not", "please run all the tests", "hello there"])
+def test_the_first_letters_of_typed_text_leave_the_choice_as_it_was(tmp_path, words):
+    async def body(shown):
+        await trust(shown)
+        await shown.press("l")
+        shown.hand.waits(2.0)
+        choosing, detail = shown.approvals.choosing, shown.approvals.detail
+        assert choosing.choice_of(detail) == "trust_and_read"
+        await typed(shown, words, 0.12)
+        assert choosing.choice_of(detail) == "trust_and_read"
+
+    play(staged(tmp_path), body)
+
+
 async def asked(shown, kind, choices):
     journal, session = shown.stage.journal, shown.main.state.current.id
     now = journal.now()

@@ -36,7 +36,7 @@ _ADDRESS: Final = "or correct base_url of {setting}. " + CONTINUE_HINT
 _CONNECTION_FAILURES: Final = {
     "refused": ("server_down", "nothing answers at {url}{detail}", f"Start the server, {_ADDRESS}"),
     "unknown_host": (
-        "unknown_host", "the host {host} cannot be found{detail}", f"Look at the network, {_ADDRESS}",
+        "unknown_host", "the address {host} cannot be found{detail}", f"Check the network, {_ADDRESS}",
     ),
     "tls": (
         "tls_failed", "the connection to {host} is not safe{detail}",

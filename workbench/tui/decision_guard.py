@@ -195,6 +195,11 @@ class DecisionGuard:
         """Return what was typed in one go up to a press, without what stands in a text field."""
         return "".join(typed_press.text for typed_press in self._run(press))
 
+    def text_start(self, press: KeyPress) -> float:
+        """Return when the first key of the same was pressed, in monotonic seconds."""
+        run = self._run(press)
+        return run[0].at if run else press.at
+
     def follows_text(self, press: KeyPress) -> bool:
         """Return whether a key came right behind one that writes, without a pause."""
         before = [earlier for earlier in self._presses if earlier.number < press.number]

@@ -368,6 +368,7 @@ class GuardedKeys:
         main = self._main
         if not text or self._is_past:
             return False
+        self._restore_choices()
         if self._typed is not None and moment - self._typed.last >= BURST_SECONDS:
             self._typed = None
         if not main.takes_text:
@@ -384,6 +385,17 @@ class GuardedKeys:
         composer.focus_input()
         main.say(TEXT_MOVED_TO_COMPOSER, is_kept=False)
         return True
+
+    def _restore_choices(self) -> None:
+        """Choose again what was chosen before the typed text: its first letters may have chosen."""
+        main = self._main
+        if self._press is None or not main.approvals.choosing.restore_choices(
+            self.guard.text_start(self._press)
+        ):
+            return
+        main.approvals.draw_detail()
+        if main.pipeline.is_answering:
+            main.pipeline.answer.draw_detail()
 
     def _keep(self, text: str, moment: float) -> None:
         """Keep typed text among what was said before."""

@@ -19,7 +19,7 @@ TRUST_SENTENCE: Final = (
     "when any of them changes."
 )
 NOTHING_TO_TRUST: Final = (
-    "Nothing in it configures agents now, and nothing would run. You are asked again when that changes."
+    "It has no settings for agents yet, and nothing would run. You are asked again when that changes."
 )
 TRUST_ANSWERED: Final = (
     "When an agent wants to change a file or run a command, it appears here with what exactly would happen."

@@ -98,7 +98,7 @@ class AnswerActions:
     def choose(self, detail: ActionDetail, step: int) -> None:
         """Choose the next (1) or previous (-1) answer."""
         pane = self._answering
-        pane.choosing.choose(detail, step)
+        pane.choosing.choose(detail, step, pane.main.app.monotonic())
         pane.draw_detail()
         pane.detail_view.scroll_lines(2 * step)
 

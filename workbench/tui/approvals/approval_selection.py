@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from workbench.journal.decisions import DecisionResult
 
 
+_MAX_CHOICES_BEFORE: Final = 16
+"""Keys that chose of which it is known what was chosen before."""
+
+
 class ApprovalSelection(Struct):
     """Everything chosen, by action id."""
 
@@ -40,6 +44,8 @@ class ApprovalSelection(Struct):
     """The hunk under the cursor."""
     choices: dict[str, int] = field(default_factory=dict[str, int])
     """Which of the offered choices is chosen."""
+    _choices_before: list[tuple[float, str, int]] = field(default_factory=list[tuple[float, str, int]])
+    """What was chosen before the newest keys that chose: when, of which action, which."""
     edits: dict[str, dict[str, bytes]] = field(default_factory=dict[str, dict[str, bytes]])
     """What the user made of a proposal in an editor: path to bytes."""
     seen: SeenHunks = field(default_factory=SeenHunks)
@@ -102,11 +108,21 @@ class ApprovalSelection(Struct):
         index = self.choices.get(detail.id, 0)
         return detail.choices[index].key if index < len(detail.choices) else None
 
-    def choose(self, detail: ActionDetail, step: int) -> None:
-        """Choose the next (1) or previous (-1) of the offered choices."""
+    def choose(self, detail: ActionDetail, step: int, at: float) -> None:
+        """Choose the next (1) or previous (-1) of the offered choices, at a monotonic time in seconds."""
         if detail.choices:
-            index = self.choices.get(detail.id, 0) + step
+            before = self.choices.get(detail.id, 0)
+            self._choices_before = [*self._choices_before, (at, detail.id, before)][-_MAX_CHOICES_BEFORE:]
+            index = before + step
             self.choices[detail.id] = max(0, min(index, len(detail.choices) - 1))
+
+    def restore_choices(self, since: float) -> bool:
+        """Choose again what was chosen at a monotonic time; return whether anything was chosen since."""
+        moved = [before for before in self._choices_before if before[0] >= since]
+        self._choices_before = [before for before in self._choices_before if before[0] < since]
+        for _, action_id, index in reversed(moved):
+            self.choices[action_id] = index
+        return bool(moved)
 
     def to_hunk(self, detail: ActionDetail, step: int) -> None:
         """Go to the next (1) or previous (-1) hunk, as far as there are any."""

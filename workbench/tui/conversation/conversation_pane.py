@@ -109,6 +109,7 @@ class ConversationPane(Pane):
         self.view.has_later = bool(view.part)
         self.view.empty = self._empty_lines(view)
         self.view.page = None if view.welcome is None else self._page(view.welcome)
+        self._turns.fit(self)
         changed, counted = view.changed, self._count_on(view.now, is_driven=view.is_driven)
         changed = None if changed is None else changed | counted
         if changed is None or changed:

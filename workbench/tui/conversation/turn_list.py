@@ -80,8 +80,8 @@ class TurnNavigation:
         return (before.id if before else None) != (self._seen.id if self._seen else None)
 
     def fit(self, pane: "Widget") -> None:
-        """Show the list where there is room for it."""
-        is_wide = pane.size.width >= LIST_FROM_CELLS
+        """Show the list where there is room for it, and turns: the first page has none."""
+        is_wide = pane.size.width >= LIST_FROM_CELLS and self._view.page is None
         if is_wide and self._list is None:
             self._list = TurnList(key="conversation-turns")
             pane.mount(self._list)

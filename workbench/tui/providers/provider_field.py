@@ -32,8 +32,8 @@ FIELDS: Final = (
     FieldSpec("base_url", "address", "where it answers, such as http://127.0.0.1:8080/v1"),
     FieldSpec("key_env", "key variable", "the NAME of the variable that holds the key; empty for none"),
     FieldSpec("key_command", "key command", "or a shell command that prints the key; empty for none"),
-    FieldSpec("model", "model", "the model that is asked"),
-    FieldSpec("name", "name", "how it is called here"),
+    FieldSpec("model", "model", "the model to use"),
+    FieldSpec("name", "name", "the name it has here"),
     FieldSpec("is_default", "new sessions", "whether new sessions use it: yes or no"),
 )
 
