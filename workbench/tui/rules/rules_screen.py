@@ -84,8 +84,8 @@ def renewed_rule(rule: Rule) -> RuleAdded:
 
 _NO_RULES = (
     "No rules yet",
-    "A rule allows or denies calls like one you know, without asking. A on a call that waits offers those that"
-    " fit it, tried on the past.",
+    "A rule allows or denies calls like one you know, without asking. A on a call that waits offers those"
+    " that fit it, tried on the past.",
     (("rules.add", "write one here"),),
 )
 
