@@ -106,7 +106,7 @@ def test_what_somebody_else_changed_is_left_until_it_is_taken(done):
         assert "left: changed since by somebody else" in shown.text
         assert "not touched unless you" in shown.text
         await shown.press("space")
-        assert "taking them loses" in shown.text
+        assert "taking it loses" in shown.text
         await shown.press("a")
         assert asked == [(True, False, ["a.txt", "n.txt"])]
 

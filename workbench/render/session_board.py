@@ -23,11 +23,11 @@ _DOES_COLORS: Final[dict[str, ColorName]] = {
 }  # fmt: skip
 
 
-_NARROW: Final = {"title": 18, "hour": 14, "does": 5, "what": 0, "left": 8, "asks": 7}
+_NARROW: Final = {"title": 16, "hour": 14, "does": 7, "what": 0, "left": 8, "asks": 7}
 _MEDIUM: Final = {
-    "title": 20, "turn": 4, "hour": 24, "does": 5, "what": 0, "left": 8, "files": 9, "asks": 8, "tokens": 6,
+    "title": 18, "turn": 4, "hour": 24, "does": 7, "what": 0, "left": 8, "files": 9, "asks": 8, "tokens": 6,
 }  # fmt: skip
-_WIDE: Final = {**_MEDIUM, "title": 28, "hour": 46, "files": 11, "asks": 11, "tokens": 7}
+_WIDE: Final = {**_MEDIUM, "title": 26, "hour": 46, "files": 11, "asks": 11, "tokens": 7}
 _MIN_WHAT_CELLS, _WIDE_WHAT_CELLS = 20, 26
 _MIN_HOUR_CELLS: Final = 10
 _ROOMY: Final = frozenset({"turn", "tokens"})

@@ -67,6 +67,10 @@ class Transcript:
         self._position = 0
         self._turn_began: int | None = None
         self._pause: PauseReason | None = None
+        self._is_lost = False
+        """Whether the turn's driver is gone and nobody spoke since: a prompt then joins the turn."""
+        self._joins = False
+        """Whether the turn takes up the prompts that wait at its next round."""
         self._progress = ModelProgress()
         self._commands: dict[str, CommandProgress] = {}
         self._executing: set[str] = set()
@@ -271,13 +275,16 @@ class Transcript:
         )
         self._blocks.append(prompt)
         self._fresh_prompts.append(prompt)
+        self._joins, self._is_lost = self._joins or self._is_lost, False
 
     def _turn_started(self, event: Event, body: e.TurnStarted) -> None:
         self._drop_streamed((event.turn_id, body.round))
         self._close_open()
         self._blocks.retire_keys()
-        if event.turn_id != self._turn:
+        if event.turn_id != self._turn or self._joins:
             self._blocks.take_queued()
+        self._joins = False
+        if event.turn_id != self._turn:
             self._turn_began = event.at if body.round == 1 else None
         self._turn = event.turn_id
         self._begin_turn(event.turn_id)
@@ -438,6 +445,9 @@ class Transcript:
     def _said(self, event: Event) -> None:
         if isinstance(event.body, e.SessionStatusChanged):
             self._pause = event.body.reason if event.body.status == "paused" else None
+            self._is_lost = self._pause == "host lost"
+        elif isinstance(event.body, e.ContinueRequested):
+            self._is_lost = False
         last = self._blocks.last()
         notice = notice_of(
             event.body, was_stopped=isinstance(last, NoticeBlock) and last.kind == "stopped",

@@ -6,6 +6,7 @@ from typing import Final, Literal
 from msgspec import Struct, field
 
 from workbench.domain.values import FilePlan, Hunk, UndoState
+from workbench.text.human import counted
 from workbench.text.safe import one_line
 
 UndoOutcome = Literal["restore", "remove", "bring back"]
@@ -91,12 +92,14 @@ def undo_sentences(plan: UndoPlan, taken: Collection[str]) -> list[str]:
     left = [row for row in stale if row.path not in taken]
     lines: list[str] = []
     if left:
-        lines.append(f"{_files(len(left))} changed since by somebody else: not touched unless you take them.")
+        files, them = _were(len(left))
+        lines.append(f"{files} changed since by somebody else: not touched unless you take {them}.")
     if len(left) < len(stale):
-        lines.append(f"{_files(len(stale) - len(left))} changed since: taking them loses what was done then.")
+        files, them = _were(len(stale) - len(left))
+        lines.append(f"{files} changed since: taking {them} loses what was done then.")
     gone = sum(not row.can_be_taken for row in plan.rows)
     if gone:
-        lines.append(f"{_files(gone)} cannot be written.")
+        lines.append(f"{counted(gone, 'file')} cannot be written.")
     if plan.commands and not plan.is_redo:
         what = "1 command ran: what it did is" if plan.commands == 1 else (
             f"{plan.commands} commands ran: what they did is"
@@ -107,8 +110,8 @@ def undo_sentences(plan: UndoPlan, taken: Collection[str]) -> list[str]:
     return lines
 
 
-def _files(count: int) -> str:
-    return "1 file was" if count == 1 else f"{count} files were"
+def _were(count: int) -> tuple[str, str]:
+    return ("1 file was", "it") if count == 1 else (f"{count} files were", "them")
 
 
 def nothing_to_undo(plan: UndoPlan) -> str:

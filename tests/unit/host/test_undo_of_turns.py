@@ -95,13 +95,24 @@ def test_what_somebody_else_changed_is_named_and_left_alone_unless_it_is_taken(s
     plan = planned(stage)
     assert shown(plan) == {"a.txt": ("restored", "stale"), "n.txt": ("removed", "ready")}
     assert undo_sentences(plan, plan.ready)[0] == (
-        "1 file was changed since by somebody else: not touched unless you take them."
+        "1 file was changed since by somebody else: not touched unless you take it."
+    )
+    assert undo_sentences(plan, {"a.txt"})[0] == (
+        "1 file was changed since: taking it loses what was done then."
     )
     undo(stage, plan)
     assert (stage.read("a.txt"), (stage.workspace / "n.txt").exists()) == (b"a\nBB\nmine\n", False)
     plan = planned(stage)
     undo(stage, plan, {"a.txt"})
     assert stage.read("a.txt") == b"a\nb\n"
+
+
+def test_what_cannot_be_written_is_counted_in_words(staged):
+    stage = after_turn(staged)
+    (stage.workspace / "n.txt").unlink()
+    (stage.workspace / "n.txt").mkdir()
+    plan = planned(stage)
+    assert "1 file cannot be written." in undo_sentences(plan, plan.ready)
 
 
 def test_a_change_of_somebody_else_in_between_makes_a_file_stale(staged):

@@ -265,7 +265,7 @@ def test_only_the_newest_notice_has_keys():
     pause = event(e.SessionStatusChanged(status="paused", reason="unattended"))
     made = event(e.SessionCreated(workspace="/w"))
     found = transcript(made, pause)
-    assert found.blocks[0].keys == (("c", "go on"), ("i", "say something first"))
+    assert found.blocks[0].keys == (("c", "continue"), ("i", "say something first"))
     found.apply(event(e.ContinueRequested(), by="user"))
     assert [block.keys for block in found.blocks] == [(), ()]
 
@@ -275,7 +275,7 @@ def test_a_pause_that_only_a_human_ends_keeps_its_keys_while_what_was_approved_i
     pause = event(e.SessionStatusChanged(status="paused", reason=reason))
     found = transcript(*CALLED, pause, executing())
     notice = next(block for block in found.blocks if isinstance(block, NoticeBlock))
-    assert notice.keys == (("c", "go on"), ("i", "say something first"))
+    assert notice.keys == (("c", "continue"), ("i", "say something first"))
     found.apply_all([event(e.ContinueRequested())])
     assert all(not block.keys for block in found.blocks if isinstance(block, NoticeBlock))
 
@@ -306,6 +306,23 @@ def test_facts():
     ended = transcript(*ASKED, turn(e.TurnEnded(outcome="done")))
     assert not ended.facts.is_working
     assert ended.facts.position > 0
+
+
+GONE = event(e.SessionStatusChanged(status="paused", reason="host lost"))
+THEN = event(e.PromptSubmitted(text="then"), by="user")
+
+
+@pytest.mark.parametrize(
+    ("said", "queued"),
+    [
+        ((GONE, THEN), 0),
+        ((GONE, THEN, event(e.PromptSubmitted(text="too"), by="user")), 0),
+        ((GONE, event(e.ContinueRequested(), by="user"), THEN), 1),
+        ((event(e.SessionStatusChanged(status="paused", reason="parked")), THEN), 1),
+    ],
+)
+def test_what_is_said_to_a_turn_whose_driver_is_gone_joins_its_next_round(said, queued):
+    assert transcript(*CALLED, *said, started(2)).facts.queued == queued
 
 
 def test_events_of_other_sessions_change_nothing():
