@@ -104,7 +104,7 @@ def test_the_run_is_drawn_with_states_durations_retries_and_contract_marks(play)
             "docs": [
                 "╭───────────────╮",
                 f"┤ {FAILED} docs        ├",
-                f"│   c{FAILED} goes on  │",
+                f"│   c{FAILED} allowed  │",
                 "╰───────────────╯",
             ],
             "tests": ["╭───────────────╮", "┤ ● tests x12   ├", "│   9 ok 3 run  │", "╰───────────────╯"],

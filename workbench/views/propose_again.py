@@ -50,8 +50,6 @@ def propose_again_of(
         others: Actions of any session, in any order.
         asked: Ids of those that were asked for already.
     """
-    if action.id in asked:
-        return ProposeAgain(why_not="the agent was asked for it already")
     if why := why_not_propose_again(session, action):
         return ProposeAgain(why_not=why)
     expired = [
@@ -61,7 +59,8 @@ def propose_again_of(
         and other.kind == "tool" and other.id not in asked
     ]  # fmt: skip
     expired.sort(key=lambda other: other.opened_at)
-    return ProposeAgain(ids=tuple(other.id for other in expired[-MAX_ASKED_AGAIN:]))
+    why_not = "the agent was asked for it already" if action.id in asked else ""
+    return ProposeAgain(why_not=why_not, ids=tuple(other.id for other in expired[-MAX_ASKED_AGAIN:]))
 
 
 def propose_again_prompt(actions: Sequence[Action]) -> str:

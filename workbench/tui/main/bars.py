@@ -186,7 +186,7 @@ class SessionStrip(Widget):
         del y
         colours, signs, width = ink(self), glyphs(self), self.size.width
         count = len(self._rows)
-        words = f" all {human.counted(count, 'session')} " if count > 1 else " sessions "
+        words = f" all {human.counted(count, 'session')} " if count else " all sessions "
         right = Content.assemble(("0", colours.of("info", bold=True)), (words, colours.of("muted")))
         self._all_cells = right.cell_length
         fitting, _ = sessions.fitting_strip_rows(self._rows, width - right.cell_length - 4)
