@@ -15,7 +15,7 @@ def stage(tmp_path):
 def test_trouble_is_in_the_header_until_it_is_over(stage):
     found = [
         (
-            "background process is outdated, /restart replaces it",
+            "background process has other settings, /restart",
             "The background process differs. It runs version 0.",
         )
     ]
@@ -24,7 +24,7 @@ def test_trouble_is_in_the_header_until_it_is_over(stage):
         for _ in range(2):
             shown.main.tasks.read_trouble()
             await shown.settle()
-        assert "background process is outdated, /restart replaces it" in shown.text.splitlines()[0]
+        assert "background process has other settings, /restart" in shown.text.splitlines()[0]
         told = [one for one in shown.main.notifications.kept if one.text == found[0][1]]
         assert len(told) == 1, "said once, not at every look"
         assert told[0].is_error

@@ -243,7 +243,7 @@ class LocalBackend(Backend):
         if status.differences:
             words = " ".join(status.differences)
             return (
-                "background process is outdated, /restart replaces it",
+                "background process has other settings, /restart",
                 f"The background process differs from this program. {words}",
             )
         if status.state == "absent" and not self._starting and self._is_wanted():
