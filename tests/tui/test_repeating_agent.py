@@ -38,6 +38,17 @@ def test_the_conversation_says_it_and_its_keys_answer(tmp_path, key, request_mad
     play(stage, body, size=(120, 60), goes_to_queue=False)
 
 
+def test_the_composer_names_the_command_that_continues_where_the_key_is_text(tmp_path):
+    async def body(shown):
+        assert "/continue the paused agent" in shown.text.splitlines()[-1]
+        await shown.press(*"c")
+        assert shown.main.composer.text == "c"
+        await shown.press("escape", "1")
+        assert "/continue" not in shown.text.splitlines()[-1]
+
+    play(looping(tmp_path), body, size=(80, 24), goes_to_queue=False)
+
+
 def test_the_tools_count_it(tmp_path):
     stage = looping(tmp_path)
 

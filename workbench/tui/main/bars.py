@@ -17,6 +17,8 @@ from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
 
+from workbench.domain.machines import HUMAN_ENDED_PAUSES
+from workbench.domain.rows import Session
 from workbench.render import cells, list_rows
 from workbench.text import human
 from workbench.text.human import clock_time, time_left_text
@@ -331,6 +333,14 @@ def footer_keys(scope: str, owner: Any) -> list[FooterKey]:
         for key in rows
         if not key.why_off(owner)
     ]
+
+
+def resume_keys(session: Session | None) -> list[FooterKey]:
+    """Return what continues a paused agent from the composer, where the keys of its notice are text."""
+    if session is None or session.status != "paused" or session.kind != "chat":
+        return []
+    is_held = session.reason in HUMAN_ENDED_PAUSES
+    return [FooterKey(keys="/continue", label="the paused agent")] if is_held else []
 
 
 class Footer(Widget):

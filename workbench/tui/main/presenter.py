@@ -11,7 +11,7 @@ from workbench.tui import keymap
 from workbench.tui.approvals import approval_selection
 from workbench.tui.approvals.approval_selection import NARROW_LABEL_COLUMNS
 from workbench.tui.approvals.decision_writer import DecisionHandler
-from workbench.tui.main.bars import FooterKey, Tab
+from workbench.tui.main.bars import FooterKey, Tab, resume_keys
 from workbench.tui.main.context import MainContext, SessionPanes, WorkspaceStatus
 from workbench.tui.main.places import PANE_PLACES
 from workbench.tui.pane import (
@@ -454,7 +454,7 @@ class Presenter(SessionPresenter):
                 for key in sorted(keymap.keys_of_scopes(["composer"]), key=lambda key: key.footer)
                 if key.footer
             ]
-            footer_keys[1:1] = [key for _, key in self._stop_key(None)]
+            footer_keys[1:1] = [*(key for _, key in self._stop_key(None)), *resume_keys(self.state.current)]
             self._widgets.footer.show(footer_keys, FooterKey(keys="ctrl+p", label="commands"))
             return
         pane = screen.focused_pane
