@@ -327,7 +327,7 @@ def test_a_graph_that_does_not_fit_is_left_out(play):
         await slowly(s, "L")
         for _ in range(50):
             if s.app.screen._graph.display:
-                await slowly(s)  # the graph is laid out in a thread
+                await s.pilot.pause(0.02)  # it is laid out in a thread
         assert not s.app.screen._graph.display
         assert "runs without asking" in s.text
 
