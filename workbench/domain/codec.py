@@ -18,7 +18,7 @@ from msgspec import NODEFAULT, Struct
 from msgspec.structs import FieldInfo
 
 from workbench.domain.events import Event, EventBody, KnownBody, Unknown
-from workbench.domain.values import Actor, BlobRef, Body, Json
+from workbench.domain.values import Actor, BlobRef, Body, Json, Usage
 from workbench.text.human import iso_time, parse_iso_time
 from workbench.text.safe import escape_json
 
@@ -45,7 +45,10 @@ class MalformedEventError(ValueError):
 
 
 def to_json_value(value: object) -> Json:
-    """Return a Struct, tuple or mapping as JSON values, every field named."""
+    """Return a Struct, tuple or mapping as JSON values; of usage, what came later only where it counts."""
+    if isinstance(value, Usage):
+        counts = {name: getattr(value, name) for name in value.__struct_fields__}
+        return {name: count for name, count in counts.items() if count or name not in value.LEFT_OUT_AT_ZERO}
     if isinstance(value, Struct):
         return {name: to_json_value(getattr(value, name)) for name in value.__struct_fields__}
     if isinstance(value, tuple | list):

@@ -125,22 +125,44 @@ class GateVerdict(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 
 
 class Usage(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Tokens of one reply or the sum of a session; S2 TokenUsage, so it never falls."""
+    """Tokens and money of one reply or the sum of a session; S2 TokenUsage, so it never falls.
+
+    What a service cached is part of what was sent: `input_tokens` counts all of it, as S2 and the
+    OpenAI protocol do, and the two cache counts say how much of that was not sent as new.
+    """
 
     input_tokens: Count = 0
     output_tokens: Count = 0
+    cache_read_tokens: Count = 0
+    """Of the input, what the service had kept from before."""
+    cache_write_tokens: Count = 0
+    """Of the input, what the service kept for later."""
+    cost_microdollars: Count = 0
+    """What the service or the file itself said it cost, in millionths of a US dollar; 0: it said nothing."""
+
+    LEFT_OUT_AT_ZERO: ClassVar[frozenset[str]] = frozenset(
+        {"cache_read_tokens", "cache_write_tokens", "cost_microdollars"}
+    )
+    """Members that came later: what is stored without them stays as it is, byte for byte."""
 
     @property
     def total_tokens(self) -> int:
         """Return input plus output."""
         return self.input_tokens + self.output_tokens
 
+    @property
+    def new_input_tokens(self) -> int:
+        """Return the input that was neither read from a cache nor written to one."""
+        return max(0, self.input_tokens - self.cache_read_tokens - self.cache_write_tokens)
+
     def plus(self, other: "Usage") -> "Usage":
         """Return the sum of both."""
-        return Usage(
-            input_tokens=self.input_tokens + other.input_tokens,
-            output_tokens=self.output_tokens + other.output_tokens,
-        )
+        return Usage(**{name: getattr(self, name) + getattr(other, name) for name in self.__struct_fields__})
+
+    def beyond(self, other: "Usage") -> "Usage":
+        """Return what this counts more than the other, member by member, never below zero."""
+        names = self.__struct_fields__
+        return Usage(**{name: max(0, getattr(self, name) - getattr(other, name)) for name in names})
 
 
 SeenExtent = Literal["all", "part", "by_id"]

@@ -247,10 +247,7 @@ class Assembler:
         usage = item.usage
         if item.key:
             before = self._counted.get(item.key, Usage())
-            usage = Usage(
-                input_tokens=max(0, usage.input_tokens - before.input_tokens),
-                output_tokens=max(0, usage.output_tokens - before.output_tokens),
-            )
+            usage = usage.beyond(before)
             self._counted[item.key] = before.plus(usage)
         yield from self._spoken(item, usage)
 
