@@ -282,12 +282,19 @@ class _SessionReader:
 
 
 def usage_of_message(usage: JsonObject) -> Usage:
-    """Return the tokens of a message; what was read from and written to the cache counts as input."""
-    names = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+    """Return the tokens of a message; what was read from and written to the cache is part of the input."""
+    read, written = r.count_of(usage, "cache_read_input_tokens"), _cache_writes(usage)
     return Usage(
-        input_tokens=sum(r.as_count(usage.get(name)) for name in names),
+        input_tokens=r.count_of(usage, "input_tokens") + read + written,
         output_tokens=r.count_of(usage, "output_tokens"),
-    )
+        cache_read_tokens=read, cache_write_tokens=written,
+    )  # fmt: skip
+
+
+def _cache_writes(usage: JsonObject) -> int:
+    """Return what was written to the cache; some messages only say how long each part is kept."""
+    kept = r.object_of(usage, "cache_creation")
+    return r.count_of(usage, "cache_creation_input_tokens") or sum(map(r.as_count, kept.values()))
 
 
 def _block_content(block: JsonObject) -> str:

@@ -330,11 +330,12 @@ def _applied_edits(changes: JsonObject) -> tuple[r.FileEdit, ...]:
 
 
 def usage_of_counts(counts: JsonObject) -> Usage:
-    """Return tokens as Codex counts them; cached ones are among the input."""
+    """Return tokens as Codex counts them; cached ones are among the input, reasoning among the output."""
+    sent = r.count_of(counts, "input_tokens")
     return Usage(
-        input_tokens=r.count_of(counts, "input_tokens"),
-        output_tokens=r.count_of(counts, "output_tokens"),
-    )
+        input_tokens=sent, output_tokens=r.count_of(counts, "output_tokens"),
+        cache_read_tokens=min(sent, r.count_of(counts, "cached_input_tokens")),
+    )  # fmt: skip
 
 
 def _call_arguments(written: Json) -> JsonObject:

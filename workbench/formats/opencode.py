@@ -63,6 +63,8 @@ def _read_message(message: JsonObject, number: int) -> Iterator[r.Record]:
             input_tokens=r.count_of(tokens, "input") + r.count_of(cache, "read")
             + r.count_of(cache, "write"),
             output_tokens=r.count_of(tokens, "output") + r.count_of(tokens, "reasoning"),
+            cache_read_tokens=r.count_of(cache, "read"), cache_write_tokens=r.count_of(cache, "write"),
+            cost_microdollars=r.as_cost(info.get("cost")),
         ),
     )  # fmt: skip
     for part in tools:

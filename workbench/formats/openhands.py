@@ -114,16 +114,14 @@ class _EventReader:
         now = Usage(
             input_tokens=r.count_of(used, "prompt_tokens"),
             output_tokens=r.count_of(used, "completion_tokens"),
+            cache_read_tokens=min(r.count_of(used, "prompt_tokens"), r.count_of(used, "cache_read_tokens")),
+            cache_write_tokens=r.count_of(used, "cache_write_tokens"),
+            cost_microdollars=r.as_cost(metrics.get("accumulated_cost")),
         )
-        more = now.total_tokens - self._usage.total_tokens
-        if more > 0:
-            yield r.UsageRecord(
-                usage=Usage(
-                    input_tokens=max(0, now.input_tokens - self._usage.input_tokens),
-                    output_tokens=max(0, now.output_tokens - self._usage.output_tokens),
-                )
-            )
-            self._usage = now
+        more = now.beyond(self._usage)
+        if more != Usage():
+            yield r.UsageRecord(usage=more)
+            self._usage = self._usage.plus(more)
 
     def _action(self, row: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
         kind, arguments = r.text_of(row, "action"), r.object_of(row, "args")

@@ -212,8 +212,9 @@ def _session_end(info: JsonObject) -> Iterator[r.Record]:
     used = Usage(
         input_tokens=r.count_of(stats, "tokens_sent"),
         output_tokens=r.count_of(stats, "tokens_received"),
+        cost_microdollars=r.as_cost(stats.get("instance_cost")),
     )
-    if used.total_tokens:
+    if used != Usage():
         yield r.UsageRecord(usage=used)
     if patch := r.text_of(info, "submission"):
         try:
