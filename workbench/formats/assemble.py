@@ -234,7 +234,16 @@ class Assembler:
 
     # --- turns --------------------------------------------------------------------------------------
 
+    def _empty(self, what: str, at: int | None, line: int) -> Event:
+        """Keep a message in which nothing was found: what it said stands where nobody looked."""
+        return self._kept(
+            r.UnmappedRecord(kind=f"{what} without words", at=at, line=line, is_understood=False)
+        )
+
     def _prompt(self, item: r.Prompt) -> Iterator[Event]:
+        if not item.text.strip():
+            yield self._empty("prompt", item.at, item.line)
+            return
         yield from self._end_turn("done")
         text = sanitize.sanitize_text(item.text)
         if not self._has_title:
@@ -243,6 +252,9 @@ class Assembler:
 
     def _reply(self, item: r.Reply) -> Iterator[Event]:
         usage = item.usage
+        if not (item.text.strip() or item.thinking or item.calls or item.may_be_empty or usage != Usage()):
+            yield self._empty("reply", item.at, item.line)
+            return
         if item.key:
             before = self._counted.get(item.key, Usage())
             usage = usage.beyond(before)

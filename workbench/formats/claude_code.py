@@ -8,6 +8,8 @@ from msgspec.structs import replace
 
 from workbench.domain.values import JsonObject, Usage
 from workbench.formats import records as r
+from workbench.formats.claude_progress import ProgressReader
+from workbench.formats.claude_questions import QUESTION_TOOLS, answer_to, question_of
 from workbench.formats.input import JsonLine
 
 _BOOKKEEPING_TYPES: Final = frozenset({
@@ -25,8 +27,6 @@ _REJECTION_TEXTS: Final = (
 )
 _REFUSAL_TEXTS: Final = ("User rejected tool use", "Error: User rejected tool use")
 """What `toolUseResult` says of a call that a human refused."""
-_QUESTION_TOOLS: Final = ("ExitPlanMode", "AskUserQuestion")
-"""Tools that are a question to the human; their result is an answer."""
 _REJECTION_REASON: Final = re.compile(r"the user said:\s*(.*)", re.DOTALL | re.IGNORECASE)
 _INTERRUPTED: Final = "[Request interrupted by user"
 _SYNTHETIC: Final = "<synthetic>"
@@ -96,7 +96,8 @@ class _SessionReader:
         self._has_begun = False
         self._lines = 0
         self._seen: set[str] = set()
-        self._calls: dict[str, tuple[str, JsonObject]] = {}
+        self._calls: dict[str, r.ToolCall] = {}
+        self._progress = ProgressReader()
         self._title, self._is_named = "", False
         self._chains: dict[str, str] = {}
         self._sides: dict[str, list[JsonLine]] = {}
@@ -131,8 +132,18 @@ class _SessionReader:
     def _chain(self, row: JsonObject, key: str) -> str:
         above = r.text_of(row, "parentUuid")
         chain = r.text_of(row, "agentId") or self._chains.get(above) or key or above or "aside"
+        if chain not in self._sides:
+            self._give_to_task(r.content_of(r.object_of(row, "message"), "content"), chain)
         self._chains[key] = chain
         return chain
+
+    def _give_to_task(self, prompt: str, chain: str) -> None:
+        """Note which call began an agent: the one that holds the agent's first words."""
+        agents = self._progress.agents
+        for call in reversed(self._calls.values()):
+            if prompt and call.id not in agents and r.text_of(call.arguments, "prompt") == prompt:
+                agents[call.id] = chain
+                return
 
     def _start(self, row: JsonObject) -> Iterator[r.Record]:
         if self._has_begun:
@@ -192,8 +203,11 @@ class _SessionReader:
         if queued.get("type") == "queued_command" and queued.get("commandMode") != "task-notification":
             yield from self._said(r.content_of(queued, "prompt"), time_us, number)
             return
+        if kind == "progress" and (progress := self._progress.read(row, number)):
+            yield progress
+            return
         if r.text_of(row, "subtype") == "api_error" or r.text_of(row, "level") == "error":
-            yield r.ErrorRecord(code="api_error", message=r.content_of(row, "content") or "error", at=time_us)
+            yield r.ErrorRecord(code="api_error", message=_error_text(row), at=time_us)
         yield r.UnmappedRecord(
             kind=kind, content=row, at=time_us, line=number, is_understood=kind in _BOOKKEEPING_TYPES
         )
@@ -208,7 +222,10 @@ class _SessionReader:
         words = r.content_text(
             [block for block in blocks if block.get("type") != "tool_result"]
         ) or r.as_text(said)
-        if row.get("isMeta") is True or row.get("isCompactSummary") is True:
+        if not words and not results:
+            kept = r.UnmappedRecord(kind="user", content=row, at=time_us, line=number, is_understood=False)
+            yield kept
+        elif row.get("isMeta") is True or row.get("isCompactSummary") is True:
             kind = "compaction" if row.get("isCompactSummary") else "meta"
             yield r.UnmappedRecord(kind=kind, content=words, at=time_us, line=number)
         else:
@@ -233,7 +250,7 @@ class _SessionReader:
                     tool=r.text_of(block, "name"),
                     arguments=r.object_of(block, "input"),
                 )
-                self._calls[asked.id] = (asked.tool, asked.arguments)
+                self._calls[asked.id] = asked
                 calls.append(asked)
         words = "\n".join(r.text_of(block, "text") for block in blocks if block.get("type") == "text")
         thoughts = "\n".join(
@@ -248,22 +265,30 @@ class _SessionReader:
             usage=usage_of_message(r.object_of(message, "usage")),
             key=r.text_of(message, "id"), line=number, model=_model_name(message), at=time_us,
         )  # fmt: skip
+        for call in calls:
+            if call.tool in QUESTION_TOOLS:
+                yield question_of(call, time_us)
         for block in blocks:
             if r.text_of(block, "type").endswith("tool_result"):
                 yield from self._answered(block, row, number)
 
     def _answered(self, block: JsonObject, row: JsonObject, number: int) -> Iterator[r.Record]:
         result = self._result(block, row, number)
-        tool = self._calls.get(result.call, ("", {}))[0]
-        is_edited = r.object_of(row, "toolUseResult").get("userModified") is True
-        if result.state == "succeeded" and (tool in _QUESTION_TOOLS or is_edited):
-            reason = "with changes by the user" if is_edited else ""
+        asked, outcome = self._calls.get(result.call), r.object_of(row, "toolUseResult")
+        if result.state == "succeeded" and asked is not None and asked.tool in QUESTION_TOOLS:
+            yield answer_to(asked, outcome, result.text, result.at)
+        elif result.state == "succeeded" and outcome.get("userModified") is True:
+            reason = "with changes by the user"
             yield r.CallDecision(call=result.call, is_approved=True, reason=reason, at=result.at)
         yield result
 
+    def _child(self, call: str, outcome: JsonObject) -> str:
+        agent = r.text_of(outcome, "agentId") or self._progress.agents.get(call, "")
+        return f"{self._head.key}/{agent}" if agent and self._head is not None else ""
+
     def _result(self, block: JsonObject, row: JsonObject, number: int) -> r.CallResult:
         call, said = r.text_of(block, "tool_use_id"), _block_content(block)
-        tool, arguments = self._calls.get(call, ("", {}))
+        asked = self._calls.get(call, r.ToolCall(id=call, tool=""))
         full = row.get("toolUseResult")
         outcome = r.as_object(full)
         is_error = block.get("is_error") is True
@@ -276,9 +301,21 @@ class _SessionReader:
             call=call, text=said, state=state, error=said[:2_000] if state == "failed" else "", reason=reason,
             exit_code=int(exits[1]) if exits else r.integer_of(outcome, "exitCode"),
             duration_ms=r.integer_of(outcome, "durationMs") or r.integer_of(outcome, "totalDurationMs"),
-            changes=_edits_of_result(tool, arguments, outcome), at=r.time_of(row, "timestamp"),
-            line=number,
+            changes=_edits_of_result(asked.tool, asked.arguments, outcome), line=number,
+            at=r.time_of(row, "timestamp"), child=self._child(call, outcome),
         )  # fmt: skip
+
+
+def _error_text(row: JsonObject) -> str:
+    """Return why a request failed: what the service said, or why it could not be reached."""
+    error = r.object_of(row, "error")
+    said = r.object_of(r.object_of(error, "error"), "error") or r.object_of(error, "error")
+    cause = r.object_of(row, "cause") or r.object_of(error, "cause")
+    why = (
+        r.content_of(row, "content"), r.text_of(said, "message") or r.text_of(error, "message"),
+        r.first_text(cause, "code", "message"), f"status {code}" if (code := error.get("status")) else "",
+    )  # fmt: skip
+    return ", ".join(dict.fromkeys(filter(None, why))) or "error"
 
 
 def usage_of_message(usage: JsonObject) -> Usage:

@@ -101,14 +101,15 @@ def _read_reply(
         cache_read_tokens=read, cache_write_tokens=written,
         cost_microdollars=r.as_cost(r.object_of(used, "cost").get("total")),
     )  # fmt: skip
+    reason = r.text_of(message, "stopReason")
     yield r.Reply(
         text="\n".join(r.text_of(block, "text") for block in blocks if block.get("type") == "text"),
+        may_be_empty=reason in ("aborted", "error"),
         thinking="\n".join(
             r.text_of(block, "thinking") for block in blocks if block.get("type") == "thinking"
         ),
         calls=asked, usage=spent, model=r.text_of(message, "model"), at=time_us, line=number,
     )  # fmt: skip
-    reason = r.text_of(message, "stopReason")
     if reason == "aborted":
         yield r.TurnStop(at=time_us)
     elif reason == "error":

@@ -73,6 +73,8 @@ class Reply(Struct, frozen=True, kw_only=True):
     usage: Usage = Usage()
     key: str = ""
     """Pieces with the same key are one message: their usage counts once, the last one's."""
+    may_be_empty: bool = False
+    """False: without a text, a call and usage it counts as not understood."""
     model: str = ""
     at: int | None = None
     line: int = 0
