@@ -111,9 +111,13 @@ class CallEvents:
         if "opened" not in call.told:
             place = started or _open_place(call, "proposed") or end
         else:
-            place = _open_place(call, "decided") or started or end
+            decided = _open_place(call, "decided")
+            if started is not None and (decided is None or started.at < decided.at):
+                # What runs was allowed before.
+                decided = started
+            place = decided or end
             self._approve(call, place)
-            place = started if started is not None and started.at >= place.at else place
+            place = started or place
         call.ran_at = call.at if place is call.places.get("proposed") else place.at
         self._tell(call, place, "executing", events.CallExecuting(), _AGENT, at=call.ran_at)
 

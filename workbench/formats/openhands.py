@@ -8,6 +8,7 @@ from workbench.formats import records as r
 from workbench.formats.input import JsonLine
 from workbench.formats.patches import PatchRefused, parse_git_diff
 from workbench.formats.swe_agent import openai_tool_call
+from workbench.formats.usage_records import join_usage
 
 _UNDERSTOOD_TYPES: Final = frozenset({
     "recall", "change_agent_state", "system", "null", "condensation", "condensation_request",
@@ -71,8 +72,7 @@ def _session(events: list[tuple[int, JsonObject]], name: str, row: JsonObject) -
     if any(r.lacks_time_zone(event.get("timestamp")) for _, event in events[:20]):
         yield r.FileProblem(line=1, why="times have no zone; they are taken as UTC")
     reader = _EventReader()
-    for number, event in events:
-        yield from reader.event(event, number)
+    yield from join_usage(record for number, event in events for record in reader.event(event, number))
     if patch := r.first_text(row, "git_patch") or r.first_text(r.object_of(row, "test_result"), "git_patch"):
         yield r.Reply(calls=(r.ToolCall(id="result", tool="submit", arguments={"path": "git_patch"}),))
         try:
@@ -202,7 +202,10 @@ class _EventReader:
                     code=r.first_text(row, "code"), message=r.text_of(row, "detail"), at=time_us
                 )
             case kind:
-                self._waits = self._waits or row.get("value") == _WAITING_STATE
+                if row.get("value") == _WAITING_STATE:
+                    self._waits = True
+                    for key, *_ in self._actions.values():
+                        yield r.CallQuestion(call=key, at=time_us)
                 yield r.UnmappedRecord(
                     kind=kind or "event", content=row, at=time_us, line=number, is_understood=bool(kind)
                 )
@@ -235,6 +238,7 @@ class _EventReader:
         self, kind: str, row: JsonObject, time_us: int | None, number: int
     ) -> Iterator[r.Record]:
         observation, key = r.object_of(row, "observation"), r.text_of(row, "tool_call_id")
+        self._actions.pop(key, None)
         said = (
             r.content_of(observation, "content")
             or r.first_text(observation, "output")
