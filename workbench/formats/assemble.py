@@ -8,6 +8,7 @@
 # follows them, until the result is read; see `HeldEvents` for what bounds that. Events of a call have ids
 # of the call and not of their number, so that the rest of a file keeps its ids when a call ends otherwise.
 
+import re
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -26,6 +27,10 @@ from workbench.formats.held_events import HeldEvents
 
 _ID_NAMESPACE: Final = uuid.UUID("6f9a1a2e-5d7e-5c0b-9f36-3a1c0e5b7d11")
 _MOST_TITLE: Final = 80
+_NO_TITLE: Final = re.compile(r"New (?:session|chat)\b.{0,60}|Untitled.{0,20}", re.IGNORECASE)
+"""What programs call a session before it has a title."""
+_COMMAND: Final = re.compile(r"/[\w:.-]+(?:\s|$)")
+"""A prompt that is a command of the agent's program and says nothing of what is to be done."""
 _CLOCK_TOLERANCE: Final = 2_000_000
 """Microseconds that records may be out of order: several writers share a file."""
 _AGENT: Final = Actor(kind="agent")
@@ -80,6 +85,7 @@ class Assembler:
         self._counted: dict[str, Usage] = {}
         self._provider = self._model = ""
         self._has_title = self._is_closed = False
+        self._first_command = ""
         self._last = self._now
         self._newest = 0
 
@@ -144,7 +150,7 @@ class Assembler:
     def _head(self, head: r.SessionHead) -> Iterator[Event]:
         key = self._alone(head.key or "unnamed")
         self._begin(self._generation(imported_session_id(self._origin, key)))
-        title = sanitize.sanitize_line(head.title, _MOST_TITLE)
+        title = _title_of(head.title)
         self.summaries.append(ImportSummary(session_id=self._id, key=key, title=title))
         if head.key and key != head.key:
             why = f"another session above has the id {sanitize.sanitize_line(head.key, 80)}; both are kept"
@@ -227,7 +233,7 @@ class Assembler:
         return self._event(body, _SYSTEM, item.at)
 
     def _titled(self, title: str, time_us: int | None) -> Iterator[Event]:
-        line = sanitize.sanitize_line(title, _MOST_TITLE)
+        line = _title_of(title)
         if line and line != self.summaries[-1].title:
             self.summaries[-1].title, self._has_title = line, True
             yield self._event(events.SessionChanged(title=line), _SYSTEM, time_us)
@@ -246,7 +252,9 @@ class Assembler:
             return
         yield from self._end_turn("done")
         text = sanitize.sanitize_text(item.text)
-        if not self._has_title:
+        if not self._has_title and _COMMAND.match(text):
+            self._first_command = self._first_command or text
+        elif not self._has_title:
             yield from self._titled(text, item.at)
         yield self._event(events.PromptSubmitted(text=text), _USER, item.at)
 
@@ -288,8 +296,9 @@ class Assembler:
         if asked.id in self._open:
             # An id that comes twice names the newer call; the older one stays without a result.
             self._open[f"{asked.id}\0{self._calls}"] = self._open.pop(asked.id)
-        arguments = sanitize.sanitize_object(asked.arguments)
-        self._open[asked.id] = OpenCall(key, asked, arguments, self._last, self._turn)
+        # Whole in the reply, so that an export loses nothing; short where they stand once more.
+        arguments = sanitize.sanitize_object(asked.arguments, sanitize.MOST_TEXT)
+        self._open[asked.id] = OpenCall(key, asked, sanitize.short_object(arguments), self._last, self._turn)
         return ReplyCall(
             call_id=key, provider_call_id=sanitize.sanitize_line(asked.id, 200),
             tool=sanitize.sanitize_line(asked.tool, 120),
@@ -317,6 +326,9 @@ class Assembler:
         for call in self._open.values():
             yield from self._life.lost(call, self._last)
         self._open.clear()
+        if not self._has_title and (line := _title_of(self._first_command)):
+            self.summaries[-1].title = line
+            yield self._event(events.SessionChanged(title=line), _SYSTEM, None, key="end.title")
         yield from self._end_turn("done", key=f"end.turn{self._turns}")
         if self._is_closed:
             # Only what is at work can fail.
@@ -346,6 +358,9 @@ class Assembler:
         match item:
             case r.CallQuestion():
                 call.question = call.question or item
+                if early := call.places.pop("executing", None):
+                    # It waits for an answer, so it did not run before.
+                    early.is_open = False
                 self._place(call, "opened", item.at)
             case r.CallDecision():
                 call.decision = item
@@ -380,3 +395,8 @@ class Assembler:
             self._place(call, "proposed", None)
         child = self._generation(imported_session_id(self._origin, item.child)) if item.child else ""
         yield from self._life.ended(call, item, self._last, child)
+
+
+def _title_of(text: str) -> str:
+    line = sanitize.sanitize_line(text, _MOST_TITLE)
+    return "" if _NO_TITLE.fullmatch(line) else line
