@@ -86,6 +86,7 @@ class Assembler:
         self._provider = self._model = ""
         self._has_title = self._is_closed = False
         self._first_command = ""
+        self._last_usage = Usage()
         self._last = self._now
         self._newest = 0
 
@@ -206,8 +207,9 @@ class Assembler:
         match item:
             case r.TitleChange(title=title, at=time_us):
                 yield from self._titled(title, time_us)
-            case r.UsageRecord(usage=usage):
-                yield from self._spoken(r.Reply(usage=usage), usage)
+            case r.UsageRecord(usage=usage, is_last=is_last):
+                self._last_usage = usage if is_last else Usage()
+                yield from () if is_last else self._spoken(r.Reply(usage=usage), usage)
             case r.ErrorRecord(code=code, message=message, at=time_us):
                 body = events.ErrorRaised(
                     code=sanitize.sanitize_line(code, 80), message=sanitize.sanitize_text(message, 8_000)
@@ -269,7 +271,7 @@ class Assembler:
             self._counted[item.key] = before.plus(usage)
         yield from self._spoken(item, usage)
 
-    def _spoken(self, item: r.Reply, usage: Usage) -> Iterator[Event]:
+    def _spoken(self, item: r.Reply, usage: Usage, key: str | None = None) -> Iterator[Event]:
         self._last = item.at if item.at is not None else self._last
         model = sanitize.sanitize_line(item.model, 120) or self._model
         if self._turn is None:
@@ -277,15 +279,15 @@ class Assembler:
             self._turn = f"{self._id}.turn{self._turns}"
         self._round += 1
         started = events.TurnStarted(provider=self._provider, model=model, round=self._round)
-        yield self._event(started, _AGENT, item.at)
+        yield self._event(started, _AGENT, item.at, key=key and f"{key}.started")
         if self._round == 1:
-            yield self._status("processing", key=f"turn{self._turns}.processing")
+            yield self._status("processing", key=f"{key or f'turn{self._turns}'}.processing")
         body = events.ReplyCompleted(
             text=sanitize.sanitize_text(item.text), thinking=sanitize.sanitize_text(item.thinking),
             usage=usage, model=model,
             calls=tuple(self._asked(call) for call in item.calls), round=self._round,
         )  # fmt: skip
-        yield self._event(body, _AGENT, item.at)
+        yield self._event(body, _AGENT, item.at, key=key)
         for call in self._open.values():
             if not call.places and not call.asked.starts_later:
                 self._place(call, "proposed", self._last)
@@ -326,6 +328,8 @@ class Assembler:
         for call in self._open.values():
             yield from self._life.lost(call, self._last)
         self._open.clear()
+        if self._last_usage != Usage():
+            yield from self._spoken(r.Reply(usage=self._last_usage), self._last_usage, key="end.usage")
         if not self._has_title and (line := _title_of(self._first_command)):
             self.summaries[-1].title = line
             yield self._event(events.SessionChanged(title=line), _SYSTEM, None, key="end.title")

@@ -8,8 +8,7 @@ from msgspec.structs import replace
 
 from workbench.domain.values import Json, JsonObject, Usage
 from workbench.formats import records as r
-from workbench.formats.claude_progress import ProgressReader
-from workbench.formats.claude_questions import QUESTION_TOOLS, answer_to, question_of
+from workbench.formats.claude_calls import QUESTION_TOOLS, ProgressReader, answer_to, question_of
 from workbench.formats.input import JsonLine
 from workbench.formats.sanitize import MOST_STRING, sanitize_text
 

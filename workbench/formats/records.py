@@ -157,6 +157,8 @@ class UsageRecord(Struct, frozen=True, kw_only=True):
     """Tokens or money that the file counts apart from replies."""
 
     usage: Usage = Usage()
+    is_last: bool = False
+    """Nothing follows it in the file so far; a longer file may hold the reply that it belongs to."""
 
 
 class TurnStop(Struct, frozen=True, kw_only=True):

@@ -13,26 +13,32 @@ def join_usage(records: Iterable[r.Record]) -> Iterator[r.Record]:
 
     Only what has neither stays a record of its own, for a reply that says nothing is made of that.
     """
-    reply: r.Reply | None = None
+    held: list[r.Record] = []
     waiting = Usage()
     for record in records:
         if isinstance(record, r.UsageRecord):
-            if reply is None:
-                waiting = waiting.plus(record.usage)
-            else:
-                reply = replace(reply, usage=reply.usage.plus(record.usage))
+            waiting = waiting.plus(record.usage)
+            held, waiting = (_with_usage(held, waiting), Usage()) if held else (held, waiting)
             continue
-        if reply is not None:
-            yield reply
-            reply = None
+        if held and isinstance(record, r.CallQuestion | r.CallStart):
+            held.append(record)
+            continue
+        yield from held
+        held = []
         if isinstance(record, r.Reply):
-            reply, waiting = replace(record, usage=record.usage.plus(waiting)), Usage()
+            held, waiting = _with_usage([record], waiting), Usage()
             continue
         if waiting != Usage() and isinstance(record, r.Prompt | r.TurnStop | r.SessionEnd | r.SessionHead):
             yield r.UsageRecord(usage=waiting)
             waiting = Usage()
         yield record
-    if reply is not None:
-        yield reply
+    yield from held
     if waiting != Usage():
-        yield r.UsageRecord(usage=waiting)
+        yield r.UsageRecord(usage=waiting, is_last=True)
+
+
+def _with_usage(held: list[r.Record], usage: Usage) -> list[r.Record]:
+    return [
+        replace(record, usage=record.usage.plus(usage)) if isinstance(record, r.Reply) else record
+        for record in held
+    ]
