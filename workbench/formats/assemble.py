@@ -269,6 +269,8 @@ class Assembler:
             before = self._counted.get(item.key, Usage())
             usage = usage.beyond(before)
             self._counted[item.key] = before.plus(usage)
+            if item.may_be_empty and usage == Usage() and not (item.text or item.thinking or item.calls):
+                return
         yield from self._spoken(item, usage)
 
     def _spoken(self, item: r.Reply, usage: Usage, key: str | None = None) -> Iterator[Event]:

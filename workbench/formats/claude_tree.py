@@ -1,0 +1,71 @@
+"""The tree of Claude Code's messages: what its program wrote a second time, and where its human went back.
+
+A resumed session may hold its history again under new ids; each message counts once. It keeps ids and
+digests, never texts, so that a long file stays small.
+"""
+
+from workbench.domain.values import JsonObject
+from workbench.formats import records as r
+
+
+class MessageTree:
+    """The messages of one session so far."""
+
+    def __init__(self) -> None:
+        self._prompts: dict[str, int] = {}
+        """Of each message how many prompts its chain holds."""
+        self._leaf = ""
+        self._told: set[int] = set()
+        self._open: set[str] = set()
+        self._answered: set[str] = set()
+
+    def add(self, row: JsonObject) -> tuple[bool, int]:
+        """Take a line; return whether it says what another one said, and over how many prompts it goes."""
+        key, above = r.text_of(row, "uuid"), r.text_of(row, "parentUuid")
+        if not key:
+            return False, 0
+        is_repeated, is_prompt = self._is_repeated(row), _is_prompt(row)
+        before = self._prompts.get(above, 0)
+        is_back = is_prompt and not is_repeated and above in self._prompts
+        gone = self._prompts.get(self._leaf, 0) - before if is_back else 0
+        self._prompts[key], self._leaf = before + is_prompt, key
+        return is_repeated, max(0, gone)
+
+    def _is_repeated(self, row: JsonObject) -> bool:
+        message = r.object_of(row, "message")
+        blocks = r.objects_of(message, "content")
+        match r.text_of(row, "type"):
+            case "assistant":
+                return self._is_repeated_reply(r.text_of(message, "id"), blocks)
+            case "user" if blocks and all(block.get("type") == "tool_result" for block in blocks):
+                return self._is_repeated_result({r.text_of(block, "tool_use_id") for block in blocks})
+            case "user" if row.get("timestamp"):
+                return self._was_told(("user", r.text_of(row, "timestamp"), str(message.get("content"))))
+            case _:
+                return False
+
+    def _is_repeated_reply(self, message: str, blocks: list[JsonObject]) -> bool:
+        said = [(r.text_of(b, "type"), r.first_text(b, "id", "text", "thinking", "data")) for b in blocks]
+        if message and said and self._was_told((message, *said)):
+            return True
+        self._open |= {r.text_of(block, "id") for block in blocks if block.get("type") == "tool_use"}
+        return False
+
+    def _is_repeated_result(self, calls: set[str]) -> bool:
+        is_repeated = calls <= self._answered and not calls & self._open
+        self._answered |= calls
+        self._open -= calls
+        return is_repeated
+
+    def _was_told(self, what: tuple[object, ...]) -> bool:
+        digest = hash(what)
+        is_there = digest in self._told
+        self._told.add(digest)
+        return is_there
+
+
+def _is_prompt(row: JsonObject) -> bool:
+    content = r.object_of(row, "message").get("content")
+    blocks = r.as_objects(content)
+    is_typed = isinstance(content, str) or any(block.get("type") == "text" for block in blocks)
+    return row.get("type") == "user" and is_typed and row.get("isMeta") is not True
