@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from workbench.domain.values import Json, JsonObject, Usage
 from workbench.formats import records as r
 from workbench.formats.claude_calls import QUESTION_TOOLS, ProgressReader, answer_to, question_of
-from workbench.formats.claude_tree import MessageTree
+from workbench.formats.claude_tree import MessageTree, rewind_records
 from workbench.formats.input import JsonLine
 from workbench.formats.sanitize import MOST_STRING, sanitize_text
 
@@ -96,7 +96,6 @@ class _SessionReader:
         self._head: r.SessionHead | None = None
         self._has_begun = False
         self._lines = 0
-        self._seen: set[str] = set()
         self._tree = MessageTree()
         self._calls: dict[str, r.ToolCall] = {}
         self._progress = ProgressReader()
@@ -110,9 +109,8 @@ class _SessionReader:
             yield r.FileProblem(line=line.number, why="it is not an object")
             return
         key = r.text_of(row, "uuid")
-        if key and key in self._seen:
+        if self._tree.was_read(key):
             return
-        self._seen.add(key)
         if self._is_aside(row):
             self._sides.setdefault(self._chain(row, key), []).append(line)
             return
@@ -122,7 +120,7 @@ class _SessionReader:
             return
         yield from self._start(row)
         if gone:
-            yield from _rewind(row, gone, line.number)
+            yield from rewind_records(row, gone, line.number)
         match r.text_of(row, "type"):
             case "user":
                 yield from self._user(row, line.number)
@@ -322,14 +320,6 @@ def _usage_of_repeated(row: JsonObject) -> Iterator[r.Record]:
     if usage := r.object_of(message, "usage"):
         key = r.text_of(message, "id")
         yield r.Reply(usage=usage_of_message(usage), key=key, model=_model_name(message), may_be_empty=True)
-
-
-def _rewind(row: JsonObject, gone: int, number: int) -> Iterator[r.Record]:
-    """Tell that the human went back and said something else; what was left behind stays where it stands."""
-    time_us, prompts = r.time_of(row, "timestamp"), f"{gone} prompt{'s' if gone > 1 else ''}"
-    content: JsonObject = {"to": r.text_of(row, "parentUuid"), "prompts_left_behind": gone}
-    yield r.TurnStop(outcome="interrupted", detail=f"the user went back over {prompts}", at=time_us)
-    yield r.UnmappedRecord(kind="rewind", content=content, at=time_us, line=number)
 
 
 def _error_text(row: JsonObject) -> str:

@@ -4,6 +4,8 @@ A resumed session may hold its history again under new ids; each message counts 
 digests, never texts, so that a long file stays small.
 """
 
+from collections.abc import Iterator
+
 from workbench.domain.values import JsonObject
 from workbench.formats import records as r
 
@@ -15,9 +17,16 @@ class MessageTree:
         self._prompts: dict[str, int] = {}
         """Of each message how many prompts its chain holds."""
         self._leaf = ""
+        self._read: set[str] = set()
         self._told: set[int] = set()
         self._open: set[str] = set()
         self._answered: set[str] = set()
+
+    def was_read(self, key: str) -> bool:
+        """Return whether a line of this id was read before; a resumed session repeats some."""
+        was_read = bool(key) and key in self._read
+        self._read.add(key)
+        return was_read
 
     def add(self, row: JsonObject) -> tuple[bool, int]:
         """Take a line; return whether it says what another one said, and over how many prompts it goes."""
@@ -69,3 +78,11 @@ def _is_prompt(row: JsonObject) -> bool:
     blocks = r.as_objects(content)
     is_typed = isinstance(content, str) or any(block.get("type") == "text" for block in blocks)
     return row.get("type") == "user" and is_typed and row.get("isMeta") is not True
+
+
+def rewind_records(row: JsonObject, gone: int, number: int) -> Iterator[r.Record]:
+    """Tell that a human went back and said something else; what was left behind stays where it stands."""
+    time_us, prompts = r.time_of(row, "timestamp"), f"{gone} prompt{'s' if gone > 1 else ''}"
+    content: JsonObject = {"to": r.text_of(row, "parentUuid"), "prompts_left_behind": gone}
+    yield r.TurnStop(outcome="interrupted", detail=f"the user went back over {prompts}", at=time_us)
+    yield r.UnmappedRecord(kind="rewind", content=content, at=time_us, line=number)
