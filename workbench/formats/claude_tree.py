@@ -54,10 +54,10 @@ class MessageTree:
                 return False
 
     def _is_repeated_reply(self, message: str, blocks: list[JsonObject]) -> bool:
-        said = [(r.text_of(b, "type"), r.first_text(b, "id", "text", "thinking", "data")) for b in blocks]
+        said = [str(b.get("id") or b.get("text") or b.get("thinking") or b.get("data")) for b in blocks]
         if message and said and self._was_told((message, *said)):
             return True
-        self._open |= {r.text_of(block, "id") for block in blocks if block.get("type") == "tool_use"}
+        self._open.update(key for key, b in zip(said, blocks, strict=True) if b.get("type") == "tool_use")
         return False
 
     def _is_repeated_result(self, calls: set[str]) -> bool:
@@ -74,10 +74,10 @@ class MessageTree:
 
 
 def _is_prompt(row: JsonObject) -> bool:
+    if row.get("type") != "user" or row.get("isMeta") is True:
+        return False
     content = r.object_of(row, "message").get("content")
-    blocks = r.as_objects(content)
-    is_typed = isinstance(content, str) or any(block.get("type") == "text" for block in blocks)
-    return row.get("type") == "user" and is_typed and row.get("isMeta") is not True
+    return isinstance(content, str) or any(block.get("type") == "text" for block in r.as_objects(content))
 
 
 def rewind_records(row: JsonObject, gone: int, number: int) -> Iterator[r.Record]:

@@ -118,6 +118,7 @@ def _read_result(part: JsonObject, number: int) -> r.CallResult:
     return r.CallResult(
         call=key, text=r.text_of(state, "output") or error, state=_result_state(status, error), error=error,
         exit_code=r.integer_of(meta, "exit"), at=ended or begun, line=number,
+        child=r.text_of(meta, "sessionId") if r.text_of(part, "tool") == "task" else "",
         duration_ms=(ended - begun) // 1000 if begun and ended else None,
         reason=error.partition("with the following feedback:")[2].strip(),
         changes=_edits_of_result(r.text_of(part, "tool"), r.object_of(state, "input"), meta),

@@ -136,6 +136,16 @@ def test_a_task_names_the_session_of_its_agent():
     assert begun.body.parent_id == made(data)[0].session_id
 
 
+def test_a_task_of_opencode_names_its_session():
+    whole = json.loads(COUNTED["opencode"])
+    state = whole["messages"][1]["parts"][0]["state"]
+    whole["messages"][1]["parts"][0]["tool"] = "task"
+    state["metadata"] = {"sessionId": "ses_child"}
+    child = {"info": {"id": "ses_child", "parentID": "ses_counted", "time": {}}, "messages": []}
+    named = [body.metadata for body in bodies(made(json.dumps(whole).encode()), e.CallFinished)]
+    assert {"child_session": made(json.dumps(child).encode())[0].session_id} in named
+
+
 @each_row("name", [*FILES, *COUNTED])
 def test_times_never_go_back_and_every_call_ends_legally(name):
     data = COUNTED[name] if name in COUNTED else FILES[name][0]
