@@ -104,6 +104,19 @@ def test_progress_stands_under_its_call():
     assert not bodies(events, e.Unknown)
 
 
+def test_a_hook_before_the_question_does_not_answer_it():
+    hook = {"type": "hook_progress", "hookEvent": "PreToolUse"}
+    refused = "The user doesn't want to proceed with this tool use."
+    data = lines(
+        claude(0, "user", "go", at(0)),
+        claude(1, "assistant", [tool("b", "Bash", command="make")], at(1), id="m"),
+        {"type": "progress", "uuid": "p", "sessionId": "counted", "timestamp": at(2), "parentToolUseID": "b", "data": hook},
+        claude(2, "user", [result("b", refused, is_error=True)], at(30)),
+    )  # fmt: skip
+    assert waiting_at(made(data), 20) == ["make"]
+    assert [call.state for call in MemoryTables().fold(made(data)).calls.values()] == ["rejected"]
+
+
 def test_a_command_of_the_program_is_no_title():
     opened = detect.open_file(io.BytesIO(QUESTIONS), "x", 1, None, store=lambda _: None, current_id=str)
     list(opened.events)
