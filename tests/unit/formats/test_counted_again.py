@@ -44,7 +44,7 @@ class Count:
         self.ended[key] = micros(when)
 
     def spend(self, sent=0, got=0, read=0, written=0, cost=0.0):
-        self.tokens.update(zip(TOKENS, (sent, got, read, written, round(cost * 1e6)), strict=True))
+        self.tokens.update(dict(zip(TOKENS, (sent, got, read, written, round(cost * 1e6)), strict=True)))
 
 
 def micros(when):
@@ -343,10 +343,11 @@ def compare(data):
     used = Counter()
     for reply in replies:
         usage = reply.usage
-        used.update(zip(TOKENS, (
+        counts = (
             usage.input_tokens, usage.output_tokens, usage.cache_read_tokens, usage.cache_write_tokens,
             usage.cost_microdollars,
-        ), strict=True))  # fmt: skip
+        )  # fmt: skip
+        used.update(dict(zip(TOKENS, counts, strict=True)))
     assert {name: used[name] for name in TOKENS} == {name: count.tokens[name] for name in TOKENS}
     compare_times(count, rows, events, form)
 
