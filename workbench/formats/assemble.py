@@ -5,8 +5,9 @@
 #
 # Whether a human was asked about a call, and what it changed, often stands at its result only, while its
 # events belong to the moment of the call. So the places of these events are held open, with all that
-# follows them, until the result is read; see `HeldEvents` for what bounds that. Events of a call have ids
-# of the call and not of their number, so that the rest of a file keeps its ids when a call ends otherwise.
+# follows them, until the result is read; see `HeldEvents` for what bounds that. Events are numbered when they
+# are let go, in their order: a file that grew, or that an older version read otherwise, agrees with what is
+# stored up to the first event that became another.
 
 import re
 import uuid
@@ -15,6 +16,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from workbench.domain import events
 from workbench.domain.events import Event
@@ -93,8 +95,7 @@ class Assembler:
     def take(self, item: r.Record) -> list[Event]:
         """Return the events of one item; what comes before the first `SessionHead` waits for it."""
         if isinstance(item, r.SessionHead):
-            closing, begun = self.finish(), list(self._head(item))
-            self.summaries[-1].events += len(begun)
+            closing, begun = self.finish(), self._counted_events(self._head(item))
             early, self._early = self._early, []
             return [*closing, *begun, *(event for record in early for event in self.take(record))]
         if not self._id:
@@ -108,9 +109,13 @@ class Assembler:
         return self._counted_events(self._held.taken())
 
     def _counted_events(self, taken: Iterator[Event]) -> list[Event]:
-        some = list(taken)
+        some = [event if event.id else self._numbered(event) for event in taken]
         self.summaries[-1].events += len(some)
         return some
+
+    def _numbered(self, event: Event) -> Event:
+        self._count += 1
+        return replace(event, id=f"{self._id}.{self._count}")
 
     def _look_at_time(self, item: r.Record) -> None:
         time_us, line = getattr(item, "at", None), getattr(item, "line", 0)
@@ -141,10 +146,9 @@ class Assembler:
         self, body: events.EventBody, actor: Actor, time_us: int | None, *, call: str | None = None,
         action: str | None = None, key: str | None = None,
     ) -> Event:  # fmt: skip
-        self._count += key is None
         self._last = time_us if time_us is not None else self._last
         return Event(
-            id=f"{self._id}.{key or self._count}", session_id=self._id, at=self._last, actor=actor, body=body,
+            id=f"{self._id}.{key}" if key else "", session_id=self._id, at=self._last, actor=actor, body=body,
             turn_id=self._turn, call_id=call, action_id=action, recorded_at=self._recorded_at,
         )  # fmt: skip
 

@@ -218,7 +218,8 @@ class CallEvents:
         call.told.add(name)
         session, _, number = call.id.rpartition(".")
         place.items.append(Event(
-            id=f"{session}.end.{number}.{name}" if call.is_lost else f"{call.id}.{name}",
+            # What the file holds is numbered in its order.
+            id=f"{session}.end.{number}.{name}" if call.is_lost else "",
             session_id=session, at=place.at if at is None else at, actor=actor, body=body, turn_id=call.turn,
             call_id=call.id, action_id=action, recorded_at=self._recorded_at,
         ))  # fmt: skip
