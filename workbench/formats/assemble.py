@@ -39,6 +39,11 @@ _AGENT: Final = Actor(kind="agent")
 _TOOL: Final = Actor(kind="tool")
 _USER: Final = Actor(kind="user", via="import")
 _SYSTEM: Final = Actor(kind="system", via="import")
+READ_AS: Final = 2
+"""How events are made from records: with a higher number, a file that is imported again replaces its session.
+
+2: calls start when they were asked for; cached tokens and costs stand apart.
+"""
 CurrentSessionId = Callable[[str], str]
 """Turns the id that a session would get into the one that it gets; ids of deleted ones are not used again."""
 
@@ -165,7 +170,9 @@ class Assembler:
             sanitize.sanitize_line(head.provider, 120),
             sanitize.sanitize_line(head.model, 120),
         )
-        facts: dict[str, Json] = {"format": self._origin, "id": sanitize.sanitize_line(key, 200)}
+        facts: dict[str, Json] = {
+            "format": self._origin, "id": sanitize.sanitize_line(key, 200), "read_as": READ_AS,
+        }  # fmt: skip
         created = events.SessionCreated(
             session_kind="import", title=title, parent_id=self._parent(head),
             workspace=sanitize.sanitize_line(head.workspace, 4_000),

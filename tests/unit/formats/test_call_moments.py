@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 sys.path.insert(0, str(Path(__file__).parent))
 from counted_sessions import CLAUDE, CODEX, COUNTED, at, claude, lines, result, tool
@@ -16,7 +17,7 @@ from tests.unit.journal.scenes import SettableClock, assert_sound, open_journal
 from workbench.domain import events as e
 from workbench.domain.fold import MemoryTables
 from workbench.domain.machines import SETTLED_CALL_STATES
-from workbench.formats import detect, held_events
+from workbench.formats import assemble, detect, held_events
 from workbench.journal.imports import SessionImport
 
 
@@ -200,6 +201,25 @@ def test_a_file_that_grows_line_by_line_ends_as_the_whole_one(name, tmp_path_fac
         assert [(one.id, one.body, one.at) for one in stored] == [
             (one.id, one.body, one.at) for one in events
         ]
+        assert_sound(journal)
+
+
+def test_what_an_older_version_read_gets_the_times_of_the_newer_one(tmp_path, monkeypatch):
+    def take(events):
+        intake = SessionImport(journal)
+        for event in events:
+            intake.add(event)
+        intake.end_file()
+        intake.finish()
+
+    newer = made(CLAUDE)
+    with open_journal(tmp_path / "home", SettableClock()) as journal:
+        monkeypatch.setattr(assemble, "READ_AS", 1)
+        older = [replace(event, at=event.at - 1_000_000) for event in made(CLAUDE)]
+        take(older)
+        take(newer)
+        stored = journal.events(newer[0].session_id)
+        assert [(one.id, one.body, one.at) for one in stored] == [(one.id, one.body, one.at) for one in newer]
         assert_sound(journal)
 
 
