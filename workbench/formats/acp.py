@@ -3,10 +3,13 @@
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from msgspec.structs import replace
+
 from workbench.domain.values import JsonObject
 from workbench.formats import records as r
 from workbench.formats.input import JsonLine
 
+_NO_ANSWER: Final = "the trace does not hold the answer, and the call did not run"
 _CALL_STATES: Final[dict[str, r.ResultState]] = {"completed": "succeeded", "failed": "failed"}
 _IGNORED_UPDATES: Final = (
     "available_commands_update", "current_mode_update", "config_option_update", "session_info_update",
@@ -68,6 +71,7 @@ class _TraceReader:
         self._calls: dict[str, dict[str, object]] = {}
         self._asked: set[str] = set()
         self._requests: dict[str, tuple[str, dict[str, str]]] = {}
+        self._running: set[str] = set()
         self._workspace = ""
         self._at: int | None = None
 
@@ -144,9 +148,28 @@ class _TraceReader:
         status = r.text_of(call, "status")
         if "rawInput" in call or status in ("in_progress", *_CALL_STATES):
             yield from self._ask(key, number)
+        if status == "in_progress" and key not in self._running and not call.get("is_done"):
+            self._running.add(key)
+            yield r.CallStart(call=key, at=self._at)
         if status in _CALL_STATES and not call.get("is_done"):
             call["is_done"] = True
-            yield self._result(key, call, _CALL_STATES[status], number)
+            yield from self._ended(key, call, _CALL_STATES[status], number)
+
+    def _ended(
+        self, key: str, call: dict[str, object], state: r.ResultState, number: int
+    ) -> Iterator[r.Record]:
+        """Yield the end of a call; a trace of one direction holds questions without their answers."""
+        unanswered = [request for request, (asked, _) in self._requests.items() if asked == key]
+        for request in unanswered:
+            del self._requests[request]
+        result = self._result(key, call, state, number)
+        if unanswered and key in self._running:
+            # What ran after its question had been allowed.
+            yield r.CallDecision(call=key, is_approved=True, at=self._at)
+        elif unanswered and state == "failed":
+            why = f"{_NO_ANSWER}: {result.text}" if result.text else _NO_ANSWER
+            result = replace(result, state="cancelled", error=why)
+        yield result
 
     def _ask(self, key: str, number: int) -> Iterator[r.Record]:
         if key in self._asked:
@@ -192,6 +215,8 @@ class _TraceReader:
             for option in r.objects_of(params, "options")
         }
         self._requests[request] = (key, options)
+        self._running.discard(key)
+        yield r.CallQuestion(call=key, at=self._at)
 
     def _answer(self, message: JsonObject, number: int) -> Iterator[r.Record]:
         result, request = r.object_of(message, "result"), repr(message.get("id"))

@@ -8,6 +8,7 @@ from typing import Final
 from workbench.domain.values import Usage
 from workbench.formats import records as r
 from workbench.formats.patches import PatchRefused, parse_git_diff
+from workbench.formats.usage_records import join_usage
 
 HISTORY_START: Final = "# aider chat started at "
 _APPLIED: Final = re.compile(r"Applied edit to (.+)")
@@ -21,8 +22,13 @@ _WHOLE_FILE: Final = re.compile(
 )
 _DIFF: Final = re.compile(r"^```diff\n(.*?)^```", re.DOTALL | re.MULTILINE)
 _SHELL: Final = re.compile(r"^```(?:bash|sh|shell|console)\n(.*?)^```", re.DOTALL | re.MULTILINE)
-_MODEL: Final = re.compile(r"^(?:Main )?[Mm]odel: (\S+)", re.MULTILINE)
-_TOKENS: Final = re.compile(r"^Tokens: ([\d.,]+k?) sent,.*? ([\d.,]+k?) received", re.MULTILINE)
+_MODEL: Final = re.compile(r"^(?:Main )?[Mm]odels?: (\S+)", re.MULTILINE)
+_TOKENS: Final = re.compile(
+    r"^Tokens: (?P<sent>[\d.,]+[kM]?) sent(?:, (?P<write>[\d.,]+[kM]?) cache write)?"
+    r"(?:, (?P<hit>[\d.,]+[kM]?) cache hit)?, (?P<got>[\d.,]+[kM]?) received\."
+    r"(?:\s+Cost: \$(?P<cost>[\d.,]+) (?:message|request))?",
+    re.MULTILINE,
+)
 _QUESTION: Final = re.compile(r"(?P<what>.+\?) \(Y\)es/\(N\)o.*?: ?(?P<answer>[A-Za-z]*)$")
 _QUESTION_TOOLS: Final = (
     ("run shell command", "shell"),
@@ -108,6 +114,10 @@ def _llm_exchange(
 
 
 def read(lines: Iterable[str], name: str) -> Iterator[r.Record]:
+    yield from join_usage(_read_chats(lines, name))
+
+
+def _read_chats(lines: Iterable[str], name: str) -> Iterator[r.Record]:
     reader = _ChatReader(name)
     for number, line in enumerate(lines, 1):
         yield from reader.line(line, number)
@@ -123,6 +133,7 @@ class _ChatReader:
         self._has_begun = False
         self._model = ""
         self._said = ""
+        self._begun_at: int | None = None
 
     def line(self, line: str, number: int) -> Iterator[r.Record]:
         if line.startswith(HISTORY_START):
@@ -145,7 +156,7 @@ class _ChatReader:
 
     def _head(self, when: str) -> r.SessionHead:
         self._has_begun = True
-        time_us = r.as_time(when.replace(" ", "T", 1))
+        self._begun_at = time_us = r.as_time(when.replace(" ", "T", 1))
         return r.SessionHead(key=f"{self._name.rpartition('/')[2]}:{when}", title="", at=time_us)
 
     def flush(self, number: int) -> Iterator[r.Record]:
@@ -157,16 +168,18 @@ class _ChatReader:
             yield r.SessionHead(key=f"{self._name.rpartition('/')[2]}:before")
             self._has_begun = True
         if who == "human":
-            yield r.Prompt(text=said, line=number)
+            yield r.Prompt(text=said, at=self._begun_at, line=number)
         elif who == "agent":
             self._said = said
-            yield r.Reply(text=said, model=self._model, line=number)
+            yield r.Reply(text=said, model=self._model, at=self._begun_at, line=number)
         else:
             yield from self._program(said, number)
 
     def _program(self, said: str, number: int) -> Iterator[r.Record]:
         if match := _MODEL.search(said):
-            self._model = match[1]
+            self._model = match[1].rstrip(",")
+        for match in _TOKENS.finditer(said):
+            yield r.UsageRecord(usage=_usage_of(match))
         yield from self._questions(said, number)
         for path in dict.fromkeys(match[1].strip() for match in _APPLIED.finditer(said)):
             key = self._key()
@@ -176,10 +189,6 @@ class _ChatReader:
                 text=f"Applied edit to {path}",
                 changes=edits_of_reply(self._said, path),
                 line=number,
-            )
-        for match in _TOKENS.finditer(said):
-            yield r.UsageRecord(
-                usage=Usage(input_tokens=_token_count(match[1]), output_tokens=_token_count(match[2]))
             )
         yield r.UnmappedRecord(kind="output", content=said, line=number)
 
@@ -215,12 +224,26 @@ class _ChatReader:
         return f"call-{self._calls}"
 
 
+def _usage_of(match: re.Match[str]) -> Usage:
+    sent = _token_count(match["sent"])
+    return Usage(
+        input_tokens=sent, output_tokens=_token_count(match["got"]),
+        cache_read_tokens=min(sent, _token_count(match["hit"] or "")),
+        cache_write_tokens=min(sent, _token_count(match["write"] or "")),
+        cost_microdollars=round(_number(match["cost"] or "") * 1_000_000),
+    )  # fmt: skip
+
+
 def _token_count(written: str) -> int:
-    digits = written.rstrip("k").replace(",", "")
+    factor = {"k": 1_000, "M": 1_000_000}.get(written[-1:], 1)
+    return round(_number(written.rstrip("kM")) * factor)
+
+
+def _number(digits: str) -> float:
     try:
-        return int(float(digits) * (1000 if written.endswith("k") else 1))
+        return float(digits.replace(",", "").rstrip("."))
     except ValueError:
-        return 0
+        return 0.0
 
 
 def edits_of_reply(said: str, path: str) -> tuple[r.FileEdit, ...]:

@@ -2,11 +2,18 @@
 
 # An agent below another is a session of its own (`parent_id`), also where its lines stand between those of
 # the one that began it: read in line, its orders would look like prompts of the human.
+#
+# Whether a human was asked about a call, and what it changed, often stands at its result only, while its
+# events belong to the moment of the call. So the places of these events are held open, with all that
+# follows them, until the result is read; see `HeldEvents` for what bounds that. Events are numbered when they
+# are let go, in their order: a file that grew, or that an older version read otherwise, agrees with what is
+# stored up to the first event that became another.
 
+import re
 import uuid
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import Final, cast
+from typing import Final
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -14,26 +21,29 @@ from msgspec.structs import replace
 from workbench.domain import events
 from workbench.domain.events import Event
 from workbench.domain.machines import SessionStatus
-from workbench.domain.values import (
-    Actor,
-    BlobRef,
-    GateVerdict,
-    Hunk,
-    Json,
-    JsonObject,
-    ReplyCall,
-    Usage,
-)
-from workbench.formats import patches, sanitize
+from workbench.domain.values import Actor, Json, ReplyCall, Usage
 from workbench.formats import records as r
+from workbench.formats import sanitize
+from workbench.formats.call_events import MOST_INLINE, CallEvents, OpenCall, StoreBlob
+from workbench.formats.held_events import HeldEvents
 
 _ID_NAMESPACE: Final = uuid.UUID("6f9a1a2e-5d7e-5c0b-9f36-3a1c0e5b7d11")
 _MOST_TITLE: Final = 80
+_NO_TITLE: Final = re.compile(r"New (?:session|chat)\b.{0,60}|Untitled.{0,20}", re.IGNORECASE)
+"""What programs call a session before it has a title."""
+_COMMAND: Final = re.compile(r"/[\w:.-]+(?:\s|$)")
+"""A prompt that is a command of the agent's program and says nothing of what is to be done."""
 _CLOCK_TOLERANCE: Final = 2_000_000
 """Microseconds that records may be out of order: several writers share a file."""
 _AGENT: Final = Actor(kind="agent")
+_TOOL: Final = Actor(kind="tool")
 _USER: Final = Actor(kind="user", via="import")
 _SYSTEM: Final = Actor(kind="system", via="import")
+READ_AS: Final = 2
+"""How events are made from records: with a higher number, a file that is imported again replaces its session.
+
+2: calls start when they were asked for; cached tokens and costs stand apart.
+"""
 CurrentSessionId = Callable[[str], str]
 """Turns the id that a session would get into the one that it gets; ids of deleted ones are not used again."""
 
@@ -55,20 +65,6 @@ class ImportSummary(Struct):
     problems: list[r.FileProblem] = field(default_factory=list[r.FileProblem])
 
 
-StoreBlob = Callable[[bytes], BlobRef | None]
-
-
-class OpenCall(Struct):
-    """A call without its result."""
-
-    id: str
-    asked: r.ToolCall
-    arguments: JsonObject
-    """As they are recorded."""
-    at: int
-    decision: r.CallDecision | None = None
-
-
 class Assembler:
     """Takes the items of one file and gives back events."""
 
@@ -82,7 +78,7 @@ class Assembler:
     ) -> None:
         """Begin a file; `at` (microseconds) is the time of what has none, `recorded_at` of the import."""
         self._origin, self._now, self._generation = origin, at, generation
-        self._recorded_at, self._life = recorded_at, CallEvents(origin, store)
+        self._recorded_at, self._life = recorded_at, CallEvents(origin, store, recorded_at)
         self.summaries: list[ImportSummary] = []
         self._keys = Counter[str]()
         self._early: list[r.Record] = []
@@ -92,23 +88,39 @@ class Assembler:
         self._id, self._count, self._turns, self._round, self._calls = session_id, 0, 0, 0, 0
         self._turn: str | None = None
         self._open: dict[str, OpenCall] = {}
+        self._held = HeldEvents()
         self._counted: dict[str, Usage] = {}
         self._provider = self._model = ""
         self._has_title = self._is_closed = False
+        self._first_command = ""
+        self._last_usage = Usage()
         self._last = self._now
         self._newest = 0
 
     def take(self, item: r.Record) -> list[Event]:
         """Return the events of one item; what comes before the first `SessionHead` waits for it."""
         if isinstance(item, r.SessionHead):
-            closing = [*self.finish(), *self._head(item)]
+            closing, begun = self.finish(), self._counted_events(self._head(item))
             early, self._early = self._early, []
-            return [*closing, *(event for record in early for event in self.take(record))]
+            return [*closing, *begun, *(event for record in early for event in self.take(record))]
         if not self._id:
             self._early.append(item)
             return []
         self._look_at_time(item)
-        return list(self._taken(item))
+        for event in self._taken(item):
+            self._held.add(event)
+        while owner := self._held.owner_in_the_way:
+            self._release(owner)
+        return self._counted_events(self._held.taken())
+
+    def _counted_events(self, taken: Iterator[Event]) -> list[Event]:
+        some = [event if event.id else self._numbered(event) for event in taken]
+        self.summaries[-1].events += len(some)
+        return some
+
+    def _numbered(self, event: Event) -> Event:
+        self._count += 1
+        return replace(event, id=f"{self._id}.{self._count}")
 
     def _look_at_time(self, item: r.Record) -> None:
         time_us, line = getattr(item, "at", None), getattr(item, "line", 0)
@@ -127,7 +139,9 @@ class Assembler:
         """Return what closes the session that is open."""
         if not self._id:
             return []
-        closing = list(self._closing())
+        for call in self._open.values():
+            self._life.released(call)
+        closing = [*self._counted_events(self._held.taken()), *self._counted_events(self._closing())]
         self._begin("")
         return closing
 
@@ -137,18 +151,16 @@ class Assembler:
         self, body: events.EventBody, actor: Actor, time_us: int | None, *, call: str | None = None,
         action: str | None = None, key: str | None = None,
     ) -> Event:  # fmt: skip
-        self._count += key is None
         self._last = time_us if time_us is not None else self._last
-        self.summaries[-1].events += 1
         return Event(
-            id=f"{self._id}.{key or self._count}", session_id=self._id, at=self._last, actor=actor, body=body,
+            id=f"{self._id}.{key}" if key else "", session_id=self._id, at=self._last, actor=actor, body=body,
             turn_id=self._turn, call_id=call, action_id=action, recorded_at=self._recorded_at,
         )  # fmt: skip
 
     def _head(self, head: r.SessionHead) -> Iterator[Event]:
         key = self._alone(head.key or "unnamed")
         self._begin(self._generation(imported_session_id(self._origin, key)))
-        title = sanitize.sanitize_line(head.title, _MOST_TITLE)
+        title = _title_of(head.title)
         self.summaries.append(ImportSummary(session_id=self._id, key=key, title=title))
         if head.key and key != head.key:
             why = f"another session above has the id {sanitize.sanitize_line(head.key, 80)}; both are kept"
@@ -158,7 +170,9 @@ class Assembler:
             sanitize.sanitize_line(head.provider, 120),
             sanitize.sanitize_line(head.model, 120),
         )
-        facts: dict[str, Json] = {"format": self._origin, "id": sanitize.sanitize_line(key, 200)}
+        facts: dict[str, Json] = {
+            "format": self._origin, "id": sanitize.sanitize_line(key, 200), "read_as": READ_AS,
+        }  # fmt: skip
         created = events.SessionCreated(
             session_kind="import", title=title, parent_id=self._parent(head),
             workspace=sanitize.sanitize_line(head.workspace, 4_000),
@@ -189,8 +203,10 @@ class Assembler:
                 yield from self._reply(item)
             case r.CallResult():
                 yield from self._result(item)
-            case r.CallDecision():
-                self._decided(item)
+            case r.CallStart() | r.CallQuestion() | r.CallDecision():
+                self._call_moved(item)
+            case r.CallProgress():
+                yield from self._progress(item)
             case r.TurnStop():
                 yield from self._stopped(item)
             case r.FileProblem():
@@ -202,8 +218,9 @@ class Assembler:
         match item:
             case r.TitleChange(title=title, at=time_us):
                 yield from self._titled(title, time_us)
-            case r.UsageRecord(usage=usage):
-                yield from self._spoken(r.Reply(usage=usage), usage)
+            case r.UsageRecord(usage=usage, is_last=is_last):
+                self._last_usage = usage if is_last else Usage()
+                yield from () if is_last else self._spoken(r.Reply(usage=usage), usage)
             case r.ErrorRecord(code=code, message=message, at=time_us):
                 body = events.ErrorRaised(
                     code=sanitize.sanitize_line(code, 80), message=sanitize.sanitize_text(message, 8_000)
@@ -229,29 +246,45 @@ class Assembler:
         return self._event(body, _SYSTEM, item.at)
 
     def _titled(self, title: str, time_us: int | None) -> Iterator[Event]:
-        line = sanitize.sanitize_line(title, _MOST_TITLE)
+        line = _title_of(title)
         if line and line != self.summaries[-1].title:
             self.summaries[-1].title, self._has_title = line, True
             yield self._event(events.SessionChanged(title=line), _SYSTEM, time_us)
 
     # --- turns --------------------------------------------------------------------------------------
 
+    def _empty(self, what: str, at: int | None, line: int) -> Event:
+        """Keep a message in which nothing was found: what it said stands where nobody looked."""
+        return self._kept(
+            r.UnmappedRecord(kind=f"{what} without words", at=at, line=line, is_understood=False)
+        )
+
     def _prompt(self, item: r.Prompt) -> Iterator[Event]:
+        if not item.text.strip():
+            yield self._empty("prompt", item.at, item.line)
+            return
         yield from self._end_turn("done")
         text = sanitize.sanitize_text(item.text)
-        if not self._has_title:
+        if not self._has_title and _COMMAND.match(text):
+            self._first_command = self._first_command or text
+        elif not self._has_title:
             yield from self._titled(text, item.at)
         yield self._event(events.PromptSubmitted(text=text), _USER, item.at)
 
     def _reply(self, item: r.Reply) -> Iterator[Event]:
         usage = item.usage
+        if not (item.text.strip() or item.thinking or item.calls or item.may_be_empty or usage != Usage()):
+            yield self._empty("reply", item.at, item.line)
+            return
         if item.key:
             before = self._counted.get(item.key, Usage())
             usage = usage.beyond(before)
             self._counted[item.key] = before.plus(usage)
+            if item.may_be_empty and usage == Usage() and not (item.text or item.thinking or item.calls):
+                return
         yield from self._spoken(item, usage)
 
-    def _spoken(self, item: r.Reply, usage: Usage) -> Iterator[Event]:
+    def _spoken(self, item: r.Reply, usage: Usage, key: str | None = None) -> Iterator[Event]:
         self._last = item.at if item.at is not None else self._last
         model = sanitize.sanitize_line(item.model, 120) or self._model
         if self._turn is None:
@@ -259,15 +292,18 @@ class Assembler:
             self._turn = f"{self._id}.turn{self._turns}"
         self._round += 1
         started = events.TurnStarted(provider=self._provider, model=model, round=self._round)
-        yield self._event(started, _AGENT, item.at)
+        yield self._event(started, _AGENT, item.at, key=key and f"{key}.started")
         if self._round == 1:
-            yield self._status("processing", key=f"turn{self._turns}.processing")
+            yield self._status("processing", key=f"{key or f'turn{self._turns}'}.processing")
         body = events.ReplyCompleted(
             text=sanitize.sanitize_text(item.text), thinking=sanitize.sanitize_text(item.thinking),
             usage=usage, model=model,
             calls=tuple(self._asked(call) for call in item.calls), round=self._round,
         )  # fmt: skip
-        yield self._event(body, _AGENT, item.at)
+        yield self._event(body, _AGENT, item.at, key=key)
+        for call in self._open.values():
+            if not call.places and not call.asked.starts_later:
+                self._place(call, "proposed", self._last)
 
     def _asked(self, asked: r.ToolCall) -> ReplyCall:
         self._calls += 1
@@ -275,8 +311,9 @@ class Assembler:
         if asked.id in self._open:
             # An id that comes twice names the newer call; the older one stays without a result.
             self._open[f"{asked.id}\0{self._calls}"] = self._open.pop(asked.id)
-        arguments = sanitize.sanitize_object(asked.arguments)
-        self._open[asked.id] = OpenCall(key, asked, arguments, self._last)
+        # Whole in the reply, so that an export loses nothing; short where they stand once more.
+        arguments = sanitize.sanitize_object(asked.arguments, sanitize.MOST_TEXT)
+        self._open[asked.id] = OpenCall(key, asked, sanitize.short_object(arguments), self._last, self._turn)
         return ReplyCall(
             call_id=key, provider_call_id=sanitize.sanitize_line(asked.id, 200),
             tool=sanitize.sanitize_line(asked.tool, 120),
@@ -301,10 +338,14 @@ class Assembler:
         yield self._status("ready", key=f"{key or f'turn{self._turns}'}.ready")
 
     def _closing(self) -> Iterator[Event]:
-        for name, call in list(self._open.items()):
-            lost = r.CallResult(call=name, state="interrupted", error="the file holds no result of this call")
-            yield from self._answered(call, lost, prefix=f"end.{call.id.rpartition('.')[2]}")
+        for call in self._open.values():
+            yield from self._life.lost(call, self._last)
         self._open.clear()
+        if self._last_usage != Usage():
+            yield from self._spoken(r.Reply(usage=self._last_usage), self._last_usage, key="end.usage")
+        if not self._has_title and (line := _title_of(self._first_command)):
+            self.summaries[-1].title = line
+            yield self._event(events.SessionChanged(title=line), _SYSTEM, None, key="end.title")
         yield from self._end_turn("done", key=f"end.turn{self._turns}")
         if self._is_closed:
             # Only what is at work can fail.
@@ -313,9 +354,50 @@ class Assembler:
 
     # --- calls --------------------------------------------------------------------------------------
 
-    def _decided(self, item: r.CallDecision) -> None:
-        if call := self._open.get(item.call):
-            call.decision = item
+    def _place(self, call: OpenCall, name: str, at: int | None) -> None:
+        """Hold a place open for what is said of a call; a time before what stands above is none."""
+        self._last = self._last if at is None else max(at, self._last)
+        if name not in call.places:
+            call.places[name] = self._held.open(call.id, self._last)
+
+    def _release(self, call_id: str) -> None:
+        for call in self._open.values():
+            if call.id == call_id:
+                self._life.released(call)
+
+    def _call_moved(self, item: r.CallStart | r.CallQuestion | r.CallDecision) -> None:
+        call = self._open.get(item.call)
+        if call is None:
+            return
+        if not call.places:
+            self._place(call, "proposed", item.at)
+            call.at = self._last
+        match item:
+            case r.CallQuestion():
+                call.question = call.question or item
+                if early := call.places.pop("executing", None):
+                    # It waits for an answer, so it did not run before.
+                    early.is_open = False
+                self._place(call, "opened", item.at)
+            case r.CallDecision():
+                call.decision = item
+                self._place(call, "decided", item.at)
+            case r.CallStart():
+                self._place(call, "executing", item.at)
+
+    def _progress(self, item: r.CallProgress) -> Iterator[Event]:
+        call = self._open.get(item.call)
+        if call is None:
+            yield self._kept(r.UnmappedRecord(kind=f"{item.kind}_progress", content=item.content, at=item.at))
+            return
+        call.progress[item.kind] += 1
+        if call.question is None and item.kind != "hook":
+            # It runs, so nothing about it can still be asked; hooks speak before that.
+            self._life.released(call)
+        if text := sanitize.sanitize_text(item.text, MOST_INLINE):
+            body = events.OutputStreamed(offset=call.shown_output, text=text)
+            call.shown_output += len(text)
+            yield self._event(body, _TOOL, item.at, call=call.id)
 
     def _result(self, item: r.CallResult) -> Iterator[Event]:
         call = self._open.pop(item.call, None)
@@ -325,135 +407,13 @@ class Assembler:
             kept = r.UnmappedRecord(kind="result", content={"call": item.call, "text": item.text}, at=item.at)
             yield self._kept(kept)
             return
-        yield from self._answered(call, item)
-
-    def _answered(self, call: OpenCall, item: r.CallResult, prefix: str = "") -> Iterator[Event]:
-        lifecycle = list(self._life.of(call, item))
-        for number, (body, actor, action) in enumerate(lifecycle):
-            key = f"{prefix}.{number}" if prefix else None
-            is_end = isinstance(body, events.CallFinished)
-            yield self._event(body, actor, item.at if is_end else None, call=call.id, action=action, key=key)
+        self._last = item.at if item.at is not None else self._last
+        if not call.places:
+            self._place(call, "proposed", None)
+        child = self._generation(imported_session_id(self._origin, item.child)) if item.child else ""
+        yield from self._life.ended(call, item, self._last, child)
 
 
-MOST_INLINE: Final = 32_000
-"""Characters of an output that stay in the event; a longer one is stored whole beside it."""
-_SHOWN_OF_LARGE: Final = 8_000
-_TOOL: Final = Actor(kind="tool")
-
-
-class CallEvents:
-    """Makes the events of calls of one format."""
-
-    def __init__(self, origin: str, store: StoreBlob) -> None:
-        """Take the name of the format, and what keeps the bytes of a large output."""
-        self._origin, self._store = origin, store
-
-    def of(self, call: OpenCall, item: r.CallResult) -> Iterator[tuple[events.EventBody, Actor, str | None]]:
-        """Yield the life of a call: the verdict, the answer of a human if there was one, what came of it."""
-        if not item.changes and item.state in ("succeeded", "rejected"):
-            item = replace(item, changes=patches.edits_of_call(call.asked))
-        shown = sanitize.sanitize_hunks(patches.edits_to_hunks(item.changes))
-        decision = call.decision
-        if item.state == "rejected" and decision is None:
-            decision = r.CallDecision(call=call.asked.id, is_approved=False, reason=item.reason)
-        is_asked = decision is not None or item.state == "expired"
-        action = f"{call.id}.asked" if is_asked else None
-        yield self._proposed(call, is_asked=is_asked), _AGENT, None
-        if is_asked:
-            yield self._opened(call, shown), _AGENT, action
-        if item.state == "expired":
-            yield events.ActionExpired(), _SYSTEM, action
-        elif decision is not None and not decision.is_approved:
-            reason = sanitize.sanitize_text(decision.reason or item.reason, 8_000) or None
-            yield events.ActionRejected(reason=reason), _USER, action
-        else:
-            if decision is not None:
-                yield (
-                    events.ActionApproved(digest="", approved_until=call.at, result_digest=""),
-                    _USER,
-                    action,
-                )
-            yield from self._executed(call, item, shown)
-
-    def _proposed(self, call: OpenCall, *, is_asked: bool) -> events.EventBody:
-        outcome = "ask" if is_asked else "allowed"
-        return events.CallProposed(
-            tool=sanitize.sanitize_line(call.asked.tool, 120),
-            verdict=GateVerdict(outcome=outcome, step="ask" if is_asked else "grants", by=self._origin),
-            parameters=call.arguments,
-            provider_call_id=sanitize.sanitize_line(call.asked.id, 200), target=call_target(call.asked),
-        )  # fmt: skip
-
-    def _opened(self, call: OpenCall, shown: tuple[Hunk, ...]) -> events.EventBody:
-        added, removed = patches.added_and_removed(shown)
-        return events.ActionOpened(
-            action_kind="tool", tool=sanitize.sanitize_line(call.asked.tool, 120),
-            target=call_target(call.asked),
-            digest="", created_at=call.at, expires_at=None, verb="edit" if shown else "run", hunks=shown,
-            parameters=call.arguments, added=added, removed=removed,
-        )  # fmt: skip
-
-    def _executed(
-        self, call: OpenCall, item: r.CallResult, shown: tuple[Hunk, ...]
-    ) -> Iterator[tuple[events.EventBody, Actor, str | None]]:
-        if item.state == "cancelled":
-            yield self._finished(call, item), _TOOL, None
-            return
-        yield events.CallExecuting(), _AGENT, None
-        if item.state == "succeeded":
-            # Several edits of one file by one call are one change with several hunks.
-            for change in {edit.path: edit for edit in item.changes}.values():
-                mine = tuple(
-                    hunk for hunk in shown if hunk.path == sanitize.sanitize_text(change.path or "?")
-                )
-                added, removed = patches.added_and_removed(mine)
-                yield (
-                    events.FileChanged(
-                        path=sanitize.sanitize_line(change.path, 1_000), change=change.change,
-                        before=None if change.change == "create" else "", hunks=mine, added=added,
-                        after=None if change.change == "delete" else "", removed=removed,
-                    ),
-                    _TOOL,
-                    None,
-                )  # fmt: skip
-        yield self._finished(call, item), _TOOL, None
-
-    def _finished(self, call: OpenCall, item: r.CallResult) -> events.EventBody:
-        took = item.duration_ms
-        if took is None and item.at is not None:
-            took = (item.at - call.at) // 1_000
-        text = sanitize.sanitize_text(item.text)
-        ref = None
-        if len(text) > MOST_INLINE:
-            ref = self._store(text.encode("utf-8", "replace"))
-            middle = f"\n[… {len(text)} characters in all, the middle is left out …]\n"
-            text = f"{text[:_SHOWN_OF_LARGE]}{middle}{text[-2_000:]}"
-        state = "succeeded" if item.state in ("rejected", "expired") else item.state
-        error = sanitize.sanitize_text(item.error, 8_000) or (item.state if state != "succeeded" else "")
-        return events.CallFinished(
-            state=state, preview=text, output_ref=ref, output_bytes=len(item.text),
-            error="" if state == "succeeded" else error, exit_code=item.exit_code,
-            duration_ms=max(0, took or 0),
-            files_affected=tuple(sanitize.sanitize_line(change.path, 1_000) for change in item.changes),
-            detail="" if state != "cancelled" else "stopped",
-        )  # fmt: skip
-
-
-_TARGET_ARGUMENTS: Final = (
-    "command", "cmd", "file_path", "filePath", "path", "absolute_path", "filename", "notebook_path", "url",
-    "pattern", "query", "description", "prompt", "title", "name",
-)  # fmt: skip
-
-
-def call_target(asked: r.ToolCall) -> str:
-    """Return what a call is about, as one line: its command, its file, or what comes nearest."""
-    for name in _TARGET_ARGUMENTS:
-        argument = asked.arguments.get(name)
-        if isinstance(argument, list):
-            words = [word for word in cast("list[Json]", argument) if isinstance(word, str)]
-            argument = (
-                words[-1] if words[:2] in (["bash", "-lc"], ["sh", "-c"], ["bash", "-c"]) else " ".join(words)
-            )
-        if isinstance(argument, str) and argument.strip():
-            return sanitize.sanitize_line(argument)
-    return next((sanitize.sanitize_line(v) for v in asked.arguments.values() if isinstance(v, str)), "")
+def _title_of(text: str) -> str:
+    line = sanitize.sanitize_line(text, _MOST_TITLE)
+    return "" if _NO_TITLE.fullmatch(line) else line

@@ -72,6 +72,10 @@ def _read_agent_step(step: JsonObject, said: str, time_us: int | None, number: i
         model=r.text_of(step, "model_name"), usage=Usage(
             input_tokens=r.count_of(metrics, "prompt_tokens"),
             output_tokens=r.count_of(metrics, "completion_tokens"),
+            cache_read_tokens=min(
+                r.count_of(metrics, "prompt_tokens"), r.count_of(metrics, "cached_tokens")
+            ),
+            cost_microdollars=r.as_cost(metrics.get("cost_usd")),
         ),
     )  # fmt: skip
     open_calls = [call.id for call in calls]

@@ -6,9 +6,12 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from workbench.domain.values import JsonObject, Usage
+from workbench.domain.values import Json, JsonObject, Usage
 from workbench.formats import records as r
+from workbench.formats.claude_calls import QUESTION_TOOLS, ProgressReader, answer_to, question_of
+from workbench.formats.claude_tree import MessageTree, rewind_records
 from workbench.formats.input import JsonLine
+from workbench.formats.sanitize import MOST_STRING, sanitize_text
 
 _BOOKKEEPING_TYPES: Final = frozenset({
     "system", "summary", "file-history-snapshot", "queue-operation", "progress", "attachment", "result",
@@ -25,8 +28,6 @@ _REJECTION_TEXTS: Final = (
 )
 _REFUSAL_TEXTS: Final = ("User rejected tool use", "Error: User rejected tool use")
 """What `toolUseResult` says of a call that a human refused."""
-_QUESTION_TOOLS: Final = ("ExitPlanMode", "AskUserQuestion")
-"""Tools that are a question to the human; their result is an answer."""
 _REJECTION_REASON: Final = re.compile(r"the user said:\s*(.*)", re.DOTALL | re.IGNORECASE)
 _INTERRUPTED: Final = "[Request interrupted by user"
 _SYNTHETIC: Final = "<synthetic>"
@@ -95,8 +96,9 @@ class _SessionReader:
         self._head: r.SessionHead | None = None
         self._has_begun = False
         self._lines = 0
-        self._seen: set[str] = set()
-        self._calls: dict[str, tuple[str, JsonObject]] = {}
+        self._tree = MessageTree()
+        self._calls: dict[str, r.ToolCall] = {}
+        self._progress = ProgressReader()
         self._title, self._is_named = "", False
         self._chains: dict[str, str] = {}
         self._sides: dict[str, list[JsonLine]] = {}
@@ -107,13 +109,18 @@ class _SessionReader:
             yield r.FileProblem(line=line.number, why="it is not an object")
             return
         key = r.text_of(row, "uuid")
-        if key and key in self._seen:
+        if self._tree.was_read(key):
             return
-        self._seen.add(key)
         if self._is_aside(row):
             self._sides.setdefault(self._chain(row, key), []).append(line)
             return
+        is_repeated, gone = self._tree.add(row)
+        if is_repeated:
+            yield from _usage_of_repeated(row)
+            return
         yield from self._start(row)
+        if gone:
+            yield from rewind_records(row, gone, line.number)
         match r.text_of(row, "type"):
             case "user":
                 yield from self._user(row, line.number)
@@ -131,8 +138,18 @@ class _SessionReader:
     def _chain(self, row: JsonObject, key: str) -> str:
         above = r.text_of(row, "parentUuid")
         chain = r.text_of(row, "agentId") or self._chains.get(above) or key or above or "aside"
+        if chain not in self._sides:
+            self._give_to_task(r.content_of(r.object_of(row, "message"), "content"), chain)
         self._chains[key] = chain
         return chain
+
+    def _give_to_task(self, prompt: str, chain: str) -> None:
+        """Note which call began an agent: the one that holds the agent's first words."""
+        agents = self._progress.agents
+        for call in reversed(self._calls.values()):
+            if prompt and call.id not in agents and r.text_of(call.arguments, "prompt") == prompt:
+                agents[call.id] = chain
+                return
 
     def _start(self, row: JsonObject) -> Iterator[r.Record]:
         if self._has_begun:
@@ -192,8 +209,11 @@ class _SessionReader:
         if queued.get("type") == "queued_command" and queued.get("commandMode") != "task-notification":
             yield from self._said(r.content_of(queued, "prompt"), time_us, number)
             return
+        if kind == "progress" and (progress := self._progress.read(row, number)):
+            yield progress
+            return
         if r.text_of(row, "subtype") == "api_error" or r.text_of(row, "level") == "error":
-            yield r.ErrorRecord(code="api_error", message=r.content_of(row, "content") or "error", at=time_us)
+            yield r.ErrorRecord(code="api_error", message=_error_text(row), at=time_us)
         yield r.UnmappedRecord(
             kind=kind, content=row, at=time_us, line=number, is_understood=kind in _BOOKKEEPING_TYPES
         )
@@ -208,9 +228,14 @@ class _SessionReader:
         words = r.content_text(
             [block for block in blocks if block.get("type") != "tool_result"]
         ) or r.as_text(said)
-        if row.get("isMeta") is True or row.get("isCompactSummary") is True:
+        if not words and not results:
+            kept = r.UnmappedRecord(kind="user", content=row, at=time_us, line=number, is_understood=False)
+            yield kept
+        elif row.get("isMeta") is True or row.get("isCompactSummary") is True:
             kind = "compaction" if row.get("isCompactSummary") else "meta"
-            yield r.UnmappedRecord(kind=kind, content=words, at=time_us, line=number)
+            yield r.UnmappedRecord(
+                kind=kind, content=_in_pieces(sanitize_text(words)), at=time_us, line=number
+            )
         else:
             yield from self._said(words, time_us, number)
 
@@ -233,7 +258,7 @@ class _SessionReader:
                     tool=r.text_of(block, "name"),
                     arguments=r.object_of(block, "input"),
                 )
-                self._calls[asked.id] = (asked.tool, asked.arguments)
+                self._calls[asked.id] = asked
                 calls.append(asked)
         words = "\n".join(r.text_of(block, "text") for block in blocks if block.get("type") == "text")
         thoughts = "\n".join(
@@ -248,22 +273,30 @@ class _SessionReader:
             usage=usage_of_message(r.object_of(message, "usage")),
             key=r.text_of(message, "id"), line=number, model=_model_name(message), at=time_us,
         )  # fmt: skip
+        for call in calls:
+            if call.tool in QUESTION_TOOLS:
+                yield question_of(call, time_us)
         for block in blocks:
             if r.text_of(block, "type").endswith("tool_result"):
                 yield from self._answered(block, row, number)
 
     def _answered(self, block: JsonObject, row: JsonObject, number: int) -> Iterator[r.Record]:
         result = self._result(block, row, number)
-        tool = self._calls.get(result.call, ("", {}))[0]
-        is_edited = r.object_of(row, "toolUseResult").get("userModified") is True
-        if result.state == "succeeded" and (tool in _QUESTION_TOOLS or is_edited):
-            reason = "with changes by the user" if is_edited else ""
+        asked, outcome = self._calls.get(result.call), r.object_of(row, "toolUseResult")
+        if result.state == "succeeded" and asked is not None and asked.tool in QUESTION_TOOLS:
+            yield answer_to(asked, outcome, result.text, result.at)
+        elif result.state == "succeeded" and outcome.get("userModified") is True:
+            reason = "with changes by the user"
             yield r.CallDecision(call=result.call, is_approved=True, reason=reason, at=result.at)
         yield result
 
+    def _child(self, call: str, outcome: JsonObject) -> str:
+        agent = r.text_of(outcome, "agentId") or self._progress.agents.get(call, "")
+        return f"{self._head.key}/{agent}" if agent and self._head is not None else ""
+
     def _result(self, block: JsonObject, row: JsonObject, number: int) -> r.CallResult:
         call, said = r.text_of(block, "tool_use_id"), _block_content(block)
-        tool, arguments = self._calls.get(call, ("", {}))
+        asked = self._calls.get(call, r.ToolCall(id=call, tool=""))
         full = row.get("toolUseResult")
         outcome = r.as_object(full)
         is_error = block.get("is_error") is True
@@ -276,18 +309,45 @@ class _SessionReader:
             call=call, text=said, state=state, error=said[:2_000] if state == "failed" else "", reason=reason,
             exit_code=int(exits[1]) if exits else r.integer_of(outcome, "exitCode"),
             duration_ms=r.integer_of(outcome, "durationMs") or r.integer_of(outcome, "totalDurationMs"),
-            changes=_edits_of_result(tool, arguments, outcome), at=r.time_of(row, "timestamp"),
-            line=number,
+            changes=_edits_of_result(asked.tool, asked.arguments, outcome), line=number,
+            at=r.time_of(row, "timestamp"), child=self._child(call, outcome),
         )  # fmt: skip
 
 
+def _usage_of_repeated(row: JsonObject) -> Iterator[r.Record]:
+    """Yield what a line counts that says nothing new: of a message the last line's usage is right."""
+    message = r.object_of(row, "message")
+    if usage := r.object_of(message, "usage"):
+        key = r.text_of(message, "id")
+        yield r.Reply(usage=usage_of_message(usage), key=key, model=_model_name(message), may_be_empty=True)
+
+
+def _error_text(row: JsonObject) -> str:
+    """Return why a request failed: what the service said, or why it could not be reached."""
+    error = r.object_of(row, "error")
+    said = r.object_of(r.object_of(error, "error"), "error") or r.object_of(error, "error")
+    cause = r.object_of(row, "cause") or r.object_of(error, "cause")
+    why = (
+        r.content_of(row, "content"), r.text_of(said, "message") or r.text_of(error, "message"),
+        r.first_text(cause, "code", "message"), f"status {code}" if (code := error.get("status")) else "",
+    )  # fmt: skip
+    return ", ".join(dict.fromkeys(filter(None, why))) or "error"
+
+
 def usage_of_message(usage: JsonObject) -> Usage:
-    """Return the tokens of a message; what was read from and written to the cache counts as input."""
-    names = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+    """Return the tokens of a message; what was read from and written to the cache is part of the input."""
+    read, written = r.count_of(usage, "cache_read_input_tokens"), _cache_writes(usage)
     return Usage(
-        input_tokens=sum(r.as_count(usage.get(name)) for name in names),
+        input_tokens=r.count_of(usage, "input_tokens") + read + written,
         output_tokens=r.count_of(usage, "output_tokens"),
-    )
+        cache_read_tokens=read, cache_write_tokens=written,
+    )  # fmt: skip
+
+
+def _cache_writes(usage: JsonObject) -> int:
+    """Return what was written to the cache; some messages only say how long each part is kept."""
+    kept = r.object_of(usage, "cache_creation")
+    return r.count_of(usage, "cache_creation_input_tokens") or sum(map(r.as_count, kept.values()))
 
 
 def _block_content(block: JsonObject) -> str:
@@ -300,6 +360,13 @@ def _block_content(block: JsonObject) -> str:
 def _model_name(holder: JsonObject) -> str:
     model = r.text_of(holder, "model")
     return "" if model == _SYNTHETIC else model
+
+
+def _in_pieces(words: str) -> Json:
+    """Return a scrubbed text in pieces: each string that is kept has a bound, and nothing is lost."""
+    if len(words) <= MOST_STRING:
+        return words
+    return [words[start : start + MOST_STRING] for start in range(0, len(words), MOST_STRING)]
 
 
 def _typed_text(words: str) -> str:

@@ -11,6 +11,7 @@ from workbench.domain.values import Json, JsonObject, Usage
 from workbench.formats import records as r
 from workbench.formats.input import JsonLine
 from workbench.formats.patches import move_edits, parse_begin_patch
+from workbench.formats.usage_records import join_usage
 
 _WRAPPER_TYPES: Final = frozenset({
     "session_meta", "response_item", "event_msg", "turn_context", "compacted", "world_state",
@@ -76,6 +77,10 @@ def read_history(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterat
 
 
 def read(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
+    yield from join_usage(_read_rollout(lines, name))
+
+
+def _read_rollout(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
     reader = _RolloutReader(name)
     for line in lines:
         if isinstance(line, r.FileProblem):
@@ -170,7 +175,7 @@ class _RolloutReader:
                 self._thinking.append(said)
         elif kind in _CALL_TYPES:
             yield from self._untold("user")
-            yield self._call(kind, payload, time_us, number)
+            yield from self._call(kind, payload, time_us, number)
         elif kind.endswith("_output"):
             yield from self._output(payload, time_us, number)
         elif payload.get("record_type") == "state" or kind in _UNMAPPED_TYPES:
@@ -210,10 +215,11 @@ class _RolloutReader:
         thinking, self._thinking = "\n\n".join(self._thinking), []
         return r.Reply(text=said, thinking=thinking, calls=calls, model=self._model, at=time_us, line=number)
 
-    def _call(self, kind: str, payload: JsonObject, time_us: int | None, number: int) -> r.Record:
+    def _call(self, kind: str, payload: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
         if kind == "web_search_call":
             kept = r.object_of(payload, "action")
-            return r.UnmappedRecord(kind="web_search", content=kept, at=time_us, line=number)
+            yield r.UnmappedRecord(kind="web_search", content=kept, at=time_us, line=number)
+            return
         tool = r.text_of(payload, "name") or ("tool_search" if kind == "tool_search_call" else "shell")
         written = payload.get("arguments", payload.get("action", payload.get("input")))
         arguments = _call_arguments(written)
@@ -224,7 +230,9 @@ class _RolloutReader:
             "require_escalated"
         ):
             self._asks.add(key)
-        return self._reply("", (r.ToolCall(id=key, tool=tool, arguments=arguments),), time_us, number)
+        yield self._reply("", (r.ToolCall(id=key, tool=tool, arguments=arguments),), time_us, number)
+        if key in self._asks and self._policy not in ("", "never"):
+            yield r.CallQuestion(call=key, at=time_us)
 
     def _output(self, payload: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
         key = r.first_text(payload, "call_id", "id")
@@ -239,7 +247,10 @@ class _RolloutReader:
         elif "aborted by user" in lower or said.startswith("aborted"):
             state = "cancelled"
         elif key in self._asks and self._policy not in ("", "never"):
-            yield r.CallDecision(call=key, is_approved=True, at=time_us)
+            # What is known of the answer is when the command ended and how long it ran.
+            ran_us = None if seconds is None else int(seconds * 1_000_000)
+            begun = None if time_us is None or ran_us is None else time_us - ran_us
+            yield r.CallDecision(call=key, is_approved=True, at=begun or time_us)
         yield r.CallResult(
             call=key, text=said, state=state, error=said[:2_000] if state == "failed" else "", exit_code=code,
             duration_ms=None if seconds is None else int(seconds * 1000), at=time_us, line=number,
@@ -262,6 +273,10 @@ class _RolloutReader:
                 self._told["agent"].append(self._reply(r.text_of(payload, "message"), (), time_us, number))
             case "agent_reasoning" | "agent_reasoning_raw_content":
                 return
+            case "exec_command_begin" | "patch_apply_begin" | "mcp_tool_call_begin":
+                yield r.CallStart(call=r.text_of(payload, "call_id"), at=time_us)
+            case "exec_approval_request" | "apply_patch_approval_request":
+                yield r.CallQuestion(call=r.text_of(payload, "call_id"), at=time_us)
             case "patch_apply_end" | "exec_command_end" | "mcp_tool_call_end":
                 yield from self._ended_call(payload, time_us, number)
             case kind:
@@ -284,7 +299,7 @@ class _RolloutReader:
             call=key,
             text=said or r.content_of(r.object_of(r.object_of(payload, "result"), "Ok"), "content"),
             state="failed" if is_bad else "succeeded", exit_code=code, changes=changes, at=time_us,
-            line=number,
+            line=number, duration_ms=_duration_ms(payload.get("duration")),
         )  # fmt: skip
 
     def _tokens(self, info: JsonObject) -> Iterator[r.Record]:
@@ -293,6 +308,11 @@ class _RolloutReader:
         if last and counted != self._last_usage:
             self._last_usage = counted
             yield r.UsageRecord(usage=usage_of_counts(last))
+
+
+def _duration_ms(duration: Json) -> int | None:
+    parts = r.as_object(duration)
+    return r.count_of(parts, "secs") * 1000 + r.count_of(parts, "nanos") // 1_000_000 if parts else None
 
 
 def _call_of_ended_item(key: str, payload: JsonObject) -> r.ToolCall:
@@ -330,11 +350,12 @@ def _applied_edits(changes: JsonObject) -> tuple[r.FileEdit, ...]:
 
 
 def usage_of_counts(counts: JsonObject) -> Usage:
-    """Return tokens as Codex counts them; cached ones are among the input."""
+    """Return tokens as Codex counts them; cached ones are among the input, reasoning among the output."""
+    sent = r.count_of(counts, "input_tokens")
     return Usage(
-        input_tokens=r.count_of(counts, "input_tokens"),
-        output_tokens=r.count_of(counts, "output_tokens"),
-    )
+        input_tokens=sent, output_tokens=r.count_of(counts, "output_tokens"),
+        cache_read_tokens=min(sent, r.count_of(counts, "cached_input_tokens")),
+    )  # fmt: skip
 
 
 def _call_arguments(written: Json) -> JsonObject:
@@ -395,6 +416,10 @@ def _seconds_behind(said: str, words: str) -> float | None:
 
 def read_exec(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
     """Yield a session from the events of `codex exec --json`; they have no times."""
+    yield from join_usage(_read_exec(lines, name))
+
+
+def _read_exec(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
     has_begun = False
     for line in lines:
         if isinstance(line, r.FileProblem):

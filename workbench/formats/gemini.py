@@ -199,10 +199,11 @@ def _read_reply(message: JsonObject, said: str, time_us: int | None, number: int
     ]
     calls = r.objects_of(message, "toolCalls")
     tokens = r.object_of(message, "tokens")
+    sent = r.count_of(tokens, "input") + r.count_of(tokens, "tool")
     used = Usage(
-        input_tokens=r.count_of(tokens, "input"),
-        output_tokens=r.count_of(tokens, "output") + r.count_of(tokens, "thoughts"),
-    )
+        input_tokens=sent, output_tokens=r.count_of(tokens, "output") + r.count_of(tokens, "thoughts"),
+        cache_read_tokens=min(sent, r.count_of(tokens, "cached")),
+    )  # fmt: skip
     yield r.Reply(
         text=said, thinking="\n\n".join(thoughts), usage=used, model=r.text_of(message, "model"), at=time_us,
         line=number, calls=tuple(

@@ -6,6 +6,7 @@ from typing import Final
 from zipfile import ZipFile
 
 import orjson
+from msgspec.structs import replace
 
 from workbench.domain.values import Json, JsonObject, Usage
 from workbench.formats import records as r
@@ -112,9 +113,56 @@ def _read_sample(sample: JsonObject, log: JsonObject, name: str, number: int) ->
         for event in events
         if event.get("event") == "approval"
     }
+    times = SampleTimes(events)
+    asked = {r.text_of(call, "id") for row in messages for call in r.objects_of(row, "tool_calls")}
+    usage = _ReplyUsage(sample, events, [row for row in messages if row.get("role") == "assistant"])
     for position, row in enumerate(messages, 1):
-        yield from _read_message(row, position, answers, decided)
+        if row.get("role") == "tool" and r.text_of(row, "tool_call_id") not in asked:
+            call, said = r.text_of(row, "tool_call_id"), r.content_of(row, "content")
+            yield r.CallResult(call=call, text=said, at=times.of_result(call), line=position)
+            continue
+        for record in _read_message(row, position, answers, decided, times):
+            yield replace(record, usage=usage.of(row)) if isinstance(record, r.Reply) else record
+    yield from usage.rest()
     yield from _unmapped_records(sample, events)
+
+
+class SampleTimes:
+    """When the messages of a sample were said and its calls ran, by the events beside them."""
+
+    def __init__(self, events: list[JsonObject]) -> None:
+        self._replies: dict[str, int | None] = {}
+        self._calls: dict[str, tuple[int | None, int | None]] = {}
+        self._last: int | None = None
+        for event in events:
+            begun, ended = r.time_of(event, "timestamp"), r.time_of(event, "completed")
+            match event.get("event"):
+                case "model":
+                    for choice in r.objects_of(r.object_of(event, "output"), "choices"):
+                        self._replies[r.text_of(r.object_of(choice, "message"), "id")] = ended or begun
+                case "tool":
+                    self._calls[r.text_of(event, "id")] = (begun, ended or begun)
+                case "sample_init":
+                    self._last = begun
+                case _:
+                    pass
+
+    def of_prompt(self) -> int | None:
+        """Return the time of what is said next: that of what stands before it."""
+        return self._last
+
+    def of_reply(self, row: JsonObject) -> int | None:
+        return self._later(self._replies.get(r.text_of(row, "id")))
+
+    def of_call(self, call: str) -> int | None:
+        return self._calls.get(call, (None, None))[0]
+
+    def of_result(self, call: str) -> int | None:
+        return self._later(self._calls.get(call, (None, None))[1])
+
+    def _later(self, time_us: int | None) -> int | None:
+        self._last = self._last if time_us is None else time_us
+        return time_us
 
 
 def _with_attachments(attached: Mapping[str, Json], value: JsonObject) -> JsonObject:
@@ -135,28 +183,31 @@ def _put_back(attached: Mapping[str, Json], value: Json, depth: int) -> Json:
 
 
 def _read_message(
-    row: JsonObject, number: int, answers: Mapping[str, JsonObject], decided: Mapping[str, JsonObject]
-) -> Iterator[r.Record]:
+    row: JsonObject, number: int, answers: Mapping[str, JsonObject], decided: Mapping[str, JsonObject],
+    times: "SampleTimes",
+) -> Iterator[r.Record]:  # fmt: skip
     said = r.content_of(row, "content")
     match r.text_of(row, "role"):
         case "user":
-            yield r.Prompt(text=said, line=number)
+            yield r.Prompt(text=said, at=times.of_prompt(), line=number)
         case "assistant":
             calls = tuple(
                 r.ToolCall(
                     id=r.text_of(fields, "id"),
                     tool=r.text_of(fields, "function"),
                     arguments=r.object_of(fields, "arguments"),
+                    starts_later=times.of_call(r.text_of(fields, "id")) is not None,
                 )
                 for fields in r.objects_of(row, "tool_calls")
             )
             thoughts = (r.first_text(item, "reasoning", "summary") for item in r.objects_of(row, "content"))
             thinking = "\n\n".join(filter(None, thoughts))
             yield r.Reply(
-                text=said, thinking=thinking, calls=calls, model=r.text_of(row, "model"), line=number
+                text=said, thinking=thinking, calls=calls, model=r.text_of(row, "model"), line=number,
+                at=times.of_reply(row), may_be_empty=row.get("source") == "generate",
             )  # fmt: skip
             for call in calls:
-                yield from _read_answer(call, answers.get(call.id), decided.get(call.id), number)
+                yield from _read_answer(call, answers.get(call.id), decided.get(call.id), number, times)
         case "system" | "tool":
             return
         case role:
@@ -164,31 +215,71 @@ def _read_message(
 
 
 def _read_answer(
-    call: r.ToolCall, answer: JsonObject | None, decided: JsonObject | None, number: int
+    call: r.ToolCall, answer: JsonObject | None, decided: JsonObject | None, number: int, times: "SampleTimes"
 ) -> Iterator[r.Record]:
+    if begun := times.of_call(call.id):
+        yield r.CallStart(call=call.id, at=begun)
+    when = r.time_of(decided or {}, "timestamp")
     verdict = r.as_text((decided or {}).get("decision"))
     reason = r.as_text((decided or {}).get("explanation"))
     if verdict in ("reject", "terminate"):
-        yield r.CallResult(call=call.id, state="rejected", reason=reason, line=number)
+        yield r.CallResult(call=call.id, state="rejected", reason=reason, at=when, line=number)
         return
     if verdict in ("approve", "modify"):
-        yield r.CallDecision(call=call.id, is_approved=True, reason=reason)
+        yield r.CallDecision(call=call.id, is_approved=True, reason=reason, at=when)
     if answer is not None:
         error = r.text_of(r.object_of(answer, "error"), "message")
         yield r.CallResult(
             call=call.id, text=r.content_of(answer, "content"), state="failed" if error else "succeeded",
-            error=error, line=number,
+            error=error, at=times.of_result(call.id), line=number,
         )  # fmt: skip
 
 
+def usage_of_counts(counts: JsonObject) -> Usage:
+    """Return tokens as Inspect counts them; services differ in whether cached ones are among the input."""
+    sent, got = r.count_of(counts, "input_tokens"), r.count_of(counts, "output_tokens")
+    read = r.count_of(counts, "input_tokens_cache_read")
+    written = r.count_of(counts, "input_tokens_cache_write")
+    if (read or written) and r.count_of(counts, "total_tokens") != sent + got:
+        sent += read + written
+    return Usage(
+        input_tokens=sent, output_tokens=got, cache_read_tokens=read, cache_write_tokens=written,
+        cost_microdollars=r.as_cost(counts.get("total_cost")),
+    )  # fmt: skip
+
+
+class _ReplyUsage:
+    """What each reply of a sample used; what no reply is known to have used goes to the last one."""
+
+    def __init__(self, sample: JsonObject, events: list[JsonObject], replies: list[JsonObject]) -> None:
+        self._known: dict[str, Usage] = {}
+        for event in events:
+            output = r.object_of(event, "output")
+            for choice in r.objects_of(output, "choices")[:1]:
+                key = r.text_of(r.object_of(choice, "message"), "id")
+                if event.get("event") == "model" and key:
+                    self._known[key] = usage_of_counts(r.object_of(output, "usage"))
+        shown = {r.text_of(row, "id") for row in replies}
+        self._known = {key: used for key, used in self._known.items() if key in shown}
+        whole = Usage()
+        for counts in r.object_of(sample, "model_usage").values():
+            whole = whole.plus(usage_of_counts(r.as_object(counts)))
+        for used in self._known.values():
+            whole = whole.beyond(used)
+        self._rest, self._last = whole, replies[-1] if replies else None
+
+    def of(self, row: JsonObject) -> Usage:
+        used = self._known.get(r.text_of(row, "id"), Usage())
+        if row is self._last:
+            used, self._rest = used.plus(self._rest), Usage()
+        return used
+
+    def rest(self) -> Iterator[r.Record]:
+        if self._rest != Usage():
+            yield r.UsageRecord(usage=self._rest)
+
+
 def _unmapped_records(sample: JsonObject, events: list[JsonObject]) -> Iterator[r.Record]:
-    used = [r.as_object(usage) for usage in r.object_of(sample, "model_usage").values()]
-    total = Usage(
-        input_tokens=sum(r.count_of(counts, "input_tokens") for counts in used),
-        output_tokens=sum(r.count_of(counts, "output_tokens") for counts in used),
-    )
-    if total.total_tokens:
-        yield r.UsageRecord(usage=total)
     if scores := r.object_of(sample, "scores"):
         yield r.UnmappedRecord(kind="scores", content=dict(scores))
     for event in events:

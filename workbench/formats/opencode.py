@@ -57,16 +57,18 @@ def _read_message(message: JsonObject, number: int) -> Iterator[r.Record]:
     yield r.Reply(
         text="\n".join(r.text_of(part, "text") for part in parts if part.get("type") == "text"),
         thinking="\n".join(r.text_of(part, "text") for part in parts if part.get("type") == "reasoning"),
+        may_be_empty=bool(info.get("error") or info.get("finish")),
         calls=tuple(_tool_call_of(part) for part in tools), model=r.text_of(info, "modelID"), at=time_us,
         line=number,
         usage=Usage(
             input_tokens=r.count_of(tokens, "input") + r.count_of(cache, "read")
             + r.count_of(cache, "write"),
             output_tokens=r.count_of(tokens, "output") + r.count_of(tokens, "reasoning"),
+            cache_read_tokens=r.count_of(cache, "read"), cache_write_tokens=r.count_of(cache, "write"),
+            cost_microdollars=r.as_cost(info.get("cost")),
         ),
     )  # fmt: skip
-    for part in tools:
-        yield _read_result(part, number)
+    yield from _call_lives(tools, number)
     yield from _unmapped_parts(parts, info, time_us, number)
 
 
@@ -82,7 +84,26 @@ def _tool_call_of(part: JsonObject) -> r.ToolCall:
         id=r.first_text(part, "callID", "id"),
         tool=r.text_of(part, "tool"),
         arguments=r.object_of(state, "input"),
+        starts_later=_start_of(part) is not None,
     )
+
+
+def _start_of(part: JsonObject) -> int | None:
+    return r.time_of(r.object_of(r.object_of(part, "state"), "time"), "start")
+
+
+def _call_lives(parts: list[JsonObject], number: int) -> Iterator[r.Record]:
+    """Yield starts and results of the calls of a message as they came; what has no times keeps its place."""
+    lives: list[tuple[int, r.Record]] = []
+    latest = 0
+    for part in parts:
+        start, result = _start_of(part), _read_result(part, number)
+        if start is not None:
+            lives.append((start, r.CallStart(call=result.call, at=start)))
+        latest = max(latest, result.at or start or 0)
+        lives.append((result.at if result.at is not None else latest, result))
+    for _, record in sorted(lives, key=lambda life: life[0]):
+        yield record
 
 
 def _read_result(part: JsonObject, number: int) -> r.CallResult:
@@ -97,6 +118,7 @@ def _read_result(part: JsonObject, number: int) -> r.CallResult:
     return r.CallResult(
         call=key, text=r.text_of(state, "output") or error, state=_result_state(status, error), error=error,
         exit_code=r.integer_of(meta, "exit"), at=ended or begun, line=number,
+        child=r.text_of(meta, "sessionId") if r.text_of(part, "tool") == "task" else "",
         duration_ms=(ended - begun) // 1000 if begun and ended else None,
         reason=error.partition("with the following feedback:")[2].strip(),
         changes=_edits_of_result(r.text_of(part, "tool"), r.object_of(state, "input"), meta),

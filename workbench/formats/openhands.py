@@ -8,6 +8,7 @@ from workbench.formats import records as r
 from workbench.formats.input import JsonLine
 from workbench.formats.patches import PatchRefused, parse_git_diff
 from workbench.formats.swe_agent import openai_tool_call
+from workbench.formats.usage_records import join_usage
 
 _UNDERSTOOD_TYPES: Final = frozenset({
     "recall", "change_agent_state", "system", "null", "condensation", "condensation_request",
@@ -71,8 +72,7 @@ def _session(events: list[tuple[int, JsonObject]], name: str, row: JsonObject) -
     if any(r.lacks_time_zone(event.get("timestamp")) for _, event in events[:20]):
         yield r.FileProblem(line=1, why="times have no zone; they are taken as UTC")
     reader = _EventReader()
-    for number, event in events:
-        yield from reader.event(event, number)
+    yield from join_usage(record for number, event in events for record in reader.event(event, number))
     if patch := r.first_text(row, "git_patch") or r.first_text(r.object_of(row, "test_result"), "git_patch"):
         yield r.Reply(calls=(r.ToolCall(id="result", tool="submit", arguments={"path": "git_patch"}),))
         try:
@@ -114,16 +114,14 @@ class _EventReader:
         now = Usage(
             input_tokens=r.count_of(used, "prompt_tokens"),
             output_tokens=r.count_of(used, "completion_tokens"),
+            cache_read_tokens=min(r.count_of(used, "prompt_tokens"), r.count_of(used, "cache_read_tokens")),
+            cache_write_tokens=r.count_of(used, "cache_write_tokens"),
+            cost_microdollars=r.as_cost(metrics.get("accumulated_cost")),
         )
-        more = now.total_tokens - self._usage.total_tokens
-        if more > 0:
-            yield r.UsageRecord(
-                usage=Usage(
-                    input_tokens=max(0, now.input_tokens - self._usage.input_tokens),
-                    output_tokens=max(0, now.output_tokens - self._usage.output_tokens),
-                )
-            )
-            self._usage = now
+        more = now.beyond(self._usage)
+        if more != Usage():
+            yield r.UsageRecord(usage=more)
+            self._usage = self._usage.plus(more)
 
     def _action(self, row: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
         kind, arguments = r.text_of(row, "action"), r.object_of(row, "args")
@@ -204,7 +202,10 @@ class _EventReader:
                     code=r.first_text(row, "code"), message=r.text_of(row, "detail"), at=time_us
                 )
             case kind:
-                self._waits = self._waits or row.get("value") == _WAITING_STATE
+                if row.get("value") == _WAITING_STATE:
+                    self._waits = True
+                    for key, *_ in self._actions.values():
+                        yield r.CallQuestion(call=key, at=time_us)
                 yield r.UnmappedRecord(
                     kind=kind or "event", content=row, at=time_us, line=number, is_understood=bool(kind)
                 )
@@ -237,6 +238,7 @@ class _EventReader:
         self, kind: str, row: JsonObject, time_us: int | None, number: int
     ) -> Iterator[r.Record]:
         observation, key = r.object_of(row, "observation"), r.text_of(row, "tool_call_id")
+        self._actions.pop(key, None)
         said = (
             r.content_of(observation, "content")
             or r.first_text(observation, "output")

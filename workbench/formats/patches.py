@@ -22,6 +22,7 @@ _LONGEST_HEAD: Final = 1_000
 _NO_FILE: Final = "/dev/null"
 _PATCH_FILE = re.compile(r"\*\*\* (Add|Update|Delete) File: (.+)")
 _PATCH_MOVE: Final = "*** Move to: "
+_PATCHED_FILE: Final = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
 DiffRows = tuple[tuple[str, str], ...]
 
 
@@ -130,6 +131,11 @@ def _hunk_with_range(rows: list[str] | None) -> list[str]:
     assert rows is not None
     old, new = (sum(row[0] in signs for row in rows) for signs in (" -", " +"))
     return [f"@@ -1,{old} +1,{new} @@", *rows]
+
+
+def files_of_begin_patch(text: str) -> list[str]:
+    """Return the files that a `*** Begin Patch` text names, in its order."""
+    return [match[1].strip() for match in _PATCHED_FILE.finditer(text.partition("*** Begin Patch")[2])]
 
 
 def parse_begin_patch(text: str) -> tuple[FileEdit, ...]:

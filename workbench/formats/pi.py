@@ -95,18 +95,21 @@ def _read_reply(
     )
     calls.update({call.id: (call.tool, call.arguments) for call in asked})
     used = r.object_of(message, "usage")
+    read, written = r.count_of(used, "cacheRead"), r.count_of(used, "cacheWrite")
     spent = Usage(
-        input_tokens=sum(r.as_count(used.get(name)) for name in ("input", "cacheRead", "cacheWrite")),
-        output_tokens=r.count_of(used, "output"),
-    )
+        input_tokens=r.count_of(used, "input") + read + written, output_tokens=r.count_of(used, "output"),
+        cache_read_tokens=read, cache_write_tokens=written,
+        cost_microdollars=r.as_cost(r.object_of(used, "cost").get("total")),
+    )  # fmt: skip
+    reason = r.text_of(message, "stopReason")
     yield r.Reply(
         text="\n".join(r.text_of(block, "text") for block in blocks if block.get("type") == "text"),
+        may_be_empty=reason in ("aborted", "error"),
         thinking="\n".join(
             r.text_of(block, "thinking") for block in blocks if block.get("type") == "thinking"
         ),
         calls=asked, usage=spent, model=r.text_of(message, "model"), at=time_us, line=number,
     )  # fmt: skip
-    reason = r.text_of(message, "stopReason")
     if reason == "aborted":
         yield r.TurnStop(at=time_us)
     elif reason == "error":

@@ -60,6 +60,8 @@ class ToolCall(Struct, frozen=True, kw_only=True):
     id: str
     tool: str
     arguments: JsonObject = field(default_factory=dict[str, Json])
+    starts_later: bool = False
+    """A `CallStart` follows that says when it was asked for; else that was at the time of the reply."""
 
 
 class Reply(Struct, frozen=True, kw_only=True):
@@ -71,6 +73,8 @@ class Reply(Struct, frozen=True, kw_only=True):
     usage: Usage = Usage()
     key: str = ""
     """Pieces with the same key are one message: their usage counts once, the last one's."""
+    may_be_empty: bool = False
+    """False: without a text, a call and usage it counts as not understood."""
     model: str = ""
     at: int | None = None
     line: int = 0
@@ -88,13 +92,47 @@ class FileEdit(Struct, frozen=True, kw_only=True):
     """A unified diff instead, with or without headers."""
 
 
+class CallStart(Struct, frozen=True, kw_only=True):
+    """A call began to run."""
+
+    call: str
+    at: int | None = None
+
+
+class CallQuestion(Struct, frozen=True, kw_only=True):
+    """A human is asked about a call: whether it may run, or what it asks itself."""
+
+    call: str
+    prompt: str = ""
+    """What is asked, where the call is a question and nothing to allow."""
+    choices: tuple[tuple[str, str], ...] = ()
+    """The answers that it offers: how each is called in an answer, and what it says."""
+    at: int | None = None
+
+
 class CallDecision(Struct, frozen=True, kw_only=True):
-    """A human answered whether a call may run."""
+    """A human answered whether a call may run, or what it asked."""
 
     call: str
     is_approved: bool
     reason: str = ""
+    choice: str = ""
+    text: str = ""
+    """The answer in words."""
     at: int | None = None
+
+
+class CallProgress(Struct, frozen=True, kw_only=True):
+    """A call told how far it is; where the call is not open, it is kept as bookkeeping."""
+
+    call: str
+    kind: str
+    """What tells of it, in one word: `output`, `agent`, `hook`."""
+    text: str = ""
+    """What was written since."""
+    content: Json = None
+    at: int | None = None
+    line: int = 0
 
 
 class CallResult(Struct, frozen=True, kw_only=True):
@@ -109,6 +147,8 @@ class CallResult(Struct, frozen=True, kw_only=True):
     exit_code: int | None = None
     duration_ms: int | None = None
     changes: tuple[FileEdit, ...] = ()
+    child: str = ""
+    """The key of the session that an agent led for it."""
     at: int | None = None
     line: int = 0
 
@@ -117,6 +157,8 @@ class UsageRecord(Struct, frozen=True, kw_only=True):
     """Tokens or money that the file counts apart from replies."""
 
     usage: Usage = Usage()
+    is_last: bool = False
+    """Nothing follows it in the file so far; a longer file may hold the reply that it belongs to."""
 
 
 class TurnStop(Struct, frozen=True, kw_only=True):
@@ -165,7 +207,10 @@ Record = (
     | TitleChange
     | Prompt
     | Reply
+    | CallStart
+    | CallQuestion
     | CallDecision
+    | CallProgress
     | CallResult
     | UsageRecord
     | TurnStop
@@ -251,6 +296,13 @@ def as_count(value: Json) -> int:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return 0
     return int(value) if 0 <= value < 1 << 53 else 0
+
+
+def as_cost(dollars: Json) -> int:
+    """Return US dollars as millionths of one, 0 for what is no amount."""
+    if isinstance(dollars, bool) or not isinstance(dollars, int | float) or not 0 <= dollars < 1e9:
+        return 0
+    return round(dollars * 1_000_000)
 
 
 def as_integer(value: Json) -> int | None:

@@ -14,7 +14,7 @@ from workbench.secrets.scrubber import scrub, scrub_value, secret_kind_of_name
 MOST_TEXT: Final = 1 << 20
 """Characters of a prompt, a reply or an output."""
 MOST_STRING: Final = 8_000
-"""Characters of one string in parameters and in records that are kept."""
+"""Characters of one string in records that are kept, and in arguments where they are shown again."""
 _MOST_ITEMS: Final = 2_000
 _MOST_DEPTH: Final = 24
 _SHORT_TEXT: Final = 120
@@ -144,8 +144,9 @@ def sanitize_line(text: str, most: int = 500) -> str:
     return sanitize_text(" ".join(text[: 4 * most].split())[:most])
 
 
-def sanitize_value(value: Json) -> Json:
-    bounded = _bounded_value(value, 0)
+def sanitize_value(value: Json, most: int = MOST_STRING) -> Json:
+    """Return a value as it may be recorded; no string in it has more than `most` characters."""
+    bounded = _bounded_value(value, 0, most)
     return bounded if _is_clean(bounded) else scrub_value(bounded)[0]
 
 
@@ -168,33 +169,36 @@ def _is_clean_text(text: str) -> bool:
 _is_clean_short = lru_cache(maxsize=8192)(_is_clean_text)
 
 
-def sanitize_object(value: JsonObject) -> JsonObject:
-    return cast("JsonObject", sanitize_value(dict(value)))
+def sanitize_object(value: JsonObject, most: int = MOST_STRING) -> JsonObject:
+    return cast("JsonObject", sanitize_value(dict(value), most))
 
 
-def _bounded_value(value: Json, depth: int) -> Json:
+def short_object(value: JsonObject) -> JsonObject:
+    """Return an object that is fit to record already with its longest strings cut."""
+    return cast("JsonObject", _bounded_value(dict(value), 0, MOST_STRING))
+
+
+def _bounded_value(value: Json, depth: int, most: int) -> Json:
     if isinstance(value, str):
-        short = (
-            value if len(value) <= MOST_STRING else value[:MOST_STRING] + cut_mark(len(value), MOST_STRING)
-        )
+        short = value if len(value) <= most else value[:most] + cut_mark(len(value), most)
         return short if short.isascii() else short.encode("utf-8", "replace").decode("utf-8")
     if isinstance(value, dict):
-        return _bounded_members(cast("dict[str, Json]", value), depth)
+        return _bounded_members(cast("dict[str, Json]", value), depth, most)
     if isinstance(value, list):
         items = cast("list[Json]", value)
         return (
-            [_bounded_value(item, depth + 1) for item in items[:_MOST_ITEMS]]
+            [_bounded_value(item, depth + 1, most) for item in items[:_MOST_ITEMS]]
             if depth < _MOST_DEPTH
             else "[…]"
         )
     return value if not isinstance(value, float) or value - value == 0 else None
 
 
-def _bounded_members(members: dict[str, Json], depth: int) -> Json:
+def _bounded_members(members: dict[str, Json], depth: int, most: int) -> Json:
     if depth >= _MOST_DEPTH:
         return "{…}"
     some = list(members.items())[:_MOST_ITEMS]
-    return {str(_bounded_value(key, 0)): _bounded_value(item, depth + 1) for key, item in some}
+    return {str(_bounded_value(key, 0, most)): _bounded_value(item, depth + 1, most) for key, item in some}
 
 
 def sanitize_hunks(hunks: tuple[Hunk, ...]) -> tuple[Hunk, ...]:

@@ -3,6 +3,7 @@
 import re
 import shlex
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Final
 
 import orjson
@@ -12,6 +13,7 @@ from workbench.domain.values import Json, JsonObject, Usage
 from workbench.formats import patches
 from workbench.formats import records as r
 from workbench.formats.patches import PatchRefused, parse_git_diff
+from workbench.formats.usage_records import join_usage
 
 _COMMAND_BLOCK: Final = re.compile(r"```(?:mswea_bash_command|bash|sh)\s*\n(.*?)\n?```", re.DOTALL)
 _COMMAND_RESULT: Final = re.compile(
@@ -51,11 +53,10 @@ def read(value: Json, name: str) -> Iterator[r.Record]:
         status=r.text_of(info, "exit_status") or None,
         model=r.text_of(r.object_of(document, "replay_config"), "model"),
     )  # fmt: skip
-    if history:
-        yield from _read_history(history)
-    else:
-        yield from _read_steps(r.objects_of(document, "trajectory"))
-    yield from _session_end(info)
+    steps = r.objects_of(document, "trajectory")
+    yield from join_usage(
+        chain(_read_history(history) if history else _read_steps(steps), _session_end(info))
+    )
 
 
 def _session_id(document: JsonObject, name: str) -> str:
@@ -212,8 +213,9 @@ def _session_end(info: JsonObject) -> Iterator[r.Record]:
     used = Usage(
         input_tokens=r.count_of(stats, "tokens_sent"),
         output_tokens=r.count_of(stats, "tokens_received"),
+        cost_microdollars=r.as_cost(stats.get("instance_cost")),
     )
-    if used.total_tokens:
+    if used != Usage():
         yield r.UsageRecord(usage=used)
     if patch := r.text_of(info, "submission"):
         try:
@@ -243,9 +245,10 @@ def read_mini(value: Json, name: str) -> Iterator[r.Record]:
         at=_row_time(messages[0]) if messages else None,
     )  # fmt: skip
     waiting: dict[str, r.ToolCall] = {}
-    for number, row in enumerate(messages, 1):
-        yield from _read_mini_row(row, number, waiting)
-    yield from _session_end(info)
+    rows = (
+        record for number, row in enumerate(messages, 1) for record in _read_mini_row(row, number, waiting)
+    )
+    yield from join_usage(chain(rows, _session_end(info)))
 
 
 def _row_time(row: JsonObject) -> int | None:

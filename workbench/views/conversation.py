@@ -14,6 +14,7 @@ from workbench.domain.events import Event
 from workbench.domain.fold import MemoryTables, apply_event
 from workbench.domain.machines import HUMAN_ENDED_PAUSES, PauseReason
 from workbench.domain.rows import Action, Call
+from workbench.domain.tool_names import shown_tool
 from workbench.text.safe import one_line
 from workbench.views.approvals import hunk_sizes
 from workbench.views.conversation_blocks import (
@@ -418,7 +419,8 @@ class Transcript:
         key = _call_key(call.id)
         line = CallBlock(
             id=key, at=call.requested_at, call_id=call.id, action_id=call.action_id,
-            sign=call_status(call, action)[0], tool=one_line(call.tool, 64), target=call_target(call),
+            sign=call_status(call, action)[0], tool=one_line(shown_tool(call.tool), 64),
+            target=call_target(call),
             right=words.right, right_meaning=words.meaning, is_by_rule=call.rule is not None, note=words.note,
             note_quote=words.quote, has_output=self._blocks.get(_output_key(call.id)) is not None,
             is_folded=key not in self._open, ran_ms=call.duration_ms or 0, elapsed=elapsed,

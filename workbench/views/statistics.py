@@ -18,6 +18,7 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from workbench.domain.rows import ActionFact, ActivitySpans, CallFact, FileFact, Session, SessionFact
+from workbench.domain.tool_names import shown_tool
 from workbench.text import human
 from workbench.text.human import home_as_tilde
 from workbench.text.safe import one_line
@@ -114,7 +115,7 @@ def tool_counts(calls: Iterable[CallFact]) -> tuple[ToolCount, ...]:
     """Return the calls by tool, the most used first."""
     grouped: dict[str, list[CallFact]] = {}
     for call in calls:
-        grouped.setdefault(call.tool, []).append(call)
+        grouped.setdefault(shown_tool(call.tool), []).append(call)
     counts = [_tool_count(name, group) for name, group in grouped.items()]
     return tuple(sorted(counts, key=lambda count: (-count.calls, count.tool)))
 

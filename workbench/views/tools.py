@@ -7,6 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from workbench.domain.rows import Action, Call
+from workbench.domain.tool_names import shown_tool
 from workbench.domain.values import SelectedHunk
 from workbench.text.human import duration_text
 from workbench.text.safe import one_line
@@ -58,7 +59,7 @@ class ToolRow(Struct, frozen=True, kw_only=True):
     @property
     def tool(self) -> str:
         """Return the name of the tool, one safe line."""
-        return one_line(self.call.tool, 64)
+        return one_line(shown_tool(self.call.tool), 64)
 
     @property
     def target(self) -> str:
@@ -136,7 +137,7 @@ def failed_calls(calls: Iterable[Call]) -> int:
 def _matches_words(row: ToolRow, words: Sequence[str]) -> bool:
     if not words:
         return True
-    text = f"{row.tool} {row.target} {row.word}".casefold()
+    text = f"{row.tool} {row.call.tool} {row.target} {row.word}".casefold()
     return all(word in text for word in words)
 
 

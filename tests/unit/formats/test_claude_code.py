@@ -257,3 +257,47 @@ def test_a_file_that_begins_with_bookkeeping_is_recognised():
     lines = [{"type": "permission-mode", "permissionMode": "default", "sessionId": "s1"}] * 6
     opened, events = made([*lines, line(0, "user", "hello")])
     assert (opened.format, bodies(events, e.PromptSubmitted)[0].text) == ("claude-code", "hello")
+
+
+def prompts_of(lines):
+    return [body.text for body in bodies(made(lines)[1], e.PromptSubmitted)]
+
+
+def test_a_history_that_is_written_again_under_new_ids_counts_once():
+    asked, answered = asks(1, "t1", "Bash", command="ls"), answers(2, "t1", "a.py")
+    story = [line(0, "user", "look"), asked, answered]
+    again = [
+        {**json.loads(json.dumps(row)), "uuid": f"again{n}", "parentUuid": f"again{n - 1}" if n else None}
+        for n, row in enumerate(story)
+    ]
+    longer = [*story, *again, {**line(3, "user", "go on"), "parentUuid": "again2"}]
+    _, events = made(longer)
+    assert prompts_of(longer) == ["look", "go on"]
+    assert [call.state for call in MemoryTables().fold(events).calls.values()] == ["succeeded"]
+    assert not [body for body in bodies(events, e.TurnEnded) if body.outcome == "interrupted"]
+    replies = bodies(events, e.ReplyCompleted)
+    assert [reply.usage.output_tokens for reply in replies] == [1]
+    again[1]["message"]["usage"] = {"output_tokens": 9}
+    assert sum(reply.usage.output_tokens for reply in bodies(made(longer)[1], e.ReplyCompleted)) == 9
+    twice = asks(4, "t1", "Bash", command="pwd") | {"parentUuid": "u3"}
+    twice["message"] = {**twice["message"], "id": "m9"}
+    _, events = made([*longer, twice, {**answers(5, "t1", "/"), "parentUuid": "u4"}])
+    assert [call.state for call in MemoryTables().fold(events).calls.values()] == ["succeeded"] * 2
+
+
+def test_going_back_is_told():
+    first = [
+        line(0, "user", "one"),
+        line(1, "assistant", [{"type": "text", "text": "1"}], message={"id": "a"}),
+    ]
+    left = [
+        line(2, "user", "two"),
+        line(3, "assistant", [{"type": "text", "text": "2"}], message={"id": "b"}),
+    ]
+    other = {**line(4, "user", "another"), "parentUuid": "u1"}
+    _, events = made([*first, *left, other])
+    stops = [body.detail for body in bodies(events, e.TurnEnded) if body.outcome == "interrupted"]
+    assert stops == ["the user went back over 1 prompt"]
+    assert [body.original_kind for body in bodies(events, e.Unknown)] == ["claude-code.rewind"]
+    _, events = made([*first, *left, {**other, "parentUuid": "u3"}])
+    assert not bodies(events, e.Unknown)

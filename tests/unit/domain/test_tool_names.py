@@ -1,0 +1,14 @@
+"""Tools of other agents under one word."""
+
+from tests.support.tables import each_row
+from workbench.domain.tool_names import shown_tool
+
+
+@each_row("name", ["Bash", "bash", "shell", "exec_command", "run_shell_command"])
+def test_a_shell_is_a_shell_whatever_its_agent_calls_it(name):
+    assert shown_tool(name) == "shell"
+
+
+@each_row("name", ["run_in_terminal", "read_file", "mcp__x__bash", "AskUserQuestion", ""])
+def test_what_is_known_by_one_name_keeps_it(name):
+    assert shown_tool(name) == name

@@ -1,0 +1,88 @@
+"""The tree of Claude Code's messages: what its program wrote a second time, and where its human went back.
+
+A resumed session may hold its history again under new ids; each message counts once. It keeps ids and
+digests, never texts, so that a long file stays small.
+"""
+
+from collections.abc import Iterator
+
+from workbench.domain.values import JsonObject
+from workbench.formats import records as r
+
+
+class MessageTree:
+    """The messages of one session so far."""
+
+    def __init__(self) -> None:
+        self._prompts: dict[str, int] = {}
+        """Of each message how many prompts its chain holds."""
+        self._leaf = ""
+        self._read: set[str] = set()
+        self._told: set[int] = set()
+        self._open: set[str] = set()
+        self._answered: set[str] = set()
+
+    def was_read(self, key: str) -> bool:
+        """Return whether a line of this id was read before; a resumed session repeats some."""
+        was_read = bool(key) and key in self._read
+        self._read.add(key)
+        return was_read
+
+    def add(self, row: JsonObject) -> tuple[bool, int]:
+        """Take a line; return whether it says what another one said, and over how many prompts it goes."""
+        key, above = r.text_of(row, "uuid"), r.text_of(row, "parentUuid")
+        if not key:
+            return False, 0
+        is_repeated, is_prompt = self._is_repeated(row), _is_prompt(row)
+        before = self._prompts.get(above, 0)
+        is_back = is_prompt and not is_repeated and above in self._prompts
+        gone = self._prompts.get(self._leaf, 0) - before if is_back else 0
+        self._prompts[key], self._leaf = before + is_prompt, key
+        return is_repeated, max(0, gone)
+
+    def _is_repeated(self, row: JsonObject) -> bool:
+        message = r.object_of(row, "message")
+        blocks = r.objects_of(message, "content")
+        match r.text_of(row, "type"):
+            case "assistant":
+                return self._is_repeated_reply(r.text_of(message, "id"), blocks)
+            case "user" if blocks and all(block.get("type") == "tool_result" for block in blocks):
+                return self._is_repeated_result({r.text_of(block, "tool_use_id") for block in blocks})
+            case "user" if row.get("timestamp"):
+                return self._was_told(("user", r.text_of(row, "timestamp"), str(message.get("content"))))
+            case _:
+                return False
+
+    def _is_repeated_reply(self, message: str, blocks: list[JsonObject]) -> bool:
+        said = [str(b.get("id") or b.get("text") or b.get("thinking") or b.get("data")) for b in blocks]
+        if message and said and self._was_told((message, *said)):
+            return True
+        self._open.update(key for key, b in zip(said, blocks, strict=True) if b.get("type") == "tool_use")
+        return False
+
+    def _is_repeated_result(self, calls: set[str]) -> bool:
+        is_repeated = calls <= self._answered and not calls & self._open
+        self._answered |= calls
+        self._open -= calls
+        return is_repeated
+
+    def _was_told(self, what: tuple[object, ...]) -> bool:
+        digest = hash(what)
+        is_there = digest in self._told
+        self._told.add(digest)
+        return is_there
+
+
+def _is_prompt(row: JsonObject) -> bool:
+    if row.get("type") != "user" or row.get("isMeta") is True:
+        return False
+    content = r.object_of(row, "message").get("content")
+    return isinstance(content, str) or any(block.get("type") == "text" for block in r.as_objects(content))
+
+
+def rewind_records(row: JsonObject, gone: int, number: int) -> Iterator[r.Record]:
+    """Tell that a human went back and said something else; what was left behind stays where it stands."""
+    time_us, prompts = r.time_of(row, "timestamp"), f"{gone} prompt{'s' if gone > 1 else ''}"
+    content: JsonObject = {"to": r.text_of(row, "parentUuid"), "prompts_left_behind": gone}
+    yield r.TurnStop(outcome="interrupted", detail=f"the user went back over {prompts}", at=time_us)
+    yield r.UnmappedRecord(kind="rewind", content=content, at=time_us, line=number)

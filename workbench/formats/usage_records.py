@@ -1,0 +1,44 @@
+"""Usage that a file counts apart from replies, joined to the reply that it belongs to."""
+
+from collections.abc import Iterable, Iterator
+
+from msgspec.structs import replace
+
+from workbench.domain.values import Usage
+from workbench.formats import records as r
+
+
+def join_usage(records: Iterable[r.Record]) -> Iterator[r.Record]:
+    """Yield records with usage in the reply right before it, or in the next one of its turn.
+
+    Only what has neither stays a record of its own, for a reply that says nothing is made of that.
+    """
+    held: list[r.Record] = []
+    waiting = Usage()
+    for record in records:
+        if isinstance(record, r.UsageRecord):
+            waiting = waiting.plus(record.usage)
+            held, waiting = (_with_usage(held, waiting), Usage()) if held else (held, waiting)
+            continue
+        if held and isinstance(record, r.CallQuestion | r.CallStart):
+            held.append(record)
+            continue
+        yield from held
+        held = []
+        if isinstance(record, r.Reply):
+            held, waiting = _with_usage([record], waiting), Usage()
+            continue
+        if waiting != Usage() and isinstance(record, r.Prompt | r.TurnStop | r.SessionEnd | r.SessionHead):
+            yield r.UsageRecord(usage=waiting)
+            waiting = Usage()
+        yield record
+    yield from held
+    if waiting != Usage():
+        yield r.UsageRecord(usage=waiting, is_last=True)
+
+
+def _with_usage(held: list[r.Record], usage: Usage) -> list[r.Record]:
+    return [
+        replace(record, usage=record.usage.plus(usage)) if isinstance(record, r.Reply) else record
+        for record in held
+    ]
