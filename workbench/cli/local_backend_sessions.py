@@ -158,22 +158,22 @@ class LocalLibrary(LibraryBackend):
             raise BackendError(f"Nothing was imported: {one_line(str(place), 120)} is not there.")
         last = [0.0]
 
-        def told(read: int, seconds: float, name: str) -> None:
+        def told(words: str) -> None:
             now = time.monotonic()
             if now - last[0] < PROGRESS_SECONDS:
                 return
             last[0] = now
-            speed = size_text(int(read / max(0.001, seconds)))
-            if not goes_on(f"{size_text(read)} read, {speed}/s  {one_line(Path(name).name, 40)}"):
+            if not goes_on(words):
                 raise ImportCancelled
 
         try:
             return import_file(self._journal, str(place), told)
         except ImportCancelled:
-            return "The import was cancelled; nothing of it was kept."
+            return "The import was cancelled; files that it had finished stay imported."
 
 
-OnProgress = Callable[[int, float, str], None]
+OnProgress = Callable[[str], None]
+_OTHER_IMPORT: Final = "waiting for another import to end"
 
 
 def export_to_file(journal: Journal, session: Session, form: str, target: Path) -> None:
@@ -183,7 +183,7 @@ def export_to_file(journal: Journal, session: Session, form: str, target: Path) 
 
 
 class _ReportedProgress:
-    """Tells how much is read; what is told may raise, which takes the import back."""
+    """Tells how much is read; what is told may raise, which ends the import."""
 
     def __init__(self, told: OnProgress) -> None:
         self._told, self._bytes, self._begin = told, 0, time.monotonic()
@@ -193,9 +193,13 @@ class _ReportedProgress:
 
         def note(count: int) -> None:
             self._bytes += count
-            self._told(self._bytes, time.monotonic() - self._begin, name)
+            speed = size_text(int(self._bytes / max(0.001, time.monotonic() - self._begin)))
+            self._told(f"{size_text(self._bytes)} read, {speed}/s  {one_line(Path(name).name, 40)}")
 
         return cast("BinaryIO", CountingStream(stream, note))
+
+    def wait(self) -> None:
+        self._told(_OTHER_IMPORT)
 
     def clear(self) -> None:
         """Say nothing more."""

@@ -309,19 +309,21 @@ def import_replay_file(home: Home, journal: Journal, wish: ReplayFile, console: 
     """Take a file into a journal, as an import does."""
     # What reads foreign files is loaded for them: a session of the library is on the screen without it.
     from workbench.cli.session_import import ProgressLine
-    from workbench.journal.imports import SessionImport
+    from workbench.journal.imports import SessionImport, import_turn
 
-    intake, progress = SessionImport(journal), ProgressLine(console)
-    try:
-        summaries = _read_file(wish, intake, progress)
-        intake.finish()
-    except BaseException as error:
-        intake.cancel()
-        if why := _import_problem(error):
-            raise _replay_refusal(wish, why) from None
-        raise
-    finally:
-        progress.clear()
+    progress = ProgressLine(console)
+    with import_turn(journal, progress.wait):
+        intake = SessionImport(journal)
+        try:
+            summaries = _read_file(wish, intake, progress)
+            intake.finish()
+        except BaseException as error:
+            intake.cancel()
+            if why := _import_problem(error):
+                raise _replay_refusal(wish, why) from None
+            raise
+        finally:
+            progress.clear()
     stored = [summary for summary in summaries if journal.session(summary.session_id) is not None]
     chosen = _chosen_session(wish, stored)
     session = journal.session(chosen.session_id)

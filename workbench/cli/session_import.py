@@ -7,6 +7,7 @@ import stat
 import sys
 import time
 from argparse import ArgumentParser, Namespace
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO, Final, Protocol, cast
@@ -25,7 +26,7 @@ from workbench.formats.input import MOST_DOCUMENT
 from workbench.formats.records import FileProblem
 from workbench.host.host_locks import refuse_inside_agents
 from workbench.journal.errors import GuardFailed
-from workbench.journal.imports import SessionImport
+from workbench.journal.imports import SessionImport, import_turn, make_imports_durable
 from workbench.journal.journal import Journal
 from workbench.text.human import counted, size_text
 from workbench.text.safe import one_line
@@ -98,21 +99,38 @@ def _import_into_journal(
 def import_paths(
     journal: Journal, names: list[str], form: str | None, progress: "ImportProgress"
 ) -> tuple[list[FileReport], dict[str, int]]:
-    """Import files and folders; whatever goes wrong takes all of it back.
+    """Import files and folders, one file at a time; what goes wrong takes back the file that is being read.
 
-    Returns what came of each file, and how many events each session got, below 0 where it was there before.
+    Waits while another import is under way. Returns what came of each file, and how many events each
+    session got, below 0 where it was there before.
     """
-    intake = SessionImport(journal)
+    reports: list[FileReport] = []
+    added: Counter[str] = Counter()
+    fresh: set[str] = set()
+    with import_turn(journal, progress.wait):
+        try:
+            for source in find_sources(names):
+                intake = SessionImport(journal)
+                reports.append(_import_source(source, form, intake, progress))
+                fresh.update(intake.begun)
+                added.update(intake.added)
+        finally:
+            progress.clear()
+            make_imports_durable(journal)
+    # A session that was there is in `added` only if it got something.
+    return reports, {key: count if key in fresh else -count for key, count in added.items() if count}
+
+
+def _import_source(
+    source: "ImportSource", form: str | None, intake: SessionImport, progress: "ImportProgress"
+) -> FileReport:
     try:
-        reports = [_read_source(source, form, intake, progress) for source in find_sources(names)]
-        intake.finish()
+        report = _read_source(source, form, intake, progress)
+        intake.finish(is_durable=False)
     except BaseException:
-        progress.clear()
         intake.cancel()
         raise
-    # A session that was there is in `added` only if it got something.
-    fresh = set(intake.begun)
-    return reports, {key: count if key in fresh else -count for key, count in intake.added.items()}
+    return report
 
 
 class ImportSource(Struct, frozen=True, kw_only=True):
@@ -194,6 +212,10 @@ class ImportProgress(Protocol):
 
     def counted(self, stream: BinaryIO, name: str) -> BinaryIO: ...
 
+    def wait(self) -> None:
+        """Say that another import has to end first; called again and again until it has."""
+        ...
+
     def clear(self) -> None:
         """Say nothing more."""
         ...
@@ -220,9 +242,16 @@ class ProgressLine:
         self._last = now
         speed = self._bytes / max(0.001, now - self._begin)
         text = f"{size_text(self._bytes)} read, {size_text(int(speed))}/s  {one_line(Path(name).name, 40)}"
+        self._write(text)
+
+    def _write(self, text: str) -> None:
         self._console.err.write("\r" + text.ljust(self._width))
         self._console.err.flush()
         self._width = len(text)
+
+    def wait(self) -> None:
+        if self._is_shown and not self._width:
+            self._write("Waiting for another import to end.")
 
     def clear(self) -> None:
         """Take the line away."""

@@ -1,9 +1,12 @@
-"""Import of sessions from outside: in chunks, each event once, and undone as a whole when it is cancelled.
+"""Import of sessions from outside: one at a time, each event once; a file is kept or undone whole.
 
 An imported event touches its own session only. A file that grew adds what is new; a file that contradicts the
 stored session replaces it from there on, unless the file is older.
 """
 
+# Imports of one home take turns: two that store the same session at once each took for new what the other
+# had stored, and undid what it did not know.
+#
 # What an import stores carries its one moment, and a lock file names that moment while it runs: whoever
 # opens the journal after it was killed takes back exactly that. A file that says something else than before
 # (a chat that its program rewrites) brings its session back to what both agree on; what a human did to the
@@ -21,8 +24,9 @@ stored session replaces it from there on, unless the file is older.
 
 import contextlib
 import os
+import time
 import uuid
-from collections.abc import Iterable
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future
 from typing import Final
 
@@ -46,6 +50,8 @@ from workbench.journal.write_queue import GROUP_BYTES, PreparedEvent, prepare_ev
 MOST_CHUNK_EVENTS: Final = 150
 MOST_CHUNK_BYTES: Final = 400_000
 """What one transaction takes; other processes wait for it."""
+_TURN_FILE: Final = "import.lock"
+"""Who holds it may import; `import-MOMENT-PID.lock` beside it names what is not whole yet."""
 _ID_NAMESPACE: Final = uuid.UUID("0b6e9c1e-7c59-5a50-8c0c-64b7a2f8a3d0")
 
 
@@ -120,10 +126,11 @@ class SessionImport:
         if len(self._waiting) >= MOST_CHUNK_EVENTS or self._size >= MOST_CHUNK_BYTES:
             self._commit()
 
-    def finish(self) -> None:
-        """Store the rest, so that a power loss takes nothing back."""
+    def finish(self, *, is_durable: bool = True) -> None:
+        """Store the rest, and where `is_durable` so that a power loss takes nothing back."""
         self.flush()
-        self._journal.change(_commit_durably)
+        if is_durable:
+            make_imports_durable(self._journal)
         self._unlock()
 
     def end_file(self) -> tuple[str, ...]:
@@ -299,11 +306,35 @@ def _store_session_anew(journal: Journal, session_id: str, events: Iterable[Even
         journal.change(lambda live, some=some: store_events(some, live, strict=False))
 
 
+_TURN_SECONDS: Final = 0.2
+"""Between two looks whether the import that is under way is over."""
+
+
+@contextlib.contextmanager
+def import_turn(journal: Journal, on_wait: Callable[[], None]) -> Generator[None]:
+    """Hold the one turn to import into this home, and undo what a killed import left.
+
+    While another process has it, waits and calls `on_wait` five times a second; what that raises ends it.
+    """
+    with FileLock(journal.home.run / _TURN_FILE) as turn:
+        while not turn.try_acquire():
+            on_wait()
+            time.sleep(_TURN_SECONDS)
+        _undo_unfinished(journal)
+        yield
+
+
 def undo_unfinished_imports(journal: Journal) -> int:
     """Take everything back that imports stored which were killed; returns of how many sessions.
 
-    What an import stores is recorded at one moment of its own, and its lock file names it.
+    Nothing while an import is under way: the next one begins with it.
     """
+    with FileLock(journal.home.run / _TURN_FILE) as turn:
+        return _undo_unfinished(journal) if turn.try_acquire() else 0
+
+
+def _undo_unfinished(journal: Journal) -> int:
+    """Undo what was recorded at the moments that lock files name which nobody holds."""
     taken = 0
     for path in journal.home.run.glob("import-*.lock"):
         moment = path.name.split("-")[1]
@@ -327,6 +358,11 @@ def _undo_import(journal: Journal, session_id: str, moment: int, *, is_new: bool
     else:
         events = journal.events(session_id)
         _store_session_anew(journal, session_id, [event for event in events if event.recorded_at != moment])
+
+
+def make_imports_durable(journal: Journal) -> None:
+    """Store what was imported so far so that a power loss takes nothing back."""
+    journal.change(_commit_durably)
 
 
 def _commit_durably(live: TransactionTables) -> None:

@@ -158,8 +158,8 @@ def activity_spans(database: Database, session_id: str) -> ActivitySpans:
 def sessions_with_facets(database: Database, tools: Iterable[str], answers: Iterable[str]) -> frozenset[str]:
     """Return the sessions in which every one of some tools was called and every answer was given.
 
-    `tools`: beginnings of their names. `answers`: beginnings of the states of an action: `rejected`,
-    `expired`.
+    `tools`: beginnings of their names, in any case. `answers`: beginnings of the states of an action:
+    `rejected`, `expired`.
     """
     asked = [
         *(("call", "tool", word) for word in tools),
@@ -167,8 +167,8 @@ def sessions_with_facets(database: Database, tools: Iterable[str], answers: Iter
     ]
     matching: frozenset[str] | None = None
     for table, column, word in asked:
-        statement = f"SELECT DISTINCT session_id FROM {table} WHERE substr({column}, 1, ?1) = ?2"  # noqa: S608
-        rows = {row[0] for row in database.execute(statement, (len(word), word))}
+        statement = f"SELECT DISTINCT session_id FROM {table} WHERE lower(substr({column}, 1, ?1)) = ?2"  # noqa: S608
+        rows = {row[0] for row in database.execute(statement, (len(word), word.lower()))}
         matching = frozenset(rows) if matching is None else matching & rows
     return matching or frozenset()
 

@@ -143,7 +143,7 @@ class Attempt:
         return "" if is_met else f"{target} is not there"
 
     def _unmet_command(self, line: str, values: TemplateValues) -> str:
-        source, variables = templates.shell_command(line, values.of)
+        source, variables = templates.shell_command(line, values.of, values.own_text)
         environment = {**self.context.workspaces.environment, **variables}
         done = run_hook(source, b"", self.workspace, environment, MOST_REQUIREMENT_SECONDS)
         if done.code == 0:
@@ -161,7 +161,7 @@ class Attempt:
         )  # fmt: skip
         match step.kind:
             case "command":
-                source, variables = templates.shell_command(self._source(), values.of)
+                source, variables = templates.shell_command(self._source(), values.of, values.own_text)
                 return replace(spec, source=source, environment={**variables, **self._feedback()})
             case "pipeline":
                 written = step.source if step.branch is None else self._case(step.branch, values)
@@ -366,7 +366,7 @@ class Attempt:
     async def _suite(
         self, contract: model.Contract, values: TemplateValues, on_event: OnStepEvent
     ) -> ContractChecked:
-        source, variables = templates.shell_command(contract.command, values.of)
+        source, variables = templates.shell_command(contract.command, values.of, values.own_text)
         folder = self.context.workspaces.project if contract.dir == "project_root" else self.workspace
         spec = StepSpec(
             id=self.id, kind="command", title=f"{self.step_run.id} contract", source=source, workspace=folder,

@@ -301,10 +301,8 @@ def unresolved_reason(check: CheckContext, step: Step, name: str, known: frozens
     first, _, rest = name.partition(".")
     if first in templates.ITEM_NAMES:
         return "" if step.matrix else "only a step with a matrix has an item"
-    if first == "project":
-        manifest = check.manifest
-        is_there = manifest is None or templates.member_value(manifest.project, rest) is not None
-        return "" if is_there else f"the manifest's project has no {rest}"
+    if first in ("project", "env"):
+        return ""  # what is not set there is empty
     if first in ("forge", "ontology", "gate"):
         return _unresolved_fact_reason(check, step, first, rest)
     other, is_output, _ = name.partition(".output")
@@ -406,11 +404,36 @@ def _check_targets(check: CheckContext, step: Step) -> None:
         )
     elif rework and rework not in check.steps:
         place.error("unknown_step", f"there is no step {one_line(rework, 60)} to rework with")
+    elif rework:
+        _check_rework(check, step, place)
+    for need in step.needs:
+        if need in check.steps and check.steps[need].is_rework_only and not step.is_rework_only:
+            message = f"{one_line(need, 60)} is rework_only, so nothing can wait for it"
+            check.within(step, "dependencies").error("wrong_rework", message)
     for key, target in (step.gate.targets if step.gate else {}).items():
         if target not in END_TARGETS and target not in check.steps:
             check.within(step, "gate", "choices").error(
                 "unknown_step", f"the choice {key} leads to {one_line(target, 60)}, which is not a step"
             )
+
+
+def _check_rework(check: CheckContext, step: Step, place: DocumentPlace) -> None:
+    """Report a rework that could never be done, or twice: a run would wait for it for ever."""
+    rework = check.steps[step.failing.rework_step]
+    name, shown = rework.id, one_line(rework.id, 60)
+    if step.failing.then != "rework":
+        place.error("wrong_rework", "rework_step counts with on_failure: rework only")
+    if name == step.id:
+        place.error("wrong_rework", "a step cannot be its own rework_step")
+    elif name in check.before(step):
+        place.error("wrong_rework", f"{shown} ends before this step starts, so it cannot rework it")
+    elif step.id in check.before(rework):
+        place.error("wrong_rework", f"{shown} waits for this step, which has failed by then")
+    elif not rework.is_rework_only:
+        place.error("wrong_rework", f"{shown} runs in any case; say rework_only: true there")
+    users = [other.id for other in check.pipeline.steps if other.failing.rework_step == name]
+    if len(users) > 1 and users[0] != step.id:
+        place.error("wrong_rework", f"{shown} is the rework_step of {one_line(users[0], 60)} already")
 
 
 def check_composition(check: CheckContext, step: Step) -> None:

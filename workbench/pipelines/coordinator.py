@@ -16,7 +16,7 @@
 # part B knows no move from pending to waiting, and a machine with exceptions is none.
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from workbench.domain.events import (
     ErrorRaised,
@@ -78,6 +78,8 @@ class Coordinator:
         self._has_rework_steps = any(step.is_rework_only for step in context.pipeline.steps)
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._parked: dict[str, tuple[str, ...]] = {}
+        self._idle_states: Mapping[str, StepStateName] = {}
+        """The states of the steps when nothing was under way, before the last look."""
         self.failure: BaseException | None = None
 
     # --- the loop -----------------------------------------------------------------------------------
@@ -94,11 +96,30 @@ class Coordinator:
                 seen = self.context.catch_up()
                 if self.is_ended or until(self):
                     return
-                if not seen:
+                if not seen and not await self._fails_for_want_of_progress():
                     await self.context.wake.wait()
             raise self.failure
         finally:
             await self._end_tasks()
+
+    async def _fails_for_want_of_progress(self) -> bool:
+        """Fail a step of a run in which nothing runs, waits, is delayed or can start: it would never end.
+
+        Returns whether there is something to look at instead of waiting.
+        """
+        is_busy = self._tasks or self._slots.taken or self.context.timers or self.state.waiting
+        open_steps = self.context.open_steps.open()
+        if is_busy or not open_steps or self.state.is_cancelled or self.state.status != "running":
+            return False
+        states: dict[str, StepStateName] = {name: step.state for name, step in self.state.steps.items()}
+        if states != self._idle_states:  # what a look has just settled is looked at once more
+            self._idle_states = states
+            return True
+        step = self.state.steps[open_steps[0].id]
+        why = "nothing of this run is running, waiting or ready, so this step would never start"
+        await self._journal.append(*self._failed(step, step.state, max(1, step.attempt), why))
+        self.context.catch_up()
+        return True
 
     @property
     def is_ended(self) -> bool:

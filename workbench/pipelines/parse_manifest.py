@@ -218,8 +218,7 @@ def _check_project_file(place: DocumentPlace, files: ProjectFiles) -> None:
     path = text_at(place)
     with reporting_outside(place):
         if not files.named(path):
-            message = f"the project file {one_line(path, 120)} is not there"
-            place.warn("missing_file", message, stops_run=True)
+            place.warn("missing_file", f"the project file {one_line(path, 120)} is not there, and not copied")
 
 
 def _permissions(document: _PermissionsDocument | None) -> Permissions | None:

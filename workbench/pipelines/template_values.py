@@ -72,6 +72,11 @@ class TemplateValues(Struct, frozen=True, kw_only=True):
         step = name.partition(".output")[0].partition("/")[0].removesuffix(".outcome")
         return any(step in step_set and self.step.id in step_set for step_set in self.repeated_sets)
 
+    def own_text(self, name: str) -> str | None:
+        """Return what the manifest itself says of the project under a name; None for every other name."""
+        first, _, rest = name.partition(".")
+        return project_value(self.manifest, rest) if first == "project" and self.manifest else None
+
     @property
     def fill(self) -> Callable[[str], str]:
         return lambda text: templates.fill_templates(text, self.of)
@@ -107,11 +112,8 @@ class TemplateValues(Struct, frozen=True, kw_only=True):
             return templates.value_text(
                 templates.member_value(artifacts.parse_content(self.definition.input.encode()), rest)
             )
-        if first == "project" and self.manifest is not None:
-            value = templates.member_value(self.manifest.project, rest)
-            return None if value is None else templates.value_text(value)
-        if first == "ontology" and self.manifest is not None:
-            return _ontology_text(self.manifest.ontology, rest)
+        if first in _MANIFEST_NAMES and self.manifest is not None:
+            return _MANIFEST_NAMES[first](self.manifest, rest)
         if first == "artifacts":
             return self._path(rest)
         if first == "forge":
@@ -171,10 +173,23 @@ class TemplateValues(Struct, frozen=True, kw_only=True):
     def _facts(self) -> dict[str, str]:
         return {
             "input": self.definition.input, "pipeline_id": self.journal.run_id,
+            "run.id": self.journal.run_id, "run.name": self.pipeline.name,
             "pipeline_name": self.pipeline.name, "step_id": self.step.id,
             "timestamp": self.definition.started_at, "workspace": self.workspace,
             "branch_name": self.definition.branch or self.pipeline.name, "attempt": str(self.attempt),
         }  # fmt: skip
+
+
+_PROJECT_FALLBACKS: Final = {"contract_test_command": "test_command"}
+"""What counts instead of a member of the manifest's project that is not set."""
+
+
+def project_value(manifest: Manifest, name: str) -> str:
+    """Return what the manifest says of the project; one that is not set is empty, or its fallback's."""
+    value = templates.member_value(manifest.project, name)
+    if value is None:
+        value = templates.member_value(manifest.project, _PROJECT_FALLBACKS.get(name, ""))
+    return "" if value is None or isinstance(value, dict) else templates.value_text(value)
 
 
 def step_outcome(step: StepRun) -> str:
@@ -184,7 +199,8 @@ def step_outcome(step: StepRun) -> str:
     return "success" if step.is_done else step.state if step.has_ended else ""
 
 
-def _ontology_text(ontology: Json, name: str) -> str | None:
+def _ontology_text(manifest: Manifest, name: str) -> str | None:
+    ontology = manifest.ontology
     kind, _, rest = name.partition(".")
     value = templates.member_value(ontology, name)
     if kind == "convention":
@@ -197,6 +213,10 @@ def _ontology_text(ontology: Json, name: str) -> str | None:
     return value if isinstance(value, str) else None
 
 
+_MANIFEST_NAMES: Final[dict[str, Callable[[Manifest, str], str | None]]] = {
+    "project": project_value, "ontology": _ontology_text, "env": lambda _manifest, _name: "",
+}  # fmt: skip
+"""What the manifest says under a name; no variable of the environment is given, so `env` is empty."""
 MOST_AGGREGATE_CHARACTERS: Final = 64 * 1024 * 1024
 """Bytes of what is put together."""
 
@@ -235,16 +255,12 @@ def _parse_list(text: str, aggregate: Aggregate) -> list[Json]:
 
 def _joined_lists(parts: list[Json], key: str) -> list[Json]:
     joined: list[Json] = []
-    for number, part in enumerate(parts, 1):
+    for part in parts:
         items = _list_in_part(part, key)
         if isinstance(items, list):
             joined += items
         elif items is not None:
-            where = f"its {key}" if key else "it"
-            hint = "" if key else "; key says which member of an object holds the list"
-            raise AggregateError(
-                f"part {number} is not a list: {where} is {one_line(json.dumps(items), 60)}{hint}"
-            )
+            joined.append(items)
     return joined
 
 

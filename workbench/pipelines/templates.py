@@ -4,8 +4,11 @@ Small languages read with regular expressions. A filled value is not looked into
 values as variables, and no code is evaluated. Pure.
 """
 
-# A value in a command is a variable. Where a template stood, the shell expands a variable that holds the
-# value, within whatever quotes are there: no quoting of ours can be broken out of, because nothing is
+# What the trusted manifest says of the project is its own text, and a command of it is several words: it is
+# put into a command as it stands.
+#
+# Any other value in a command is a variable. Where a template stood, the shell expands a variable that holds
+# the value, within whatever quotes are there: no quoting of ours can be broken out of, because nothing is
 # quoted.
 
 import json
@@ -24,7 +27,7 @@ ALWAYS_KNOWN: Final = frozenset(
     {
         "input", "pipeline_id", "pipeline_name", "step_id", "timestamp", "workspace",
         "pipeline_context.pipeline_id", "pipeline_context.pipeline_name", "pipeline_context.step_id",
-        "pipeline_context.branch_name", "branch_name", "attempt",
+        "pipeline_context.branch_name", "branch_name", "attempt", "run.id", "run.name",
     }
 )  # fmt: skip
 """Names that every step of every run has."""
@@ -48,9 +51,10 @@ def template_names(text: str) -> Iterator[str]:
 
 
 def canonical_name(name: str) -> str:
-    """Return a name in its short form: `steps.x.artifacts.n` and `steps.x.results` are outputs of x."""
+    """Return a name in its short form: `x.out.n`, `steps.x.artifacts.n`, `steps.x.results`: `x.output`."""
     if not name.startswith("steps."):
-        return name
+        step, is_output, rest = name.partition(".out.")
+        return f"{step}.output.{rest}" if is_output else name
     short = name.removeprefix("steps.")
     step, is_artifact, rest = short.partition(".artifacts.")
     if is_artifact:
@@ -75,18 +79,28 @@ def fill_prose(text: str, value: Callable[[str], str]) -> str:
     return "".join([*pieces, text[position:]])
 
 
-def shell_command(text: str, value: Callable[[str], str]) -> tuple[str, dict[str, str]]:
-    """Return a shell command with variables for templates, and those variables. Raises UnresolvedTemplate."""
+def shell_command(
+    text: str, value: Callable[[str], str], own_text: Callable[[str], str | None]
+) -> tuple[str, dict[str, str]]:
+    """Return a shell command with its templates filled, and the variables that hold their values.
+
+    `own_text` returns what the trusted manifest itself says under a name, which becomes a part of the
+    command; None for names whose value comes from elsewhere. Raises UnresolvedTemplate.
+    """
     variables: dict[str, str] = {}
     pieces: list[str] = []
     state, position = "", 0
     for match in _TEMPLATE.finditer(text):
-        before = text[position : match.start()]
+        before, position = text[position : match.start()], match.end()
         state = _shell_quoting(before, state)
+        own = own_text(match[1])
+        if own is not None:
+            state = _shell_quoting(own, state)
+            pieces += [before, own]
+            continue
         name = f"{VARIABLE_PREFIX}{len(variables) + 1}"
         variables[name] = value(match[1])
         pieces += [before, _QUOTED_VARIABLES[state].format(name)]
-        position = match.end()
     return "".join([*pieces, text[position:]]), variables
 
 

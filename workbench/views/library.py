@@ -103,7 +103,8 @@ def fts_expression(query: SearchQuery, inside: WordsContaining | None = None) ->
     A word stands for every word that begins with it; one letter of an alphabet for itself only. `inside` adds
     words that hold the letters further on, but not for phrases and negated terms.
     """
-    wanted = " ".join(_alternatives(term, inside) for term in query.terms if not term.is_excluded)
+    # FTS5 takes words beside one another for AND, but not where one of them is a group in parentheses.
+    wanted = " AND ".join(_alternatives(term, inside) for term in query.terms if not term.is_excluded)
     if not wanted:
         return ""
     unwanted = "".join(f" NOT {_term_expression(term)}" for term in query.terms if term.is_excluded)
@@ -157,6 +158,8 @@ def _value_fits(key: str, value: str, wanted: tuple[str, ...]) -> bool:
     own = value.casefold()
     if key == "in":
         return all(prefix.rstrip("/") in own for prefix in wanted)
+    if key == "model":  # people say opus, and the model is claude-opus-4
+        return any(part in own for part in wanted)
     return any(own.startswith(prefix) for prefix in wanted)
 
 

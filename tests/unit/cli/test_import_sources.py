@@ -10,6 +10,11 @@ import time
 import apsw
 import pytest
 
+from workbench.cli.session_import import import_paths
+from workbench.journal.home import Home
+from workbench.journal.journal import Journal
+from workbench.journal.maintenance import index_table_differences
+
 
 @pytest.fixture(autouse=True)
 def home(tmp_path, monkeypatch):
@@ -164,3 +169,54 @@ def test_a_session_that_went_on_is_grown_and_one_that_was_told_anew_follows(shel
     assert shell.json("sessions", "search", "one", "--json") == []
     assert len(shell.json("sessions", "list", "--all", "--json")) == 1
     assert shell.json("doctor", "--json")["ok"]
+
+
+def test_an_import_that_is_stopped_keeps_the_files_that_it_had_finished(tmp_path):
+    class Stopped(Exception):
+        pass
+
+    class StopsAtTheThird:
+        def counted(self, stream, name):
+            if name.endswith("2.jsonl"):
+                raise Stopped
+            return stream
+
+        def wait(self):
+            raise AssertionError("nobody else imports")
+
+        def clear(self):
+            pass
+
+    for number in range(4):
+        said = {"role": "user", "content": f"say {number}"}
+        row = {"type": "user", "sessionId": f"s{number}", "uuid": f"u{number}", "message": said}
+        put(tmp_path / "in" / f"{number}.jsonl", row)
+    with Journal.open(Home.open(tmp_path / "home")) as journal:
+        with pytest.raises(Stopped):
+            import_paths(journal, [str(tmp_path / "in")], None, StopsAtTheThird())
+        assert sorted(one.title for one in journal.sessions() if one.origin) == ["say 0", "say 1"]
+        assert not list(journal.home.run.glob("import-*.lock"))
+
+
+def test_two_imports_at_once_lose_nothing_and_store_nothing_twice(tmp_path):
+    for number in range(12):
+        rows = [
+            {"type": "user", "sessionId": f"s{number}", "uuid": f"u{number}.{line}",
+             "message": {"role": "user", "content": f"say {number} {line}"}}
+            for line in range(120)
+        ]  # fmt: skip
+        put(tmp_path / "in" / f"{number}.jsonl", "\n".join(map(json.dumps, rows)))
+    home = tmp_path / "home"
+    command = [sys.executable, "-m", "workbench", "sessions", "import", str(tmp_path / "in"), "--json"]
+    environment = {**os.environ, "WORKBENCH_HOME": str(home)}
+    both = [
+        subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for _ in range(2)
+    ]
+    ended = [(process.communicate(timeout=120), process.returncode) for process in both]
+    assert [code for _, code in ended] == [0, 0], ended
+    with Journal.open(Home.open(home)) as journal:
+        sessions = [one for one in journal.sessions() if one.origin]
+        assert len(sessions) == 12
+        assert {len(journal.events(one.id)) for one in sessions} == {len(journal.events(sessions[0].id))}
+        assert not index_table_differences(journal)

@@ -18,7 +18,12 @@ from workbench.domain.events import (
 from workbench.domain.values import ReplyCall
 from workbench.journal import imports
 from workbench.journal.errors import GuardFailed
-from workbench.journal.imports import SessionImport, is_imported_session, undo_unfinished_imports
+from workbench.journal.imports import (
+    SessionImport,
+    import_turn,
+    is_imported_session,
+    undo_unfinished_imports,
+)
 from workbench.journal.journal import Journal
 from workbench.journal.maintenance import delete_session
 
@@ -194,6 +199,42 @@ def test_what_closed_a_shorter_file_goes_when_it_has_grown(journal: Journal) -> 
     take(journal, foreign(0), foreign(1), closer("call1.0", "ready"), closer("status", "completed"))
     take(journal, foreign(0), foreign(1), foreign(2), closer("status", "completed"))
     assert [event.id for event in journal.events("f")] == ["f.0", "f.1", "f.2", "f.end.status"]
+    assert_sound(journal)
+
+
+def test_imports_take_turns_and_undo_nothing_of_one_another(journal: Journal) -> None:
+    waits: list[int] = []
+
+    class GaveUp(Exception):
+        pass
+
+    def wait() -> None:
+        assert journal.session("f") is not None, "the import that is under way was undone"
+        waits.append(1)
+        if len(waits) == 2:
+            raise GaveUp
+
+    with import_turn(journal, wait):
+        intake = SessionImport(journal)
+        intake.add(foreign(0))
+        intake.flush()
+        assert undo_unfinished_imports(journal) == 0
+        with pytest.raises(GaveUp), import_turn(journal, wait):
+            raise AssertionError("two imports at once")
+        intake.finish()
+    with import_turn(journal, wait):
+        assert journal.session("f") is not None
+    assert len(waits) == 2
+    assert_sound(journal)
+
+
+def test_what_a_killed_import_stored_is_undone_before_the_next_one(journal: Journal) -> None:
+    killed = SessionImport(journal)
+    killed.add(foreign(0))
+    killed.flush()
+    killed._lock.release()
+    with import_turn(journal, lambda: None):
+        assert journal.session("f") is None
     assert_sound(journal)
 
 

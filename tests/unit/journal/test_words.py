@@ -52,6 +52,23 @@ def test_letters_within_words_are_found(journal: Journal, typed: str) -> None:
     assert_sound(journal)
 
 
+def test_several_words_are_found_where_each_stands_inside_another(journal: Journal) -> None:
+    start(journal)
+    start(journal, "other")
+    _say(journal, "s", "git push to the digital pushover, rename the handler as prerenamed requestHandler")
+    _say(journal, "other", "git pull and a legitimate pushback")
+    for typed, sessions in (
+        ("git push", {"s", "other"}),
+        ("rename handler", {"s"}),
+        ("git push rename -handler", set()),
+        ('"git push" handler', {"s"}),
+        ("gital ush(", {"s"}),
+        ("git pull -rename", {"other"}),
+    ):
+        assert _found(journal, typed) == sessions, typed
+    assert_sound(journal)
+
+
 def test_phrases_exclusions_and_short_words_mean_beginnings(journal: Journal) -> None:
     start(journal)
     _say(journal, "s", "rehandle the files")

@@ -208,7 +208,7 @@ def test_a_condition_may_ask_for_what_a_step_left(runs):
     [
         ("merge_arrays", "", "[[1], [2, 3], null]", [1, 2, 3]),
         ("merge_arrays", "n", '[{"n": [1]}, {"n": []}, {"m": 1}]', [1]),
-        ("merge_arrays", "", '[{"n": [1]}]', "not a list"),
+        ("merge_arrays", "", '[{"n": [1]}, [2], "three"]', [{"n": [1]}, 2, "three"]),
         ("merge_arrays", "", "{}", "no JSON list"),
         ("concat", "", '["a", "b"]', "a\nb"),
         ("reduce", "", "anything", "anything"),

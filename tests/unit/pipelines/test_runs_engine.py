@@ -6,6 +6,7 @@ import time
 import pytest
 
 from tests.support.runs import USER
+from tests.unit.pipelines.projects import MANIFEST
 from workbench.domain.machines import STEP_MOVES, may_move
 from workbench.host.steps.run_requests import RunRefused, RunRequest, cancel_run, request_run
 from workbench.host.steps.step_executor import EmbeddedExecutor
@@ -157,6 +158,62 @@ def test_rework_runs_the_step_that_mends_and_then_the_failed_one_again(runs):
         {"a": "completed", "mend": "completed"},
     )
     assert here.step(row.pipeline_id, "a").attempt == 2
+
+
+def test_a_run_in_which_nothing_can_go_on_says_so_and_fails(runs, monkeypatch):
+    """A file is refused where that could happen; what is left is a fault of the program."""
+    monkeypatch.setattr("workbench.pipelines.checks._check_rework", lambda *_: None)
+    here = runs()
+    row = here.run("""
+  - {id: a, exec: {type: command, source: "exit 1"}, retry: {on_failure: rework, rework_step: a, max_attempts: 2}}
+""")
+    assert row.status == "failed"
+    assert "nothing of this run is running, waiting or ready" in here.step(row.pipeline_id, "a").error_message
+
+
+@pytest.mark.parametrize("code", [126, 127])
+def test_a_program_that_is_not_there_is_not_tried_again(runs, code):
+    here = runs()
+    row = here.run(f"""
+  - {{id: a, exec: {{type: command, source: "exit {code}"}}, retry: {{max_attempts: 3}}}}
+""")
+    assert (row.status, here.step(row.pipeline_id, "a").attempt) == ("failed", 1)
+
+
+PROJECT = """project:
+  test_command: "test -f out.json"
+  words: "one   two"
+  quoted: "it's \\"so\\""
+"""
+
+
+def test_what_the_manifest_says_of_the_project_is_a_part_of_the_command(runs):
+    here = runs(manifest=MANIFEST + PROJECT)
+    row = here.run(
+        """
+  - id: a
+    exec: {type: command, source: "touch out.json; {{ project.test_command }} && {{ project.contract_test_command }}; echo {{ project.words }} [{{ project.unset }}] {{ input }}"}
+    output_artifacts: [{name: said, source: stdout}]
+    handover: {contract: {type: test_suite, command: "{{ project.test_command }}"}}
+""",
+        input="$(touch owned); `x` ' \"",
+    )
+    assert row.status == "completed", row.error_message
+    assert artifact(here, row.pipeline_id, "a", "said") == b"one two [] $(touch owned); `x` ' \"\n"
+
+
+def test_an_input_that_looks_like_a_template_of_the_project_stays_text(runs):
+    here = runs(manifest=MANIFEST + 'project: {test_command: "touch owned"}\n')
+    row = here.run(
+        """
+  - id: a
+    exec: {type: command, source: "echo {{ input }} {{ run.id }}"}
+    output_artifacts: [{name: said, source: stdout}]
+""",
+        input="{{ project.test_command }}",
+    )
+    said = artifact(here, row.pipeline_id, "a", "said").decode()
+    assert said == f"{{{{ project.test_command }}}} {row.pipeline_id}\n"
 
 
 def test_a_mender_that_nobody_needs_is_skipped(runs):

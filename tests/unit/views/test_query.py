@@ -23,7 +23,7 @@ def session(**facts):
     [
         ("", ""),
         ("rename", '"rename"*'),
-        ("rename handler", '"rename"* "handler"*'),
+        ("rename handler", '"rename"* AND "handler"*'),
         ('"by hand"', '"by hand"'),
         ('"half typed', '"half typed"'),
         ("r", '"r"'),
@@ -34,7 +34,7 @@ def session(**facts):
         ("* ( ) : ^ +", ""),
         ("status:paused", ""),
         ("other:thing", '"other:thing"*'),
-        ("NEAR(a b)", '"NEAR(a"* "b)"*'),
+        ("NEAR(a b)", '"NEAR(a"* AND "b)"*'),
     ],
 )
 def test_words_become_an_expression(typed, expression):

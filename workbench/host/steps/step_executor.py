@@ -110,6 +110,8 @@ class EmbeddedExecutor(Struct, kw_only=True):
 UNBOUNDED_BYTES: Final = 1 << 50
 """Bytes a step may print: what is kept is bounded, what is printed is its own affair."""
 SHELL: Final = ("/bin/sh", "-c")
+_NEVER_STARTED: Final = (126, 127)
+"""Exit codes of a shell that found no program, or none that it may run: trying again changes nothing."""
 _MAX_EVENT_OUTPUT: Final = 2_000
 """Characters of the end of an output that stand in the event itself."""
 
@@ -189,6 +191,7 @@ def _command_outcome(
     return StepOutcome(
         state="cancelled" if end.stopped else "failed" if reason else "completed", reason=reason,
         exit_code=end.code, output=clean[-_MAX_EVENT_OUTPUT:],
+        is_retryable=end.code not in _NEVER_STARTED,
         output_ref=None if is_short else blobs.record(clean.encode("utf-8", "surrogatepass")),
         output_bytes=total,
     )  # fmt: skip

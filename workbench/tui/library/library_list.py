@@ -418,15 +418,16 @@ class LibraryLoaderPane(Pane):
         try:
             if changed is None or changed:
                 self.shelf.read(changed)
-            result: LibraryResult | None = self.shelf.find(self.wanted)
+            result = self.shelf.find(self.wanted)
         except Exception as error:  # noqa: BLE001 whatever the journal says is told
-            result, self._changed = None, None
+            # An older list would pass for what was found.
+            result, self._changed = LibraryResult(), None
             self.post_message(StatusMessage(f"The library was not read. {error}", is_error=True))
         self._from_thread(self._found, result)
 
-    def _found(self, result: LibraryResult | None) -> None:
+    def _found(self, result: LibraryResult) -> None:
         self._is_finding = False
-        if result is not None and self.is_attached:
+        if self.is_attached:
             self.list.marks &= set(self.shelf.sessions)
             self.list.take(result)
             self.found()
