@@ -108,14 +108,16 @@ def _endpoint_from_settings(
 ) -> Endpoint:
     kind = PROVIDER_KINDS.get(provider_kind(name, config), OPENAI_COMPATIBLE)
     if provider is None:
-        return Endpoint(name=name, base_url=kind.server_url(base_url))
+        return Endpoint(name=name, base_url=kind.server_url(base_url), kind=kind)
     same = _is_same_origin(provider.base_url, base_url)
     sampling = Sampling(
         max_tokens=provider.max_tokens, temperature=provider.temperature, seed=provider.seed,
         stop=provider.stop, tool_choice=provider.tool_choice,
     )  # fmt: skip
     return Endpoint(
-        name=name, base_url=kind.server_url(base_url), headers=dict(provider.headers) if same else {},
+        name=name, base_url=kind.server_url(base_url), kind=kind,
+        headers=dict(provider.headers) if same else {}, api_version=provider.api_version or "",
+        context_tokens=provider.num_ctx, thinking_tokens=provider.thinking_tokens,
         sampling=sampling, connect_seconds=config.api_timeout_seconds,
         first_token_seconds=provider.first_token_seconds or DEFAULT_FIRST_TOKEN_SECONDS,
         silence_seconds=provider.silence_seconds or DEFAULT_SILENCE_SECONDS,

@@ -90,8 +90,8 @@ def broken_off_failure(endpoint: Endpoint) -> FailurePart:
 def not_a_completion_failure(endpoint: Endpoint, seen: str, kind: str = "") -> FailurePart:
     what = f"{kind}: " if kind else ""
     answer = f"{what}{quote_server_text(seen)}"
-    why = f"{endpoint.base_url} answered something that is not a chat completion: {answer}"
-    remedy = f"base_url of {endpoint.setting} must be an OpenAI-compatible endpoint; it often ends in /v1."
+    why = f"{endpoint.base_url} answered something that is not a reply of a model: {answer}"
+    remedy = f"base_url of {endpoint.setting} must be {endpoint.kind.address_hint}."
     return mendable_failure("not_openai", why, remedy)
 
 
@@ -214,7 +214,7 @@ def _not_found_failure(endpoint: Endpoint, model: str, codes: set[str], lowered:
             f"workbench doctor --provider {endpoint.name} lists the models there are; name one with --model."
         )
         return "no_such_model", f'{endpoint.base_url} has no model "{quote_server_text(model)}"', remedy
-    remedy = f"Correct base_url of {endpoint.setting}; it often ends in /v1."
+    remedy = f"base_url of {endpoint.setting} must be {endpoint.kind.address_hint}."
     return "not_found", f"there is no chat endpoint at {endpoint.base_url}", remedy
 
 
