@@ -52,6 +52,15 @@ class Sampling(Struct, frozen=True, kw_only=True):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class KeySource:
+    """Where the key of an endpoint comes from; see there."""
+
+    key: Callable[[], str | None] = field(default=lambda: None, repr=False)
+    place: str = ""
+    forget: Callable[[], bool] = field(default=lambda: False, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
     """One place that models answer from.
 
@@ -66,6 +75,8 @@ class Endpoint:
     """Gives the key, None where none is needed; raises KeyMissing where it should be there and is not."""
     key_place: str = ""
     """What the key comes from, in words: `$NAME`, `key_command`; empty where none is set."""
+    forget_key: Callable[[], bool] = field(default=lambda: False, repr=False)
+    """Makes `key` ask for a new one; False where it would be the same again."""
     headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     sampling: Sampling = Sampling()
     connect_seconds: float = DEFAULT_CONNECT_SECONDS
@@ -78,8 +89,8 @@ class Endpoint:
     thinking_tokens: int | None = None
     """How many tokens the model may think, where the protocol lets one say so; 0: it does not think."""
 
-    def with_key(self, key: Callable[[], str | None], place: str) -> "Endpoint":
-        return replace(self, key=key, key_place=place)
+    def with_key(self, source: "KeySource") -> "Endpoint":
+        return replace(self, key=source.key, key_place=source.place, forget_key=source.forget)
 
     def with_sampling(self, **changes: Any) -> "Endpoint":
         return replace(self, sampling=msgspec.structs.replace(self.sampling, **changes))

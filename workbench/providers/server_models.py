@@ -19,7 +19,7 @@ from workbench.domain.messages import (
     UsagePart,
 )
 from workbench.domain.values import ToolDescriptor
-from workbench.effects.http import HttpFailed, HttpRequest, open_http
+from workbench.effects.http import HttpFailed, HttpReply, HttpRequest, open_http
 from workbench.providers import errors
 from workbench.providers.base import Endpoint, KeyMissing, ListedModel, ModelsNotListed, ProbeResult
 from workbench.providers.errors import ForeignObject, json_object
@@ -109,27 +109,33 @@ async def ask_object(
 
     Raises ModelsNotListed.
     """
+    reply, data = await _answer(endpoint, url, seconds, headers or {}, body)
+    if reply.status == 401 and endpoint.forget_key():
+        reply, data = await _answer(endpoint, url, seconds, headers or {}, body)
+    if reply.status != 200:
+        raise ModelsNotListed(errors.status_failure(endpoint, "", reply.status, reply.headers, data))
+    try:
+        return json_object(json.loads(data))
+    except (ValueError, RecursionError):
+        start, kind = data[:400].decode("utf-8", "replace"), reply.headers.get("content-type", "")
+        raise ModelsNotListed(errors.not_a_completion_failure(endpoint, start, kind)) from None
+
+
+async def _answer(
+    endpoint: Endpoint, url: str, seconds: float, headers: Mapping[str, str], body: bytes
+) -> tuple[HttpReply, bytes]:
     try:
         request = HttpRequest(
             url=url, method="POST" if body else "GET", body=body,
-            headers={"Accept": "application/json", **endpoint.authorized_headers(), **(headers or {})},
+            headers={"Accept": "application/json", **endpoint.authorized_headers(), **headers},
             connect_seconds=min(seconds, endpoint.connect_seconds), answer_seconds=seconds,
         )  # fmt: skip
         async with open_http(request) as reply:
-            body = await reply.whole(seconds, _MAX_LIST_BYTES)
+            return reply, await reply.whole(seconds, _MAX_LIST_BYTES)
     except KeyMissing as error:
         raise ModelsNotListed(errors.key_missing_failure(error)) from None
     except HttpFailed as error:
         raise ModelsNotListed(errors.connection_failure(endpoint, error)) from None
-    if reply.status != 200:
-        raise ModelsNotListed(errors.status_failure(endpoint, "", reply.status, reply.headers, body))
-    try:
-        return json_object(json.loads(body))
-    except (ValueError, RecursionError):
-        start = body[:400].decode("utf-8", "replace")
-        raise ModelsNotListed(
-            errors.not_a_completion_failure(endpoint, start, reply.headers.get("content-type", ""))
-        ) from None
 
 
 def _listed_model(item: ForeignObject) -> ListedModel | None:

@@ -97,20 +97,21 @@ class ServerProvider(ABC):
     # --- what is the same everywhere -----------------------------------------------------------------
 
     async def reply(self, request: ModelRequest) -> AsyncGenerator[ReplyPart, None]:
-        try:
-            headers = {**self.endpoint.authorized_headers(), **self.extra_headers()}
-        except KeyMissing as error:
-            yield errors.key_missing_failure(error)
-            return
-        body = await self.request_body(request)
-        for _ in range(_MAX_ADAPTIONS + 1):
-            exchange = _Exchange(self, request.model, body, headers)
+        body, may_renew = None, True
+        for _ in range(_MAX_ADAPTIONS + 2):
+            try:
+                headers = {**self.endpoint.authorized_headers(), **self.extra_headers()}
+            except KeyMissing as error:
+                yield errors.key_missing_failure(error)
+                return
+            body = body or await self.request_body(request)
+            exchange = _Exchange(self, request.model, body, headers, may_renew=may_renew)
             async with aclosing(exchange.parts()) as parts:
                 async for part in parts:
                     yield part
             if exchange.next_body is None:
                 return
-            body = exchange.next_body
+            body, may_renew = exchange.next_body, may_renew and not exchange.has_renewed_key
 
     async def list_models(self, seconds: float) -> tuple[ListedModel, ...]:
         return await list_server_models(self.endpoint, seconds, self.extra_headers())
@@ -123,8 +124,9 @@ class ServerProvider(ABC):
 
 class _Exchange:
     def __init__(
-        self, provider: ServerProvider, model: str, body: RequestBody, headers: dict[str, str]
-    ) -> None:
+        self, provider: ServerProvider, model: str, body: RequestBody, headers: dict[str, str],
+        *, may_renew: bool,
+    ) -> None:  # fmt: skip
         self._provider, self._endpoint = provider, provider.endpoint
         self._model, self._body, self._data = model, body, encode_body(body)
         self._headers = {"Accept": f"{provider.stream_type}, application/json", **headers}
@@ -132,7 +134,9 @@ class _Exchange:
         self._has_begun = False
         self._is_over = False
         self.next_body: RequestBody | None = None
-        """What to send instead, where the server did not know a part of this one."""
+        """What to send next, where the server did not know a part of this one or refused the key."""
+        self._may_renew = may_renew
+        self.has_renewed_key = False
 
     async def parts(self) -> AsyncGenerator[ReplyPart, None]:
         endpoint = self._endpoint
@@ -170,6 +174,9 @@ class _Exchange:
 
     async def _refused(self, reply: HttpReply) -> FailurePart | None:
         body = await reply.whole(_ERROR_SECONDS, _MAX_ERROR_BYTES)
+        if reply.status == 401 and self._may_renew and self._endpoint.forget_key():
+            self.has_renewed_key, self.next_body = True, self._body
+            return None
         if reply.status in (400, 422):
             self.next_body = self._provider.adapted_body(self._body, body.decode("utf-8", "replace"))
             if self.next_body is not None:

@@ -210,7 +210,9 @@ def test_the_registry_makes_what_it_knows_and_names_it_otherwise(tmp_path):
         assert play(create_provider("recorded", ProviderSource(recording=source)), request())[1] == TextPart(
             text="a"
         )
-    with pytest.raises(ProviderError, match=r'"olama"; known: anthropic, azure-openai, ollama, openai-compatible, recorded'):
+    with pytest.raises(
+        ProviderError, match=r'"olama"; known: anthropic, azure-openai, ollama, openai-compatible, recorded'
+    ):
         create_provider("olama", ProviderSource())
     with pytest.raises(ProviderError, match="--recording"):
         create_provider("recorded", ProviderSource())

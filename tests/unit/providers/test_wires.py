@@ -512,3 +512,27 @@ def test_closing_a_reply_hangs_up(wire):
     with ChatServer(begun) as server:
         asyncio.run(asyncio.wait_for(first_text(server), 20))
         assert server.gone.acquire(timeout=20)
+
+
+def test_a_key_that_was_refused_is_asked_for_once_more():
+    keys = iter(["made-up-old", "made-up-new", "made-up-never"])
+    current = []
+
+    def key():
+        if not current:
+            current.append(next(keys))
+        return current[0]
+
+    refused = anthropic_error("401 No", "authentication_error", "token expired")
+    well = Answer([(message_start() + text_block(0, "ok") + message_end()).encode()])
+    more = {"key": key, "key_place": "key_command", "forget_key": lambda: bool(current.clear() or True)}
+    parts, asked = ask("anthropic", refused, well, **more)
+    assert summary(parts)[0] == "ok"
+    assert [one.headers["x-api-key"] for one in asked] == ["made-up-old", "made-up-new"]
+    current[:] = ["made-up-old"]
+    parts, asked = ask("anthropic", refused, refused, **{**more, "forget_key": lambda: True})
+    assert (summary(parts).code, len(asked)) == ("key_refused", 2), "twice refused is refused"
+    listed = whole({"data": [{"id": "m", "display_name": "M"}]})
+    with ChatServer(refused, listed) as server:
+        models = asyncio.run(provider("anthropic", server, **more).list_models(5))
+    assert [model.id for model in models] == ["m"]
