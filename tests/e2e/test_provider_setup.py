@@ -158,7 +158,7 @@ def test_a_server_that_answers_with_a_web_page_is_said_so(screen):
         async def body(shown):
             await fill(shown, f"http://127.0.0.1:{server.port}/v1")
             await shown.press("ctrl+r")
-            assert "not a chat completion: text/html" in prose(shown), prose(shown)
+            assert "not a reply of a model: text/html" in prose(shown), prose(shown)
             field = shown.app.screen.query_one("#provider-base_url")
             assert field.value == f"http://127.0.0.1:{server.port}/v1"
 

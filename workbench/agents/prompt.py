@@ -137,7 +137,10 @@ class _MessageWriter(Struct, frozen=True, kw_only=True):
         if not text and not reply.calls:
             return ()
         calls = tuple(map(self.call, reply.body.calls))
-        message = Message(role="assistant", content=text, calls=calls)
+        opaque = self.exact("", reply.body.opaque_ref)
+        message = Message(
+            role="assistant", content=text, calls=calls, opaque=opaque, opaque_kind=reply.body.opaque_kind
+        )
         return (
             message,
             *(self.result(turn_reply, call.id) for turn_reply, call in zip(reply.calls, calls, strict=True)),

@@ -28,17 +28,45 @@ class ProviderKind(Struct, frozen=True, kw_only=True):
     default_base_url: str | None = None
     api_path: str = ""
     """Path of the interface, added to an address that has none."""
+    extra_path: str = ""
+    """A path that is often written and does not belong there; it is taken off."""
+    key_header: str = "Authorization"
+    """The header that a key is sent in; `Authorization` has `Bearer` before it."""
+    takes_tokens: bool = False
+    """A key that is a signed token (RFC 7519) goes into `Authorization` all the same."""
+    address_hint: str = "an OpenAI-compatible endpoint; it often ends in /v1"
+    """What base_url must be, for remedies."""
 
     def server_url(self, base_url: str) -> str:
         """Return the address with the path of the interface, without a slash at its end."""
         base_url = base_url.rstrip("/")
+        if self.extra_path:
+            base_url = base_url.removesuffix(self.extra_path)
         return base_url if urlsplit(base_url).path else base_url + self.api_path
+
+    def authorization(self, key: str) -> dict[str, str]:
+        """Return the header that carries a key."""
+        is_token = self.takes_tokens and key.startswith("eyJ") and key.count(".") == 2
+        if self.key_header == "Authorization" or is_token:
+            return {"Authorization": f"Bearer {key}"}
+        return {self.key_header: key}
 
 
 OPENAI_COMPATIBLE = ProviderKind(name="openai-compatible")
-OLLAMA = ProviderKind(name="ollama", default_base_url="http://localhost:11434", api_path="/v1")
+OLLAMA = ProviderKind(
+    name="ollama", default_base_url="http://localhost:11434", extra_path="/v1",
+    address_hint="the address of an Ollama server, such as http://localhost:11434, without a path",
+)  # fmt: skip
+ANTHROPIC = ProviderKind(
+    name="anthropic", default_base_url="https://api.anthropic.com", api_path="/v1", key_header="x-api-key",
+    takes_tokens=True, address_hint="an endpoint of the Anthropic Messages API; it often ends in /v1",
+)  # fmt: skip
+AZURE_OPENAI = ProviderKind(
+    name="azure-openai", api_path="/openai/v1", key_header="api-key", takes_tokens=True,
+    address_hint="the endpoint of an Azure OpenAI resource, such as https://NAME.openai.azure.com",
+)  # fmt: skip
 RECORDED = ProviderKind(name="recorded", has_server=False)
-PROVIDER_KINDS = {kind.name: kind for kind in (RECORDED, OPENAI_COMPATIBLE, OLLAMA)}
+PROVIDER_KINDS = {kind.name: kind for kind in (RECORDED, OPENAI_COMPATIBLE, OLLAMA, ANTHROPIC, AZURE_OPENAI)}
 
 
 class InvalidValue(Exception):

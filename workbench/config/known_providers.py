@@ -4,7 +4,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from workbench.config.keys import OLLAMA, OPENAI_COMPATIBLE
+from workbench.config.keys import ANTHROPIC, OLLAMA, OPENAI_COMPATIBLE
 
 
 class LocalServer(Struct, frozen=True, kw_only=True):
@@ -49,7 +49,7 @@ KEY_VARIABLES: Final = (
     ),
     KeyVariable(
         variable="ANTHROPIC_API_KEY", name="anthropic", label="Anthropic",
-        base_url="https://api.anthropic.com/v1", address_env="ANTHROPIC_BASE_URL", address_path="/v1",
+        kind=ANTHROPIC.name, base_url="https://api.anthropic.com", address_env="ANTHROPIC_BASE_URL",
     ),
     KeyVariable(
         variable="GEMINI_API_KEY", name="gemini", label="Google Gemini", model="gemini-flash-latest",
@@ -83,4 +83,4 @@ KEY_VARIABLES: Final = (
         variable="CEREBRAS_API_KEY", name="cerebras", label="Cerebras", base_url="https://api.cerebras.ai/v1",
     ),
 )  # fmt: skip
-"""In the order in which they are offered; Anthropic's is its documented OpenAI compatibility."""
+"""In the order in which they are offered."""

@@ -146,6 +146,7 @@ _HEADERS = text_map_kind(
     text_kind("a header name", "[A-Za-z0-9-]+", 128),
     text_kind("a header value"),
 )
+_API_VERSION = text_kind("a version such as 2024-10-21", "[0-9A-Za-z._-]{1,64}", 64)
 _VARIABLE = text_kind("the name of an environment variable", "[A-Za-z_][A-Za-z0-9_]*", 256)
 _Bytes = Annotated[int, Meta(ge=256, le=LARGEST_INTEGER)]
 _Seconds = Annotated[int, Meta(ge=1, le=86_400)]
@@ -175,6 +176,28 @@ class ProviderSettings(Struct, frozen=True, kw_only=True):
             Meta(ge=256, le=100_000_000),
             setting(
                 "Size of the model's context window, in tokens: how full a step of a pipeline may make it."
+            ),
+        ]
+        | None
+    )
+    api_version: (
+        Annotated[
+            str,
+            setting(
+                "Azure OpenAI: version of the interface that its deployments are asked by, such as "
+                "2024-10-21; unset, the interface without versions.",
+                kind=_API_VERSION,
+            ),
+        ]
+        | None
+    )
+    thinking_tokens: (
+        Annotated[
+            int,
+            Meta(ge=0, le=1_000_000),
+            setting(
+                "How many tokens a model of Anthropic may think before it answers; for Ollama, 0 turns "
+                "thinking off and any other number on. Unset, as the model does by itself."
             ),
         ]
         | None

@@ -255,6 +255,9 @@ class ReplyCompleted(TurnEvent, frozen=True, kw_only=True):
     calls: tuple[ReplyCall, ...] = ()
     usage: Usage = Usage()
     model: str = ""
+    opaque_ref: BlobRef | None = None
+    """Sealed bytes that only providers of the kind `opaque_kind` get back, unchanged: signed thinking."""
+    opaque_kind: str = ""
     exchange: int | None = None
     """Which exchange of a recording this was; folds tell which are used."""
     round: Annotated[int, Meta(ge=1)] = 1

@@ -36,6 +36,9 @@ class Message(Struct, frozen=True, kw_only=True):
     tool_call_id: str | None = None
     outcome: ResultOutcome | None = None
     """How the call of a tool message ended."""
+    opaque: str = ""
+    """What only providers of the kind `opaque_kind` understand and get back unchanged."""
+    opaque_kind: str = ""
 
 
 class ModelRequest(Struct, frozen=True, kw_only=True):
@@ -79,6 +82,13 @@ class ProgressPart(Struct, frozen=True, kw_only=True):
     """Characters of the piece."""
 
 
+class OpaquePart(Struct, frozen=True, kw_only=True):
+    """What only the kind of provider that gave it understands and gets back unchanged: signed thinking."""
+
+    content: str
+    """JSON text."""
+
+
 class UsagePart(Struct, frozen=True, kw_only=True):
     """Tokens of this reply."""
 
@@ -92,9 +102,12 @@ class ExchangePart(Struct, frozen=True, kw_only=True):
 
 
 class StopPart(Struct, frozen=True, kw_only=True):
-    """The reply was cut short: by a limit of tokens, a filter of the provider, or a bound of this program."""
+    """The reply was cut short: by a limit of tokens, a filter of the provider, or a bound of this program.
 
-    reason: Literal["length", "filtered", "calls", "size", "time"]
+    `input`: it is whole, but the server read only a part of what it was sent.
+    """
+
+    reason: Literal["length", "filtered", "calls", "size", "time", "input"]
 
 
 class FailurePart(Struct, frozen=True, kw_only=True):
@@ -109,7 +122,15 @@ class FailurePart(Struct, frozen=True, kw_only=True):
 
 
 ReplyPart = (
-    TextPart | ThinkingPart | ToolCallPart | ProgressPart | UsagePart | StopPart | ExchangePart | FailurePart
+    TextPart
+    | ThinkingPart
+    | ToolCallPart
+    | OpaquePart
+    | ProgressPart
+    | UsagePart
+    | StopPart
+    | ExchangePart
+    | FailurePart
 )
 
 

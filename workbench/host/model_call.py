@@ -36,6 +36,7 @@ from workbench.domain.messages import (
     ExchangePart,
     FailurePart,
     ModelRequest,
+    OpaquePart,
     ProgressPart,
     ReplyPart,
     StopPart,
@@ -44,11 +45,11 @@ from workbench.domain.messages import (
     ToolCallPart,
     UsagePart,
 )
-from workbench.domain.values import Actor, Body, GateVerdict, Json, JsonObject, ReplyCall, Usage
+from workbench.domain.values import Actor, BlobRef, Body, GateVerdict, Json, JsonObject, ReplyCall, Usage
 from workbench.effects.runtime import fault_point
 from workbench.host import redaction
 from workbench.host.driver_context import DeltaWriter, SessionWriter, apply_pending_config_changes
-from workbench.host.model_selection import ProviderUnavailable
+from workbench.host.model_selection import ProviderUnavailable, provider_kind
 from workbench.providers.base import (
     DEFAULT_REPLY_SECONDS,
     MAX_ARGUMENT_CHARACTERS,
@@ -67,6 +68,7 @@ CUT_REASONS = {
     "calls": f"the reply asked for more than {MAX_REPLY_CALLS} calls; the others were left out",
     "size": f"the reply was cut at {MAX_REPLY_CHARACTERS // 1_000_000} million characters",
     "time": "the reply was cut: it took longer than a whole reply may",
+    "input": "the server read only a part of the conversation before it answered",
 }
 CUT_REPLY_CODES: Final = frozenset(f"reply_{reason}" for reason in CUT_REASONS)
 """The codes of the errors that say that a reply is not whole."""
@@ -76,6 +78,7 @@ CUT_REMEDIES = {
     "time": "What came is kept. Say continue; reply_seconds of the provider makes the time longer.",
     "length": "Say continue, or raise max_tokens of the provider or the server's context size.",
     "filtered": "Say it in other words, or take another model.",
+    "input": "Set num_ctx of the provider to a context that holds it, or start a new session.",
 }
 AGENT_ACTOR = Actor(kind="agent")
 _PROGRESS_INTERVAL_SECONDS: Final = 0.5
@@ -89,6 +92,8 @@ class PartialReply(Struct):
     thinking: str = ""
     calls: list[ToolCallPart] = field(default_factory=list[ToolCallPart])
     usage: Usage = Usage()
+    opaque: str = ""
+    """What the provider gets back unchanged, as JSON text."""
     exchange: int | None = None
     stop: str | None = None
     """Why the reply was cut short; None where it is whole."""
@@ -270,6 +275,8 @@ class ModelCall:
                 self._stream(ThinkingStreamed, text)
             case ToolCallPart():
                 self.reply.take_call(part)
+            case OpaquePart(content=content):
+                self.reply.opaque = self.reply.fitting(content)
             case ProgressPart():
                 self._report(part)
             case UsagePart(usage=usage):
@@ -335,12 +342,22 @@ class ModelCall:
         text, ref = redaction.redact_and_seal_text(
             scrubber.replace_registered_secrets(self.reply.text), blobs
         )
-        # Nobody reads exact thinking again, so none is sealed.
+        # Nobody reads exact thinking again, so none is sealed but what its provider signed and wants back.
         thinking = redaction.redact_and_cut_text(scrubber.replace_registered_secrets(self.reply.thinking))
+        opaque_ref, opaque_kind = self._opaque()
         return ReplyCompleted(
             text=text, text_ref=ref, thinking=thinking, calls=calls, usage=self.reply.usage,
+            opaque_ref=opaque_ref, opaque_kind=opaque_kind,
             model=self._writer.session().model, exchange=self.reply.exchange, round=self._round,
         )  # fmt: skip
+
+    def _opaque(self) -> tuple[BlobRef | None, str]:
+        content = self.reply.opaque
+        if not content or self.reply.is_full or scrubber.replace_registered_secrets(content) != content:
+            return None, ""
+        context, session = self._writer.context, self._writer.session()
+        kind = provider_kind(session.provider, context.loaded().config)
+        return self._writer.journal.blobs.seal(content.encode("utf-8", "surrogatepass")), kind
 
     def _read_call(self, part: ToolCallPart) -> ReplyCall:
         descriptor = self._writer.context.tools.descriptors().get(part.name)

@@ -32,13 +32,19 @@ from workbench.domain.events import SessionChanged
 from workbench.domain.rows import Session
 from workbench.domain.values import Actor, Json, JsonObject, Refused
 from workbench.effects.http import is_loopback
-from workbench.host.provider_keys import KeyEnvironment, key_from_command, key_from_environment
+from workbench.host.provider_keys import (
+    KeyEnvironment,
+    forget_command_key,
+    key_from_command,
+    key_from_environment,
+)
 from workbench.host.session_requests import SessionRefused, require_changeable_session
 from workbench.journal.journal import Journal
 from workbench.providers.base import (
     DEFAULT_FIRST_TOKEN_SECONDS,
     DEFAULT_SILENCE_SECONDS,
     Endpoint,
+    KeySource,
     ModelsNotListed,
     Provider,
     Sampling,
@@ -92,8 +98,8 @@ def endpoint_of(
         _refuse_unknown_host(config, provider, base_url)
     environment = KeyEnvironment(variables=env, in_background=in_background)
     named = _text_or_none(session_settings.get("key_env"))
-    key, place = _key_source(config, provider, base_url, named, environment)
-    return _endpoint_from_settings(config, name, provider, base_url).with_key(key, place)
+    source = _key_source(config, provider, base_url, named, environment)
+    return _endpoint_from_settings(config, name, provider, base_url).with_key(source)
 
 
 def key_variable_of(session: Session, config: Config) -> str | None:
@@ -108,14 +114,16 @@ def _endpoint_from_settings(
 ) -> Endpoint:
     kind = PROVIDER_KINDS.get(provider_kind(name, config), OPENAI_COMPATIBLE)
     if provider is None:
-        return Endpoint(name=name, base_url=kind.server_url(base_url))
+        return Endpoint(name=name, base_url=kind.server_url(base_url), kind=kind)
     same = _is_same_origin(provider.base_url, base_url)
     sampling = Sampling(
         max_tokens=provider.max_tokens, temperature=provider.temperature, seed=provider.seed,
         stop=provider.stop, tool_choice=provider.tool_choice,
     )  # fmt: skip
     return Endpoint(
-        name=name, base_url=kind.server_url(base_url), headers=dict(provider.headers) if same else {},
+        name=name, base_url=kind.server_url(base_url), kind=kind,
+        headers=dict(provider.headers) if same else {}, api_version=provider.api_version or "",
+        context_tokens=provider.num_ctx, thinking_tokens=provider.thinking_tokens,
         sampling=sampling, connect_seconds=config.api_timeout_seconds,
         first_token_seconds=provider.first_token_seconds or DEFAULT_FIRST_TOKEN_SECONDS,
         silence_seconds=provider.silence_seconds or DEFAULT_SILENCE_SECONDS,
@@ -140,24 +148,28 @@ def _key_source(
     base_url: str,
     key_env: str | None,
     env: KeyEnvironment,
-) -> tuple[Callable[[], str | None], str]:
+) -> KeySource:
     """Return how the key is got, and from where in words; a key only goes where it was meant to go."""
     if key_env:
-        return lambda: key_from_environment(key_env, env), f"${key_env}"
+        return KeySource(key=lambda: key_from_environment(key_env, env), place=f"${key_env}")
     if provider is None or not _is_same_origin(provider.base_url, base_url):
-        return lambda: None, ""
+        return KeySource()
     name, command = provider.key_env, provider.key_command
     user_provider = _user_provider_with_key(config, provider)
     if user_provider is None:
-        return lambda: None, ""
+        return KeySource()
     if name:
-        return lambda: key_from_environment(name, env), f"${name}"
+        return KeySource(key=lambda: key_from_environment(name, env), place=f"${name}")
     if command:
         folder = (
             os.path.dirname(user_provider.origin.file or "") if user_provider.origin.layer == "user" else ""  # noqa: PTH120
         )
-        return lambda: key_from_command(command, folder or "/"), "key_command"
-    return lambda: None, ""
+        place = folder or "/"
+        return KeySource(
+            key=lambda: key_from_command(command, place), place="key_command",
+            forget=lambda: forget_command_key(command, place),
+        )  # fmt: skip
+    return KeySource()
 
 
 def _user_provider_with_key(config: Config, provider: ProviderSettings) -> ProviderSettings | None:

@@ -4,8 +4,8 @@ A key is registered with the scrubber before it is used, and is never stored.
 """
 
 import os
-from collections.abc import Mapping
-from functools import lru_cache
+import time
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from msgspec import Struct
@@ -15,6 +15,10 @@ from workbench.providers.base import KeyMissing
 from workbench.secrets import scrubber
 
 _KEY_COMMAND_SECONDS: Final = 60.0
+_COMMAND_KEY_SECONDS: Final = 1_800.0
+"""Seconds that a key of a command is used: tokens of services end after an hour at the soonest."""
+_COMMAND_KEYS: Final[dict[tuple[str, str], tuple[str, float]]] = {}
+"""By command and folder, the key and when it was printed."""
 _SECRET_HEADERS: Final = ("auth", "key", "token", "secret", "cookie")
 
 
@@ -54,9 +58,24 @@ def key_from_environment(name: str, env: KeyEnvironment) -> str:
     return _checked_key(value, f"the variable {name}")
 
 
-@lru_cache(maxsize=8)
-def key_from_command(command: str, folder: str) -> str:
-    """Run the user's key command in the folder of the file that names it; once, unless it fails."""
+def key_from_command(command: str, folder: str, now: Callable[[], float] = time.monotonic) -> str:
+    """Return what the user's key command prints, run in the folder of the file that names it.
+
+    A key is kept for 30 minutes, for it may be a token that ends; `forget_command_key` asks for a new one
+    before. Raises KeyMissing.
+    """
+    kept = _COMMAND_KEYS.get((command, folder))
+    if kept is None or now() - kept[1] > _COMMAND_KEY_SECONDS:
+        kept = _COMMAND_KEYS[command, folder] = (_printed_key(command, folder), now())
+    return kept[0]
+
+
+def forget_command_key(command: str, folder: str) -> bool:
+    """Drop a key that was refused; return whether there was one."""
+    return _COMMAND_KEYS.pop((command, folder), None) is not None
+
+
+def _printed_key(command: str, folder: str) -> str:
     from workbench.effects.command_execution import capture_output
 
     output = capture_output(["/bin/sh", "-c", command], folder, _KEY_COMMAND_SECONDS, most=65_536)

@@ -14,6 +14,7 @@ from typing import Any, Final, Literal, Protocol
 import msgspec
 from msgspec import Struct
 
+from workbench.config.keys import OPENAI_COMPATIBLE, ProviderKind
 from workbench.domain.messages import FailurePart, ModelRequest, ReplyPart
 
 DEFAULT_FIRST_TOKEN_SECONDS: Final = 600
@@ -51,27 +52,45 @@ class Sampling(Struct, frozen=True, kw_only=True):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class KeySource:
+    """Where the key of an endpoint comes from; see there."""
+
+    key: Callable[[], str | None] = field(default=lambda: None, repr=False)
+    place: str = ""
+    forget: Callable[[], bool] = field(default=lambda: False, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Endpoint:
-    """One place that speaks the OpenAI chat protocol.
+    """One place that models answer from.
 
     No Struct: those print every field, also to `rich`.
     """
 
     name: str
     base_url: str
-    """With everything before `/chat/completions`, without a slash at its end."""
+    """With everything before what the protocol adds (`/chat/completions`), without a slash at its end."""
+    kind: ProviderKind = OPENAI_COMPATIBLE
     key: Callable[[], str | None] = field(default=lambda: None, repr=False)
     """Gives the key, None where none is needed; raises KeyMissing where it should be there and is not."""
     key_place: str = ""
     """What the key comes from, in words: `$NAME`, `key_command`; empty where none is set."""
+    forget_key: Callable[[], bool] = field(default=lambda: False, repr=False)
+    """Makes `key` ask for a new one; False where it would be the same again."""
     headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     sampling: Sampling = Sampling()
     connect_seconds: float = DEFAULT_CONNECT_SECONDS
     first_token_seconds: float = DEFAULT_FIRST_TOKEN_SECONDS
     silence_seconds: float = DEFAULT_SILENCE_SECONDS
+    api_version: str = ""
+    """Azure OpenAI: the version of its deployments' interface; empty uses the one without versions."""
+    context_tokens: int | None = None
+    """The size of the context that is asked for, where the protocol lets one ask (Ollama)."""
+    thinking_tokens: int | None = None
+    """How many tokens the model may think, where the protocol lets one say so; 0: it does not think."""
 
-    def with_key(self, key: Callable[[], str | None], place: str) -> "Endpoint":
-        return replace(self, key=key, key_place=place)
+    def with_key(self, source: "KeySource") -> "Endpoint":
+        return replace(self, key=source.key, key_place=source.place, forget_key=source.forget)
 
     def with_sampling(self, **changes: Any) -> "Endpoint":
         return replace(self, sampling=msgspec.structs.replace(self.sampling, **changes))
@@ -84,7 +103,7 @@ class Endpoint:
     def authorized_headers(self) -> dict[str, str]:
         """Return the headers of every request, the key among them. Raises KeyMissing."""
         key = self.key()
-        authorization = {"Authorization": f"Bearer {key}"} if key else {}
+        authorization = self.kind.authorization(key) if key else {}
         return {
             "User-Agent": "workbench", "Content-Type": "application/json", **authorization, **self.headers
         }  # fmt: skip

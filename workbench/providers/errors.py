@@ -26,7 +26,10 @@ _OVERFLOW_WORDS: Final = (
     "context length", "context size", "context window", "exceeds the available context", "maximum context",
     "prompt is too long", "too many tokens", "input is too long",
 )  # fmt: skip
-_QUOTA_CODES: Final = ("insufficient_quota", "billing_hard_limit_reached", "quota_exceeded")
+_QUOTA_CODES: Final = ("insufficient_quota", "billing_hard_limit_reached", "quota_exceeded", "billing_error")
+_QUOTA_WORDS: Final = ("credit balance is too low",)
+_FILTER_CODES: Final = ("content_filter", "responsibleaipolicyviolation")
+_MISSING_MODEL_CODES: Final = ("model_not_found", "deploymentnotfound")
 CONTINUE_HINT: Final = "Then continue the session."
 """How remedies end that a session waits for."""
 HeaderFields = Mapping[str, str]
@@ -90,8 +93,8 @@ def broken_off_failure(endpoint: Endpoint) -> FailurePart:
 def not_a_completion_failure(endpoint: Endpoint, seen: str, kind: str = "") -> FailurePart:
     what = f"{kind}: " if kind else ""
     answer = f"{what}{quote_server_text(seen)}"
-    why = f"{endpoint.base_url} answered something that is not a chat completion: {answer}"
-    remedy = f"base_url of {endpoint.setting} must be an OpenAI-compatible endpoint; it often ends in /v1."
+    why = f"{endpoint.base_url} answered something that is not a reply of a model: {answer}"
+    remedy = f"base_url of {endpoint.setting} must be {endpoint.kind.address_hint}."
     return mendable_failure("not_openai", why, remedy)
 
 
@@ -149,7 +152,7 @@ def error_object_failure(
     server_text = error_message(error) or seen
     words = quote_server_text(server_text)
     code, message, remedy = _code_message_remedy(endpoint, model, status, error, server_text, headers or {})
-    is_final = code in ("quota_spent", "context_overflow")
+    is_final = code in ("quota_spent", "context_overflow", "prompt_filtered")
     return FailurePart(
         code=code, message=f"{message}: {words}" if words else message, remedy=remedy, status=status or None,
         retry_after_s=retry_after_seconds(headers or {}),
@@ -162,16 +165,12 @@ def _code_message_remedy(
 ) -> tuple[str, str, str]:
     codes = {str(error.get(name)).lower() for name in ("code", "type") if error.get(name)}
     lowered, host = said.lower(), urlsplit(endpoint.base_url).hostname
-    if codes & {*_OVERFLOW_CODES} or (
-        status in (0, 400, 413, 422) and _contains_any(lowered, _OVERFLOW_WORDS)
-    ):
-        remedy = "Start a new session, lower max_session_messages, or give the server a larger context."
-        return "context_overflow", "the conversation is longer than the model's context", remedy
-    if codes & {*_QUOTA_CODES} or status == 402:
-        return "quota_spent", f"{host} says that the quota is spent", "Look at your account there."
+    final = _final_failure(str(host), status, codes, lowered)
+    if final is not None:
+        return final
     if status in (401, 403):
         return _unauthorised_failure(endpoint, str(host), status)
-    if status == 404 or "model_not_found" in codes or (status == 400 and _says_model_missing(lowered)):
+    if status == 404 or codes & {*_MISSING_MODEL_CODES} or (status == 400 and _says_model_missing(lowered)):
         return _not_found_failure(endpoint, model, codes, lowered)
     if status == 429:
         return "rate_limited", f"{host} limits requests (429)", f"Wait a while. {CONTINUE_HINT}"
@@ -196,6 +195,20 @@ def _code_message_remedy(
     )
 
 
+def _final_failure(host: str, status: int, codes: set[str], lowered: str) -> tuple[str, str, str] | None:
+    """Return the failure of a conversation or an account that asking again does not help."""
+    is_about_size = status in (0, 400, 413, 422) and _contains_any(lowered, _OVERFLOW_WORDS)
+    if codes & {*_OVERFLOW_CODES} or is_about_size:
+        remedy = "Start a new session, lower max_session_messages, or give the server a larger context."
+        return "context_overflow", "the conversation is longer than the model's context", remedy
+    if codes & {*_FILTER_CODES}:
+        remedy = "Say it in other words, or take another model."
+        return "prompt_filtered", f"{host} refused the conversation (content filter)", remedy
+    if codes & {*_QUOTA_CODES} or status == 402 or _contains_any(lowered, _QUOTA_WORDS):
+        return "quota_spent", f"{host} says that the quota is spent", "Look at your account there."
+    return None
+
+
 def _unauthorised_failure(endpoint: Endpoint, host: str, status: int) -> tuple[str, str, str]:
     if not endpoint.key_place:
         remedy = (
@@ -209,12 +222,12 @@ def _unauthorised_failure(endpoint: Endpoint, host: str, status: int) -> tuple[s
 
 
 def _not_found_failure(endpoint: Endpoint, model: str, codes: set[str], lowered: str) -> tuple[str, str, str]:
-    if "model" in lowered or "model_not_found" in codes:
+    if "model" in lowered or codes & {*_MISSING_MODEL_CODES}:
         remedy = (
             f"workbench doctor --provider {endpoint.name} lists the models there are; name one with --model."
         )
         return "no_such_model", f'{endpoint.base_url} has no model "{quote_server_text(model)}"', remedy
-    remedy = f"Correct base_url of {endpoint.setting}; it often ends in /v1."
+    remedy = f"base_url of {endpoint.setting} must be {endpoint.kind.address_hint}."
     return "not_found", f"there is no chat endpoint at {endpoint.base_url}", remedy
 
 

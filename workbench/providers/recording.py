@@ -24,6 +24,7 @@ from workbench.domain.messages import (
     FailurePart,
     Message,
     ModelRequest,
+    OpaquePart,
     ProgressPart,
     ReplyPart,
     ResultOutcome,
@@ -484,7 +485,7 @@ class _ExchangeRecorder:
         self._others: dict[int, list[tuple[float, ReplyPart]]] = {}
 
     def take(self, part: ReplyPart) -> None:
-        if isinstance(part, ProgressPart):
+        if isinstance(part, ProgressPart | OpaquePart):
             return
         now = self._clock()
         wait, self._last = now - self._last, now
@@ -532,8 +533,8 @@ def _written_part(part: ReplyPart, wait: float) -> RecordedItem:
             return _with_wait({"stop": reason}, wait)
         case FailurePart():
             return _with_wait({"error": _written_failure(part)}, wait)
-        case TextPart() | ThinkingPart() | ExchangePart() | ProgressPart():
-            raise AssertionError("texts are kept in blocks, exchanges and progress not at all")
+        case TextPart() | ThinkingPart() | ExchangePart() | ProgressPart() | OpaquePart():
+            raise AssertionError("texts are kept in blocks, exchanges, progress and signatures not at all")
 
 
 def _written_arguments(text: str) -> object:

@@ -7,10 +7,14 @@ from typing import Final
 
 from msgspec import Struct
 
-from workbench.config.keys import OLLAMA, OPENAI_COMPATIBLE, RECORDED
+from workbench.config.keys import ANTHROPIC, AZURE_OPENAI, OLLAMA, OPENAI_COMPATIBLE, RECORDED
+from workbench.providers.anthropic_messages import AnthropicMessages
+from workbench.providers.azure_openai import AzureOpenAI
 from workbench.providers.base import Endpoint, Provider
+from workbench.providers.ollama_chat import OllamaChat
 from workbench.providers.openai_compatible import OpenAICompatible
 from workbench.providers.recording import RecordedProvider, Recording, load_recording
+from workbench.providers.server_provider import ServerProvider
 
 Sleep = Callable[[float], Awaitable[None]]
 
@@ -51,15 +55,20 @@ def _create_recorded(kind: str, source: ProviderSource) -> Provider:
     return RecordedProvider(recording, source.sleep)
 
 
-def _create_openai_compatible(kind: str, source: ProviderSource) -> Provider:
-    if source.endpoint is None:
-        raise ProviderError(f"the {kind} provider has no address; name one with --base-url URL")
-    return OpenAICompatible(source.endpoint)
+def _server_factory(client: type[ServerProvider]) -> Callable[[str, ProviderSource], Provider]:
+    def create(kind: str, source: ProviderSource) -> Provider:
+        if source.endpoint is None:
+            raise ProviderError(f"the {kind} provider has no address; name one with --base-url URL")
+        return client(source.endpoint)
+
+    return create
 
 
 _FACTORIES: Final[Mapping[str, Callable[[str, ProviderSource], Provider]]] = {
-    OLLAMA.name: _create_openai_compatible,
-    OPENAI_COMPATIBLE.name: _create_openai_compatible,
+    ANTHROPIC.name: _server_factory(AnthropicMessages),
+    AZURE_OPENAI.name: _server_factory(AzureOpenAI),
+    OLLAMA.name: _server_factory(OllamaChat),
+    OPENAI_COMPATIBLE.name: _server_factory(OpenAICompatible),
     RECORDED.name: _create_recorded,
 }
 """By `config.keys.ProviderKind.name`: a new kind is a row there and one here."""

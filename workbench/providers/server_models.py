@@ -1,7 +1,7 @@
-"""The models of a server that speaks the OpenAI protocol: which it lists, and what one can do."""
+"""The models of a server: which it lists, and what one can do."""
 
 import json
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
 from contextlib import aclosing
 from typing import Final, cast
 from urllib.parse import urlsplit, urlunsplit
@@ -19,7 +19,7 @@ from workbench.domain.messages import (
     UsagePart,
 )
 from workbench.domain.values import ToolDescriptor
-from workbench.effects.http import HttpFailed, HttpRequest, open_http
+from workbench.effects.http import HttpFailed, HttpReply, HttpRequest, open_http
 from workbench.providers import errors
 from workbench.providers.base import Endpoint, KeyMissing, ListedModel, ModelsNotListed, ProbeResult
 from workbench.providers.errors import ForeignObject, json_object
@@ -42,8 +42,10 @@ _PROBE_TOOL: Final = ToolDescriptor(
 )  # fmt: skip
 
 
-async def list_server_models(endpoint: Endpoint, seconds: float) -> tuple[ListedModel, ...]:
-    answer = await _get_object(endpoint, f"{endpoint.base_url}/models", seconds)
+async def list_server_models(
+    endpoint: Endpoint, seconds: float, headers: Mapping[str, str] | None = None
+) -> tuple[ListedModel, ...]:
+    answer = await ask_object(endpoint, f"{endpoint.base_url}/models", seconds, headers)
     listed = answer.get("data") if isinstance(answer.get("data"), list) else answer.get("models")
     if not isinstance(listed, list):
         raise ModelsNotListed(errors.not_a_completion_failure(endpoint, "a list of models without data"))
@@ -56,7 +58,7 @@ async def server_context_tokens(endpoint: Endpoint, seconds: float) -> int | Non
     parts = urlsplit(endpoint.base_url)
     path = parts.path.rstrip("/").removesuffix("/v1")
     try:
-        answer = await _get_object(endpoint, urlunsplit(parts._replace(path=f"{path}/props")), seconds)
+        answer = await ask_object(endpoint, urlunsplit(parts._replace(path=f"{path}/props")), seconds)
     except ModelsNotListed:
         return None
     return _context_tokens(json_object(answer.get("default_generation_settings")))
@@ -96,30 +98,44 @@ def _first_failure(parts: list[ReplyPart]) -> FailurePart | None:
     return next((part for part in parts if isinstance(part, FailurePart)), None)
 
 
-async def _get_object(endpoint: Endpoint, url: str, seconds: float) -> ForeignObject:
+async def ask_object(
+    endpoint: Endpoint,
+    url: str,
+    seconds: float,
+    headers: Mapping[str, str] | None = None,
+    body: bytes = b"",
+) -> ForeignObject:
+    """Return the JSON object that a server answers with, an empty one for other JSON; a body is posted.
+
+    Raises ModelsNotListed.
+    """
+    reply, data = await _answer(endpoint, url, seconds, headers or {}, body)
+    if reply.status == 401 and endpoint.forget_key():
+        reply, data = await _answer(endpoint, url, seconds, headers or {}, body)
+    if reply.status != 200:
+        raise ModelsNotListed(errors.status_failure(endpoint, "", reply.status, reply.headers, data))
     try:
-        headers = {"Accept": "application/json", **endpoint.authorized_headers()}
+        return json_object(json.loads(data))
+    except (ValueError, RecursionError):
+        start, kind = data[:400].decode("utf-8", "replace"), reply.headers.get("content-type", "")
+        raise ModelsNotListed(errors.not_a_completion_failure(endpoint, start, kind)) from None
+
+
+async def _answer(
+    endpoint: Endpoint, url: str, seconds: float, headers: Mapping[str, str], body: bytes
+) -> tuple[HttpReply, bytes]:
+    try:
         request = HttpRequest(
-            url=url,
-            headers=headers,
-            connect_seconds=min(seconds, endpoint.connect_seconds),
-            answer_seconds=seconds,
-        )
+            url=url, method="POST" if body else "GET", body=body,
+            headers={"Accept": "application/json", **endpoint.authorized_headers(), **headers},
+            connect_seconds=min(seconds, endpoint.connect_seconds), answer_seconds=seconds,
+        )  # fmt: skip
         async with open_http(request) as reply:
-            body = await reply.whole(seconds, _MAX_LIST_BYTES)
+            return reply, await reply.whole(seconds, _MAX_LIST_BYTES)
     except KeyMissing as error:
         raise ModelsNotListed(errors.key_missing_failure(error)) from None
     except HttpFailed as error:
         raise ModelsNotListed(errors.connection_failure(endpoint, error)) from None
-    if reply.status != 200:
-        raise ModelsNotListed(errors.status_failure(endpoint, "", reply.status, reply.headers, body))
-    try:
-        return json_object(json.loads(body))
-    except (ValueError, RecursionError):
-        start = body[:400].decode("utf-8", "replace")
-        raise ModelsNotListed(
-            errors.not_a_completion_failure(endpoint, start, reply.headers.get("content-type", ""))
-        ) from None
 
 
 def _listed_model(item: ForeignObject) -> ListedModel | None:

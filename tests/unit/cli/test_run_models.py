@@ -77,7 +77,7 @@ def test_the_only_model_of_a_server_is_taken(shell, serving):
         (whole({"data": [{"id": "a"}, {"id": "b"}]}), 2, "Name one with --model: a, b."),
         (whole({"data": []}), 1, "offers no model"),
         (whole({"models": "x"}), 1, "a list of models without data"),
-        (whole(b"<html>"), 1, "not a chat completion"),
+        (whole(b"<html>"), 1, "not a reply of a model"),
         (error("401 Unauthorized", "no"), 1, "needs a key"),
     ],
 )
@@ -94,7 +94,7 @@ BAD = {
     "no such model": (error("404 Not Found", "no model m"), "no_such_model", 'has no model "m"'),
     "stalls": (Answer([*BROKEN, Stall()]), "server_stalled", "silence_seconds"),
     "does not begin": (Answer([Stall()]), "no_answer", "first_token_seconds"),
-    "garbage": (Answer([event("{no")]), "not_openai", "not a chat completion"),
+    "garbage": (Answer([event("{no")]), "not_openai", "not a reply of a model"),
     "a page": (Answer([b"<html>"], headers={"Content-Type": "text/html"}), "not_openai", "/v1"),
     "ends in the middle": (Answer(BROKEN), "reply_broken_off", "broke before the reply"),
     "breaks": (Answer([*BROKEN, Reset()]), "reply_broken_off", "continue to ask again"),

@@ -72,7 +72,7 @@ BOUNDS = [
         [[{"matcher": "*", "command": "x"}]],
         [[{"matcher": "*", "command": "x", "when": 1}]],
     ),
-    ("providers.p.kind", ["recorded", "ollama"], ["anthropic", "azure-openai", "chatbot", None]),
+    ("providers.p.kind", ["recorded", "ollama", "anthropic"], ["claude", "azure", "chatbot", None]),
     (
         "providers.ollama.base_url",
         ["http://h", "https://h:8080/v1", "http://[::1]:1"],
@@ -85,6 +85,8 @@ BOUNDS = [
     ),
     ("providers.ollama.key_env", ["OPENAI_API_KEY"], ["a b", "sk-fake", "1A"]),
     ("providers.ollama.num_ctx", [256, 32_768], [255, 1.5]),
+    ("providers.ollama.thinking_tokens", [0, 4_096], [-1, True, "many"]),
+    ("providers.ollama.api_version", ["2024-10-21", "preview"], ["", "a b", "x?y=1"]),
     ("providers.ollama.headers", [{"X-Team": "a"}], [{"X Team": "a"}, {"X": "a\r\nB: c"}]),
     (
         "providers.ollama.prices",

@@ -17,7 +17,7 @@ PROVIDERS = {
     "local": {"kind": "openai-compatible", "base_url": "http://127.0.0.1:8081/v1"},
     "far": {"kind": "openai-compatible", "base_url": "http://127.0.0.1:8082/v1", "model": "vendor/big"},
     "mute": {"kind": "openai-compatible", "base_url": "http://127.0.0.1:8083/v1"},
-    "azure": {"kind": "azure-openai", "base_url": "http://127.0.0.1:8084"},
+    "tape": {"kind": "recorded"},
 }
 HAS = {"local": ("qwen3-coder", "gpt-oss", "vendor/small"), "far": ("vendor/huge",)}
 
@@ -76,7 +76,7 @@ def test_which_model_is_meant(stage, words, provider, model, note):
         ("gpt-os", "local has no model “gpt-os”. It has gpt-oss."),
         ("zzz", "It has qwen3-coder, gpt-oss, vendor/small."),
         ("far/gpt-oss", "far has no model “gpt-oss”."),
-        ("azure/gpt", "local has no model “azure/gpt”."),
+        ("tape/gpt", "local has no model “tape/gpt”."),
         ("two words", "not a name of a model"),
         ("a\x1b[31mb", "not a name of a model"),
         ("x" * 201, "not a name of a model"),

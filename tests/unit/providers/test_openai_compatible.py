@@ -29,7 +29,7 @@ from workbench.domain.messages import (
     UsagePart,
 )
 from workbench.domain.values import Usage
-from workbench.providers import openai_compatible
+from workbench.providers import server_provider
 from workbench.providers.base import Endpoint, KeyMissing, Sampling
 from workbench.providers.openai_compatible import OpenAICompatible
 from workbench.tools.registry import tool_registry
@@ -373,7 +373,7 @@ def test_when_to_come_back(serving, ask, headers, wanted):
 
 
 def test_a_reply_without_end_is_closed(serving, ask, monkeypatch):
-    monkeypatch.setattr(openai_compatible, "MAX_REPLY_BYTES", 50_000)
+    monkeypatch.setattr(server_provider, "MAX_REPLY_BYTES", 50_000)
     server = serving(Answer([*(event(chunk({"content": "x" * 1_000})) for _ in range(200)), Stall()]))
     parts = ask(server.base_url)
     assert (text_of(parts)[:1_000], parts[-1]) == ("x" * 1_000, StopPart(reason="size"))

@@ -210,7 +210,9 @@ def test_the_registry_makes_what_it_knows_and_names_it_otherwise(tmp_path):
         assert play(create_provider("recorded", ProviderSource(recording=source)), request())[1] == TextPart(
             text="a"
         )
-    with pytest.raises(ProviderError, match=r'"olama"; known: ollama, openai-compatible, recorded'):
+    with pytest.raises(
+        ProviderError, match=r'"olama"; known: anthropic, azure-openai, ollama, openai-compatible, recorded'
+    ):
         create_provider("olama", ProviderSource())
     with pytest.raises(ProviderError, match="--recording"):
         create_provider("recorded", ProviderSource())
@@ -231,11 +233,11 @@ def test_a_recording_lists_its_own_model_and_is_no_model_to_probe(tmp_path):
 @pytest.mark.parametrize(
     ("address", "asked"),
     [
-        ("http://localhost:11434", "http://localhost:11434/v1"),
-        ("http://localhost:11434/", "http://localhost:11434/v1"),
-        ("http://gateway/ollama/v1/", "http://gateway/ollama/v1"),
+        ("http://localhost:11434", "http://localhost:11434"),
+        ("http://localhost:11434/", "http://localhost:11434"),
+        ("http://gateway/ollama/v1/", "http://gateway/ollama"),
     ],
 )
-def test_ollama_is_asked_by_its_openai_interface(address, asked):
+def test_ollama_is_asked_without_the_path_of_the_openai_interface(address, asked):
     assert OLLAMA.server_url(address) == asked
     assert OPENAI_COMPATIBLE.server_url(address) == address.rstrip("/")

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workbench.domain.messages import TextPart, ThinkingPart
-from workbench.providers.openai_compatible import ReplyReader
+from workbench.providers.openai_compatible import CompletionReader
 from workbench.providers.think_tags import ThinkTagReader
 
 CASES = {
@@ -72,7 +72,7 @@ def chunk(**delta):
 
 
 def spoken(*chunks):
-    reader = ReplyReader()
+    reader = CompletionReader()
     parts = [part for one in chunks for part in reader.take(one)]
     return [*parts, *reader.finish()], reader
 

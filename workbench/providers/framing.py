@@ -1,4 +1,4 @@
-"""Server-sent events from bytes that were cut anywhere (WHATWG HTML, section 9.2).
+"""Events from bytes that were cut anywhere: server-sent events (WHATWG HTML, section 9.2) and lines of JSON.
 
 Never keeps more than its limit: a line that does not end is an error, not a full memory.
 """
@@ -102,3 +102,36 @@ class EventReader:
     def _check(self, size: int) -> None:
         if size > self._most:
             raise EventTooLarge
+
+
+class LineReader:
+    """Turns pieces of a stream of JSON lines (NDJSON) into events."""
+
+    def __init__(self, most: int) -> None:
+        """Start a stream; one line may have so many bytes."""
+        self._most = most
+        self._buffer = bytearray()
+        self._scanned = 0
+
+    def feed(self, piece: bytes) -> Iterator[ServerEvent]:
+        """Take a piece and yield the lines that are whole now. Raises EventTooLarge."""
+        self._buffer += piece
+        start = 0
+        while (end := self._buffer.find(b"\n", max(start, self._scanned))) >= 0:
+            yield from _line_event(bytes(self._buffer[start:end]))
+            start = self._scanned = end + 1
+        del self._buffer[:start]
+        self._scanned = len(self._buffer)
+        if self._scanned > self._most:
+            raise EventTooLarge
+
+    def finish(self) -> Iterator[ServerEvent]:
+        """Yield a last line without its line end."""
+        yield from _line_event(bytes(self._buffer))
+        self._buffer.clear()
+
+
+def _line_event(line: bytes) -> Iterator[ServerEvent]:
+    text = line.removeprefix(_BYTE_ORDER_MARK).strip()
+    if text:
+        yield ServerEvent(kind="", data=text.decode("utf-8", "replace"))
