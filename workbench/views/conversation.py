@@ -14,7 +14,6 @@ from workbench.domain.events import Event
 from workbench.domain.fold import MemoryTables, apply_event
 from workbench.domain.machines import HUMAN_ENDED_PAUSES, PauseReason
 from workbench.domain.rows import Action, Call
-from workbench.domain.tool_names import shown_tool
 from workbench.text.safe import one_line
 from workbench.views.approvals import hunk_sizes
 from workbench.views.conversation_blocks import (
@@ -37,7 +36,7 @@ from workbench.views.conversation_blocks import (
 from workbench.views.conversation_progress import CommandProgress, ModelProgress
 from workbench.views.event_text import ERROR_KEYS, PAUSE_KEYS, RunStepLog, notice_of
 from workbench.views.status_icons import StatusName, call_status
-from workbench.views.tools import call_summary, call_target
+from workbench.views.tools import call_summary, call_target, shown_tool
 
 _SECOND: Final = 1_000_000
 """Microseconds."""

@@ -18,13 +18,13 @@ from typing import Final, Literal
 from msgspec import Struct
 
 from workbench.domain.rows import ActionFact, ActivitySpans, CallFact, FileFact, Session, SessionFact
-from workbench.domain.tool_names import shown_tool
 from workbench.text import human
 from workbench.text.human import home_as_tilde
 from workbench.text.safe import one_line
 from workbench.views.library import SearchHit
 from workbench.views.sessions import session_title
 from workbench.views.status_icons import StatusName, session_status
+from workbench.views.tools import shown_tool
 
 Outcome = Literal[
     "approved", "partly", "rejected", "by rule", "by grant", "not allowed", "expired", "withdrawn", "replaced"

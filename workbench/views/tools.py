@@ -7,7 +7,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from workbench.domain.rows import Action, Call
-from workbench.domain.tool_names import shown_tool
 from workbench.domain.values import SelectedHunk
 from workbench.text.human import duration_text
 from workbench.text.safe import one_line
@@ -332,3 +331,26 @@ def _rejected_summary(call: Call, action: Action | None) -> CallSummary:
 
 def _reason_quote(reason: str | None) -> str:
     return one_line(reason, MAX_QUOTE_CELLS) if reason else ""
+
+
+_SAME_TOOLS: Final = {
+    "shell": (
+        "bash", "shell", "exec_command", "run_shell_command", "local_shell", "local_shell_call",
+        "shell_command", "container.exec", "run_terminal_cmd", "execute_command", "powershell", "execute",
+    ),
+    "read": ("read", "view", "read_many_files", "notebookread"),
+    "edit": (
+        "edit", "multiedit", "replace", "apply_patch", "str_replace_editor", "notebookedit", "search_replace",
+    ),
+    "write": ("write", "write_file", "write_to_file"),
+    "search": ("grep", "glob", "search_file_content", "search_files", "codebase_search"),
+    "fetch": ("fetch", "webfetch", "web_fetch"),
+    "agent": ("task", "agent", "spawn_agent", "subagent"),
+}  # fmt: skip
+"""Names of agents' tools by the word that is shown for them; calls and permissions keep the agent's own."""
+_TOOL_WORDS: Final = {name: kind for kind, names in _SAME_TOOLS.items() for name in names}
+
+
+def shown_tool(name: str) -> str:
+    """Return the word for what a tool does if agents have several names for it, else its own name."""
+    return _TOOL_WORDS.get(name.casefold(), name)

@@ -1,7 +1,7 @@
 """Tools of other agents under one word."""
 
 from tests.support.tables import each_row
-from workbench.domain.tool_names import shown_tool
+from workbench.views.tools import shown_tool
 
 
 @each_row("name", ["Bash", "bash", "shell", "exec_command", "run_shell_command"])
