@@ -109,8 +109,9 @@ def set_up(shop, server, **more):
     (shop.home / "config.json").write_text(json.dumps(config))
 
 
-def test_a_call_waits_and_is_written_by_a_run_that_is_recorded_and_played_again(shop, caller):
-    set_up(shop, caller)
+@pytest.mark.parametrize("kind", ["openai-compatible", pytest.param("anthropic", marks=pytest.mark.campaign)])
+def test_a_call_waits_and_is_written_by_a_run_that_is_recorded_and_played_again(shop, caller, kind):
+    set_up(shop, caller, kind=kind)
     kept = shop.root / "kept.json"
     words = ("run", "-p", "write greeting.txt", "--output-format", "json")
     run = shop.start(*words, "--record", str(kept))
