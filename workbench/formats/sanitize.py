@@ -146,27 +146,47 @@ def sanitize_line(text: str, most: int = 500) -> str:
 
 def sanitize_value(value: Json, most: int = MOST_STRING) -> Json:
     """Return a value as it may be recorded; no string in it has more than `most` characters."""
-    bounded = _bounded_value(value, 0, most)
-    return bounded if _is_clean(bounded) else scrub_value(bounded)[0]
+    return _scrubbed_value(_bounded_value(value, 0, most))
+
+
+def _scrubbed_value(value: Json) -> Json:
+    """Scrub the parts of a value that may hold a secret; a record is looked at as one text first."""
+    # One look at all of its strings together: nearly every record holds no secret, and a look costs the same
+    # for a word as for a page.
+    if _is_clean(value):
+        return value
+    if isinstance(value, list):
+        return [_scrubbed_value(item) for item in cast("list[Json]", value)]
+    if isinstance(value, dict):
+        members = cast("dict[str, Json]", value)
+        if all(secret_kind_of_name(key) is None and _is_clean(key) for key in members):
+            return {key: _scrubbed_value(item) for key, item in members.items()}
+    return scrub_value(cast("object", value))[0]
 
 
 def _is_clean(value: Json) -> bool:
-    """Tell whether scrubbing would change nothing: nearly every value of a session holds no secret."""
+    """Tell whether scrubbing would change nothing."""
+    strings: list[str] = []
+    return _collected(value, strings) and _is_clean_text("\n".join(strings))
+
+
+def _collected(value: Json, strings: list[str]) -> bool:
+    """Add every string of a value, keys too; False where a key's name says that a secret is under it."""
     if isinstance(value, str):
-        return _is_clean_short(value) if len(value) <= _SHORT_TEXT else _is_clean_text(value)
+        strings.append(value)
+        return True
     if isinstance(value, dict):
-        members = cast("dict[str, Json]", value).items()
-        return all(
-            secret_kind_of_name(key) is None and _is_clean(key) and _is_clean(item) for key, item in members
-        )
-    return all(map(_is_clean, cast("list[Json]", value))) if isinstance(value, list) else True
+        members = cast("dict[str, Json]", value)
+        strings += members
+        if any(secret_kind_of_name(key) is not None for key in members):
+            return False
+        return all(_collected(item, strings) for item in members.values())
+    items = cast("list[Json]", value) if isinstance(value, list) else []
+    return all(_collected(item, strings) for item in items)
 
 
 def _is_clean_text(text: str) -> bool:
     return not may_hold_secret(text) and scrubber.replace_registered_secrets(text) == text
-
-
-_is_clean_short = lru_cache(maxsize=8192)(_is_clean_text)
 
 
 def sanitize_object(value: JsonObject, most: int = MOST_STRING) -> JsonObject:

@@ -2,12 +2,15 @@
 
 import json
 
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from tests.support.tables import each_row
 from tests.unit.text import given_secrets
 from workbench.domain.values import Hunk
 from workbench.formats import sanitize
 from workbench.secrets.rules import SECRET_RULES
-from workbench.secrets.scrubber import scrub
+from workbench.secrets.scrubber import scrub, scrub_value
 
 WORD = "a1B2c3D4" * 8
 SECRETS = [
@@ -60,3 +63,22 @@ def test_a_cut_text_says_so_and_keeps_no_half_of_a_secret():
     found = sanitize.sanitize_text(text * 2, 100)
     assert "[… cut: " in found
     assert "ghp_" not in found
+
+
+PLANTED = (*SECRETS[-12:], "plain", "", "token", "a\nb", "password:")
+RECORDS = st.recursive(
+    st.one_of(st.none(), st.integers(0, 9), st.sampled_from(PLANTED), st.text(max_size=6)),
+    lambda below: st.one_of(
+        st.lists(below, max_size=4),
+        st.dictionaries(
+            st.sampled_from(("note", "api_key", "path", PLANTED[0], "secret")), below, max_size=4
+        ),
+    ),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=200)
+@given(RECORDS)
+def test_a_record_that_is_looked_at_as_one_text_is_scrubbed_like_each_of_its_strings(record):
+    assert sanitize.sanitize_value(record) == scrub_value(record)[0]
