@@ -237,7 +237,7 @@ class Attempt:
         permissions = persona.permissions or adapter.permissions
         facts: dict[str, Json] = {
             "name": persona.name, "prompt": prompt, "provider": persona.provider,
-            "model": self.step.model or persona.model or adapter.model, "temperature": persona.temperature,
+            "model": self._model(persona, adapter), "temperature": persona.temperature,
             "allowed": [[pattern.text, pattern.origin] for pattern in permissions.allowed],
             # S1: deny takes precedence; what the adapter denies stays denied whatever a persona allows.
             "deny": [
@@ -253,6 +253,11 @@ class Attempt:
             "name": adapter.name,
         }  # fmt: skip
         return {"persona": facts, "adapter": how}
+
+    def _model(self, persona: model.Persona, adapter: model.Adapter) -> str:
+        name = self.step.model or persona.model or adapter.model
+        runtime = self.context.manifest.runtime if self.context.manifest else model.Runtime()
+        return model.model_of_tier(name, adapter, runtime, max(0, self.number - 1))
 
     def _persona(self, name: str) -> tuple[model.Persona, model.Adapter]:
         manifest = self.context.manifest

@@ -1,7 +1,8 @@
 """Manifest and pipeline as they were read: the entities of the pipeline format, as plain values."""
 
 import functools
-from typing import Literal
+from collections.abc import Mapping
+from typing import Final, Literal
 
 from msgspec import Struct, field
 
@@ -54,11 +55,29 @@ class Adapter(Struct, frozen=True, kw_only=True):
     model: str = ""
     args: tuple[str, ...] = ()
     """Words of its command line with `{prompt}`, `{model}` …; empty takes those known for its binary."""
+    tier_models: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Its models by the names of `MODEL_TIERS`."""
 
     @property
     def is_built_in(self) -> bool:
         """Return whether this program's own agent runs its personas."""
         return self.binary.rpartition("/")[2] == BUILT_IN_ADAPTER
+
+
+MODEL_TIERS: Final = ("cheapest", "balanced", "strongest")
+"""Words that files have instead of a model's name, the cheapest first."""
+
+
+def model_of_tier(name: str, adapter: Adapter, runtime: "Runtime", retries: int) -> str:
+    """Return the model that a name stands for: itself, or that of its tier, one tier up for each retry.
+
+    A tier that no table knows is left to the adapter, whose default may be none: it then chooses itself.
+    """
+    if name not in MODEL_TIERS:
+        return name
+    tier = MODEL_TIERS[min(MODEL_TIERS.index(name) + retries, len(MODEL_TIERS) - 1)]
+    default = "" if adapter.model in MODEL_TIERS else adapter.model
+    return adapter.tier_models.get(tier) or runtime.complexity_map.get(tier) or default
 
 
 class Persona(Struct, frozen=True, kw_only=True):
@@ -102,6 +121,8 @@ class Runtime(Struct, frozen=True, kw_only=True):
     log_calls: bool = False
     log_files: bool = False
     meta: MetaLimits = MetaLimits()
+    complexity_map: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Models by the names of `MODEL_TIERS`, for adapters that name none of their own."""
 
     @property
     def exported_workspace_root(self) -> str:

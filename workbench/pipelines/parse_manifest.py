@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import Field, InstanceOf
 
+from workbench.domain.values import JsonObject
 from workbench.pipelines.document_model import (
     PRESENT,
     REQUIRED,
@@ -65,8 +66,9 @@ class _AdapterDocument(DocumentModel):
     default_model: Text = ""
     model: Text = ""
     args: Texts = ()
+    tier_models: JsonObjectValue = Field(default_factory=dict)
     not_acted_on: ClassVar[Mapping[str, str]] = {
-        "tier_models": "model tiers", "env": "variables", "timeout": "a time limit", "sandbox": "isolation",
+        "env": "variables", "timeout": "a time limit", "sandbox": "isolation",
     }  # fmt: skip
 
 
@@ -117,6 +119,14 @@ class _LimitsDocument(DocumentModel):
     timeout_minutes: _Count = _PLAIN_LIMITS.timeout_minutes
 
 
+class _RoutingDocument(DocumentModel):
+    complexity_map: JsonObjectValue = Field(default_factory=dict)
+    not_acted_on: ClassVar[Mapping[str, str]] = {
+        "default": "task routing", "rules": "task routing", "default_adapter": "a default adapter",
+        "default_model": "a default model", "enabled": "task routing",
+    }  # fmt: skip
+
+
 class _RuntimeDocument(DocumentModel):
     workspace_root: Text = ""
     max_concurrent_workers: Annotated[Whole, Field(ge=1, le=1000)] = _PLAIN_RUNTIME.max_concurrent_workers
@@ -126,8 +136,9 @@ class _RuntimeDocument(DocumentModel):
     relay: _RelayDocument = _RelayDocument()
     audit: _AuditDocument = _AuditDocument()
     meta_pipeline: _LimitsDocument = _LimitsDocument()
+    routing: _RoutingDocument = _RoutingDocument()
     not_acted_on: ClassVar[Mapping[str, str]] = {
-        "routing": "task routing", "sandbox": "isolation", "artifacts": "artifact limits",
+        "sandbox": "isolation", "artifacts": "artifact limits",
         "pipeline_id_hash_length": "id length", "stall_timeout": "stalled steps", "retros": "retrospectives",
         "cost": "a budget", "circuit_breaker": "a breaker", "timeouts": "further time limits",
         "fallbacks": "other adapters", "max_retries": "default retries", "step_concurrency": "a limit",
@@ -207,7 +218,13 @@ def _adapter(name: str, document: _AdapterDocument, files: ProjectFiles) -> Adap
         Adapter, name=name, project_files=_plain_texts(document.project_files),
         permissions=_permissions(document.default_permissions) or Permissions(),
         model=document.default_model or document.model, args=_plain_texts(document.args),
+        tier_models=_model_names(document.tier_models),
     )  # fmt: skip
+
+
+def _model_names(members: JsonObject) -> dict[str, str]:
+    """Return the models of a table by the tier that they stand for."""
+    return {tier: name for tier, name in members.items() if isinstance(name, str)}
 
 
 def _plain_texts(places: tuple[DocumentPlace, ...]) -> tuple[str, ...]:
@@ -267,6 +284,7 @@ def _runtime(document: _RuntimeDocument) -> Runtime:
         context_window=relay.context_window, summarizer=relay.summarizer_persona, audit_dir=audit.log_dir,
         log_calls=audit.log_all_tool_calls, log_files=audit.log_all_file_operations,
         meta=document.meta_pipeline.to(MetaLimits),
+        complexity_map=_model_names(document.routing.complexity_map),
     )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ import pytest
 from tests.unit.pipelines.projects import MANIFEST
 from workbench.domain.messages import StepId, StepSpec
 from workbench.host.steps.step_executor import adapter_command_line
+from workbench.pipelines.model import Adapter, Runtime, model_of_tier
 
 PROGRAM = f"""#!{sys.executable}
 import json, os, sys
@@ -43,7 +44,7 @@ STEPS = """
 """
 
 
-def outside(runs, tmp_path, form="json"):
+def outside(runs, tmp_path, form="json", more=""):
     program = tmp_path / "agent-program"
     program.write_text(PROGRAM)
     program.chmod(0o755)
@@ -54,7 +55,7 @@ def outside(runs, tmp_path, form="json"):
     mode: headless
     output_format: {form}
     project_files: [HOUSE.md]
-personas:
+{more}personas:
   outside: {{adapter: other, system_prompt_file: prompts/builder.md}}
 """,
     )
@@ -86,6 +87,30 @@ def test_a_program_that_fails_says_why(runs, tmp_path, prompt, why):
     row = here.run(STEPS % prompt)
     assert row.status == "failed"
     assert why in row.error_message
+
+
+@pytest.mark.parametrize(
+    ("name", "adapter", "routing", "models"),
+    [
+        ("cheapest", {"cheapest": "s", "balanced": "m"}, {"strongest": "l"}, ["s", "m", "l", "l"]),
+        ("strongest", {}, {"strongest": "l"}, ["l", "l"]),
+        ("balanced", {}, {}, ["own", "own"]),
+        ("small-1", {"cheapest": "s"}, {}, ["small-1", "small-1"]),
+    ],
+)
+def test_a_tier_stands_for_a_model_and_goes_up_with_each_retry(name, adapter, routing, models):
+    here = Adapter(name="a", binary="claude", model="own", tier_models=adapter)
+    runtime = Runtime(complexity_map=routing)
+    assert [model_of_tier(name, here, runtime, retry) for retry in range(len(models))] == models
+    lost = Adapter(name="a", binary="claude", model="cheapest")
+    assert model_of_tier("cheapest", lost, Runtime(), 0) == "", "no tier is ever asked as a model"
+
+
+def test_the_tier_of_a_step_reaches_the_program_as_a_model(runs, tmp_path):
+    here = outside(runs, tmp_path, more="    tier_models: {cheapest: small-1}\n")
+    row = here.run(STEPS.replace("model: big", "model: cheapest") % "do it")
+    found = [b for _, b in here.bodies(row.pipeline_id, "artifact.stored") if b.name == "o"]
+    assert here.journal.blobs.read(found[0].content_ref) == b"for small-1"
 
 
 def test_a_binary_that_is_not_there_fails_its_step_only(runs, tmp_path):
