@@ -301,3 +301,36 @@ def test_what_is_recorded_plays_again(shell, serving, configured, tmp_path):
     assert "is there already" in shell.err
     assert shell("run", *words, "--record", str(tmp_path / "no" / "folder")) == 1
     assert shell("run", *words, "--recording", str(kept), "--record", "x") == 2
+
+
+def blocks_of(*blocks, stop="end_turn"):
+    """A whole reply of the Messages API in one piece."""
+    usage = {"input_tokens": 3, "output_tokens": 2, "cache_read_input_tokens": 40}
+    return whole(
+        {"type": "message", "role": "assistant", "content": blocks, "stop_reason": stop, "usage": usage}
+    )
+
+
+def test_what_anthropic_signed_goes_back_in_the_same_turn_and_stands_in_no_file(shell, serving, configured):
+    signed = {"type": "thinking", "thinking": "careful", "signature": "c2lnbmVkLWJ5LXRoZW0="}
+    call = {
+        "type": "tool_use",
+        "id": "toolu_1",
+        "name": "create_file",
+        "input": {"path": "a.txt", "content": "a"},
+    }
+    server = serving(
+        blocks_of(signed, call, stop="tool_use"), blocks_of({"type": "text", "text": "Then not."})
+    )
+    home = configured(server.base_url, kind="anthropic")
+    assert shell("run", "-p", "write a.txt", "--on-approval", "deny") in (0, 1, 3, 4)
+    first, second = (asked.json["messages"] for asked in server.asked)
+    assert [message["role"] for message in first] == ["user"]
+    assert second[1]["content"] == [signed, call]
+    assert second[2]["content"][0]["tool_use_id"] == "toolu_1" and second[2]["content"][0]["is_error"] is True
+    with Journal.open(Home.open(home)) as journal:
+        (session,) = [one for one in journal.sessions() if one.provider == "local"]
+        used = session.usage
+        assert (used.input_tokens, used.cache_read_tokens, used.output_tokens) == (86, 80, 4)
+        bodies = [event.body for event in journal.events(session.id)]
+        assert all("c2lnbmVk" not in repr(body) for body in bodies)
