@@ -13,7 +13,7 @@ pipeline run name the step in the envelope.
 # `file.changed` may carry hunks: of an imported edit that no human was asked about there is no action to
 # show them.
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Final, Literal
 
 from msgspec import Meta, Struct, field
 
@@ -717,6 +717,10 @@ class ArtifactStored(RunEvent, frozen=True, kw_only=True):
 
 
 # --- every kind, and the envelope ------------------------------------------------------------------
+
+
+NOT_UNDERSTOOD: Final = "unknown"
+"""Stands in the kind of an imported record of which nothing was understood; all others are bookkeeping."""
 
 
 class Unknown(Body, frozen=True, kw_only=True):

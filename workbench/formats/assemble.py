@@ -19,7 +19,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from workbench.domain import events
-from workbench.domain.events import Event
+from workbench.domain.events import NOT_UNDERSTOOD, Event
 from workbench.domain.machines import SessionStatus
 from workbench.domain.values import Actor, Json, ReplyCall, Usage
 from workbench.formats import records as r
@@ -239,10 +239,10 @@ class Assembler:
             self.summaries[-1].problems.append(
                 r.FileProblem(line=item.line, why=f"not understood, kept as it is: {item.kind[:80]}")
             )
-        body = events.Unknown(
-            original_kind=f"{self._origin}.{sanitize.sanitize_line(item.kind, 80) or 'record'}",
-            content=sanitize.sanitize_value(item.content),
-        )
+        name = sanitize.sanitize_line(item.kind, 80) or "record"
+        kind = name if item.is_understood else f"{NOT_UNDERSTOOD}.{name}"
+        content = sanitize.sanitize_value(item.content)
+        body = events.Unknown(original_kind=f"{self._origin}.{kind}", content=content)
         return self._event(body, _SYSTEM, item.at)
 
     def _titled(self, title: str, time_us: int | None) -> Iterator[Event]:

@@ -266,6 +266,9 @@ def _notice_lines(block: NoticeBlock, width: int, ink: Ink, glyphs: Glyphs) -> l
             for line in wrap_plain_text(quoted, room - 5, ink)
         ]
         return _indented(lines, REPLY_INDENT + 5, styled(" " * REPLY_INDENT + "mark ", ink.of("faint")))
+    if block.kind == "kept":  # nothing that anybody has to read
+        words = [_stylize_under(line, ink.of("faint")) for line in wrap_plain_text(block.text, room, ink)]
+        return _indented(words, REPLY_INDENT)
     lines = [_stylize_under(line, ink.of("muted")) for line in wrap_plain_text(block.text, room, ink)]
     sign = styled(f" {glyphs.of(_NOTICE_ICONS.get(block.kind, 'cancelled'))} ", ink.of("muted"))
     return _indented([*lines, *key_hint_lines(block.keys, room, ink)], REPLY_INDENT, sign)

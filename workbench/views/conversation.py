@@ -14,6 +14,7 @@ from workbench.domain.events import Event
 from workbench.domain.fold import MemoryTables, apply_event
 from workbench.domain.machines import HUMAN_ENDED_PAUSES, PauseReason
 from workbench.domain.rows import Action, Call
+from workbench.text.human import counted
 from workbench.text.safe import one_line
 from workbench.views.approvals import hunk_sizes
 from workbench.views.conversation_blocks import (
@@ -34,7 +35,7 @@ from workbench.views.conversation_blocks import (
     Turn,
 )
 from workbench.views.conversation_progress import CommandProgress, ModelProgress
-from workbench.views.event_text import ERROR_KEYS, PAUSE_KEYS, RunStepLog, notice_of
+from workbench.views.event_text import ERROR_KEYS, PAUSE_KEYS, RunStepLog, is_bookkeeping, notice_of
 from workbench.views.status_icons import StatusName, call_status
 from workbench.views.tools import call_summary, call_target, shown_tool
 
@@ -68,6 +69,8 @@ class Transcript:
         self._turn_began: int | None = None
         self._pause: PauseReason | None = None
         self._is_lost = False
+        self._kept_records = 0
+        """In the line of records that stands last."""
         """Whether the turn's driver is gone and nobody spoke since: a prompt then joins the turn."""
         self._joins = False
         """Whether the turn takes up the prompts that wait at its next round."""
@@ -449,6 +452,9 @@ class Transcript:
             self._is_lost = self._pause == "host lost"
         elif isinstance(event.body, e.ContinueRequested):
             self._is_lost = False
+        if is_bookkeeping(event):
+            self._kept(event)
+            return
         last = self._blocks.last()
         notice = notice_of(
             event.body, was_stopped=isinstance(last, NoticeBlock) and last.kind == "stopped",
@@ -456,6 +462,15 @@ class Transcript:
         )  # fmt: skip
         if notice is not None:
             self._notice(event, *notice)
+
+    def _kept(self, event: Event) -> None:
+        """Count what the agent wrote for itself, in one line for all of it that stands together."""
+        last = self._blocks.last()
+        is_next = isinstance(last, NoticeBlock) and last.kind == "kept"
+        self._kept_records = self._kept_records + 1 if is_next else 1
+        key = last.id if is_next and last else f"notice:{event.id}"
+        text = f"{counted(self._kept_records, 'record')} that the agent wrote for itself"
+        self._blocks.put(NoticeBlock(id=key, at=event.at, kind="kept", text=text))
 
     def _expired_window(self) -> float | None:
         expired = [

@@ -16,7 +16,17 @@ from msgspec.structs import replace
 from workbench.views.status_icons import StatusName
 
 NoticeKind = Literal[
-    "paused", "stopped", "continued", "limit", "expired", "mark", "trust", "ended", "changed", "unknown"
+    "paused",
+    "stopped",
+    "continued",
+    "limit",
+    "expired",
+    "mark",
+    "trust",
+    "ended",
+    "changed",
+    "unknown",
+    "kept",
 ]
 
 

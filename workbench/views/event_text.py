@@ -235,6 +235,15 @@ _SESSION_END_SENTENCES: Final[Mapping[str, str]] = {
 }
 
 
+def is_bookkeeping(event: Event) -> bool:
+    """Return whether an event is a record of another agent that was understood and says nothing here."""
+    return (
+        isinstance(event.body, e.Unknown)
+        and event.recorded_at is not None
+        and f".{e.NOT_UNDERSTOOD}." not in event.body.original_kind
+    )
+
+
 def notice_of(
     body: Body, *, was_stopped: bool, window_seconds: float | None = None
 ) -> tuple[NoticeKind, str, KeyHints] | None:

@@ -80,7 +80,7 @@ def test_lines_become_turns_calls_changes_and_decisions():
     assert changed.hunks[0].lines == (("-", "a = 1"), ("+", "a = 2"))
     (summary,) = opened.summaries
     assert (summary.kept, [(p.line, "brand-new" in p.why) for p in summary.problems]) == (1, [(10, True)])
-    assert [body.original_kind for body in bodies(events, e.Unknown)][-1] == "claude-code.brand-new"
+    assert [body.original_kind for body in bodies(events, e.Unknown)][-1] == "claude-code.unknown.brand-new"
 
 
 def test_usage_counts_once_a_message():

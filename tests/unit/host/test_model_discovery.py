@@ -227,7 +227,7 @@ def test_a_key_is_meant_for_the_address_that_stands_beside_it():
     assert found.source == "OpenAI at the address of OPENAI_BASE_URL, OPENAI_API_KEY is set"
     assert find_keys({**env, "OPENAI_BASE_URL": "not an address"}) == ()
     assert find_keys({"ANTHROPIC_API_KEY": "x", "ANTHROPIC_BASE_URL": "https://g.example"})[0].base_url == (
-        "https://g.example/v1"
+        "https://g.example"
     )
 
 
