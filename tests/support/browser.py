@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import time
 from contextlib import contextmanager
+from pathlib import Path
 
 CHROMIUM = shutil.which("chromium")
 
@@ -58,7 +59,13 @@ class Page:
         self._session = self.send("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.send(f"{domain}.enable")
-        self.send("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+        self.send(
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=1,
+            mobile=False,
+        )
         scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
         self.send("Emulation.setEmulatedMedia", features=scheme)
         self.send("Emulation.setScriptExecutionDisabled", value=not scripts)
@@ -71,7 +78,7 @@ class Page:
         assert "exceptionDetails" not in answer, answer
         return answer["result"].get("value")
 
-    def wait(self, expression, seconds=20):
+    def wait(self, expression, seconds=60):
         end = time.monotonic() + seconds
         while not self.value(expression):
             assert time.monotonic() < end, f"never became true: {expression}"
@@ -100,7 +107,7 @@ def chromium(folder):
         os.dup2(to_it, 30), os.dup2(from_it, 31)
         os.dup2(30, 3), os.dup2(31, 4)
 
-    with open(os.path.join(folder, "chromium.log"), "wb") as log:
+    with (Path(folder) / "chromium.log").open("wb") as log:
         child = subprocess.Popen(command, preexec_fn=place, close_fds=False, stdout=log, stderr=log)
     os.close(to_it), os.close(from_it)
     try:

@@ -10,13 +10,13 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from html import escape
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
 
 from msgspec import Struct, field
 
 from workbench.domain import events as e
 from workbench.domain.rows import Session
-from workbench.domain.values import JsonObject, ReplyCall, Usage
+from workbench.domain.values import Json, JsonObject, ReplyCall, Usage
 from workbench.render.transcript.call_block import (
     CHANGE_WORDS,
     CallRecords,
@@ -379,8 +379,7 @@ class _SessionPage:
             words = "Summary of what was said before" if event.kind.endswith(_COMPACTION) else (
                 f"Something that this version does not know: {line_html(event.kind, 80)}"
             )  # fmt: skip
-            text = "".join(content) if isinstance(content, list) and _is_text(content) else content
-            yield _folded("kept", words, json_html(text))
+            yield _folded("kept", words, json_html(_joined_text(content)))
 
     def _notice(self, event: e.Event) -> Iterator[str]:
         notice = notice_of(event.body, was_stopped=False)
@@ -392,5 +391,9 @@ def _folded(kind: str, words: str, inner: str) -> str:
     return f'<details class="{kind}"><summary>{words}</summary>{inner}</details>\n'
 
 
-def _is_text(pieces: list[object]) -> bool:
-    return all(isinstance(piece, str) for piece in pieces)
+def _joined_text(content: Json) -> Json:
+    """Return a text that is kept in pieces as one; anything else as it is."""
+    if not isinstance(content, list):
+        return content
+    pieces = cast("list[Json]", content)
+    return "".join(pieces) if all(isinstance(piece, str) for piece in pieces) else pieces
