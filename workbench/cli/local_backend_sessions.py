@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, BinaryIO, Final, cast
 
 from workbench.cli.context import is_driven
 from workbench.cli.errors import Refusal
-from workbench.cli.session_export import TRANSCRIPT, export_texts, transcript_page
+from workbench.cli.session_export import TRANSCRIPT, export_texts
 from workbench.cli.session_import import FileReport, import_paths
 from workbench.domain.rows import Session
 from workbench.domain.values import Actor
@@ -180,6 +180,8 @@ _OTHER_IMPORT: Final = "waiting for another import to end"
 def export_to_file(home: Home, journal: Journal, session: Session, form: str, target: Path) -> int:
     """Write a session to a file, whole or not at all; return how many bytes it has."""
     if form == TRANSCRIPT:
+        from workbench.cli.session_transcript import transcript_page
+
         parts = transcript_page(home, journal, session)
     else:
         parts = (f"{part}\n" for part in export_texts(journal, session, form))

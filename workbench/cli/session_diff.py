@@ -7,7 +7,6 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from workbench.cli.console import Console
@@ -21,6 +20,7 @@ from workbench.formats.session_diff import (
     SCRUBBED,
     FileDiff,
     RecordedWrite,
+    SessionDiff,
     is_quoted_edit,
     session_file_diffs,
 )
@@ -42,18 +42,6 @@ _HEADERS: Final = (
     "diff --git ", "--- ", "+++ ", "new file", "deleted file", "old mode", "new mode", "rename ",
     "similarity ", "index ", "Binary ", "GIT ",
 )  # fmt: skip
-
-
-class SessionDiff(Struct, frozen=True, kw_only=True):
-    """Everything that a session changed."""
-
-    folder: str
-    """Paths are relative to it."""
-    files: tuple[FileDiff, ...]
-    outside: tuple[FileDiff, ...]
-    """Files in other folders, by their whole paths."""
-    sessions: int
-    """How many sessions it is of: the session and those that it started."""
 
 
 def configure_diff(parser: ArgumentParser) -> None:

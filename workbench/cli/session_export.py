@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from workbench.cli.console import Console
-from workbench.cli.context import SESSION_ID_HELP, find_session, load_workspace_config, open_journal
+from workbench.cli.context import SESSION_ID_HELP, find_session, open_journal
 from workbench.cli.errors import EXIT_OK, Refusal, UsageError
 from workbench.domain.rows import Session
 from workbench.domain.values import Json
@@ -72,6 +72,8 @@ def _export_transcript(
     if options.output is None and console.is_terminal:
         remedy = "name a file: --output session.html"
         raise UsageError("nothing was exported", "a page is not to be read on a terminal", remedy)
+    from workbench.cli.session_transcript import transcript_page
+
     parts = transcript_page(home, journal, session)
     if options.output is None:
         for part in parts:
@@ -81,15 +83,6 @@ def _export_transcript(
     size = write_atomic_parts(target, (part.encode("utf-8", "replace") for part in parts))
     console.note(f"{options.output}: {size_text(size)}")
     return EXIT_OK
-
-
-def transcript_page(home: Home, journal: Journal, session: Session) -> _Texts:
-    """Yield the page of a session to read, piece by piece."""
-    from workbench.cli.session_transcript import JournalTranscript
-    from workbench.render.transcript import transcript_parts
-
-    config = load_workspace_config(home, journal, session.workspace).config
-    yield from transcript_parts(JournalTranscript(journal, config), session)
 
 
 def export_texts(journal: Journal, session: Session, form: str) -> _Texts:

@@ -4,13 +4,16 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from workbench.changes.diff import FileChange, is_binary_content, make_hunks
 from workbench.cli.approval_display import recorded_hunks
+from workbench.cli.context import load_workspace_config
 from workbench.config.types import Config, token_cost
 from workbench.domain.events import ActionOpened, Event, FileChanged, ReplyCompleted
 from workbench.domain.rows import Action, Call, Session
 from workbench.domain.values import BlobRef, Hunk
 from workbench.host.redaction import redact_hunks
+from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.journal.replay import file_changes
+from workbench.render.transcript import transcript_parts
 
 _EVENTS_AT_ONCE = 1_000
 
@@ -68,3 +71,9 @@ class JournalTranscript:
         if self._config is None or reply.usage.cost_microdollars:
             return None
         return token_cost(self._config, session.provider, reply.usage)
+
+
+def transcript_page(home: Home, journal: Journal, session: Session) -> Iterator[str]:
+    """Yield the page of a session to read, piece by piece."""
+    config = load_workspace_config(home, journal, session.workspace).config
+    yield from transcript_parts(JournalTranscript(journal, config), session)

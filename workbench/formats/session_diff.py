@@ -81,6 +81,18 @@ class FileDiff(Struct, frozen=True, kw_only=True):
         return changed_line_totals(self.hunks)[1]
 
 
+class SessionDiff(Struct, frozen=True, kw_only=True):
+    """Everything that a session changed."""
+
+    folder: str
+    """Paths are relative to it."""
+    files: tuple[FileDiff, ...]
+    outside: tuple[FileDiff, ...]
+    """Files in other folders, by their whole paths."""
+    sessions: int
+    """How many sessions it is of: the session and those that it started."""
+
+
 def is_quoted_edit(tool: str, arguments: JsonObject, hunks: Sequence[Hunk]) -> bool:
     """Return whether hunks were made of what a call quotes, so that their line numbers say nothing."""
     path = hunks[0].path if hunks else ""
