@@ -24,7 +24,7 @@ def checked_agent_command(session: Session) -> AgentCommand:
     if not Path(command.folder).is_dir():
         return replace(command, problem=f"the folder {one_line(command.folder, 200)} is not there")
     if program_path(command) is None:
-        return replace(command, problem=f"{command.argv[0]} is not on PATH")
+        return replace(command, problem=f"the program {command.argv[0]} is not on PATH")
     return command
 
 
@@ -38,7 +38,9 @@ def run_agent_command(command: AgentCommand) -> int:
     """Run a program in this terminal, in the session's folder and without a shell; return its exit code."""
     program = program_path(command)
     if program is None:
-        raise Refusal(_NOT_RESUMED, f"{command.argv[0]} is not on PATH", "install it, or start it elsewhere")
+        raise Refusal(
+            _NOT_RESUMED, f"the program {command.argv[0]} is not on PATH", "install it, or start it elsewhere"
+        )
     with interrupts_ignored():
         return run_in_terminal([program, *command.argv[1:]], cwd=command.folder)
 

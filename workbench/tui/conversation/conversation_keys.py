@@ -48,7 +48,7 @@ CONVERSATION: Final[tuple[Key["ConversationPane"], ...]] = (
     Key(id="conversation.turn-next", keys=("]",), label="", tooltip="the turn after", shown="-", group="Read",
         action=lambda pane: pane.move_turn(1)),
     Key(id="conversation.diff", keys=("d",), label="diff", tooltip="all that it changed, as one diff",
-        aliases="changes patch files", group="Read", footer=49,
+        aliases="changes patch files", group="Read",
         action=lambda pane: _open_diff(pane),
         why_off=lambda pane: "" if pane.main.state.current else NO_SESSION),
     Key(id="conversation.continue-turn", keys=("c",), label="continue", tooltip="continue after a pause",
