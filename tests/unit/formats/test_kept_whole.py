@@ -22,7 +22,11 @@ from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 
 REAL = Path(__file__).resolve().parents[4] / "shared" / "data"
-REAL_FILES = sorted(path for name in ("sessions", "agents") for path in (REAL / name).rglob("*") if path.is_file()) if REAL.is_dir() else []
+REAL_FILES = (
+    sorted(path for name in ("sessions", "agents") for path in (REAL / name).rglob("*") if path.is_file())
+    if REAL.is_dir()
+    else []
+)
 SECRET = "AKIA" + "Q3EGPXWTV6RYNB2Z"
 
 
@@ -38,14 +42,22 @@ def fragments(value):
             yield from fragments(item)
 
 
-PIECES = [text for name in dir(secret_forms) if name.isupper() for text in fragments(getattr(secret_forms, name)) if text]
+PIECES = [
+    text
+    for name in dir(secret_forms)
+    if name.isupper()
+    for text in fragments(getattr(secret_forms, name))
+    if text
+]
 
 
 @pytest.mark.parametrize("seed", range(8))
 def test_scrubbing_twice_is_scrubbing_once_wherever_a_text_is_cut(seed):
     chance = random.Random(seed)
     for _ in range(60):
-        words = "".join(chance.choice(PIECES) + chance.choice(["\n", " ", "=", ": ", '"', "&", ""]) for _ in range(40))
+        words = "".join(
+            chance.choice(PIECES) + chance.choice(["\n", " ", "=", ": ", '"', "&", ""]) for _ in range(40)
+        )
         most = chance.randrange(125, len(words) + 200)
         once = sanitize.sanitize_text(words, most)
         assert sanitize.sanitize_text(once, 1 << 28) == once
@@ -57,7 +69,10 @@ def test_scrubbing_twice_is_scrubbing_once_wherever_a_text_is_cut(seed):
 
 def claude(*rows):
     about = {"sessionId": "s", "cwd": "/w", "version": "2.0.1", "timestamp": "2026-01-01T10:00:00Z"}
-    lines = ({**about, "uuid": f"u{number}", "parentUuid": f"u{number - 1}", **row} for number, row in enumerate(rows))
+    lines = (
+        {**about, "uuid": f"u{number}", "parentUuid": f"u{number - 1}", **row}
+        for number, row in enumerate(rows)
+    )
     return "".join(f"{json.dumps(line)}\n" for line in lines).encode()
 
 
@@ -129,7 +144,9 @@ def plain(journal, session_id):
         refs = list(blob_refs(event.body))
         known = {ref: journal.blobs.read(ref) for ref in refs}
         row = event_to_object(event)
-        said = json.dumps({key: value for key, value in row.items() if key not in ("position", "recorded_at")})
+        said = json.dumps(
+            {key: value for key, value in row.items() if key not in ("position", "recorded_at")}
+        )
         for ref in refs:
             said = said.replace(ref, "blob")
         events.append(said)
@@ -162,7 +179,12 @@ def test_texts_that_were_cut_among_secrets_come_back_equal(tmp_path, monkeypatch
     output = "\n".join(chance.choice(PIECES) for _ in range(6_000))
     rows = [{"type": "session", "version": 3, "id": "p", "timestamp": "2026-01-01T10:00:00Z", "cwd": "/w"}]
     for number in range(6):
-        call = {"type": "toolCall", "id": f"t{number}", "name": "bash", "arguments": {"command": output[number * 3_000 :][:9_000]}}
+        call = {
+            "type": "toolCall",
+            "id": f"t{number}",
+            "name": "bash",
+            "arguments": {"command": output[number * 3_000 :][:9_000]},
+        }
         said = output[number * 1_000 :][:90_000]
         rows += [
             {"type": "message", "id": f"a{number}", "timestamp": "2026-01-01T10:00:01Z",
