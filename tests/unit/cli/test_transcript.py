@@ -121,6 +121,8 @@ def test_all_of_the_session_is_there_to_read(page):
     ):
         assert part in words
     assert "1 file changed, +1 −1" in words
+    waits = re.findall(r"approved by you.*? after ([^,\n]+)", words)
+    assert waits and all(re.fullmatch(r"[\d.]+ m?s", waited) for waited in waits)
     assert "[picture: pic https://example.org/p.png]" in words and "[bad](javascript:alert(1))" in words
     assert re.search(r"<del>-b</del><ins>\+B</ins>", page)
     ids = [value for _, name, value in reader.attributes if name == "id"]
@@ -240,9 +242,10 @@ def test_text_is_text(words):
     assert read(safe_html(words)).tags == set()
 
 
-@pytest.mark.parametrize(
-    "words", ["[" * 60_000, "*a " * 30_000, "> " * 5_000 + "x", "`" * 50_001, "<" * 60_000, "a_" * 50_000]
-)
+LONG = ["[" * 60_000, "*a " * 30_000, "> " * 5_000 + "x", "`" * 50_001, "<" * 60_000, "a_" * 50_000]
+
+
+@pytest.mark.parametrize("words", LONG, ids=lambda words: words[:2])
 def test_long_markdown_ends(words):
     assert_is_safe(prose_html(words), INLINE)
 
