@@ -321,7 +321,7 @@ class SessionActions:
             "rename": lambda: ("Title", "", "rename it", session.title if session else ""),
             "tag": lambda: ("Tags of " + _sessions_in_words(wish.sessions), "separate by spaces",
                             "tag it", " ".join(session.tags) if session else ""),
-            "send": lambda: ("Export to", ".jsonl all of it, .md to read, .html .cast .svg", "write it",
+            "send": lambda: ("Export to", ".jsonl all, .md .page.html to read, .html .cast .svg", "write it",
                              f"{session_slug(session)}.jsonl" if session else ""),
             "take": lambda: ("Import a file or folder", "nothing in it is run", "import it", ""),
             "end": lambda: (f"End {_sessions_in_words(wish.sessions)} for good: what it asks is withdrawn."
