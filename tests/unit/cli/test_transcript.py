@@ -17,7 +17,7 @@ from workbench.render.transcript.markup import element_id, prose_html, safe_html
 
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)><!-- \x1b]0;t\x07 \u202e\u200b \x00"
 MARKDOWN = (
-    "**bold** `code`\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```diff\n-old\n+new\n```\n\n[ok](https://example.org/?a=1&b=2) "
+    "# Big\n\n**bold** `code`\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```diff\n-old\n+new\n```\n\n[ok](https://example.org/?a=1&b=2) "
     "[bad](javascript:alert(1)) [data](data:text/html,x) ![pic](https://example.org/p.png) <https://example.org> &#x202e;x"
 )
 EDIT = call("c1", "replace_string_in_file", path="a.txt", old_string="b\n", new_string="B\n")
@@ -121,6 +121,7 @@ def test_all_of_the_session_is_there_to_read(page):
     ):
         assert part in words
     assert "1 file changed, +1 −1" in words
+    assert page.count("<h1>") == 1 and "<h3>Big</h3>" in page
     waits = re.findall(r"approved by you.*? after ([^,\n]+)", words)
     assert waits and all(re.fullmatch(r"[\d.]+ m?s", waited) for waited in waits)
     assert "[picture: pic https://example.org/p.png]" in words and "[bad](javascript:alert(1))" in words

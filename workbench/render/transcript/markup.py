@@ -23,6 +23,7 @@ MOST_MARKDOWN: Final = 200_000
 """Characters of a text that is read as Markdown; a longer one is shown as it is."""
 MOST_NESTING: Final = 30
 _LINK: Final = re.compile(r"(?:https?://|mailto:)", re.IGNORECASE)
+_HEADINGS_ABOVE: Final = 2
 _LONG_LINES: Final = 30
 """Lines from which a text scrolls, so that keys have to reach it."""
 _SIGN_TAGS: Final = {"+": "ins", "-": "del"}
@@ -104,6 +105,10 @@ def prose_html(text: str) -> str:
     clean = safe_text(text.replace("\r\n", "\n"))
     if len(clean) <= MOST_MARKDOWN:
         tokens = _markdown_parser().parse(clean)
+        for token in tokens:
+            if token.type in ("heading_open", "heading_close"):
+                # Below the title of the page and that of the message.
+                token.tag = f"h{min(6, int(token.tag[1:]) + _HEADINGS_ABOVE)}"
         if all(token.level < MOST_NESTING for token in tokens):
             try:
                 # What an entity stood for is there only now.

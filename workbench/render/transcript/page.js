@@ -128,6 +128,7 @@
     const isOpen = unfold.getAttribute("aria-pressed") !== "true";
     for (const fold of folds()) fold.open = isOpen;
     unfold.setAttribute("aria-pressed", String(isOpen));
+    unfold.textContent = isOpen ? "close all" : "open all";
   });
   const closed = [];
   addEventListener("beforeprint", () => {
