@@ -9,12 +9,14 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from workbench.cli.approval_display import proposal_of, recorded_hunks
 from workbench.cli.console import Console
 from workbench.cli.context import SESSION_ID_HELP, find_session, open_journal
-from workbench.cli.errors import EXIT_OK, UsageError
+from workbench.cli.errors import EXIT_OK, Refusal, UsageError
 from workbench.cli.rows import JsonFields
 from workbench.domain.events import CallProposed, Event, FileChanged
 from workbench.domain.rows import Session
+from workbench.domain.values import Hunk
 from workbench.formats.git_diff import diff_stat_lines, git_diff_lines
 from workbench.formats.session_diff import (
     SCRUBBED,
@@ -136,13 +138,30 @@ def _recorded_write(
 ) -> RecordedWrite:
     before, has_before = _image(journal, body.before, body.before_ref)
     after, has_after = _image(journal, body.after, body.after_ref)
-    hunks = tuple(replace(hunk, path=path) for hunk in body.hunks)
+    recorded = body.hunks
+    if not recorded and not (has_before and has_after):
+        # Sealed bytes go after their time; what was shown of the change stays.
+        recorded = _approved_hunks(journal, event.call_id or "", body.path)
+    hunks = tuple(replace(hunk, path=path) for hunk in recorded)
     return RecordedWrite(
         path=path, change=body.change, call_id=event.call_id or "", before=before, after=after,
-        has_before=has_before and not body.hunks, has_after=has_after and not body.hunks,
+        has_before=has_before and not hunks, has_after=has_after and not hunks,
         is_continued=path not in last or last[path] == body.before, mode=body.mode, hunks=hunks,
-        is_placed=not hunks or not _is_quoted(journal, event.call_id or "", body),
+        is_placed=not body.hunks or not _is_quoted(journal, event.call_id or "", body),
     )  # fmt: skip
+
+
+def _approved_hunks(journal: Journal, call_id: str, path: str) -> tuple[Hunk, ...]:
+    """Return what a human was shown of a file and approved in whole; nothing where they changed it."""
+    call = journal.call(call_id)
+    action = journal.action(call.action_id) if call is not None and call.action_id else None
+    if action is None or action.selection is not None or action.edited:
+        return ()
+    try:
+        hunks = recorded_hunks(journal, proposal_of(journal, action))
+    except Refusal:
+        return ()
+    return tuple(hunk for hunk in hunks if hunk.path == path)
 
 
 def _image(journal: Journal, digest: str | None, ref: str | None) -> tuple[bytes | None, bool]:

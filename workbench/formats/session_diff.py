@@ -157,57 +157,42 @@ class _FileHistory(Struct):
     path: str
     old_path: str
     writes: list[RecordedWrite] = field(default_factory=list[RecordedWrite])
-    lines: "_ChainedLines | None" = None
+    moves: set[int] = field(default_factory=set[int])
+    """Which of the writes moved the file to its path."""
     deleted_by: str = ""
-    is_deleted: bool = False
-    notes: dict[str, None] = field(default_factory=dict[str, None])
+
+    @property
+    def is_deleted(self) -> bool:
+        return self.writes[-1].change == "delete"
 
     def take(self, write: RecordedWrite, *, is_move: bool) -> None:
+        if is_move:
+            self.moves.add(len(self.writes))
         self.writes.append(write)
-        if len(self.writes) > 1 and not write.is_continued:
-            self.notes[MOVED_BETWEEN] = None
-        if self.lines is None:
-            self.lines = _ChainedLines(is_new=write.change == "create" and not is_move)
-        self.is_deleted = write.change == "delete"
         self.deleted_by = write.call_id if self.is_deleted else ""
-        if not write.has_after:
-            self._chain(self.lines, write, is_move=is_move)
-
-    def _chain(self, lines: "_ChainedLines", write: RecordedWrite, *, is_move: bool) -> None:
-        if any(_is_cut(hunk) for hunk in write.hunks):
-            self.notes[HUNKS_CUT] = None
-        if write.change == "delete" and not write.hunks:
-            if not lines.is_new:
-                self.notes[CONTENT_LOST] = None
-        elif write.change == "create" and not is_move:
-            if not lines.is_new:
-                self.notes[CONTENT_LOST] = None
-            lines.replace_all(write.hunks)
-        elif write.hunks:
-            lines.apply(write.hunks, is_placed=write.is_placed)
-        elif not is_move:
-            self.notes[HUNKS_LOST] = None
 
     def diff(self) -> FileDiff | None:
+        notes = [MOVED_BETWEEN] if not all(write.is_continued for write in self.writes[1:]) else []
         first, last = self.writes[0], self.writes[-1]
         if first.has_before and last.has_after:
-            return self._compared(first, last)
-        is_new = first.change == "create"
-        if self.lines is None or (is_new and self.is_deleted):
+            return self._compared(first, last, notes)
+        is_new, was_moved = first.change == "create", self.old_path != self.path
+        if is_new and self.is_deleted:
             return None
-        hunks, is_whole = self.lines.hunks(self.path)
-        if not is_whole:
-            self.notes[NOT_PLACED] = None
-        was_moved = self.old_path != self.path
-        if not (hunks or self.is_deleted or was_moved or is_new or self.notes):
+        lines = _ChainedLines(is_new=is_new)
+        for number, write in enumerate(self.writes):
+            notes += _chained_notes(lines, write, is_move=number in self.moves)
+        hunks, is_whole = lines.hunks(self.path)
+        notes += [] if is_whole else [NOT_PLACED]
+        if not (hunks or self.is_deleted or was_moved or is_new or notes):
             return None
         kind: FileChangeKind = "create" if is_new else "rename" if was_moved else "modify"
         return FileDiff(
             path=self.path, old_path=self.old_path, change="delete" if self.is_deleted else kind, hunks=hunks,
-            new_mode=last.mode, notes=tuple(self.notes), can_apply=not self.notes,
+            old_mode=first.mode, new_mode=last.mode, notes=tuple(dict.fromkeys(notes)), can_apply=not notes,
         )  # fmt: skip
 
-    def _compared(self, first: RecordedWrite, last: RecordedWrite) -> FileDiff | None:
+    def _compared(self, first: RecordedWrite, last: RecordedWrite, notes: Sequence[str]) -> FileDiff | None:
         before, after = first.before, last.after
         if before == after and first.mode == last.mode:
             return None
@@ -217,9 +202,28 @@ class _FileHistory(Struct):
             path=self.path, old_path=self.path,
             change="create" if before is None else "delete" if after is None else "modify",
             hunks=make_hunks([change]), old_mode=first.mode, new_mode=last.mode,
-            notes=(*self.notes, *([BINARY] if is_binary else [])),
+            notes=(*notes, *([BINARY] if is_binary else [])),
             encoding="latin-1" if is_shown_as_latin1(change) else "utf-8", images=(before, after),
         )  # fmt: skip
+
+
+def _chained_notes(lines: "_ChainedLines", write: RecordedWrite, *, is_move: bool) -> Iterator[str]:
+    """Lay a write upon what is known of a file, and yield what is to be said of it."""
+    hunks = write.hunks
+    if not hunks and write.has_before and write.has_after:
+        change = FileChange(path=write.path, before=write.before, after=write.after, mode=write.mode)
+        hunks = make_hunks([change])
+    if any(_is_cut(hunk) for hunk in hunks):
+        yield HUNKS_CUT
+    is_whole = write.change == "create" and not is_move
+    if (is_whole or (write.change == "delete" and not hunks)) and not lines.is_new:
+        yield CONTENT_LOST
+    if is_whole:
+        lines.replace_all(hunks)
+    elif hunks:
+        lines.apply(hunks, is_placed=write.is_placed)
+    elif write.change == "modify":
+        yield HUNKS_LOST
 
 
 def _is_cut(hunk: Hunk) -> bool:

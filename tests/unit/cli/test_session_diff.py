@@ -83,6 +83,19 @@ def test_stat_and_json_count_the_same(shell, stage):
     }  # fmt: skip
 
 
+def test_what_was_shown_is_told_where_the_bytes_are_no_longer_kept(shell, stage, tmp_path):
+    for path in (stage.home.path / "blobs" / "sealed").rglob("*"):
+        if path.is_file():
+            path.unlink()
+    assert shell("sessions", "diff", stage.session_id, "--", "a.txt", "sub") == 0
+    (tmp_path / "a.txt").write_bytes(b"a\nb\nc\n")
+    done = git_apply(tmp_path, shell.out.encode())
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "a.txt").read_bytes() == b"first\nB\r\nc\n" and (
+        tmp_path / "sub/n.txt"
+    ).read_bytes() == b"new\n"
+
+
 def claude_lines(session, calls, side=None):
     """Return lines of Claude Code that make some edits."""
     about = {"sessionId": session, "cwd": "/home/u/shop", "version": "2.0.1"}
