@@ -26,6 +26,7 @@ from workbench.formats.session_diff import (
     is_quoted_edit,
     session_file_diffs,
 )
+from workbench.host.host_locks import refuse_inside_agents
 from workbench.host.redaction import redact_hunks
 from workbench.journal.journal import Journal
 from workbench.journal.replay import file_changes
@@ -59,7 +60,10 @@ def configure_diff(parser: ArgumentParser) -> None:
 
 
 def execute_diff(options: Namespace, console: Console) -> int:
-    with open_journal() as (_, journal):
+    with open_journal() as (home, journal):
+        if options.exact:
+            # Sealed bytes are no agent's to read.
+            refuse_inside_agents(journal, home, "read exact bytes")
         session = find_session(journal, options.id)
         changed = session_diff(journal, session, is_exact=options.exact, is_alone=options.alone)
     files = [*changed.files, *(changed.outside if options.outside else ())]

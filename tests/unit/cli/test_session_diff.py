@@ -7,6 +7,8 @@ import subprocess
 import pytest
 
 from tests.support.stage import Stage, call, exchange, recording, text
+from workbench.cli import session_diff
+from workbench.cli.errors import Refusal
 
 SECRET = "AKIA" + "Q3EGPXWTV6RYNB2Z"
 EDIT = call("c1", "replace_string_in_file", path="a.txt", old_string="b\n", new_string="B\r\n")
@@ -60,6 +62,16 @@ def test_a_secret_is_replaced_and_that_is_said(shell, stage):
     assert "git cannot apply 1 file (key.py): secrets are replaced" in shell.err
     assert shell("sessions", "diff", stage.session_id, "--exact") == 0
     assert SECRET in shell.out and "cannot apply" not in shell.err
+
+
+def test_no_agent_reads_exact_bytes(shell, stage, monkeypatch):
+    def refused(journal, home, what):
+        raise Refusal("nothing was done", f"an agent may not {what}", "")
+
+    monkeypatch.setattr(session_diff, "refuse_inside_agents", refused)
+    assert shell("sessions", "diff", stage.session_id, "--exact") == 1
+    assert shell.out == "" and "read exact bytes" in shell.err
+    assert shell("sessions", "diff", stage.session_id) == 0
 
 
 def test_one_file_a_folder_and_a_wrong_name(shell, stage):
