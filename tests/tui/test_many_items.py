@@ -8,7 +8,7 @@ from workbench.effects.runtime import ManualClock
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.tui.journal_source import JournalSource, RunEventIndex
-from workbench.tui.state import RunStore
+from workbench.tui.run_store import RunStore
 
 PLANS = (
     StepPlan(id="list"),

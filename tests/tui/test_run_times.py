@@ -120,12 +120,17 @@ def test_a_key_goes_into_the_run_of_a_step_and_back_to_its_step(play):
         s.main.presenter.pipeline()
         await s.settle()
         await s.press("z", "g")
+        s.hand.waits()
         await s.press("D")
         assert "starts no pipeline" in s.main.rule.said
-        await s.press("l", "D")
+        await s.press("right")
+        s.hand.waits()
+        await s.press("D")
         assert s.pane.run.id == "run-below"
+        s.hand.waits()
         await s.press("U")
         assert (s.pane.run.id, s.pane.graph.cursor) == (s.run.run, "sub")
+        s.hand.waits()
         await s.press("U")
         assert "No run started this one" in s.main.rule.said
 

@@ -296,19 +296,16 @@ class RunStepLog:
 
     def said(self, event: Event) -> Iterator[RunBlock]:
         """Yield what an event of a step's session adds: words of the agent, and what it does now."""
-        step = self.sessions[event.session_id]
+        step, body = self.sessions[event.session_id], event.body
         line = self._lines.get(step)
-        match event.body:
-            case e.ReplyCompleted(text=text) if text.strip():
-                is_alone = sum(known.sign == "running" for known in self._lines.values()) < 2
-                name = one_line(step, 60).replace("`", "'")
-                said = text if is_alone else f"`{name}` {text}"
-                yield TextBlock(id=f"said:{event.id}", at=event.at, text=said)
-            case e.CallProposed(tool=tool, target=target) if line is not None and line.sign == "running":
-                note = f"{one_line(shown_tool(tool), 40)} {one_line(target, 200)}".rstrip()
-                yield self._keep(step, line.with_note(note))
-            case _:
-                pass
+        if isinstance(body, e.ReplyCompleted) and body.text.strip():
+            is_alone = sum(known.sign == "running" for known in self._lines.values()) < 2
+            name = one_line(step, 60).replace("`", "'")
+            said = body.text if is_alone else f"`{name}` {body.text}"
+            yield TextBlock(id=f"said:{event.id}", at=event.at, text=said)
+        elif isinstance(body, e.CallProposed) and line is not None and line.sign == "running":
+            note = f"{one_line(shown_tool(body.tool), 40)} {one_line(body.target, 200)}".rstrip()
+            yield self._keep(step, line.with_note(note))
 
     def blocks(self, event: Event) -> Iterator[RunBlock]:
         match event.body:

@@ -1,0 +1,185 @@
+"""The pipeline runs that the screen knows: what is read again after which event, and which run is on show."""
+
+from collections.abc import Container, Iterable, Mapping
+from typing import Final
+
+from workbench.domain.events import Event, RunStarted, StepChanged
+from workbench.domain.machines import ENDED_RUN_STATES
+from workbench.domain.rows import Action, PipelineState, Session, StepState, run_title, step_key
+from workbench.domain.values import StepPlan
+from workbench.views.data_source import DataSource
+from workbench.views.pipeline import PipelineItem, PipelineRun, matrix_seconds, pipeline_run
+
+MAX_RUNS: Final = 50
+"""Runs that are listed: the newest ones."""
+_MICROSECONDS: Final = 1_000_000
+_STEP: Final = 10
+"""Seconds between two looks at a run that only waits."""
+
+
+def _step_duration(row: StepState, matrices: Container[str]) -> float:
+    return matrix_seconds(row, row.completed_at or 0) if row.step_id in matrices else row.duration_ms / 1000
+
+
+_RUN_EVENT_KINDS: Final = ("run.", "step.", "contract.", "artifact.")
+
+
+class RunStore:
+    """Runs as last read."""
+
+    def __init__(self, source: DataSource) -> None:
+        self._source = source
+        self.rows: dict[str, PipelineState] = {}
+        """By id, the newest first."""
+        self._plans: dict[str, tuple[StepPlan, ...]] = {}
+        self._steps: dict[str, dict[str, StepState]] = {}
+        self._touched: dict[str, dict[str, None]] = {}
+        """Of each run the steps that events were about since they were read."""
+        self._items: dict[str, dict[str, tuple[StepState, PipelineItem]]] = {}
+        """Of each run the items of its matrices as they were last made of their rows."""
+        self._listed: dict[str, dict[str, tuple[str, ...]]] = {}
+        """Of each run the ids of the items of its matrices: of those that have not begun there is no row."""
+        self._taken: dict[str, tuple[str, dict[str, float]]] = {}
+        self.shown: str | None = None
+        """The run that is drawn; None follows the newest."""
+
+    def load(self) -> None:
+        """Read which runs there are."""
+        self.rows = {run.pipeline_id: run for run in self._source.runs(MAX_RUNS)}
+        # A replay may have gone back, to before a step or a plan was known.
+        self._steps, self._plans, self._touched, self._listed = {}, {}, {}, {}
+
+    def is_about(self, event: Event) -> bool:
+        """Return whether an event changes a run."""
+        return event.kind.startswith(_RUN_EVENT_KINDS)
+
+    def note(self, event: Event) -> None:
+        """Keep what an event says of a run's plan, and which of its steps are to be read again."""
+        if isinstance(event.body, RunStarted):
+            self._plans[event.session_id] = event.body.steps
+            self._steps.pop(event.session_id, None)
+        elif event.step is not None:
+            if isinstance(event.body, StepChanged) and event.body.items is not None:
+                self._listed.setdefault(event.session_id, {})[event.step] = event.body.items
+            self._touched.setdefault(event.session_id, {})[event.step] = None
+
+    def read(self, run_ids: Iterable[str]) -> None:
+        """Read changed runs again; the steps only of those that somebody has looked at."""
+        for run_id in run_ids:
+            row = self._source.run(run_id)
+            if row is None:
+                self.rows.pop(run_id, None)
+                continue
+            is_new = run_id not in self.rows
+            self.rows = {run_id: row, **self.rows} if is_new else {**self.rows, run_id: row}
+            touched = self._touched.pop(run_id, {})
+            if run_id in self._steps:
+                self._read_again(run_id, touched)
+
+    def _read_again(self, run_id: str, touched: Iterable[str]) -> None:
+        """Read the steps that events were about: a matrix of thousands is not read for one of its items."""
+        steps = self._steps[run_id]
+        for step_id in touched:
+            step = self._source.run_step(run_id, step_id)
+            if step is not None:
+                steps[step.key] = step
+
+    def _read_steps(self, run_id: str) -> None:
+        self._steps[run_id] = {step.key: step for step in self._source.run_steps(run_id)}
+
+    # --- what is shown --------------------------------------------------------------------------
+
+    def choose(self, session: Session | None) -> None:
+        """Show the run that a session is, or is a step of; other sessions leave the run as it is."""
+        if session is None:
+            return
+        run_id = session.parent_id if session.kind == "step" else session.id
+        if run_id and run_id not in self.rows and session.kind in ("pipeline", "step"):
+            self.read([run_id])  # one of another folder, or older than those that are listed
+        for key in (session.id, session.parent_id):
+            if key is not None and key in self.rows:
+                self.shown = key
+                return
+
+    def beside(self, step: int) -> None:
+        """Show the run before (-1: an older one) or after."""
+        ids = list(self.rows)
+        if ids:
+            index = ids.index(self.current or ids[0])
+            self.shown = ids[max(0, min(len(ids) - 1, index - step))]
+
+    @property
+    def current(self) -> str | None:
+        """Return the run on show: the chosen one, else the newest that goes on, else the newest."""
+        if self.shown in self.rows:
+            return self.shown
+        going = (key for key, run in self.rows.items() if run.status not in ENDED_RUN_STATES)
+        return next(going, next(iter(self.rows), None))
+
+    def view(self, actions: Iterable[Action], now: int, run_id: str | None = None) -> PipelineRun | None:
+        """Return a run for the screen: the one on show unless another is named."""
+        key = run_id or self.current
+        row = self.rows.get(key or "")
+        if key is None or row is None:
+            return None
+        if key not in self._steps:
+            self._read_steps(key)
+        if not self._plans.get(key):
+            self._plans[key] = self._source.run_plan(key)
+        known = self._items.setdefault(key, {})
+        listed = self._lists(key)
+        return pipeline_run(row, self._plans[key], self._steps[key].values(), actions, now, known, listed)
+
+    def _lists(self, run_id: str) -> Mapping[str, tuple[str, ...]]:
+        """Return the items of the matrices of a run that know theirs; what no event said is read once."""
+        listed, steps = self._listed.setdefault(run_id, {}), self._steps[run_id]
+        for plan in self._plans[run_id]:
+            row = steps.get(step_key(run_id, plan.id))
+            if plan.is_matrix and plan.id not in listed and row is not None and row.attempt:
+                listed[plan.id] = self._source.run_items(run_id, plan.id)
+        return listed
+
+    def before(self, run: PipelineRun) -> Mapping[str, float]:
+        """Return the seconds that each step took in the last completed run of the same pipeline."""
+        previous_id = next(
+            (
+                key
+                for key, row in self.rows.items()
+                if row.status == "completed" and row.pipeline_name == run.name and key != run.id
+            ),
+            None,
+        )
+        if previous_id is None:
+            return {}
+        known = self._taken.get(run.name)
+        if known is None or known[0] != previous_id:
+            rows = self._source.run_steps(previous_id)
+            matrices = {row.matrix for row in rows}
+            known = (
+                previous_id,
+                {row.step_id: _step_duration(row, matrices) for row in rows if not row.matrix},
+            )
+            self._taken[run.name] = known
+        return known[1]
+
+    def newer_than(self, run: PipelineRun) -> str:
+        """Return the title of a run that goes on and began after another one; not of one below it."""
+        for key, row in self.rows.items():
+            if row.created_at <= run.created_at:
+                break
+            session = self._source.session(key) if row.status not in ENDED_RUN_STATES else None
+            if session is not None and session.parent_id is None:
+                return run_title(row)
+        return ""
+
+    @property
+    def is_moving(self) -> bool:
+        """Return whether the duration of the run on show changes with every second."""
+        row = self.rows.get(self.current or "")
+        return row is not None and row.status == "running"
+
+    def looks_otherwise(self, now: int) -> bool:
+        """Return whether the run on show is to be drawn anew: it runs, or waits for an answer."""
+        row = self.rows.get(self.current or "")
+        is_over = row is None or row.status in ENDED_RUN_STATES
+        return not is_over and (self.is_moving or now // _MICROSECONDS % _STEP == 0)
