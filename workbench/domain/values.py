@@ -137,11 +137,13 @@ class Usage(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Of the input, what the service had kept from before."""
     cache_write_tokens: Count = 0
     """Of the input, what the service kept for later."""
+    cache_write_1h_tokens: Count = 0
+    """Of what was written to the cache, what is kept for an hour and not for five minutes: it costs more."""
     cost_microdollars: Count = 0
     """What the service or the file itself said it cost, in millionths of a US dollar; 0: it said nothing."""
 
     LEFT_OUT_AT_ZERO: ClassVar[frozenset[str]] = frozenset(
-        {"cache_read_tokens", "cache_write_tokens", "cost_microdollars"}
+        {"cache_read_tokens", "cache_write_tokens", "cache_write_1h_tokens", "cost_microdollars"}
     )
     """Members that came later: what is stored without them stays as it is, byte for byte."""
 

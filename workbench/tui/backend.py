@@ -16,7 +16,7 @@ from workbench.text.canonical import dumps
 if TYPE_CHECKING:
     from workbench.domain.events import RuleAdded
     from workbench.domain.rows import Call, Rule
-    from workbench.domain.values import ToolDescriptor
+    from workbench.domain.values import ToolDescriptor, Usage
     from workbench.policy.shell.command_paths import CommandBoundary
     from workbench.tui.main.unseen_ends import SessionEnd
     from workbench.views.pipeline import LaunchPlan, LaunchRequest, PipelineChoice
@@ -478,8 +478,11 @@ class Backend:
         """Return where the user's settings are, as a path to show."""
         return "config.json"
 
-    def price(self, provider: str, sent: int, received: int) -> float | None:
-        """Return what tokens cost by the user's settings; None where nobody knows."""
+    def price(self, provider: str, model: str, usage: "Usage", context: int = 0) -> int | None:
+        """Return what tokens cost in millionths of a dollar; None where nobody knows.
+
+        `context`: the border of tokens that the input of each request exceeds (`TokenUse.context`).
+        """
         return None
 
     # --- the workspace and the system ---------------------------------------------------------------

@@ -27,12 +27,12 @@ from workbench.tui.widgets.pane_frame import Divider, overflow_text
 from workbench.views.sessions import session_title
 from workbench.views.statistics import (
     DAY_MICROS,
-    Price,
     Statistics,
     insights,
     session_statistics,
     tokens_by_day,
 )
+from workbench.views.usage import UsagePrice, sum_usage
 
 PERIOD_DAYS: Final = (7, 30, 90, 0)
 """Days; 0 is all of them."""
@@ -86,7 +86,7 @@ class StatisticsPane(Pane):
     BINDINGS = keymap.bindings(*SCOPES)
     ONE_ORDER = NO_FILTER = NO_PROBLEMS = "Statistics have one order and no filter."
 
-    def __init__(self, journal: Journal, price: Price, state: ScreenState, workspace: str) -> None:
+    def __init__(self, journal: Journal, price: UsagePrice, state: ScreenState, workspace: str) -> None:
         super().__init__(key="statistics")
         self.add_class("-late")
         self._journal, self._price, self._state, self._workspace = journal, price, state, workspace
@@ -179,8 +179,9 @@ class StatisticsPane(Pane):
         try:
             with self._journal.snapshot() as database:
                 facts = statistics_facts(database, self.scope)
+            used = sum_usage(facts.usage, self._price)
             counted = facts, session_statistics(
-                facts.calls, facts.answers, facts.sessions, facts.files, self._price
+                facts.calls, facts.answers, facts.sessions, facts.files, used
             )  # fmt: skip
         except Exception as error:  # noqa: BLE001 whatever the journal says is told
             self.post_message(StatusMessage(f"Nothing was counted. {error}", is_error=True))
@@ -265,7 +266,7 @@ class StatisticsPane(Pane):
             oldest = min((_day_of(session.updated_at) for session in facts.sessions), default=today)
             count = max(7, min(_MAX_DAYS, today - oldest + 1))
         first = today - count + 1
-        return tokens_by_day(facts.sessions, first, count, _day_of), (_date_text(first), _date_text(today))
+        return tokens_by_day(facts.usage, first, count, _day_of), (_date_text(first), _date_text(today))
 
     # --- keys -----------------------------------------------------------------------------------------
 
