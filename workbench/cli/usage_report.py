@@ -3,7 +3,6 @@
 import os
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterable
-from datetime import datetime
 from pathlib import Path
 from typing import Final
 
@@ -15,18 +14,17 @@ from workbench.cli.errors import Refusal
 from workbench.cli.rows import JsonFields, iso_time
 from workbench.config.layers import load_config
 from workbench.config.model_prices import PRICES_DATE, PriceList
-from workbench.domain.rows import Session
+from workbench.domain.rows import OWN_AGENT, Session
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.journal.usage_queries import (
-    OWN_AGENT,
     UsageScope,
     session_family,
     session_names,
     top_sessions,
     usage_facts,
 )
-from workbench.text.human import duration_text, home_as_tilde, token_text
+from workbench.text.human import home_as_tilde, token_text
 from workbench.text.safe import one_line
 from workbench.views.library import parse_moment
 from workbench.views.usage import (
@@ -36,9 +34,11 @@ from workbench.views.usage import (
     UsagePrice,
     UsageSum,
     UsageTable,
+    active_block_text,
+    block_name,
     cost_text,
     group_of,
-    money_text,
+    row_name,
     source_text,
     usage_table,
 )
@@ -108,7 +108,15 @@ def _moment(text: str | None, option: str, now: int, *, is_end: bool) -> int | N
 def _row_name(journal: Journal, by: UsageBy, key: str, names: dict[str, str]) -> str:
     if by == "session":
         return f"{short_id(journal, key)} {one_line(names.get(key, ''), 60)}"
-    return home_as_tilde(key, str(Path.home())) if by == "project" else key
+    if by == "project" and key:
+        return _path_end(home_as_tilde(key, str(Path.home())))
+    return row_name(by, key)
+
+
+def _path_end(path: str) -> str:
+    """Return as much of the end of a path as a name has room for."""
+    path = one_line(path, 4096)
+    return path if len(path) <= _NAME_CELLS else f"…{path[1 - _NAME_CELLS :]}"
 
 
 # --- text -------------------------------------------------------------------------------------------
@@ -135,9 +143,10 @@ def _table_lines(table: UsageTable, now: int, name_of: Callable[[str], str]) -> 
     if table.by == "block":
         for block in table.blocks[:_MOST_LINES]:
             yield _sum_line(block_name(block, now), block.sum)
-        yield from (line for block in table.blocks[:1] for line in active_block_lines(block, now))
+        if words := active_block_text(table.blocks, now):
+            yield f"  now: {words}"
     for row in table.rows[:_MOST_LINES]:
-        yield _sum_line(name_of(row.key) or row.name, row.sum)
+        yield _sum_line(name_of(row.key), row.sum)
     more = max(len(table.rows), len(table.blocks)) - _MOST_LINES
     if more > 0:
         yield f"and {more:,} more; --json prints all"
@@ -155,27 +164,6 @@ def _sum_line(name: str, counted: UsageSum) -> str:
         f" {token_text(usage.output_tokens):>8} {token_text(usage.cache_read_tokens):>8}"
         f" {token_text(usage.cache_write_tokens):>8} {share:>5}  {cost_text(counted) or '–'}"
     )
-
-
-def block_name(block: UsageBlock, now: int) -> str:
-    """Return `2026-11-21 14:00 to 19:00`, with what is said of one that is not over."""
-    first, end = (datetime.fromtimestamp(moment / 1_000_000) for moment in (block.start, block.end))
-    mark = ", active" if block.is_active(now) else ""
-    return f"{first:%Y-%m-%d %H:%M} to {end:%H:%M}{mark}"
-
-
-def active_block_lines(block: UsageBlock, now: int) -> Iterable[str]:
-    """Yield how fast the block that is not over is used, and how long it goes on; nothing of one that is."""
-    if not block.is_active(now):
-        return
-    parts = [f"{duration_text((block.end - now) / 1_000_000)} to go"]
-    if (rate := block.tokens_per_minute()) is not None:
-        parts.append(f"{token_text(round(rate))} tokens a minute")
-    if (rate := block.cost_per_hour()) is not None:
-        parts.append(f"{money_text(rate)} an hour")
-    if (cost := block.projected_cost(now)) is not None:
-        parts.append(f"{money_text(cost)} at its end if it goes on so")
-    yield f"  now: {', '.join(parts)}"
 
 
 # --- JSON -------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ Rows hold nothing that the events do not (`fold.apply_event` makes them) and can
 Leases and hosts are the exception: they describe processes.
 """
 
-from typing import Literal
+from typing import Final, Literal
 
 from msgspec import Struct, field
 
@@ -395,6 +395,8 @@ def run_title(run: PipelineState) -> str:
     return name if run.number is None else f"{name} #{run.number}"
 
 
+OWN_AGENT: Final = "workbench"
+"""What stands for the origin of a session that came from no file."""
 UsageGroup = Literal["time", "model", "project", "agent", "session"]
 """What sums of token use may be told apart by."""
 

@@ -5,12 +5,9 @@ from typing import Final
 
 from msgspec import Struct
 
-from workbench.domain.rows import UsageFact, UsageGroup
+from workbench.domain.rows import OWN_AGENT, UsageFact, UsageGroup
 from workbench.domain.values import Usage
 from workbench.journal.database import Database, SqlValue
-
-OWN_AGENT: Final = "workbench"
-"""What stands for the origin of a session that came from no file."""
 
 
 class UsageScope(Struct, frozen=True, kw_only=True):

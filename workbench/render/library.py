@@ -317,10 +317,10 @@ def outcome_lines(counts: Statistics, frame: StatisticsFrame) -> list[Statistics
             count, total, max(4, frame.width - head.cell_length - 2), frame.ink.sign(sign), frame.glyphs
         )
         lines.append((_QUERY_OF_OUTCOME.get(name) or f"-{name.replace(' ', '-')}", line))
-    return _with_unique_ids(lines)
+    return with_unique_ids(lines)
 
 
-def _with_unique_ids(lines: Iterable[StatisticsLine]) -> list[StatisticsLine]:
+def with_unique_ids(lines: Iterable[StatisticsLine]) -> list[StatisticsLine]:
     """Return lines of which no two share an id: a repeated one gets a blank behind it."""
     taken: set[str] = set()
     unique: list[StatisticsLine] = []

@@ -16,9 +16,9 @@ from typing import Final, Literal
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from workbench.domain.rows import UsageFact, UsageGroup
+from workbench.domain.rows import OWN_AGENT, UsageFact, UsageGroup
 from workbench.domain.values import Usage
-from workbench.text.human import token_text
+from workbench.text.human import duration_text, token_text
 from workbench.text.safe import one_line
 
 UsageBy = Literal["day", "week", "month", "model", "project", "agent", "session", "block"]
@@ -121,7 +121,6 @@ class UsageRow(Struct, frozen=True, kw_only=True):
 
     key: str
     """What it is a row of: a date, a model, a folder, an agent, the id of a session."""
-    name: str
     sum: UsageSum
 
 
@@ -179,11 +178,11 @@ def group_of(by: UsageBy) -> UsageGroup:
 
 def usage_table(
     by: UsageBy, facts: Sequence[UsageFact], price: UsagePrice, *,
-    names: Mapping[str, str] | None = None, tops: Mapping[str, str] | None = None,
+    tops: Mapping[str, str] | None = None,
 ) -> UsageTable:  # fmt: skip
     """Return the rows of a table and their sum; dates are local, weeks begin on Monday.
 
-    `names`: titles of sessions by id. `tops`: for a table by session, whose row a session is counted in.
+    `tops`: for a table by session, whose row a session is counted in.
     """
     if by == "block":
         counted = [fact for fact in facts if fact.usage.total_tokens]
@@ -195,8 +194,9 @@ def usage_table(
         key = (tops or {}).get(key, key)
         sums[key] = sums.get(key, UsageSum()).plus(price_fact(fact, price))
     rows = [
-        UsageRow(key=key, name=(names or {}).get(key) or key or "(none)", sum=counted)
+        UsageRow(key=key, sum=counted)
         for key, counted in sums.items()
+        if counted.usage.total_tokens or by not in IN_TIME
     ]
     rows.sort(key=lambda row: row.key if by in IN_TIME else _weight(row), reverse=True)
     return UsageTable(by=by, rows=tuple(rows), total=sum_usage(facts, price))
@@ -258,6 +258,57 @@ def money_text(microdollars: float) -> str:
     if 0 < dollars < 0.005:
         return f"${dollars:.4f}" if dollars >= 0.00005 else "<$0.0001"
     return f"${dollars:,.2f}"
+
+
+def row_name(by: UsageBy, key: str) -> str:
+    """Return what a row is called: `2026-11-21 Sat`, `week of 2026-11-16`, a model, a folder."""
+    if by == "day":
+        return f"{key} {date.fromisoformat(key):%a}"
+    return f"week of {key}" if by == "week" else key or "(none)"
+
+
+def row_query(by: UsageBy, key: str) -> str:
+    """Return what narrows the library to the sessions of a row; empty where nothing does."""
+    match by:
+        case "day":
+            return f"since:{key} until:{key}"
+        case "week":
+            return f"since:{key} until:{date.fromisoformat(key) + timedelta(days=6)}"
+        case "month":
+            first = date.fromisoformat(f"{key}-01")
+            last = (first + timedelta(days=31)).replace(day=1) - timedelta(days=1)
+            return f"since:{first} until:{last}"
+        case "model" | "project" | "agent":
+            if not key or (by == "agent" and key == OWN_AGENT) or '"' in key:
+                return ""
+            return f'{_QUERY_KEYS[by]}:"{key}"'
+        case "session" | "block":
+            return ""
+
+
+_QUERY_KEYS: Final = {"model": "model", "project": "in", "agent": "origin"}
+
+
+def block_name(block: UsageBlock, now: int) -> str:
+    """Return `2026-11-21 14:00–19:00`, with what is said of one that is not over."""
+    first, end = (datetime.fromtimestamp(moment / 1_000_000) for moment in (block.start, block.end))
+    mark = " now" if block.is_active(now) else ""
+    return f"{first:%Y-%m-%d %H:%M}–{end:%H:%M}{mark}"
+
+
+def active_block_text(blocks: Sequence[UsageBlock], now: int) -> str:
+    """Return how fast the block that is not over is used, and how long it goes on; empty without one."""
+    block = next((block for block in blocks if block.is_active(now)), None)
+    if block is None:
+        return ""
+    parts = [f"{duration_text((block.end - now) / 1_000_000)} to go"]
+    if (rate := block.tokens_per_minute()) is not None:
+        parts.append(f"{token_text(round(rate))} tokens a minute")
+    if (rate := block.cost_per_hour()) is not None:
+        parts.append(f"{money_text(rate)} an hour")
+    if (cost := block.projected_cost(now)) is not None:
+        parts.append(f"{money_text(cost)} at its end if it goes on so")
+    return ", ".join(parts)
 
 
 NOT_KNOWN: Final = "price not known"

@@ -57,7 +57,7 @@ def test_a_fork_adds_no_call_no_token_and_nothing_decided(staged):
     after = counts(stage)
     assert after.outcomes == before.outcomes
     assert [(one.tool, one.calls) for one in after.tools] == [(one.tool, one.calls) for one in before.tools]
-    assert after.used == before.used and after.used.usage.input_tokens > 0
+    assert after.used == before.used and after.used.uncounted > 0
     assert counts(stage, forks[0]).tools == ()
 
 
