@@ -334,6 +334,57 @@ class ApprovalSettings(Struct, frozen=True, kw_only=True):
 _Repeats = Annotated[int, Meta(ge=0, le=1_000)]
 
 
+_Tokens = Annotated[int, Meta(ge=0, le=LARGEST_INTEGER)]
+_Dollars = Annotated[float, Meta(ge=0, le=1e6)]
+
+
+class TokenLimits(Struct, frozen=True, kw_only=True):
+    """After how many tokens, input and output together, a human is asked."""
+
+    session: Annotated[
+        _Tokens,
+        setting("Tokens after which a session asks whether to go on; 0 is never.", narrows=is_smaller_limit),
+    ] = 0
+    run: Annotated[
+        _Tokens,
+        setting(
+            "Tokens after which the agents of a pipeline run ask whether to go on; 0 is never.",
+            narrows=is_smaller_limit,
+        ),
+    ] = 0
+    day: Annotated[
+        _Tokens,
+        setting(
+            "Tokens in all since midnight after which a session asks; 0 is never.", narrows=is_smaller_limit
+        ),
+    ] = 0
+
+
+class CostLimits(Struct, frozen=True, kw_only=True):
+    """After how many US dollars a human is asked; what has no known price is not counted."""
+
+    session: Annotated[
+        _Dollars,
+        setting(
+            "US dollars after which a session asks whether to go on; 0 is never.", narrows=is_smaller_limit
+        ),
+    ] = 0
+    run: Annotated[
+        _Dollars,
+        setting(
+            "US dollars after which the agents of a pipeline run ask whether to go on; 0 is never.",
+            narrows=is_smaller_limit,
+        ),
+    ] = 0
+    day: Annotated[
+        _Dollars,
+        setting(
+            "US dollars in all since midnight after which a session asks; 0 is never.",
+            narrows=is_smaller_limit,
+        ),
+    ] = 0
+
+
 class LimitSettings(Struct, frozen=True, kw_only=True):
     """How much a call may take and give."""
 
@@ -371,6 +422,8 @@ class LimitSettings(Struct, frozen=True, kw_only=True):
             narrows=is_smaller_limit,
         ),
     ] = 5
+    tokens: TokenLimits = TokenLimits()
+    cost: CostLimits = CostLimits()
 
 
 class NotifySettings(Struct, frozen=True, kw_only=True):

@@ -8,7 +8,7 @@ the epoch in UTC; durations are milliseconds unless the name says otherwise.
 # zones, and decoding costs nothing.
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 from msgspec import Meta, Struct, field
 
@@ -169,6 +169,10 @@ class Usage(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 SeenExtent = Literal["all", "part", "by_id"]
 """What was drawn of an approved action: all that is approved, not all of it, or it was named by its id."""
+
+
+SPEND_LIMIT: Final = "spend_limit"
+"""The member of an action's subject that says it asks whether to go on beyond a limit of tokens or cost."""
 
 
 class Decision(Struct, frozen=True, kw_only=True):

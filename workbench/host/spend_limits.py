@@ -1,0 +1,181 @@
+"""Limits of tokens and cost: before a model is asked beyond one, a row of the queue asks a human.
+
+`limits.tokens` and `limits.cost` hold for a session, the agents of a pipeline run, and all sessions of a day.
+A yes allows as much again; a no stops the turn. What was allowed is read from the answered rows, so that it
+holds for every process and after a crash.
+"""
+
+# Where many sessions reach the limit of a day each asks. The rows name what was allowed when they asked, and
+# what is allowed is the most that one of them was answered with: two answers to one limit do not add up.
+#
+# Costs are those that the service told, else computed from the prices; a model without a price counts none,
+# which `workbench doctor` says. A reply under way is never cut: its tokens are counted once it is there.
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import TYPE_CHECKING, Final, Literal
+
+from msgspec import Struct
+
+from workbench.changes.digest import action_digest
+from workbench.config.types import Config
+from workbench.domain.events import ActionCancelled, ActionOpened, Event, SessionStatusChanged, TurnEnded
+from workbench.domain.rows import OWN_AGENT, Action, Session, UsageFact
+from workbench.domain.values import SPEND_LIMIT, JsonObject
+from workbench.host.driver_context import SessionWriter
+from workbench.journal.database import Database
+from workbench.journal.usage_queries import UsageScope, session_family, usage_facts
+from workbench.text.human import token_text
+
+if TYPE_CHECKING:
+    from workbench.config.model_prices import PriceList
+
+LimitScope = Literal["session", "run", "day"]
+LimitMeasure = Literal["tokens", "cost"]
+_MICRODOLLARS: Final = 1_000_000
+_SCOPE_WORDS: Final[dict[LimitScope, str]] = {
+    "session": "this session", "run": "this pipeline run", "day": "today, all sessions together",
+}  # fmt: skip
+
+
+class ReachedLimit(Struct, frozen=True, kw_only=True):
+    """A limit that is used up. Amounts are tokens, or millionths of a US dollar."""
+
+    measure: LimitMeasure
+    scope: LimitScope
+    scope_id: str
+    """The session, the run, or the date."""
+    limit: int
+    """What the configuration says, and what a yes allows again."""
+    allowed: int
+    """The limit and what was allowed beyond it so far."""
+    used: int
+
+    @property
+    def setting(self) -> str:
+        """Return the name of the setting."""
+        return f"limits.{self.measure}.{self.scope}"
+
+    def words(self) -> str:
+        """Return `$5.02 of $5.00 used in this session`."""
+        used, allowed = (amount_text(self.measure, amount) for amount in (self.used, self.allowed))
+        return f"{used} of {allowed} used: {_SCOPE_WORDS[self.scope]}"
+
+
+def amount_text(measure: LimitMeasure, amount: int) -> str:
+    """Return `12.3k tokens` or `$0.42`."""
+    return f"{token_text(amount)} tokens" if measure == "tokens" else f"${amount / _MICRODOLLARS:,.2f}"
+
+
+async def ask_beyond_limit(writer: SessionWriter, turn_id: str | None) -> bool:
+    """Pause a session whose next model call would go beyond a limit, with a row that asks; say whether it is.
+
+    Where nobody can answer, the turn ends instead. A row that asks about a limit which holds no more is
+    withdrawn.
+    """
+    session, config = writer.session(), writer.context.loaded().config
+    asked = [
+        action for action in writer.journal.actions(session.id, states=("pending",)) if _is_limit(action)
+    ]
+    reached = reached_limit(writer, session, config)
+    if reached is None:
+        if asked:
+            why = ActionCancelled(why="the limit is not reached any more")
+            await writer.append(*(writer.event(why, action_id=action.id) for action in asked))
+        return False
+    events: list[Event] = []
+    if not writer.context.can_ask:
+        events.append(writer.event(TurnEnded(outcome="limit", detail=reached.words()), turn_id=turn_id))
+    elif not asked:
+        events.append(writer.event(_question(writer, reached), turn_id=turn_id, action_id=writer.new_id()))
+    if (session.status, session.reason) != ("paused", "limit reached"):
+        events.append(writer.event(SessionStatusChanged(status="paused", reason="limit reached")))
+    if events:
+        await writer.append(*events)
+    return True
+
+
+def _is_limit(action: Action) -> bool:
+    return SPEND_LIMIT in action.subject
+
+
+def _question(writer: SessionWriter, reached: ReachedLimit) -> ActionOpened:
+    journal, more = writer.journal, amount_text(reached.measure, reached.limit)
+    subject: JsonObject = {
+        SPEND_LIMIT: reached.setting, "scope": reached.scope, "scope_id": reached.scope_id,
+        "limit": reached.limit, "allowed": reached.allowed, "used": reached.used,
+    }  # fmt: skip
+    prompt = (
+        f"{reached.words()} ({reached.setting}). Approve to go on with {more} more; reject to stop the turn."
+    )
+    return ActionOpened(
+        action_kind="gate", tool=None, target=f"{reached.words()}; go on with {more} more?",
+        digest=action_digest(
+            journal.blobs.keyed, kind="gate", parameters={}, cwd=writer.context.workspace, prompt=prompt
+        ),
+        created_at=journal.now(), expires_at=None, verb="limit", cwd=writer.context.workspace, prompt=prompt,
+        subject=subject,
+    )  # fmt: skip
+
+
+def reached_limit(writer: SessionWriter, session: Session, config: Config) -> ReachedLimit | None:
+    """Return the first limit that a session has used up, the narrowest first; None where it may go on."""
+    limits = list(_set_limits(config, is_step=bool(writer.context.constraints.run_id)))
+    if not limits:
+        return None
+    from workbench.config.model_prices import PriceList
+
+    prices = PriceList.of(config)
+    with writer.journal.snapshot() as database:
+        for measure, scope, limit in limits:
+            facts, scope_id = _facts_of(database, writer, session, scope)
+            used = sum(fact.usage.total_tokens for fact in facts)
+            if measure == "cost":
+                used = _cost(facts, prices)
+            allowed = _allowed(database, measure, scope, scope_id, limit)
+            if used >= allowed:
+                return ReachedLimit(
+                    measure=measure, scope=scope, scope_id=scope_id, limit=limit, allowed=allowed, used=used
+                )
+    return None
+
+
+def _set_limits(config: Config, *, is_step: bool) -> Iterable[tuple[LimitMeasure, LimitScope, int]]:
+    """Yield the limits that are set, as tokens or millionths of a dollar."""
+    tokens, cost = config.limits.tokens, config.limits.cost
+    scopes: tuple[LimitScope, ...] = ("run" if is_step else "session", "day")
+    for scope in scopes:
+        if limit := getattr(tokens, scope):
+            yield "tokens", scope, limit
+        if dollars := getattr(cost, scope):
+            yield "cost", scope, round(dollars * _MICRODOLLARS)
+
+
+def _facts_of(
+    database: Database, writer: SessionWriter, session: Session, scope: LimitScope
+) -> tuple[list[UsageFact], str]:
+    if scope == "day":
+        midnight = datetime.fromtimestamp(writer.journal.now() / 1_000_000).replace(
+            hour=0, minute=0, second=0, microsecond=0
+        )
+        since = int(midnight.timestamp() * 1_000_000)
+        asked = UsageScope(since=since, origin=OWN_AGENT)
+        return usage_facts(database, "model", asked), midnight.date().isoformat()
+    top = writer.context.constraints.run_id if scope == "run" else session.id
+    asked = UsageScope(session_ids=session_family(database, top))
+    return usage_facts(database, "model", asked), top
+
+
+_ALLOWED: Final = (
+    "SELECT max(json_extract(subject, '$.allowed')) FROM action WHERE kind = 'gate' AND state = 'approved'"  # noqa: S608 words of our own
+    f" AND json_extract(subject, '$.{SPEND_LIMIT}') = ? AND json_extract(subject, '$.scope_id') = ?"
+)
+
+
+def _allowed(database: Database, measure: LimitMeasure, scope: LimitScope, scope_id: str, limit: int) -> int:
+    before = database.execute(_ALLOWED, (f"limits.{measure}.{scope}", scope_id)).get
+    return limit if before is None else max(limit, before + limit)
+
+
+def _cost(facts: Iterable[UsageFact], prices: "PriceList") -> int:
+    return sum(prices.cost(fact.provider, fact.model, fact.usage, fact.context) or 0 for fact in facts)
