@@ -34,7 +34,7 @@ LimitScope = Literal["session", "run", "day"]
 LimitMeasure = Literal["tokens", "cost"]
 _MICRODOLLARS: Final = 1_000_000
 _SCOPE_WORDS: Final[dict[LimitScope, str]] = {
-    "session": "this session", "run": "this pipeline run", "day": "today, all sessions together",
+    "session": "in this session", "run": "in this run", "day": "today in all sessions",
 }  # fmt: skip
 
 
@@ -58,8 +58,8 @@ class ReachedLimit(Struct, frozen=True, kw_only=True):
 
     def words(self) -> str:
         """Return `$5.02 of $5.00 used in this session`."""
-        used, allowed = (amount_text(self.measure, amount) for amount in (self.used, self.allowed))
-        return f"{used} of {allowed} used: {_SCOPE_WORDS[self.scope]}"
+        used = token_text(self.used) if self.measure == "tokens" else amount_text("cost", self.used)
+        return f"{used} of {amount_text(self.measure, self.allowed)} used {_SCOPE_WORDS[self.scope]}"
 
 
 def amount_text(measure: LimitMeasure, amount: int) -> str:
@@ -105,11 +105,9 @@ def _question(writer: SessionWriter, reached: ReachedLimit) -> ActionOpened:
         SPEND_LIMIT: reached.setting, "scope": reached.scope, "scope_id": reached.scope_id,
         "limit": reached.limit, "allowed": reached.allowed, "used": reached.used,
     }  # fmt: skip
-    prompt = (
-        f"{reached.words()} ({reached.setting}). Approve to go on with {more} more; reject to stop the turn."
-    )
+    prompt = f"{reached.words()} ({reached.setting}). Approve to allow {more} more; reject to stop the turn."
     return ActionOpened(
-        action_kind="gate", tool=None, target=f"{reached.words()}; go on with {more} more?",
+        action_kind="gate", tool=None, target=f"{reached.words()}; allow {more} more?",
         digest=action_digest(
             journal.blobs.keyed, kind="gate", parameters={}, cwd=writer.context.workspace, prompt=prompt
         ),

@@ -19,10 +19,11 @@ from workbench.domain.rows import Rule
 from workbench.domain.values import Actor, Body
 from workbench.effects.runtime import Clock, SystemClock
 from workbench.journal import database as journal_database
-from workbench.journal.database import OnMigration, prepare_database
+from workbench.journal.database import prepare_database
 from workbench.journal.errors import JournalClosed
 from workbench.journal.home import DATABASE_NAME, BlobStore, Home
 from workbench.journal.storage import JournalReader
+from workbench.journal.token_use_table import OnMigration
 
 if TYPE_CHECKING:
     from concurrent.futures import Future

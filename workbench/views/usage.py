@@ -307,7 +307,7 @@ def active_block_text(blocks: Sequence[UsageBlock], now: int) -> str:
     if (rate := block.cost_per_hour()) is not None:
         parts.append(f"{money_text(rate)} an hour")
     if (cost := block.projected_cost(now)) is not None:
-        parts.append(f"{money_text(cost)} at its end if it goes on so")
+        parts.append(f"{money_text(cost)} at its end at this rate")
     return ", ".join(parts)
 
 

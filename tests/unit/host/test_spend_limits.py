@@ -40,7 +40,7 @@ def test_a_session_asks_before_it_goes_beyond_its_limit(staged):
     action = limit_row(stage)
     assert len(stage.bodies(ReplyCompleted)) == 2, "120 of 100 tokens: nothing is asked of the model any more"
     assert (stage.session().status, stage.session().reason) == ("paused", "limit reached")
-    assert action.verb == "limit" and "120 tokens of 100 tokens used" in action.target
+    assert action.verb == "limit" and "120 of 100 tokens used" in action.target
     assert action.expires_at is None
     assert stage.approve(action).ok
     stage.drive()

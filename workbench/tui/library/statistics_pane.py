@@ -75,7 +75,7 @@ _EMPTY_USAGE: Final = (
 _HINTS: Final = (f"{_TIMES_HINT}; expired is never counted as rejected", _TIMES_HINT)
 
 
-_USAGE_HINTS: Final = ("days begin at midnight here, weeks on Monday", "")
+_USAGE_HINTS: Final = ("days are from midnight to midnight here, weeks from Monday", "")
 
 
 class StatisticsList(RowList):
