@@ -194,6 +194,12 @@ class LocalBackend(Backend):
     def keep_draft(self, text: str) -> None:
         self._draft.keep(text)
 
+    def spending(self, session_id: str) -> str:
+        from workbench.host.spend_limits import spending_text
+
+        session = self._journal.session(session_id)
+        return "" if session is None else spending_text(self._journal, session, self._config())
+
     def price(self, provider: str, model: str, usage: "Usage", context: int = 0) -> int | None:
         from workbench.config.model_prices import PriceList
 

@@ -11,7 +11,7 @@ holds for every process and after a crash.
 # Costs are those that the service told, else computed from the prices; a model without a price counts none,
 # which `workbench doctor` says. A reply under way is never cut: its tokens are counted once it is there.
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -24,6 +24,7 @@ from workbench.domain.rows import OWN_AGENT, Action, Session, UsageFact
 from workbench.domain.values import SPEND_LIMIT, JsonObject
 from workbench.host.driver_context import SessionWriter
 from workbench.journal.database import Database
+from workbench.journal.journal import Journal
 from workbench.journal.usage_queries import UsageScope, session_family, usage_facts
 from workbench.text.human import token_text
 
@@ -38,8 +39,8 @@ _SCOPE_WORDS: Final[dict[LimitScope, str]] = {
 }  # fmt: skip
 
 
-class ReachedLimit(Struct, frozen=True, kw_only=True):
-    """A limit that is used up. Amounts are tokens, or millionths of a US dollar."""
+class SpendLimit(Struct, frozen=True, kw_only=True):
+    """A limit, and what of it is used. Amounts are tokens, or millionths of a US dollar."""
 
     measure: LimitMeasure
     scope: LimitScope
@@ -56,10 +57,19 @@ class ReachedLimit(Struct, frozen=True, kw_only=True):
         """Return the name of the setting."""
         return f"limits.{self.measure}.{self.scope}"
 
+    @property
+    def is_reached(self) -> bool:
+        """Return whether it is used up."""
+        return self.used >= self.allowed
+
+    def amounts(self) -> str:
+        """Return `$5.02 of $5.00`."""
+        used = token_text(self.used) if self.measure == "tokens" else amount_text("cost", self.used)
+        return f"{used} of {amount_text(self.measure, self.allowed)}"
+
     def words(self) -> str:
         """Return `$5.02 of $5.00 used in this session`."""
-        used = token_text(self.used) if self.measure == "tokens" else amount_text("cost", self.used)
-        return f"{used} of {amount_text(self.measure, self.allowed)} used {_SCOPE_WORDS[self.scope]}"
+        return f"{self.amounts()} used {_SCOPE_WORDS[self.scope]}"
 
 
 def amount_text(measure: LimitMeasure, amount: int) -> str:
@@ -77,7 +87,8 @@ async def ask_beyond_limit(writer: SessionWriter, turn_id: str | None) -> bool:
     asked = [
         action for action in writer.journal.actions(session.id, states=("pending",)) if _is_limit(action)
     ]
-    reached = reached_limit(writer, session, config)
+    limits = spend_limits(writer.journal, session, config, writer.context.constraints.run_id)
+    reached = next((limit for limit in limits if limit.is_reached), None)
     if reached is None:
         if asked:
             why = ActionCancelled(why="the limit is not reached any more")
@@ -99,7 +110,7 @@ def _is_limit(action: Action) -> bool:
     return SPEND_LIMIT in action.subject
 
 
-def _question(writer: SessionWriter, reached: ReachedLimit) -> ActionOpened:
+def _question(writer: SessionWriter, reached: SpendLimit) -> ActionOpened:
     journal, more = writer.journal, amount_text(reached.measure, reached.limit)
     subject: JsonObject = {
         SPEND_LIMIT: reached.setting, "scope": reached.scope, "scope_id": reached.scope_id,
@@ -116,26 +127,46 @@ def _question(writer: SessionWriter, reached: ReachedLimit) -> ActionOpened:
     )  # fmt: skip
 
 
-def reached_limit(writer: SessionWriter, session: Session, config: Config) -> ReachedLimit | None:
-    """Return the first limit that a session has used up, the narrowest first; None where it may go on."""
-    limits = list(_set_limits(config, is_step=bool(writer.context.constraints.run_id)))
+def spend_limits(
+    journal: Journal, session: Session, config: Config, run_id: str = ""
+) -> Iterator[SpendLimit]:
+    """Yield the limits that hold for a session, with what is used; the narrowest first.
+
+    `run_id`: the run of which the session is a step; its limits hold then in place of those of a session.
+    """
+    limits = list(_set_limits(config, is_step=bool(run_id)))
     if not limits:
-        return None
+        return
     from workbench.config.model_prices import PriceList
 
     prices = PriceList.of(config)
-    with writer.journal.snapshot() as database:
+    with journal.snapshot() as database:
         for measure, scope, limit in limits:
-            facts, scope_id = _facts_of(database, writer, session, scope)
+            facts, scope_id = _facts_of(database, journal.now(), run_id or session.id, scope)
             used = sum(fact.usage.total_tokens for fact in facts)
             if measure == "cost":
                 used = _cost(facts, prices)
             allowed = _allowed(database, measure, scope, scope_id, limit)
-            if used >= allowed:
-                return ReachedLimit(
-                    measure=measure, scope=scope, scope_id=scope_id, limit=limit, allowed=allowed, used=used
-                )
-    return None
+            yield SpendLimit(
+                measure=measure, scope=scope, scope_id=scope_id, limit=limit, allowed=allowed, used=used
+            )
+
+
+def spending_text(journal: Journal, session: Session, config: Config) -> str:
+    """Return what a session cost, and its narrowest limit: `$0.42 of $5.00`; empty where neither is known."""
+    limit = next(spend_limits(journal, session, config), None)
+    if limit is not None:
+        return f"{limit.amounts()}{_HEADER_WORDS[limit.scope]}"
+    from workbench.config.model_prices import PriceList
+
+    with journal.snapshot() as database:
+        ids = session_family(database, session.id)
+        facts = usage_facts(database, "model", UsageScope(session_ids=ids))
+    cost = _cost(facts, PriceList.of(config))
+    return amount_text("cost", cost) if cost else ""
+
+
+_HEADER_WORDS: Final[dict[LimitScope, str]] = {"session": "", "run": "", "day": " today"}
 
 
 def _set_limits(config: Config, *, is_step: bool) -> Iterable[tuple[LimitMeasure, LimitScope, int]]:
@@ -149,17 +180,12 @@ def _set_limits(config: Config, *, is_step: bool) -> Iterable[tuple[LimitMeasure
             yield "cost", scope, round(dollars * _MICRODOLLARS)
 
 
-def _facts_of(
-    database: Database, writer: SessionWriter, session: Session, scope: LimitScope
-) -> tuple[list[UsageFact], str]:
+def _facts_of(database: Database, now: int, top: str, scope: LimitScope) -> tuple[list[UsageFact], str]:
     if scope == "day":
-        midnight = datetime.fromtimestamp(writer.journal.now() / 1_000_000).replace(
-            hour=0, minute=0, second=0, microsecond=0
-        )
+        midnight = datetime.fromtimestamp(now / 1_000_000).replace(hour=0, minute=0, second=0, microsecond=0)
         since = int(midnight.timestamp() * 1_000_000)
         asked = UsageScope(since=since, origin=OWN_AGENT)
         return usage_facts(database, "model", asked), midnight.date().isoformat()
-    top = writer.context.constraints.run_id if scope == "run" else session.id
     asked = UsageScope(session_ids=session_family(database, top))
     return usage_facts(database, "model", asked), top
 

@@ -478,6 +478,10 @@ class Backend:
         """Return where the user's settings are, as a path to show."""
         return "config.json"
 
+    def spending(self, session_id: str) -> str:
+        """Return what a session cost and of what limit, in a few words; empty where nobody knows."""
+        return ""
+
     def price(self, provider: str, model: str, usage: "Usage", context: int = 0) -> int | None:
         """Return what tokens cost in millionths of a dollar; None where nobody knows.
 

@@ -42,6 +42,10 @@ class WorkspaceStatus(Struct, kw_only=True):
     home: str = ""
     """The user's home folder, shown as `~`."""
     branch: str = ""
+    spending: str = ""
+    """What the session on show cost, and of what limit."""
+    spending_of: tuple[str, int] = ("", 0)
+    """The session that `spending` is about, and its tokens then."""
     trouble: str = ""
     """What keeps the host from its work, in a few words."""
     has_model: bool = True

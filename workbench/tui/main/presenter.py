@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from workbench.domain.events import CallFinished, CallProposed, Event
-from workbench.domain.rows import Action, Call
+from workbench.domain.rows import Action, Call, Session
 from workbench.domain.values import JsonObject
 from workbench.text.safe import one_line
 from workbench.tui import keymap
@@ -323,6 +323,7 @@ class Presenter(SessionPresenter):
             self._context.tasks.read_asks()
         if changed.has_sessions:
             self.composer()
+            self._context.tasks.read_spending()
         if changed.runs or (changed.actions and self.state.runs.rows):
             self.pipeline()
 
@@ -338,6 +339,7 @@ class Presenter(SessionPresenter):
             home=self.status.home,
             branch=self.status.branch,
             current=state.current,
+            money=self.status.spending if self.status.spending_of[0] == _id_of(state.current) else "",
             trouble=self.status.trouble,
             seconds=state.transcript.facts.turn_seconds,
             elsewhere=len(state.elsewhere),
@@ -538,3 +540,7 @@ class Presenter(SessionPresenter):
     def _is_decided(self) -> bool:
         action = self.state.actions.get(self._widgets.approvals.queue.cursor or "")
         return action is not None and action.state != "pending"
+
+
+def _id_of(session: Session | None) -> str:
+    return "" if session is None else session.id

@@ -445,6 +445,7 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
         self.state.choose(message.session_id)
         self.presenter.everything()
         self.tasks.read_earlier_prompts(message.session_id)
+        self.tasks.read_spending()
         self.tasks.read_asks()
 
     @on(tui_pane.DecisionReported)

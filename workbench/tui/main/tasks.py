@@ -510,6 +510,24 @@ class MainTasks(BackgroundTasks):
 
         self._thread(work, "branch", "read the branch")
 
+    def read_spending(self) -> None:
+        """Read what the session on show cost, once its tokens have changed."""
+        current, status = self._state.current, self._status
+        if current is None or status.spending_of == (current.id, current.usage.total_tokens):
+            return
+        if status.spending_of[0] != current.id:
+            status.spending = ""
+        status.spending_of = (current.id, current.usage.total_tokens)
+
+        def work() -> None:
+            words = self.backend.spending(current.id)
+            if words != status.spending and status.spending_of[0] == current.id:
+                status.spending = words
+                self._context.call_from_thread(self._context.presenter.head)
+
+        if current.usage.total_tokens:
+            self._thread(work, "spending", "read what it cost")
+
     def read_standing(self) -> None:
         """Read how the host stands, what is asked about, whether a model is set up."""
         self.read_trouble()
@@ -575,6 +593,7 @@ class MainTasks(BackgroundTasks):
         state = self._state
         self.read_branch()
         self.read_draft()
+        self.read_spending()
         self.read_earlier_prompts(state.current.id if state.current else "")
         if not state.runs.rows:
             self.read_pipelines()
