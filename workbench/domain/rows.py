@@ -397,8 +397,8 @@ def run_title(run: PipelineState) -> str:
 
 OWN_AGENT: Final = "workbench"
 """What stands for the origin of a session that came from no file."""
-UsageGroup = Literal["time", "model", "project", "agent", "session"]
-"""What sums of token use may be told apart by."""
+UsageGroup = Literal["time", "day", "model", "project", "agent", "session"]
+"""What sums of token use may be told apart by: quarters of an hour, local days, and so on."""
 
 
 class UsageFact(Struct, frozen=True, kw_only=True):
@@ -407,7 +407,7 @@ class UsageFact(Struct, frozen=True, kw_only=True):
     group: str
     """The model, folder, agent or session; empty where they are told apart by time."""
     at: int
-    """The quarter of an hour, in microseconds; 0 where they are not told apart by time."""
+    """The quarter of an hour, or the first one of a day, in microseconds; 0 where neither."""
     provider: str
     model: str
     context: int

@@ -224,7 +224,7 @@ class StatisticsFacts(Struct, frozen=True, kw_only=True):
     sessions: tuple[SessionFact, ...]
     files: tuple[FileFact, ...]
     usage: tuple[UsageFact, ...]
-    """By quarter of an hour."""
+    """By day."""
 
 
 def _usage_scope(scope: StatisticsScope) -> UsageScope:
@@ -236,7 +236,7 @@ def statistics_facts(database: Database, scope: StatisticsScope) -> StatisticsFa
     return StatisticsFacts(
         calls=tuple(_call_facts(database, scope)), answers=tuple(_action_facts(database, scope)),
         sessions=tuple(_session_facts(database, scope)), files=tuple(_file_facts(database, scope)),
-        usage=tuple(usage_facts(database, "time", _usage_scope(scope))),
+        usage=tuple(usage_facts(database, "day", _usage_scope(scope))),
     )  # fmt: skip
 
 

@@ -29,9 +29,10 @@ class UsageScope(Struct, frozen=True, kw_only=True):
 
 _QUARTER: Final = 900_000_000
 _AGENT: Final = f"coalesce(session.origin, '{OWN_AGENT}')"
+_DAY: Final = "date(token_use.at / 1000000, 'unixepoch', 'localtime')"
 _GROUPS: Final[dict[UsageGroup, tuple[str, str]]] = {
-    "time": ("''", "token_use.at"), "model": ("token_use.model", "0"), "project": ("session.workspace", "0"),
-    "agent": (_AGENT, "0"), "session": ("token_use.session_id", "0"),
+    "time": ("''", "token_use.at"), "day": (_DAY, "min(token_use.at)"), "model": ("token_use.model", "0"),
+    "project": ("session.workspace", "0"), "agent": (_AGENT, "0"), "session": ("token_use.session_id", "0"),
 }  # fmt: skip
 """What replies are grouped by, and the time that is told apart."""
 _SUMS: Final = ", ".join(f"sum({name})" for name in Usage.__struct_fields__)
@@ -50,12 +51,13 @@ def usage_facts(database: Database, group: UsageGroup, scope: UsageScope) -> lis
 
 def _facts(database: Database, group: UsageGroup, scope: UsageScope, ids: Iterable[str]) -> list[UsageFact]:
     name, at = _GROUPS[group]
+    apart = "1, 2" if group == "time" else "1"
     where, values = _conditions(scope, list(ids))
     statement = (
         f"SELECT {name}, {at}, token_use.provider, token_use.model, context, min(first_at), max(last_at),"  # noqa: S608 words of our own
         f" sum(replies), sum(uncounted), {_SUMS}"
         " FROM token_use JOIN session ON session.id = token_use.session_id"
-        f" WHERE {where} GROUP BY 1, 2, 3, 4, context, is_told ORDER BY 2, 1"
+        f" WHERE {where} GROUP BY {apart}, 3, 4, context, is_told ORDER BY 2, 1"
     )
     return [
         UsageFact(

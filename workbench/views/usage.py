@@ -172,8 +172,10 @@ def group_of(by: UsageBy) -> UsageGroup:
     match by:
         case "model" | "project" | "agent" | "session":
             return by
-        case _:
+        case "block":
             return "time"
+        case "day" | "week" | "month":
+            return "day"
 
 
 def usage_table(
