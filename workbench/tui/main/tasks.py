@@ -481,6 +481,11 @@ class MainTasks(BackgroundTasks):
 
     # --- what is read from time to time -------------------------------------------------------------
 
+    def read_about_session(self, session_id: str) -> None:
+        """Read what was prompted before and what the session cost that is shown now."""
+        self.read_earlier_prompts(session_id)
+        self.read_spending()
+
     def read_earlier_prompts(self, session_id: str) -> None:
         """Read what was said here before, which the composer brings back."""
         backend = self._context.folders.backend
@@ -593,8 +598,7 @@ class MainTasks(BackgroundTasks):
         state = self._state
         self.read_branch()
         self.read_draft()
-        self.read_spending()
-        self.read_earlier_prompts(state.current.id if state.current else "")
+        self.read_about_session(state.current.id if state.current else "")
         if not state.runs.rows:
             self.read_pipelines()
 
