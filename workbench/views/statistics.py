@@ -285,19 +285,22 @@ def session_preview(
     when: Callable[[int, int], str],
     places: Sequence[SearchHit] = (),
     place_count: int = 0,
+    family: UsageSum = NOTHING_USED,
 ) -> SessionPreview:
-    """Return the preview; `when` writes two moments (microseconds); `places` are the newest of the hits."""
+    """Return the preview.
+
+    `when` writes two moments (microseconds); `places` are the newest of the hits; `family` is what the
+    session used together with all below it.
+    """
     sign, word = session_status(session, waiting)
     worked, waited = worked_and_waited(spans)
-    money = cost_text(counts.used)
-    used = counts.used.usage.total_tokens
     facts = (
         ("workspace", home_as_tilde(session.workspace, home)),
         ("model", ", ".join(part for part in (session.model, session.provider) if part)),
         ("when", when(session.created_at, session.updated_at)),
         ("worked", _worked_text(worked, waited)),
-        ("tokens", human.token_text(used) if used else ""),
-        ("cost", money),
+        ("tokens", _used_text(counts.used)),
+        ("with agents", _used_text(family) if family.usage != counts.used.usage else ""),
         ("tags", ", ".join(session.tags)),
         ("from", session.origin or ""),
         ("kept as", "archived" if session.archived else ""),
@@ -320,6 +323,11 @@ def session_preview(
         ),
         places=tuple(places), place_count=place_count,
     )  # fmt: skip
+
+
+def _used_text(used: UsageSum) -> str:
+    tokens, cost = used.usage.total_tokens, cost_text(used)
+    return "" if not tokens else f"{human.token_text(tokens)}   {cost}" if cost else human.token_text(tokens)
 
 
 def _preview_status_word(session: Session, word: str) -> str:

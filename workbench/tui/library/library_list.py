@@ -20,6 +20,7 @@ from workbench.domain.rows import DeletionExtent, Session, SessionCounts
 from workbench.journal import search, session_queries
 from workbench.journal.journal import Journal
 from workbench.journal.session_queries import StatisticsScope, statistics_facts
+from workbench.journal.usage_queries import session_usage
 from workbench.render import cells
 from workbench.render.library import library_strip, preview_lines, separator_strip, time_range
 from workbench.text import human
@@ -209,12 +210,13 @@ class LibraryModel:
         with self._journal.snapshot() as database:
             facts = statistics_facts(database, StatisticsScope(session_id=session_id))
             spans = session_queries.activity_spans(database, session_id)
+            whole = session_usage(database, session_id)
         used = sum_usage(facts.usage, self._price)
         counts = session_statistics(facts.calls, facts.answers, facts.sessions, facts.files, used)
         places, count = self._places(session_id, asked)
         return statistics.session_preview(
             session, self.waiting.get(session_id, 0), counts, spans, home=self._home, when=when,
-            places=places, place_count=count,
+            places=places, place_count=count, family=sum_usage(whole, self._price),
         )  # fmt: skip
 
     def _places(self, session_id: str, asked: SearchQuery) -> tuple[Sequence[SearchHit], int]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 from msgspec import Struct
 from textual.message import Message
 
-from workbench.domain.rows import run_title
+from workbench.domain.rows import Session, run_title
 
 if TYPE_CHECKING:
     from workbench.tui.app import WorkbenchApp
@@ -61,6 +61,10 @@ class WorkspaceStatus(Struct, kw_only=True):
     """What a look around this machine has found; None where nobody looks: there is a model."""
     added: str = ""
     """The provider that this screen added, and how that is undone."""
+
+    def spending_on(self, session: Session | None) -> str:
+        """Return what a session cost, if that was read of it; empty otherwise."""
+        return self.spending if session is not None and self.spending_of[0] == session.id else ""
 
 
 class SessionPanes(Struct, kw_only=True, eq=False):

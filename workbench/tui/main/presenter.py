@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from workbench.domain.events import CallFinished, CallProposed, Event
-from workbench.domain.rows import Action, Call, Session
+from workbench.domain.rows import Action, Call
 from workbench.domain.values import JsonObject
 from workbench.text.safe import one_line
 from workbench.tui import keymap
@@ -335,19 +335,12 @@ class Presenter(SessionPresenter):
         """Show header, strip and tabs."""
         state = self.state
         now = state.source.now()
+        status, current = self.status, state.current
         self.facts = sessions.header_facts(
-            state.sessions.values(),
-            state.pending,
-            now,
-            workspace=self.status.workspace,
-            home=self.status.home,
-            branch=self.status.branch,
-            current=state.current,
-            money=self.status.spending if self.status.spending_of[0] == _id_of(state.current) else "",
-            trouble=self.status.trouble,
-            seconds=state.transcript.facts.turn_seconds,
-            elsewhere=len(state.elsewhere),
-        )
+            state.sessions.values(), state.pending, now, workspace=status.workspace, home=status.home,
+            branch=status.branch, current=current, money=status.spending_on(current), trouble=status.trouble,
+            seconds=state.transcript.facts.turn_seconds, elsewhere=len(state.elsewhere),
+        )  # fmt: skip
         self._widgets.header.show(self.facts, has_model=self.has_model)
         if self._widgets.strip.display:
             current = sessions.listed_id(state.current)
@@ -544,7 +537,3 @@ class Presenter(SessionPresenter):
     def _is_decided(self) -> bool:
         action = self.state.actions.get(self._widgets.approvals.queue.cursor or "")
         return action is not None and action.state != "pending"
-
-
-def _id_of(session: Session | None) -> str:
-    return "" if session is None else session.id
