@@ -1,11 +1,11 @@
 """Place 7: what is counted, of what, and the way from a line to its sessions."""
 
 import pytest
-from msgspec.structs import replace
 
 from tests.tui.screens import CONTROL, play, staged
 from tests.tui.test_library import HOSTILE, add, shows, titles
-from workbench.domain.rows import ActionFact, SessionFact
+from workbench.domain.rows import ActionFact, UsageFact
+from workbench.domain.values import Usage
 from workbench.render.library import StatisticsFrame, column_chart
 from workbench.render.theme import ASCII_GLYPHS, own_theme_ink
 from workbench.views.statistics import DAY_MICROS, insights, tokens_by_day
@@ -114,17 +114,12 @@ def test_what_is_worth_a_look(answers, said):
 
 def test_tokens_are_counted_on_the_day_they_were_used():
     def used(day, sent):
-        return SessionFact(
-            status="ready",
-            provider="p",
-            model="m",
-            input_tokens=sent,
-            output_tokens=1,
-            updated_at=day * DAY_MICROS,
-        )
+        at = day * DAY_MICROS
+        return UsageFact(
+            group="", at=at, provider="p", model="m", context=0, first_at=at, last_at=at, replies=1,
+            uncounted=0, usage=Usage(input_tokens=sent, output_tokens=1),
+        )  # fmt: skip
 
-    late = replace(used(5, 9), spent=((4 * DAY_MICROS + 5, 4), (5 * DAY_MICROS, 5), (9 * DAY_MICROS, 1)))
-    assert tokens_by_day([late], 3, 3, lambda at: at // DAY_MICROS) == [0, 4, 5]
     found = tokens_by_day(
         [used(3, 10), used(3, 5), used(5, 1), used(9, 7)], 3, 3, lambda at: at // DAY_MICROS
     )
@@ -134,3 +129,41 @@ def test_tokens_are_counted_on_the_day_they_were_used():
 def test_bars_stand_on_one_scale_and_what_is_there_is_seen():
     frame = StatisticsFrame(width=40, ink=own_theme_ink("workbench-dark"), glyphs=ASCII_GLYPHS)
     assert column_chart([0, 1, 1000], 2, 2, frame) == ["      ## ", "   ## ## "]
+
+
+def test_tokens_and_cost_are_shown_by_what_the_key_chooses(stage):
+    async def body(shown):
+        await opened(shown, "b")
+        assert "Tokens and cost by day" in shown.text and "price not known" in shown.text
+        assert "Who decided" not in shown.text and "hits" in shown.text
+        for by in ("week", "month", "model", "project", "agent", "session", "block"):
+            await shown.press("b")
+            await shows(shown)
+            title = "blocks of five hours" if by == "block" else by
+            assert f"Tokens and cost by {title}" in shown.text, by
+            assert "200" in shown.text, by
+        await shown.press("b")
+        await shows(shown)
+        assert "Who decided" in shown.text
+        await shown.press("B")
+        await shows(shown)
+        assert "blocks of five hours" in shown.text
+
+    play(stage, body)
+
+
+def test_a_row_of_tokens_opens_its_sessions(stage):
+    async def body(shown):
+        await opened(shown, "b", "b", "b", "b", "b", "g", "enter")
+        await shows(shown)
+        assert shown.main.place == 5 and "in:" in shown.text
+
+    play(stage, body)
+
+
+def test_without_tokens_the_page_says_what_would_be_there(tmp_path):
+    async def body(shown):
+        await opened(shown, "b", "w", "w")
+        assert "No tokens in this period" in shown.text
+
+    play(staged(tmp_path), body)

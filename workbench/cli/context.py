@@ -5,6 +5,8 @@ only if a single row matches; otherwise the matching rows are listed.
 """
 
 import os
+import sys
+import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
@@ -43,12 +45,32 @@ def open_journal() -> Generator[tuple[Home, Journal], None, None]:
         why = "this process was started by an agent, and what is in there is its human's"
         raise Refusal("the data folder was not opened", why, "name another one in WORKBENCH_HOME")
     home = Home.open()
-    journal = Journal.open(home)
+    journal = Journal.open(home, on_migration=_tell_migration())
     try:
         _roll_back_unfinished_imports(journal)
         yield home, journal
     finally:
         journal.close()
+
+
+_MIGRATION_PATIENCE = 1.0
+"""Seconds after which a migration says how far it is."""
+
+
+def _tell_migration() -> Callable[[float], None]:
+    """Return what writes to a terminal how far a migration is, on one line, once it has taken a while."""
+    told, begun = "", 0.0
+
+    def tell(share: float) -> None:
+        nonlocal told, begun
+        begun = begun or time.monotonic()
+        words = f"Counting the tokens of your sessions, once: {share:.0%}"
+        if words != told and time.monotonic() - begun >= _MIGRATION_PATIENCE and sys.stderr.isatty():
+            told = words
+            sys.stderr.write(f"\r{words}{chr(10) if share >= 1 else ''}")
+            sys.stderr.flush()
+
+    return tell
 
 
 def _roll_back_unfinished_imports(journal: Journal) -> None:

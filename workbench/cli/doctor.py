@@ -8,7 +8,7 @@ from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from msgspec import Struct, field
+from msgspec import Struct, field, to_builtins
 
 from workbench.cli.console import Console
 from workbench.cli.context import load_workspace_config, open_journal, workspace_path
@@ -87,6 +87,7 @@ def execute(options: Namespace, console: Console) -> int:
         checks = [check(home, journal) for check in JOURNAL_CHECKS]
         checks.append(_check_settings(options, home, journal))
         checks.append(check_configuration(options, home, journal))
+        checks.append(check_limits(options, home, journal))
         checks += check_model_servers(options, home, journal, console)
     is_well = not any(check.problems for check in checks)
     if options.json:
@@ -236,6 +237,28 @@ def check_configuration(options: Namespace, home: Home, journal: Journal) -> Che
     count = len(loaded.config.approvals.allow)
     fact = f"{count} pattern{'' if count == 1 else 's'} in approvals.allow"
     return Check(name="grants", fact="; ".join((fact, *wide)), more={"notes": list(wide)})
+
+
+def check_limits(options: Namespace, home: Home, journal: Journal) -> Check:
+    """Return what limits of tokens and cost are set, and which models the limits of cost cannot count."""
+    from workbench.config.model_prices import PRICES_DATE, PriceList
+
+    config = load_workspace_config(home, journal, workspace_path(options.directory)).config
+    tokens, cost = to_builtins(config.limits.tokens), to_builtins(config.limits.cost)
+    facts = [f"limits.tokens.{scope} {limit:,}" for scope, limit in tokens.items() if limit]
+    facts += [f"limits.cost.{scope} ${limit:,.2f}" for scope, limit in cost.items() if limit]
+    prices = PriceList.of(config)
+    named = {
+        (name, model)
+        for name, provider in config.providers.items()
+        if (model := provider.model or (config.default_model if name == config.default_provider else None))
+    }
+    unpriced = sorted(f"{name} {model}" for name, model in named if prices.price(name, model) is None)
+    if any(cost.values()) and unpriced:
+        facts.append(f"not counted as cost, their price is not known: {one_line(', '.join(unpriced), 200)}")
+    fact = "; ".join(facts) or "none of tokens or cost is set"
+    more = {"tokens": tokens, "cost": cost, "unpriced": unpriced, "prices_date": PRICES_DATE}
+    return Check(name="limits", fact=fact, more=more)
 
 
 def check_model_servers(options: Namespace, home: Home, journal: Journal, console: Console) -> list[Check]:

@@ -41,7 +41,9 @@ if TYPE_CHECKING:
     from workbench.cli.local_backend_parts import LocalModels, LocalRules, LocalRuns
     from workbench.cli.local_backend_providers import LocalProviders
     from workbench.cli.local_backend_sessions import LocalLibrary
+    from workbench.config.model_prices import PriceList
     from workbench.config.types import Config
+    from workbench.domain.values import Usage
     from workbench.formats.agent_commands import AgentCommand
     from workbench.formats.session_diff import SessionDiff
     from workbench.host.model_selection import SelectedModel
@@ -74,7 +76,7 @@ class LocalBackend(Backend):
         self._home, self._journal, self._workspace = home, journal, workspace
         self._actor = screen_actor()
         self._last_warnings = ""
-        self._prices: Config | None = None
+        self._prices: PriceList | None = None
         self._starting: set[int] = set()
         """Threads that are starting a host now: that there is none yet is no trouble then."""
         self._next_session = NextSession()
@@ -194,13 +196,18 @@ class LocalBackend(Backend):
     def keep_draft(self, text: str) -> None:
         self._draft.keep(text)
 
-    def price(self, provider: str, sent: int, received: int) -> float | None:
-        from workbench.config.types import token_cost
-        from workbench.domain.values import Usage
+    def spending(self, session_id: str) -> str:
+        from workbench.host.spend_limits import spending_text
+
+        session = self._journal.session(session_id)
+        return "" if session is None else spending_text(self._journal, session, self._config())
+
+    def price(self, provider: str, model: str, usage: "Usage", context: int = 0) -> int | None:
+        from workbench.config.model_prices import PriceList
 
         if self._prices is None:
-            self._prices = self._config()
-        return token_cost(self._prices, provider, Usage(input_tokens=sent, output_tokens=received))
+            self._prices = PriceList.of(self._config())
+        return self._prices.cost(provider, model, usage, context)
 
     def ensure_host(self, workspace: str) -> str:
         """Start the workspace's host unless one lives; return why not, or once what is odd about it."""

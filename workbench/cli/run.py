@@ -40,7 +40,8 @@ from workbench.cli.run_session import (
     with_limits,
 )
 from workbench.cli.session_follower import NOBODY_ASKED, ApprovalMode, Interruption, SessionFollower
-from workbench.config.types import Config, token_cost
+from workbench.config.model_prices import PriceList
+from workbench.config.types import Config
 from workbench.domain.events import SessionStatusChanged
 from workbench.domain.machines import PauseReason
 from workbench.domain.rows import Call, Session
@@ -64,12 +65,14 @@ from workbench.journal.errors import SessionDriven
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.journal.leases import DriverIdentity, DriverLock, take_lease
+from workbench.journal.usage_queries import session_usage
 from workbench.policy.trust import TrustRefused
 from workbench.providers.base import Provider
 from workbench.providers.errors import KEY_MISSING
 from workbench.providers.recording import ReplyRecorder
 from workbench.text.safe import one_line
 from workbench.tools.registry import tool_registry
+from workbench.views.usage import sum_usage
 
 EXAMPLE = """workbench run -p "add a test for the parser" --base-url http://127.0.0.1:8080/v1
 workbench run -p "add a test for the parser" --provider local --model qwen3-coder --record session.json
@@ -303,10 +306,18 @@ def _print_result(run: RunSetup, ending: RunEnding, printer: Printer) -> int:
     denied = [call for key in consumer.tally.denied if (call := journal.call(key)) is not None]
     waiting = [action for action in actions if action.state == "pending"]
     facts = result_json(session, consumer.tally, actions, denied, code)
-    printer.end({**facts, "cost": token_cost(run.config, session.provider, session.usage)}, waiting)
+    printer.end({**facts, "cost": _cost_so_far(run, session)}, waiting)
     for line in closing_lines(session, consumer.tally, ending, denied):
         run.console.note(line)
     return code
+
+
+def _cost_so_far(run: RunSetup, session: Session) -> float | None:
+    """Return what the session cost so far in US dollars; None where the price of any of it is not known."""
+    with run.journal.snapshot() as database:
+        facts = session_usage(database, session.id)
+    used = sum_usage(facts, PriceList.of(run.config).cost)
+    return None if used.cost is None or not used.is_whole else used.cost / 1_000_000
 
 
 def closing_lines(

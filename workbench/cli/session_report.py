@@ -1,9 +1,7 @@
 """`workbench sessions show, stats`: one session in full, and statistics over sessions."""
 
-import os
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
 
 from msgspec import Struct
 
@@ -24,21 +22,27 @@ from workbench.cli.rows import (
     session_json,
     session_line,
 )
-from workbench.config.layers import load_config
-from workbench.config.types import token_cost
+from workbench.cli.usage_report import (
+    add_usage_options,
+    asks_for_usage,
+    configured_prices,
+    execute_usage,
+    usage_sum_json,
+    usage_sum_lines,
+)
 from workbench.domain import events as e
 from workbench.domain.events import Event
 from workbench.domain.machines import TERMINAL_SESSION_STATES
 from workbench.domain.rows import Session
-from workbench.domain.values import Usage
 from workbench.journal.decisions import expire_due_actions
-from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.journal.session_queries import StatisticsScope, statistics_facts
+from workbench.journal.usage_queries import UsageScope
 from workbench.text.human import counted, duration_text, token_text
 from workbench.text.safe import one_line
 from workbench.views import statistics
 from workbench.views.status_icons import SESSION_STATUSES
+from workbench.views.usage import sum_usage
 
 SHOW_EXAMPLE = "workbench sessions show 3f2a --json"
 
@@ -185,6 +189,8 @@ _LINES_BY_EVENT: Mapping[type[e.Body], Callable[[_SessionView, Event], str]] = {
 }
 STATS_EXAMPLE = """workbench sessions stats
 workbench sessions stats --days 7 --here --json
+workbench sessions stats --by month --origin claude-code
+workbench sessions stats --by block --since today
 workbench sessions stats 3f2a"""
 _DAY_MICROS = 86_400_000_000
 _MOST_FILES_SHOWN = 20
@@ -196,6 +202,7 @@ def configure_stats(parser: ArgumentParser) -> None:
     parser.add_argument("id", nargs="?", metavar="ID", help=f"only {SESSION_ID_HELP}")
     parser.add_argument("--days", type=int, metavar="N", help="only what moved in the last N days (else all)")
     parser.add_argument("--here", action="store_true", help="only of this workspace")
+    add_usage_options(parser)
     parser.add_argument("--json", action="store_true", help="print a JSON object")
 
 
@@ -204,21 +211,18 @@ def execute_stats(options: Namespace, console: Console) -> int:
         session = find_session(journal, options.id) if options.id else None
         since = max(0, journal.now() - options.days * _DAY_MICROS) if options.days else 0
         workspace = workspace_path(options.directory) if options.here else None
+        price = configured_prices(home).cost
+        if asks_for_usage(options):
+            scope = UsageScope(since=since, workspace=workspace)
+            return execute_usage(options, console, journal, session, scope, price)
         scope = StatisticsScope(since=since, workspace=workspace, session_id=session.id if session else None)
         with journal.snapshot() as database:
             facts = statistics_facts(database, scope)
         counts = statistics.session_statistics(
-            facts.calls, facts.answers, facts.sessions, facts.files, _token_price(home)
+            facts.calls, facts.answers, facts.sessions, facts.files, sum_usage(facts.usage, price)
         )
     lines = _statistics_lines(counts, console)
     return console.result(statistics_json(counts, since), lines, is_json=options.json)
-
-
-def _token_price(home: Home) -> statistics.Price:
-    config = load_config(Path(home.path), None, trusted=False, env=os.environ, options={}).config
-    return lambda provider, sent, received: token_cost(
-        config, provider, Usage(input_tokens=sent, output_tokens=received)
-    )
 
 
 def statistics_json(counts: statistics.Statistics, since: int) -> JsonFields:
@@ -236,10 +240,7 @@ def statistics_json(counts: statistics.Statistics, since: int) -> JsonFields:
                 for limit, count in zip((*statistics.DECISION_BUCKETS, None), deciding.buckets, strict=True)
             ],
         },
-        "usage": {
-            "input_tokens": counts.input_tokens, "output_tokens": counts.output_tokens,
-            "total_tokens": counts.input_tokens + counts.output_tokens, "cost": counts.cost,
-        },
+        "usage": usage_sum_json(counts.used),
         "files": [
             row_fields(file, "path times added removed") for file in counts.files
         ],
@@ -252,8 +253,7 @@ def _statistics_lines(counts: statistics.Statistics, console: Console) -> Iterab
         return
     states = ", ".join(f"{count} {status}" for status, count in counts.statuses)
     yield f"{counted(counts.sessions, 'session')}: {states}"
-    money = "" if counts.cost is None else f", cost {counts.cost:.2f}"
-    yield f"{token_text(counts.input_tokens)} tokens in, {token_text(counts.output_tokens)} out{money}"
+    yield from usage_sum_lines(counts.used)
     yield ""
     yield f"{'tool':<28} {'calls':>7} {'ok':>5} {'p50':>8} {'p95':>8} {'run':>10} {'waited':>10}"
     yield from (_tool_line(tool) for tool in counts.tools)

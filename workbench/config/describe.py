@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from operator import attrgetter
 from typing import Any, Final, Literal, cast, get_args, get_origin
 
-from msgspec import Struct
+from msgspec import Struct, to_builtins
 from msgspec.json import schema as json_schema
 
 from workbench.config.keys import (
@@ -60,10 +60,7 @@ def plain_json(value: object) -> object:
         case AutoApprovalRule():
             return _rule_json(value)
         case TokenPrices():
-            return {
-                "input_per_million": value.input_per_million,
-                "output_per_million": value.output_per_million,
-            }
+            return {name: price for name, price in to_builtins(value).items() if price is not None}
         case ProviderSettings():
             return _provider_json(value)
         case tuple():

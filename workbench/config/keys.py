@@ -204,15 +204,16 @@ def convert_node(node: LocatedNode, kind: Any) -> Any:
         raise InvalidValue(kind_words(kind), node) from None
 
 
-def _convert_text_map(node: LocatedNode, kind: Any) -> dict[str, str]:
+def _convert_text_map(node: LocatedNode, kind: Any) -> dict[str, object]:
     if node.members is None:
         raise InvalidValue(kind_words(kind), node)
     key_kind, value_kind = get_args(kind_parts(kind)[0])
+    converted: dict[str, object] = {}
     for name, member in node.members.items():
         key = LocatedNode(value=name, line=member.key_line, column=member.key_column)
         _convert_member(name[:40], key, key_kind)
-        _convert_member(name[:40], member, value_kind)
-    return {name: str(member.value) for name, member in node.members.items()}
+        converted[name] = _convert_member(name[:40], member, value_kind)
+    return converted
 
 
 def _convert_record(

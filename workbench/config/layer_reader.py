@@ -9,6 +9,7 @@ import re
 import stat
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal, cast, get_args, get_origin
 
 from msgspec import Struct, field
@@ -357,6 +358,8 @@ def _config_value(read: LayerRead, path: str, value: Any, node: LocatedNode) -> 
             return tuple(map(lambda rule, origin: AutoApprovalRule(**rule, origin=origin), value, origins))
         case "allowed_hosts" | "stop":
             return tuple(value)
+        case "prices" if path == "prices":
+            return MappingProxyType({name: TokenPrices(**prices) for name, prices in value.items()})
         case "prices":
             return TokenPrices(**value)
         case _:

@@ -19,7 +19,6 @@ from workbench.config.keys import (
     Timestamp,
     always_allows_less,
     is_smaller,
-    is_smaller_limit,
     is_value,
     list_kind,
     section_keys,
@@ -27,7 +26,8 @@ from workbench.config.keys import (
     text_kind,
     text_map_kind,
 )
-from workbench.domain.values import DEFAULT_APPROVAL_MINUTES, Usage
+from workbench.config.limits import LimitSettings
+from workbench.domain.values import DEFAULT_APPROVAL_MINUTES
 
 LayerName = Literal["default", "user", "workspace", "environment", "option"]
 """Where a value can come from; a later layer takes precedence."""
@@ -96,10 +96,28 @@ class AutoApprovalRule(Struct, frozen=True, kw_only=True):
 
 
 class TokenPrices(Struct, frozen=True, kw_only=True):
-    """What a provider asks, in the user's currency."""
+    """What a provider asks, in US dollars."""
 
-    input_per_million: Annotated[_Price, Meta(description="Price of a million tokens sent.")]
-    output_per_million: Annotated[_Price, Meta(description="Price of a million tokens received.")]
+    input_per_million: Annotated[_Price, Meta(description="US dollars for a million tokens sent.")]
+    output_per_million: Annotated[_Price, Meta(description="US dollars for a million tokens received.")]
+    cache_read_per_million: (
+        Annotated[
+            _Price, Meta(description="The same for tokens that a cache gave; unset, the price of input.")
+        ]
+        | None
+    ) = None
+    cache_write_per_million: (
+        Annotated[
+            _Price, Meta(description="The same for tokens that a cache took; unset, the price of input.")
+        ]
+        | None
+    ) = None
+    cache_write_1h_per_million: (
+        Annotated[
+            _Price, Meta(description="The same for an hour; unset, the price of cache_write_per_million.")
+        ]
+        | None
+    ) = None
 
 
 WindowKind = Literal["read", "edit", "command", "fetch", "gate"]
@@ -138,6 +156,7 @@ _RULE = Annotated[
     AutoApprovalRule, Meta(extra={"words": "a rule {id, tool_name, param_pattern, description}"})
 ]
 _PRICES = Annotated[TokenPrices, Meta(extra={"words": "prices {input_per_million, output_per_million}"})]
+_MODEL_PRICES = text_map_kind("an object of model ids and their prices", text_kind("a model id"), _PRICES)
 _KEYMAP = text_map_kind(
     "an object of action ids and keys", text_kind("an action id"), text_kind('keys such as "ctrl+a"')
 )
@@ -148,7 +167,6 @@ _HEADERS = text_map_kind(
 )
 _API_VERSION = text_kind("a version such as 2024-10-21", "[0-9A-Za-z._-]{1,64}", 64)
 _VARIABLE = text_kind("the name of an environment variable", "[A-Za-z_][A-Za-z0-9_]*", 256)
-_Bytes = Annotated[int, Meta(ge=256, le=LARGEST_INTEGER)]
 _Seconds = Annotated[int, Meta(ge=1, le=86_400)]
 
 
@@ -259,7 +277,12 @@ class ProviderSettings(Struct, frozen=True, kw_only=True):
         ]
         | None
     )
-    prices: Annotated[TokenPrices, setting("Prices; without them no money is shown.", kind=_PRICES)] | None
+    prices: (
+        Annotated[
+            TokenPrices, setting("Prices of its models; unset, those of the program's table.", kind=_PRICES)
+        ]
+        | None
+    )
     origin: Origin
     """Where its `kind` was said, or the first thing about it."""
 
@@ -305,48 +328,6 @@ class ApprovalSettings(Struct, frozen=True, kw_only=True):
             narrows=is_value(True),
         ),
     ] = True
-
-
-_Repeats = Annotated[int, Meta(ge=0, le=1_000)]
-
-
-class LimitSettings(Struct, frozen=True, kw_only=True):
-    """How much a call may take and give."""
-
-    tool_output_bytes: Annotated[
-        _Bytes,
-        setting("How much of a tool's output a model is shown, in bytes.", narrows=is_smaller),
-    ] = 10_240
-    context_file_bytes: Annotated[
-        _Bytes, setting("How much of a file a model is shown, in bytes.", narrows=is_smaller)
-    ] = 102_400
-    command_seconds: Annotated[
-        _Seconds, setting("How long a command may run, in seconds.", narrows=is_smaller)
-    ] = 60
-    output_blob_bytes: Annotated[
-        int,
-        Meta(ge=1_024, le=LARGEST_INTEGER),
-        setting("How much output of a call is kept, in bytes.", narrows=is_smaller),
-    ] = 104_857_600
-    max_turns: Annotated[
-        int,
-        Meta(ge=1, le=10_000),
-        setting("How many model calls one prompt may lead to.", narrows=is_smaller),
-    ] = 50
-    repeats_noted: Annotated[
-        _Repeats,
-        setting(
-            "At how many equal results of the same call in a turn the model is told; 0 is never.",
-            narrows=is_smaller_limit,
-        ),
-    ] = 3
-    repeats_paused: Annotated[
-        _Repeats,
-        setting(
-            "At how many equal results of the same call the turn is paused; 0 is never.",
-            narrows=is_smaller_limit,
-        ),
-    ] = 5
 
 
 class NotifySettings(Struct, frozen=True, kw_only=True):
@@ -470,6 +451,12 @@ class Config(Struct, frozen=True, kw_only=True):
         tuple[AutoApprovalRule, ...],
         setting("Rules that approve calls.", kind=list_kind(_RULE, "rules")),
     ] = ()
+    prices: Annotated[
+        Mapping[str, TokenPrices],
+        setting(
+            "Prices by model id, before those of a provider and of the program's table.", kind=_MODEL_PRICES
+        ),
+    ] = field(default_factory=dict[str, TokenPrices])
     providers: Mapping[str, ProviderSettings] = field(default_factory=dict[str, ProviderSettings])
     approvals: ApprovalSettings = ApprovalSettings()
     limits: LimitSettings = LimitSettings()
@@ -546,16 +533,3 @@ class LoadedConfig(Struct, frozen=True, kw_only=True):
     def is_usable(self) -> bool:
         """Whether no problem is fatal."""
         return not any(problem.fatal for problem in self.problems)
-
-
-_TOKENS_PER_PRICE = 1_000_000
-
-
-def token_cost(config: Config, provider: str, usage: Usage) -> float | None:
-    """Return what some tokens cost at a provider, in the user's currency; None where no price is known."""
-    settings = config.providers.get(provider)
-    if settings is None or settings.prices is None:
-        return None
-    prices = settings.prices
-    sent, received = usage.input_tokens, usage.output_tokens
-    return (sent * prices.input_per_million + received * prices.output_per_million) / _TOKENS_PER_PRICE

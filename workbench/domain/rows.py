@@ -4,7 +4,7 @@ Rows hold nothing that the events do not (`fold.apply_event` makes them) and can
 Leases and hosts are the exception: they describe processes.
 """
 
-from typing import Literal
+from typing import Final, Literal
 
 from msgspec import Struct, field
 
@@ -247,6 +247,37 @@ def step_key(run: str, step: str) -> str:
     return f"{run}/{step}"
 
 
+class TokenUse(Struct, frozen=True, kw_only=True):
+    """What a session used of one model within a quarter of an hour: replies that are priced alike."""
+
+    key: str
+    session_id: str
+    at: int
+    """Where the quarter of an hour begins, in microseconds; days of all time zones are made of whole ones."""
+    provider: str
+    model: str
+    context: int
+    """The border of `CONTEXT_BORDERS` that the input of each reply exceeds; 0 where it exceeds none."""
+    is_told: bool
+    """Whether the service or the file said what each reply cost."""
+    first_at: int
+    last_at: int
+    replies: int = 0
+    uncounted: int = 0
+    """Of the replies, those of which no tokens are known."""
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+    cache_write_1h_tokens: int = 0
+    cost_microdollars: int = 0
+
+    @property
+    def usage(self) -> Usage:
+        """Return tokens and cost as one value."""
+        return Usage(**{name: getattr(self, name) for name in Usage.__struct_fields__})
+
+
 Row = Session | Call | Action | Rule | Trust | PipelineState | StepState
 
 
@@ -308,16 +339,10 @@ class ActionFact(Struct, frozen=True, kw_only=True):
 
 
 class SessionFact(Struct, frozen=True, kw_only=True):
-    """What a session used."""
+    """A session that is counted."""
 
     status: SessionStatus
-    provider: str
-    model: str
-    input_tokens: int
-    output_tokens: int
     updated_at: int
-    spent: tuple[tuple[int, int], ...] = ()
-    """Of one that went on over midnight: quarters of an hour and the tokens of each; empty for all others."""
 
 
 class FileFact(Struct, frozen=True, kw_only=True):
@@ -368,3 +393,26 @@ def run_title(run: PipelineState) -> str:
     """Return `nightly #41`."""
     name = one_line(run.pipeline_name, 120)
     return name if run.number is None else f"{name} #{run.number}"
+
+
+OWN_AGENT: Final = "workbench"
+"""What stands for the origin of a session that came from no file."""
+UsageGroup = Literal["time", "day", "model", "project", "agent", "session"]
+"""What sums of token use may be told apart by: quarters of an hour, local days, and so on."""
+
+
+class UsageFact(Struct, frozen=True, kw_only=True):
+    """A sum of replies of one group that are priced alike."""
+
+    group: str
+    """The model, folder, agent or session; empty where they are told apart by time."""
+    at: int
+    """The quarter of an hour, or the first one of a day, in microseconds; 0 where neither."""
+    provider: str
+    model: str
+    context: int
+    first_at: int
+    last_at: int
+    replies: int
+    uncounted: int
+    usage: Usage

@@ -8,7 +8,7 @@ the epoch in UTC; durations are milliseconds unless the name says otherwise.
 # zones, and decoding costs nothing.
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 from msgspec import Meta, Struct, field
 
@@ -137,11 +137,13 @@ class Usage(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Of the input, what the service had kept from before."""
     cache_write_tokens: Count = 0
     """Of the input, what the service kept for later."""
+    cache_write_1h_tokens: Count = 0
+    """Of what was written to the cache, what is kept for an hour and not for five minutes: it costs more."""
     cost_microdollars: Count = 0
     """What the service or the file itself said it cost, in millionths of a US dollar; 0: it said nothing."""
 
     LEFT_OUT_AT_ZERO: ClassVar[frozenset[str]] = frozenset(
-        {"cache_read_tokens", "cache_write_tokens", "cost_microdollars"}
+        {"cache_read_tokens", "cache_write_tokens", "cache_write_1h_tokens", "cost_microdollars"}
     )
     """Members that came later: what is stored without them stays as it is, byte for byte."""
 
@@ -167,6 +169,10 @@ class Usage(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 SeenExtent = Literal["all", "part", "by_id"]
 """What was drawn of an approved action: all that is approved, not all of it, or it was named by its id."""
+
+
+SPEND_LIMIT: Final = "spend_limit"
+"""The member of an action's subject that says it asks whether to go on beyond a limit of tokens or cost."""
 
 
 class Decision(Struct, frozen=True, kw_only=True):

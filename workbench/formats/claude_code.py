@@ -267,7 +267,7 @@ class _SessionReader:
             return
         yield r.Reply(
             text=words, thinking=thoughts, calls=tuple(calls),
-            usage=usage_of_message(r.object_of(message, "usage")),
+            usage=usage_of_message(r.object_of(message, "usage"), r.as_cost(row.get("costUSD"))),
             key=r.text_of(message, "id"), line=number, model=_model_name(message), at=time_us,
         )  # fmt: skip
         for call in calls:
@@ -316,7 +316,8 @@ def _usage_of_repeated(row: JsonObject) -> Iterator[r.Record]:
     message = r.object_of(row, "message")
     if usage := r.object_of(message, "usage"):
         key = r.text_of(message, "id")
-        yield r.Reply(usage=usage_of_message(usage), key=key, model=_model_name(message), may_be_empty=True)
+        told = usage_of_message(usage, r.as_cost(row.get("costUSD")))
+        yield r.Reply(usage=told, key=key, model=_model_name(message), may_be_empty=True)
 
 
 def _error_text(row: JsonObject) -> str:
@@ -331,13 +332,18 @@ def _error_text(row: JsonObject) -> str:
     return ", ".join(dict.fromkeys(filter(None, why))) or "error"
 
 
-def usage_of_message(usage: JsonObject) -> Usage:
-    """Return the tokens of a message; what was read from and written to the cache is part of the input."""
+def usage_of_message(usage: JsonObject, told: int = 0) -> Usage:
+    """Return the tokens of a message; what was read from and written to the cache is part of the input.
+
+    `told`: what the file says that it cost, in millionths of a dollar.
+    """
     read, written = r.count_of(usage, "cache_read_input_tokens"), _cache_writes(usage)
+    hour = r.count_of(r.object_of(usage, "cache_creation"), "ephemeral_1h_input_tokens")
     return Usage(
         input_tokens=r.count_of(usage, "input_tokens") + read + written,
         output_tokens=r.count_of(usage, "output_tokens"),
         cache_read_tokens=read, cache_write_tokens=written,
+        cache_write_1h_tokens=min(hour, written), cost_microdollars=told,
     )  # fmt: skip
 
 

@@ -62,6 +62,7 @@ from workbench.host.driver_context import DriverContext, OnEvents, SessionWriter
 from workbench.host.executor import execute_call
 from workbench.host.gate_runner import gate_call, propose_anew, reopen_action
 from workbench.host.model_call import ModelCall
+from workbench.host.spend_limits import ask_beyond_limit
 from workbench.host.undo import propose_undo
 from workbench.host.waiting_reads import WaitingReads
 from workbench.journal.decisions import expire_due_actions
@@ -249,6 +250,8 @@ class SessionRunner:
         await self._append(*steps, SessionStatusChanged(status="ready"))
 
     async def _call_model(self, effect: CallModel) -> None:
+        if await ask_beyond_limit(self.writer, effect.turn_id):
+            return
         self._model = ModelCall(self.writer, lambda: self.state, effect.turn_id, effect.round)
         await self._model.run()
         self._model = None

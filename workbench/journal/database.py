@@ -25,6 +25,7 @@ from workbench.journal.errors import (
     as_journal_error,
 )
 from workbench.journal.home import Home, create_file_once
+from workbench.journal.token_use_table import OnMigration, create_token_use
 
 CHECKPOINT_PAGES: Final = 1000
 """Pages in the WAL (4 MB) after which a checkpoint is tried."""
@@ -107,11 +108,15 @@ class Migration(Struct, frozen=True, kw_only=True):
     version: int
     """The schema version after it; it follows `version - 1`."""
     name: str
-    change: str | Callable[[Database], None]
+    change: str | Callable[..., None]
+    tells_progress: bool = False
+    """Whether its function takes an `OnMigration` too: it may need longer than people like to wait."""
 
-    def run(self, database: Database) -> None:
+    def run(self, database: Database, on_progress: OnMigration | None = None) -> None:
         if isinstance(self.change, str):
             database.execute(self.change)
+        elif self.tells_progress:
+            self.change(database, on_progress)
         else:
             self.change(database)
         database.execute(f"PRAGMA user_version = {self.version}")
@@ -267,11 +272,14 @@ MIGRATIONS: Final = (
         name="repeated calls",
         change="ALTER TABLE call ADD COLUMN repeats INTEGER NOT NULL DEFAULT 0",
     ),
+    Migration(version=9, name="tokens and cost", change=create_token_use, tells_progress=True),
 )
 
 
-def prepare_database(home: Home, migrations: Sequence[Migration] = MIGRATIONS) -> None:
-    """Check the database, create its tables or bring them to this version.
+def prepare_database(
+    home: Home, migrations: Sequence[Migration] = MIGRATIONS, on_progress: OnMigration | None = None
+) -> None:
+    """Check the database, create its tables or bring them to this version; `on_progress` hears of long work.
 
     Raises JournalCorrupt: it is damaged or no database; JournalNewer: a newer version of the program wrote
     it; MigrationBlocked: it is older, and somebody drives sessions in it.
@@ -282,7 +290,7 @@ def prepare_database(home: Home, migrations: Sequence[Migration] = MIGRATIONS) -
             return
         with hold_lock(home.run / "setup.lock"):
             database.execute("PRAGMA journal_mode = wal")
-            _migrate(database, home, migrations)
+            _migrate(database, home, migrations, on_progress)
 
 
 def live_drivers(home: Home) -> list[str]:
@@ -354,7 +362,9 @@ def _is_current(database: Database, home: Home, newest: int) -> bool:
     return version == newest and tables > 0 and database.execute("PRAGMA journal_mode").get == "wal"
 
 
-def _migrate(database: Database, home: Home, migrations: Sequence[Migration]) -> None:
+def _migrate(
+    database: Database, home: Home, migrations: Sequence[Migration], on_progress: OnMigration | None
+) -> None:
     version = database.execute("PRAGMA user_version").get
     if 0 < version < migrations[-1].version:
         _refuse_while_driven(home)
@@ -363,7 +373,7 @@ def _migrate(database: Database, home: Home, migrations: Sequence[Migration]) ->
     try:
         for migration in migrations:
             if migration.version > version:
-                migration.run(database)
+                migration.run(database, on_progress)
         database.execute("COMMIT")
     except BaseException:
         if database.in_transaction:

@@ -21,7 +21,9 @@ from workbench.domain.events import (
     ActionRejected,
     ActionSuperseded,
     AnswerRefused,
+    ContinueRequested,
     Event,
+    InterruptRequested,
     RuleAdded,
     RuleRevoked,
     WorkspaceTrusted,
@@ -31,6 +33,7 @@ from workbench.domain.rows import Action, Rule
 from workbench.domain.values import (
     DEFAULT_APPROVAL_MINUTES,
     MAX_EXTENSIONS,
+    SPEND_LIMIT,
     SYSTEM_SESSION,
     Actor,
     Body,
@@ -218,8 +221,10 @@ def _is_offered(action: Action, decision: Decision) -> bool:
 
 def _decision_bodies(action: Action, decision: Decision, now: int) -> tuple[Body, ...]:
     reason = _scrubbed_words(decision.reason)
+    is_limit = SPEND_LIMIT in action.subject
     if decision.verdict == "reject":
-        return (ActionRejected(reason=reason, choice=decision.choice),)
+        rejected = ActionRejected(reason=reason, choice=decision.choice)
+        return (rejected, InterruptRequested()) if is_limit else (rejected,)
     approved = ActionApproved(
         digest=action.digest, approved_until=now + _window_micros(action),
         result_digest=decision.result_digest or action.digest, selection=decision.selection,
@@ -228,7 +233,7 @@ def _decision_bodies(action: Action, decision: Decision, now: int) -> tuple[Body
     )  # fmt: skip
     if action.kind == "trust" and decision.choice in TRUSTING_CHOICES:
         return approved, _trust_body(action, decision.choice)
-    return (approved,)
+    return (approved, ContinueRequested()) if is_limit else (approved,)
 
 
 def _scrubbed_words(words: str | None) -> str | None:

@@ -23,6 +23,7 @@ from workbench.journal.database import prepare_database
 from workbench.journal.errors import JournalClosed
 from workbench.journal.home import DATABASE_NAME, BlobStore, Home
 from workbench.journal.storage import JournalReader
+from workbench.journal.token_use_table import OnMigration
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -46,12 +47,12 @@ class Journal(JournalReader):
         self._write_queue: WriteQueue | None = None
 
     @classmethod
-    def open(cls, home: Home, clock: Clock | None = None) -> Self:
-        """Open the journal of a home, creating or migrating its database.
+    def open(cls, home: Home, clock: Clock | None = None, on_migration: OnMigration | None = None) -> Self:
+        """Open the journal of a home, creating or migrating its database; `on_migration` hears how far.
 
         Raises JournalError: see `prepare_database`.
         """
-        prepare_database(home)
+        prepare_database(home, on_progress=on_migration)
         return cls(home, clock or SystemClock())
 
     def close(self) -> None:

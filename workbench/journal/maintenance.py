@@ -23,7 +23,8 @@ from workbench.domain.codec import blob_refs
 from workbench.domain.events import Event, SessionDeleted
 from workbench.domain.fold import MemoryTables
 from workbench.domain.machines import TERMINAL_SESSION_STATES
-from workbench.domain.rows import Action, Call, Lease, PipelineState, Session, StepState
+from workbench.domain.rows import Action, Call, Lease, PipelineState, Session, StepState, TokenUse
+from workbench.domain.token_use import token_use_after
 from workbench.domain.values import SYSTEM_SESSION, Actor, BlobRef
 from workbench.journal import database as journal_database
 from workbench.journal import search, storage
@@ -131,7 +132,7 @@ def remove_session_rows(live: TransactionTables, session_id: str) -> None:
     """Remove a session from every index table."""
     live.has_written = True
     storage.delete_rows(live.database, Session, "id = ?", session_id)
-    for row in (Call, Action, Lease):
+    for row in (Call, Action, Lease, TokenUse):
         storage.delete_rows(live.database, row, "session_id = ?", session_id)
     for row in (PipelineState, StepState):
         storage.delete_rows(live.database, row, "pipeline_id = ?", session_id)
@@ -233,6 +234,7 @@ class FoldedJournal(Struct):
 
     known: MemoryTables = field(default_factory=MemoryTables)
     leases: dict[str, Lease] = field(default_factory=dict[str, Lease])
+    token_uses: dict[str, TokenUse] = field(default_factory=dict[str, TokenUse])
     refs: set[tuple[str, str]] = field(default_factory=set[tuple[str, str]])
     gaps: list[str] = field(default_factory=list[str])
     deleted: set[str] = field(default_factory=set[str])
@@ -250,13 +252,15 @@ class FoldedJournal(Struct):
         self.known.fold((event,))
         if lease := lease_after_event(event, self.leases.get(event.session_id)):
             self.leases[event.session_id] = lease
+        if used := token_use_after(event, self.known.session(event.session_id), self.token_uses.get):
+            self.token_uses[used.key] = used
         self.refs.update((ref, event.session_id) for ref in blob_refs(event.body))
 
     def rows(self) -> Iterator[storage.AnyRow]:
         rows = self.known
         for table in (rows.sessions, rows.calls, rows.actions, rows.rules, rows.trusts, self.leases):
             yield from table.values()
-        for table in (rows.pipeline_states, rows.step_states):
+        for table in (rows.pipeline_states, rows.step_states, self.token_uses):
             yield from table.values()
 
 
@@ -273,7 +277,7 @@ def rebuild_index_tables(journal: Journal) -> None:
 
     def work(live: TransactionTables) -> None:
         folded = fold_journal(live.database)
-        for row in (*storage.INDEX_ROW_TYPES, Lease):
+        for row in (*storage.INDEX_ROW_TYPES, Lease, TokenUse):
             storage.delete_rows(live.database, row)
         live.database.execute("DELETE FROM blob_ref")
         live.forget()
@@ -324,7 +328,7 @@ def _table_differences(database: Database, folded: FoldedJournal) -> Iterable[st
     said = {(type(row), getattr(row, storage.ROW_KEYS[type(row)])): row for row in folded.rows()}
     kept = {
         (cls, getattr(row, storage.ROW_KEYS[cls])): row
-        for cls in (*storage.INDEX_ROW_TYPES, Lease)
+        for cls in (*storage.INDEX_ROW_TYPES, Lease, TokenUse)
         for row in (
             storage.row_from_values(cls, values) for values in database.execute(storage.select_statement(cls))
         )

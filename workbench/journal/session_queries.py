@@ -4,8 +4,7 @@ Reads no text of a conversation. Counts beside a session are queried only for th
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from datetime import date, datetime
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
@@ -20,10 +19,12 @@ from workbench.domain.rows import (
     Session,
     SessionCounts,
     SessionFact,
+    UsageFact,
 )
-from workbench.domain.values import SYSTEM_SESSION, UNDO_TOOL, Json, Usage
+from workbench.domain.values import SYSTEM_SESSION, UNDO_TOOL, Usage
 from workbench.journal import storage
 from workbench.journal.database import WAKES_DRIVER, Database, SqlValue
+from workbench.journal.usage_queries import UsageScope, usage_facts
 
 if TYPE_CHECKING:
     from workbench.journal.journal import Journal
@@ -222,12 +223,20 @@ class StatisticsFacts(Struct, frozen=True, kw_only=True):
     answers: tuple[ActionFact, ...]
     sessions: tuple[SessionFact, ...]
     files: tuple[FileFact, ...]
+    usage: tuple[UsageFact, ...]
+    """By day."""
+
+
+def _usage_scope(scope: StatisticsScope) -> UsageScope:
+    ids = (scope.session_id,) if scope.session_id else None
+    return UsageScope(since=scope.since, workspace=scope.workspace, session_ids=ids)
 
 
 def statistics_facts(database: Database, scope: StatisticsScope) -> StatisticsFacts:
     return StatisticsFacts(
         calls=tuple(_call_facts(database, scope)), answers=tuple(_action_facts(database, scope)),
         sessions=tuple(_session_facts(database, scope)), files=tuple(_file_facts(database, scope)),
+        usage=tuple(usage_facts(database, "day", _usage_scope(scope))),
     )  # fmt: skip
 
 
@@ -282,52 +291,10 @@ def _action_facts(database: Database, scope: StatisticsScope) -> list[ActionFact
 
 
 def _session_facts(database: Database, scope: StatisticsScope) -> list[SessionFact]:
-    forked = "json_extract(configuration, '$.forked_from') IS NOT NULL"
     told = "CASE WHEN reason = 'failed' AND status IN ('ready', 'paused') THEN 'failed' ELSE status END"
-    columns = f"{told}, provider, model, usage, updated_at, created_at, id, {forked}"
-    statement = f"SELECT {columns} FROM session WHERE {_IN_SCOPE}"  # noqa: S608
-    facts: list[SessionFact] = []
-    for row in database.execute(statement, scope.values).fetchall():
-        since = row[5] if row[7] else 0
-        spent = _tokens_by_quarter(database, str(row[6]), since) if _day(row[5]) != _day(row[4]) else ()
-        usage = _own_tokens(database, str(row[6]), since) if row[7] else json.loads(row[3] or "{}")
-        facts.append(_session_fact(row, usage, spent))
-    return facts
-
-
-def _day(micros: int | None) -> date:
-    return datetime.fromtimestamp(max(0, micros or 0) / 1_000_000).date()
-
-
-_TOKENS_BY_QUARTER: Final = (
-    "SELECT at / 900000000 * 900000000, sum(coalesce(json_extract(body, '$.usage.input_tokens'), 0)"
-    " + coalesce(json_extract(body, '$.usage.output_tokens'), 0)) FROM event"
-    " WHERE session_id = ? AND kind = 'reply.completed' AND at >= ? GROUP BY 1"
-)
-_OWN_TOKENS: Final = (
-    "SELECT sum(coalesce(json_extract(body, '$.usage.input_tokens'), 0)),"
-    " sum(coalesce(json_extract(body, '$.usage.output_tokens'), 0)) FROM event"
-    " WHERE session_id = ? AND kind = 'reply.completed' AND at >= ?"
-)
-
-
-def _own_tokens(database: Database, session_id: str, since: int) -> dict[str, int]:
-    """Return the tokens of a fork's own replies: those that it took over were paid once, in its source."""
-    sent, received = database.execute(_OWN_TOKENS, (session_id, since)).fetchone() or (0, 0)
-    return {"input_tokens": sent or 0, "output_tokens": received or 0}
-
-
-def _tokens_by_quarter(database: Database, session_id: str, since: int) -> tuple[tuple[int, int], ...]:
-    return tuple((row[0], row[1]) for row in database.execute(_TOKENS_BY_QUARTER, (session_id, since)))
-
-
-def _session_fact(
-    row: Sequence[Json], usage: Mapping[str, int], spent: tuple[tuple[int, int], ...]
-) -> SessionFact:
-    return SessionFact(
-        status=row[0], provider=row[1], model=row[2], input_tokens=usage.get("input_tokens", 0),
-        output_tokens=usage.get("output_tokens", 0), updated_at=row[4], spent=spent,
-    )  # fmt: skip
+    statement = f"SELECT {told}, updated_at FROM session WHERE {_IN_SCOPE}"  # noqa: S608
+    rows = database.execute(statement, scope.values)
+    return [SessionFact(status=row[0], updated_at=row[1]) for row in rows]
 
 
 def _file_facts(database: Database, scope: StatisticsScope) -> list[FileFact]:

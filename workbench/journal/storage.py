@@ -30,6 +30,7 @@ from workbench.domain.rows import (
     Rule,
     Session,
     StepState,
+    TokenUse,
     Trust,
     step_key,
 )
@@ -64,10 +65,10 @@ def event_with_position(event: Event, position: int, number: int) -> Event:
     return replace(event, position=position, sequence_number=number)
 
 
-AnyRow = Session | Call | Action | Rule | Trust | PipelineState | StepState | Lease | Host
+AnyRow = Session | Call | Action | Rule | Trust | PipelineState | StepState | Lease | Host | TokenUse
 ROW_KEYS: Final[dict[type[AnyRow], str]] = {
     Session: "id", Call: "id", Action: "id", Rule: "id", Trust: "workspace", Lease: "session_id", Host: "id",
-    PipelineState: "pipeline_id", StepState: "key",
+    PipelineState: "pipeline_id", StepState: "key", TokenUse: "key",
 }  # fmt: skip
 """Row classes with a table, and the field that is their key."""
 
@@ -113,6 +114,9 @@ class RowLookup:
 
     def pipeline_state(self, key: str) -> PipelineState | None:
         return self._row(PipelineState, key)
+
+    def token_use(self, key: str) -> TokenUse | None:
+        return self._row(TokenUse, key)
 
 
 class JournalReader(RowLookup):

@@ -60,6 +60,7 @@ from workbench.domain.rows import (
     StepState,
     step_key,
 )
+from workbench.domain.token_use import token_use_after
 from workbench.domain.values import SYSTEM_SESSION, Body
 from workbench.journal import search, storage
 from workbench.journal.database import Database, SqlRow, SqlValue
@@ -212,6 +213,9 @@ class TransactionTables(storage.RowLookup):
             lease = lease_after_event(event, self.lease(event.session_id))
             if lease is not None:
                 self.put(lease)
+        used = token_use_after(event, self.session(event.session_id), self.token_use)
+        if used is not None:
+            self.put(used)
         search.index_event(self.database, event, self._words)
         for ref in blob_refs(event.body):
             self.database.execute("INSERT OR IGNORE INTO blob_ref VALUES (?, ?)", (ref, event.session_id))

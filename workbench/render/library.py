@@ -29,6 +29,7 @@ from workbench.views.statistics import (
     unfinished_text,
 )
 from workbench.views.status_icons import SESSION_STATUSES, StatusName
+from workbench.views.usage import cost_text
 
 OUTCOME_ICONS: Final[dict[Outcome, StatusName]] = {
     "by rule": "rule", "by grant": "ok", "approved": "ok", "partly": "partly", "rejected": "rejected",
@@ -316,10 +317,10 @@ def outcome_lines(counts: Statistics, frame: StatisticsFrame) -> list[Statistics
             count, total, max(4, frame.width - head.cell_length - 2), frame.ink.sign(sign), frame.glyphs
         )
         lines.append((_QUERY_OF_OUTCOME.get(name) or f"-{name.replace(' ', '-')}", line))
-    return _with_unique_ids(lines)
+    return with_unique_ids(lines)
 
 
-def _with_unique_ids(lines: Iterable[StatisticsLine]) -> list[StatisticsLine]:
+def with_unique_ids(lines: Iterable[StatisticsLine]) -> list[StatisticsLine]:
     """Return lines of which no two share an id: a repeated one gets a blank behind it."""
     taken: set[str] = set()
     unique: list[StatisticsLine] = []
@@ -380,9 +381,9 @@ def token_lines(
     days: Sequence[int], labels: tuple[str, str], counts: Statistics, frame: StatisticsFrame
 ) -> list[StatisticsLine]:
     """Return tokens by day, grouped where the days do not fit."""
-    used = counts.input_tokens + counts.output_tokens
-    money = "" if counts.cost is None else f"   {counts.cost:.2f}"
-    lines = [frame.caption("tokens", "Tokens by day", f"{token_text(used)}{money}")]
+    usage, cost = counts.used.usage, cost_text(counts.used)
+    right = token_text(usage.total_tokens) + (f"   {cost}" if cost else "")
+    lines = [frame.caption("tokens", "Tokens by day", right)]
     if not any(days):
         return [*lines, frame.plain("no-tokens", "No token was counted in this period.")]
     room = max(7, frame.width - 2 - _SCALE_CELLS)
@@ -407,7 +408,7 @@ def token_lines(
         ("-tokens-labels", styled(f"{' ' * _SCALE_CELLS}{text}", ink.of("muted"))),
         frame.plain(
             "tokens-note",
-            f" sent {token_text(counts.input_tokens)}, received {token_text(counts.output_tokens)}",
+            f" sent {token_text(usage.input_tokens)}, received {token_text(usage.output_tokens)}",
         ),
     ]
 

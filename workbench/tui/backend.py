@@ -16,7 +16,7 @@ from workbench.text.canonical import dumps
 if TYPE_CHECKING:
     from workbench.domain.events import RuleAdded
     from workbench.domain.rows import Call, Rule
-    from workbench.domain.values import ToolDescriptor
+    from workbench.domain.values import ToolDescriptor, Usage
     from workbench.formats.agent_commands import AgentCommand
     from workbench.formats.session_diff import SessionDiff
     from workbench.policy.shell.command_paths import CommandBoundary
@@ -492,8 +492,15 @@ class Backend:
         """Return where the user's settings are, as a path to show."""
         return "config.json"
 
-    def price(self, provider: str, sent: int, received: int) -> float | None:
-        """Return what tokens cost by the user's settings; None where nobody knows."""
+    def spending(self, session_id: str) -> str:
+        """Return what a session cost and of what limit, in a few words; empty where nobody knows."""
+        return ""
+
+    def price(self, provider: str, model: str, usage: "Usage", context: int = 0) -> int | None:
+        """Return what tokens cost in millionths of a dollar; None where nobody knows.
+
+        `context`: the border of tokens that the input of each request exceeds (`TokenUse.context`).
+        """
         return None
 
     # --- the workspace and the system ---------------------------------------------------------------

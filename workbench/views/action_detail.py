@@ -14,6 +14,7 @@ from workbench.domain.machines import ActionState
 from workbench.domain.rows import Action, Call, Session, is_released
 from workbench.domain.values import (
     MAX_EXTENSIONS,
+    SPEND_LIMIT,
     ActionKind,
     Body,
     Choice,
@@ -401,8 +402,10 @@ def _parameter_texts(
 
 
 def _subject(opened: ActionOpened) -> tuple[tuple[str, str], ...]:
-    """Return what a row is about; of a trust question its words say all that a human can judge."""
-    return () if opened.action_kind == "trust" else _named_texts(opened.subject)
+    """Return what a row is about; of questions of trust and limits their words say it all."""
+    if opened.action_kind == "trust" or SPEND_LIMIT in opened.subject:
+        return ()
+    return _named_texts(opened.subject)
 
 
 def _named_texts(values: JsonObject) -> tuple[tuple[str, str], ...]:

@@ -251,7 +251,7 @@ def header_facts(
         first_left=waits.first_left, urgency=waits.urgency, running=statuses.count("processing"),
         seconds=seconds if current is not None and current.status in BUSY_STATUSES else None,
         failed=statuses.count("failed"), model=one_line(current.model, 64) if current else "",
-        tokens=current.usage.total_tokens if current else None, money=one_line(money, 20),
+        tokens=current.usage.total_tokens if current else None, money=one_line(money, 40),
         clock=now - now % _MINUTE, trouble=one_line(trouble, 200), elsewhere=elsewhere,
     )  # fmt: skip
 

@@ -3,9 +3,6 @@
 Time that a call ran and time that it waited are never added up; expired is never rejected.
 """
 
-# Tokens by day are read from replies only of sessions that went on over midnight: of all others the day is
-# known from the index tables, and reading every reply for a chart would cost seconds.
-#
 # A call without a result has not failed. Statistics count it as unfinished; the share that succeeded is of
 # those that ended.
 
@@ -17,7 +14,15 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from workbench.domain.rows import ActionFact, ActivitySpans, CallFact, FileFact, Session, SessionFact
+from workbench.domain.rows import (
+    ActionFact,
+    ActivitySpans,
+    CallFact,
+    FileFact,
+    Session,
+    SessionFact,
+    UsageFact,
+)
 from workbench.text import human
 from workbench.text.human import home_as_tilde
 from workbench.text.safe import one_line
@@ -25,6 +30,7 @@ from workbench.views.library import SearchHit
 from workbench.views.sessions import session_title
 from workbench.views.status_icons import StatusName, session_status
 from workbench.views.tools import shown_tool
+from workbench.views.usage import NOTHING_USED, UsageSum, cost_text
 
 Outcome = Literal[
     "approved", "partly", "rejected", "by rule", "by grant", "not allowed", "expired", "withdrawn", "replaced"
@@ -85,14 +91,8 @@ class Statistics(Struct, frozen=True, kw_only=True):
     deciding: DecisionTimes
     sessions: int
     statuses: tuple[tuple[str, int], ...]
-    input_tokens: int
-    output_tokens: int
-    cost: float | None
-    """In the user's currency; None where no price is known."""
+    used: UsageSum
     files: tuple[FileFact, ...]
-
-
-Price = Callable[[str, int, int], float | None]
 
 
 def session_statistics(
@@ -100,14 +100,12 @@ def session_statistics(
     answers: Sequence[ActionFact],
     sessions: Sequence[SessionFact],
     files: Sequence[FileFact],
-    price: Price = lambda _provider, _sent, _received: None,
+    used: UsageSum = NOTHING_USED,
 ) -> Statistics:
     return Statistics(
         tools=tool_counts(calls), outcomes=_count_outcomes(calls, answers), deciding=_decision_times(answers),
         sessions=len(sessions), statuses=tuple(Counter(session.status for session in sessions).most_common()),
-        input_tokens=sum(session.input_tokens for session in sessions),
-        output_tokens=sum(session.output_tokens for session in sessions), cost=_total_cost(sessions, price),
-        files=tuple(files),
+        used=used, files=tuple(files),
     )  # fmt: skip
 
 
@@ -176,12 +174,6 @@ def _decision_times(answers: Iterable[ActionFact]) -> DecisionTimes:
     )
 
 
-def _total_cost(sessions: Iterable[SessionFact], price: Price) -> float | None:
-    known = [price(session.provider, session.input_tokens, session.output_tokens) for session in sessions]
-    costs = [cost for cost in known if cost is not None]
-    return sum(costs) if costs else None
-
-
 DAY_MICROS: Final = 86_400_000_000
 _MIN_SAMPLES: Final = 10
 _EVENING_HOUR: Final = 18
@@ -237,17 +229,14 @@ def _always_approved_insights(answers: Iterable[ActionFact]) -> list[Insight]:
 
 
 def tokens_by_day(
-    sessions: Iterable[SessionFact], first: int, days: int, day_of: Callable[[int], int]
+    facts: Iterable[UsageFact], first: int, days: int, day_of: Callable[[int], int]
 ) -> list[int]:
     """Return the tokens used on each of `days` days from `first`, numbered by `day_of` in local time."""
     tokens = [0] * days
-    for session in sessions:
-        for moment, used in session.spent or (
-            (session.updated_at, session.input_tokens + session.output_tokens),
-        ):
-            day = day_of(moment) - first
-            if 0 <= day < days:
-                tokens[day] += used
+    for fact in facts:
+        day = day_of(fact.at) - first
+        if 0 <= day < days:
+            tokens[day] += fact.usage.total_tokens
     return tokens
 
 
@@ -296,18 +285,22 @@ def session_preview(
     when: Callable[[int, int], str],
     places: Sequence[SearchHit] = (),
     place_count: int = 0,
+    family: UsageSum = NOTHING_USED,
 ) -> SessionPreview:
-    """Return the preview; `when` writes two moments (microseconds); `places` are the newest of the hits."""
+    """Return the preview.
+
+    `when` writes two moments (microseconds); `places` are the newest of the hits; `family` is what the
+    session used together with all below it.
+    """
     sign, word = session_status(session, waiting)
     worked, waited = worked_and_waited(spans)
-    money = "" if counts.cost is None else f"   {counts.cost:.2f}"
-    used = counts.input_tokens + counts.output_tokens
     facts = (
         ("workspace", home_as_tilde(session.workspace, home)),
         ("model", ", ".join(part for part in (session.model, session.provider) if part)),
         ("when", when(session.created_at, session.updated_at)),
         ("worked", _worked_text(worked, waited)),
-        ("tokens", f"{human.token_text(used)}{money}" if used else ""),
+        ("tokens", _used_text(counts.used)),
+        ("with agents", _used_text(family) if family.usage != counts.used.usage else ""),
         ("tags", ", ".join(session.tags)),
         ("from", session.origin or ""),
         ("kept as", "archived" if session.archived else ""),
@@ -330,6 +323,11 @@ def session_preview(
         ),
         places=tuple(places), place_count=place_count,
     )  # fmt: skip
+
+
+def _used_text(used: UsageSum) -> str:
+    tokens, cost = used.usage.total_tokens, cost_text(used)
+    return "" if not tokens else f"{human.token_text(tokens)}   {cost}" if cost else human.token_text(tokens)
 
 
 def _preview_status_word(session: Session, word: str) -> str:

@@ -19,6 +19,7 @@ DOCTORS = [
     "SQLite",
     "settings",
     "grants",
+    "limits",
     "providers",
 ]
 

@@ -11,6 +11,7 @@ from workbench.cli.session_report import statistics_json
 from workbench.domain.values import SYSTEM_SESSION
 from workbench.journal.session_queries import StatisticsScope, statistics_facts
 from workbench.views.statistics import session_statistics
+from workbench.views.usage import sum_usage
 
 ENDS = {"action.approved": "approved", "action.rejected": "rejected", "action.expired": "expired",
         "action.cancelled": "withdrawn", "action.superseded": "replaced"}  # fmt: skip
@@ -83,7 +84,10 @@ class Count:
 def test_statistics_are_what_a_count_by_hand_finds(name, tmp_path):
     with golden.load(name, tmp_path / "home") as journal, journal.snapshot() as database:
         found = statistics_facts(database, StatisticsScope())
-    told = statistics_json(session_statistics(found.calls, found.answers, found.sessions, found.files), 0)
+    used = sum_usage(found.usage, lambda *_: None)
+    told = statistics_json(
+        session_statistics(found.calls, found.answers, found.sessions, found.files, used), 0
+    )
     count = Count(name)
     kept = [call for call in dict.fromkeys(count.calls) if call not in count.replaced]
     calls = Counter(count.tools[call] for call in kept)

@@ -129,6 +129,8 @@ NARROWING = {
     "limits.command_seconds": 10,
     "limits.output_blob_bytes": 2000,
     "limits.max_turns": 10,
+    **{f"limits.tokens.{scope}": 1_000 for scope in ("session", "run", "day")},
+    **{f"limits.cost.{scope}": 0.5 for scope in ("session", "run", "day")},
     "limits.repeats_noted": 2,
     "limits.repeats_paused": 4,
     "fetch.allow_loopback": False,
@@ -168,6 +170,7 @@ WIDENING = {
     "ui.notify.bell": False,
     "ui.notify.title": False,
     "ui.notify.desktop": "always",
+    "prices": {"m": {"input_per_million": 1, "output_per_million": 2}},
 }
 
 

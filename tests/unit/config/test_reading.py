@@ -93,6 +93,17 @@ BOUNDS = [
         [{"input_per_million": 0, "output_per_million": 2.5}],
         [{"input_per_million": 1}],
     ),
+    (
+        "prices",
+        [{}, {"m": {"input_per_million": 1, "output_per_million": 2, "cache_read_per_million": 0}}],
+        [
+            {"m": 1},
+            {"m": {"input_per_million": 1}},
+            {"m": {"input_per_million": -1, "output_per_million": 1}},
+        ],
+    ),
+    ("limits.tokens.session", [0, 5_000_000], [-1, 1.5, "many"]),
+    ("limits.cost.day", [0, 0.5, 25], [-0.1, "much"]),
 ]
 GOOD = [(path, value) for path, values, _ in BOUNDS for value in values]
 BAD = [(path, value) for path, _, values in BOUNDS for value in values]

@@ -13,7 +13,7 @@ from workbench.render.library import (
 from workbench.render.theme import UNICODE_GLYPHS as UNICODE
 from workbench.views.statistics import SessionPreview, session_statistics
 
-NONE = session_statistics((), (), (), (), lambda *_: None)
+NONE = session_statistics((), (), (), ())
 
 
 def frame(width):

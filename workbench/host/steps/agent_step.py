@@ -28,7 +28,7 @@ from workbench.domain.events import (
 )
 from workbench.domain.machines import TERMINAL_SESSION_STATES
 from workbench.domain.messages import StepOutcome, StepSpec
-from workbench.domain.values import Actor, Json, Usage
+from workbench.domain.values import SPEND_LIMIT, Actor, Json, Usage
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import Root, read_bounded
 from workbench.host import redaction
@@ -177,7 +177,8 @@ def _is_resting(progress: SessionProgress) -> bool:
 
 
 def _agent_step_outcome(context: DriverContext, spec: StepSpec, progress: SessionProgress) -> StepOutcome:
-    if progress.waiting and progress.open_turn is not None:
+    asks_for_more = any(SPEND_LIMIT in action.subject for action in progress.waiting)
+    if progress.waiting and (progress.open_turn is not None or asks_for_more):
         first = progress.waiting[0]
         return StepOutcome(
             state="parked", reason=f"asks: {first.verb} {first.target}"[:300],

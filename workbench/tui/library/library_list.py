@@ -20,6 +20,7 @@ from workbench.domain.rows import DeletionExtent, Session, SessionCounts
 from workbench.journal import search, session_queries
 from workbench.journal.journal import Journal
 from workbench.journal.session_queries import StatisticsScope, statistics_facts
+from workbench.journal.usage_queries import session_usage
 from workbench.render import cells
 from workbench.render.library import library_strip, preview_lines, separator_strip, time_range
 from workbench.text import human
@@ -39,7 +40,8 @@ from workbench.views.library import (
     search_hit,
     sort_sessions,
 )
-from workbench.views.statistics import Price, SessionPreview, session_statistics
+from workbench.views.statistics import SessionPreview, session_statistics
+from workbench.views.usage import UsagePrice, sum_usage
 
 _Row = TypeVar("_Row")
 PREVIEW_HITS: Final = 12
@@ -86,7 +88,11 @@ class LibraryModel:
     """The library of a journal. `read`, `find` and what they ask are called in threads, one at a time."""
 
     def __init__(
-        self, journal: Journal, price: Price, home: str = "", monotonic: Callable[[], float] = time.monotonic
+        self,
+        journal: Journal,
+        price: UsagePrice,
+        home: str = "",
+        monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._monotonic = monotonic
         self._journal, self._price, self._home = journal, price, home
@@ -204,11 +210,13 @@ class LibraryModel:
         with self._journal.snapshot() as database:
             facts = statistics_facts(database, StatisticsScope(session_id=session_id))
             spans = session_queries.activity_spans(database, session_id)
-        counts = session_statistics(facts.calls, facts.answers, facts.sessions, facts.files, self._price)
+            whole = session_usage(database, session_id)
+        used = sum_usage(facts.usage, self._price)
+        counts = session_statistics(facts.calls, facts.answers, facts.sessions, facts.files, used)
         places, count = self._places(session_id, asked)
         return statistics.session_preview(
             session, self.waiting.get(session_id, 0), counts, spans, home=self._home, when=when,
-            places=places, place_count=count,
+            places=places, place_count=count, family=sum_usage(whole, self._price),
         )  # fmt: skip
 
     def _places(self, session_id: str, asked: SearchQuery) -> tuple[Sequence[SearchHit], int]:

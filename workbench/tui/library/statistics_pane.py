@@ -1,9 +1,11 @@
 """The statistics pane: numbers of a session, a workspace or all, over a period, counted in a thread."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime
+from pathlib import Path
 from typing import Any, ClassVar, Final, cast
 
+from msgspec import Struct
 from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
@@ -13,11 +15,14 @@ from textual.timer import Timer
 from textual.widget import Widget
 from textual.widgets import Static
 
+from workbench.journal import usage_queries
 from workbench.journal.journal import Journal
 from workbench.journal.session_queries import StatisticsFacts, StatisticsScope, statistics_facts
 from workbench.render import cells, library
 from workbench.render.empty_page import empty_page_lines
 from workbench.render.library import StatisticsFrame, StatisticsLine
+from workbench.render.usage import usage_lines
+from workbench.text.human import home_as_tilde
 from workbench.tui import keymap
 from workbench.tui.pane import KeysChanged, Pane, StatusMessage
 from workbench.tui.render_context import glyphs, ink
@@ -27,15 +32,26 @@ from workbench.tui.widgets.pane_frame import Divider, overflow_text
 from workbench.views.sessions import session_title
 from workbench.views.statistics import (
     DAY_MICROS,
-    Price,
     Statistics,
     insights,
     session_statistics,
     tokens_by_day,
 )
+from workbench.views.usage import (
+    USAGE_ROWS,
+    UsageBy,
+    UsagePrice,
+    UsageTable,
+    group_of,
+    row_name,
+    sum_usage,
+    usage_table,
+)
 
 PERIOD_DAYS: Final = (7, 30, 90, 0)
 """Days; 0 is all of them."""
+_USAGE_BY: Final[tuple[UsageBy | None, ...]] = (None, *USAGE_ROWS)
+"""What the pane shows: the numbers of tools and questions, or a table of tokens and cost."""
 _SCOPES: Final = ("all workspaces", "this workspace", "this session")
 _RECOUNT_SECONDS: Final = 2.0
 """Seconds between two countings while agents run."""
@@ -47,7 +63,19 @@ _EMPTY: Final = (
     "What was asked, run, changed and used is counted here.",
     (("statistics.period-longer", "a longer period"), ("app.session-new", "start a session")),
 )
+_EMPTY_USAGE: Final = (
+    "No tokens in this period",
+    "What replies used is counted here: input, output, what caches gave and took, and what it cost.",
+    (
+        ("statistics.period-longer", "a longer period"),
+        ("statistics.view", "another table"),
+        ("app.place-5", "the library: I imports sessions"),
+    ),
+)
 _HINTS: Final = (f"{_TIMES_HINT}; expired is never counted as rejected", _TIMES_HINT)
+
+
+_USAGE_HINTS: Final = ("days are from midnight to midnight here, weeks from Monday", "")
 
 
 class StatisticsList(RowList):
@@ -86,13 +114,14 @@ class StatisticsPane(Pane):
     BINDINGS = keymap.bindings(*SCOPES)
     ONE_ORDER = NO_FILTER = NO_PROBLEMS = "Statistics have one order and no filter."
 
-    def __init__(self, journal: Journal, price: Price, state: ScreenState, workspace: str) -> None:
+    def __init__(self, journal: Journal, price: UsagePrice, state: ScreenState, workspace: str) -> None:
         super().__init__(key="statistics")
         self.add_class("-late")
         self._journal, self._price, self._state, self._workspace = journal, price, state, workspace
         self.left, self.right = StatisticsList("statistics-left"), StatisticsList("statistics-right")
         self.hint = Static(id="statistics-hint", classes="-place-hint")
-        self._period, self._where = 1, 0
+        self._period, self._where, self._view = 1, 0, 0
+        self._usage: _CountedUsage | None = None
         self._counted: tuple[StatisticsFacts, Statistics] | None = None
         self._is_counting, self._counts_again = False, False
         self._timer: Timer | None = None
@@ -120,16 +149,22 @@ class StatisticsPane(Pane):
         more = overflow_text(self.right, glyphs(self)) if self.right.display else ""
         more = f"the right column: {more} " if more else ""
         room = width - len(more) - 1
-        words = next((words for words in _HINTS if len(words) < room), "")
+        hints = _HINTS if self.usage_by is None else _USAGE_HINTS
+        words = next((words for words in hints if len(words) < room), "")
         words = glyphs(self).line(f" {words}")
         self.hint.update(Content.styled(words + more.rjust(width - len(words)), ink(self).of("muted")))
 
     def on_resize(self, event: events.Resize) -> None:
         """Lay the lines out anew."""
-        has_two = event.size.width >= _TWO_COLUMNS_FROM
-        self.right.display = self.query_one("#statistics-divider").display = has_two
+        self._arrange(event.size.width)
         self._say_hint(event.size.width)
         self.call_after_refresh(self._draw)
+
+    def _arrange(self, width: int) -> None:
+        has_two = width >= _TWO_COLUMNS_FROM and self.usage_by is None
+        self.right.display = self.query_one("#statistics-divider").display = has_two
+        if not has_two and self.right.has_focus:
+            self.left.focus()
 
     def on_show(self) -> None:
         """Count what happened while another place was on the screen."""
@@ -174,13 +209,48 @@ class StatisticsPane(Pane):
             return StatisticsScope(since=0, session_id=current.id)
         return StatisticsScope(since=since, workspace=self._workspace if self._where == 1 else None)
 
+    @property
+    def usage_by(self) -> UsageBy | None:
+        """Return what the rows of the table of tokens are; None while tools and questions are shown."""
+        return _USAGE_BY[self._view]
+
+    def next_view(self, step: int = 1) -> None:
+        """Show the next table, or the numbers again after the last one."""
+        self._view = (self._view + step) % len(_USAGE_BY)
+        self._usage = None
+        self.left.take([])
+        self._arrange(self.size.width)
+        self._say()
+        self._say_hint(self.size.width)
+        self.count()
+
+    def _count_usage(self, by: UsageBy) -> None:
+        counted: _CountedUsage | None = None
+        try:
+            counted = _count_usage(self._journal, by, self.scope, self._price)
+        except Exception as error:  # noqa: BLE001 whatever the journal says is told
+            self.post_message(StatusMessage(f"Nothing was counted. {error}", is_error=True))
+        cast("Any", self).app.call_from_thread(self._usage_was_counted, counted)
+
+    def _usage_was_counted(self, counted: "_CountedUsage | None") -> None:
+        self._is_counting = False
+        if counted is not None and self.is_attached and counted.table.by == self.usage_by:
+            self._usage = counted
+            self._draw()
+        if self._counts_again:
+            self.count()
+
     def _count_there(self) -> None:
+        if (by := self.usage_by) is not None:
+            self._count_usage(by)
+            return
         counted: tuple[StatisticsFacts, Statistics] | None = None
         try:
             with self._journal.snapshot() as database:
                 facts = statistics_facts(database, self.scope)
+            used = sum_usage(facts.usage, self._price)
             counted = facts, session_statistics(
-                facts.calls, facts.answers, facts.sessions, facts.files, self._price
+                facts.calls, facts.answers, facts.sessions, facts.files, used
             )  # fmt: skip
         except Exception as error:  # noqa: BLE001 whatever the journal says is told
             self.post_message(StatusMessage(f"Nothing was counted. {error}", is_error=True))
@@ -209,9 +279,15 @@ class StatisticsPane(Pane):
             (words, ink(self).of("foreground")), " ", cells.safe_content(line(where), muted)
         )
         key = ink(self).of("info", bold=True)
+        following = _USAGE_BY[(self._view + 1) % len(_USAGE_BY)]
+        told = f" by {following}" if following else " tools"
         self.set_title(
-            facts, Content.assemble(("h l", key), (" period  ", muted), ("w", key), (" where", muted))
-        )
+            facts,
+            Content.assemble(
+                ("b", key), (f"{told}  ", muted), ("h l", key), (" period  ", muted), ("w", key),
+                (" where", muted),
+            ),
+        )  # fmt: skip
 
     def _widths(self) -> tuple[int, int]:
         return self.left.width, self.right.width if self.right.display else 0
@@ -222,6 +298,9 @@ class StatisticsPane(Pane):
             self._draw()
 
     def _draw(self) -> None:
+        if self.usage_by is not None:
+            self._draw_usage()
+            return
         if self._counted is None or not self.is_attached:
             return
         self._drawn_for = self._widths()
@@ -235,11 +314,7 @@ class StatisticsPane(Pane):
             else left
         )
         if not counts.sessions:
-            heading, sentence, key_ids = _EMPTY
-            keys = keymap.own_keys(self, key_ids)
-            rows = empty_page_lines(heading, sentence, keys, left.width, left.ink, left.glyphs)
-            self.left.take([(f"-none-{number}", row) for number, row in enumerate(rows)])
-            self.right.take([])
+            self._draw_empty(_EMPTY, left)
             return
         first = [
             *library.tool_count_lines(counts.tools, left), *library.outcome_lines(counts, left),
@@ -248,6 +323,26 @@ class StatisticsPane(Pane):
         second = self._second(facts, counts, right)
         self.left.take(first if has_two else [*first, left.blank("between"), *second])
         self.right.take(second if has_two else [])
+
+    def _draw_empty(self, page: tuple[str, str, Sequence[tuple[str, str]]], frame: StatisticsFrame) -> None:
+        heading, sentence, key_ids = page
+        keys = keymap.own_keys(self, key_ids)
+        rows = empty_page_lines(heading, sentence, keys, frame.width, frame.ink, frame.glyphs)
+        self.left.take([(f"-none-{number}", row) for number, row in enumerate(rows)])
+        self.right.take([])
+
+    def _draw_usage(self) -> None:
+        counted = self._usage
+        if counted is None or not self.is_attached:
+            return
+        self._drawn_for = self._widths()
+        self.call_after_refresh(self._draw_where_it_moved)
+        frame = StatisticsFrame(width=max(30, self.left.width), ink=ink(self), glyphs=glyphs(self))
+        if not counted.table.total.replies and not counted.table.total.told:
+            self._draw_empty(_EMPTY_USAGE, frame)
+            return
+        now = self._journal.now()
+        self.left.take(usage_lines(counted.table, frame, counted.name_of, now, counted.prices_date))
 
     def _second(
         self, facts: StatisticsFacts, counts: Statistics, frame: StatisticsFrame
@@ -262,10 +357,10 @@ class StatisticsPane(Pane):
     def _days(self, facts: StatisticsFacts) -> tuple[list[int], tuple[str, str]]:
         today, count = _day_of(self._journal.now()), PERIOD_DAYS[self._period]
         if not count or self._where == 2:
-            oldest = min((_day_of(session.updated_at) for session in facts.sessions), default=today)
+            oldest = min((_day_of(fact.at) for fact in facts.usage), default=today)
             count = max(7, min(_MAX_DAYS, today - oldest + 1))
         first = today - count + 1
-        return tokens_by_day(facts.sessions, first, count, _day_of), (_date_text(first), _date_text(today))
+        return tokens_by_day(facts.usage, first, count, _day_of), (_date_text(first), _date_text(today))
 
     # --- keys -----------------------------------------------------------------------------------------
 
@@ -309,7 +404,8 @@ class StatisticsPane(Pane):
         if not key or key.startswith("-"):
             self.post_message(StatusMessage("There are no sessions behind this line."))
             return
-        since = f" since:{days}d" if days and self._where != 2 else ""
+        is_dated = self._where == 2 or key.startswith("since:")
+        since = f" since:{days}d" if days and not is_dated else ""
         self.main.open_library(key + since)
 
     @on(RowList.Opened)
@@ -328,6 +424,33 @@ class StatisticsPane(Pane):
 
     def label_of(self, key_id: str) -> str:
         return "its sessions" if key_id == "list.open" else super().label_of(key_id)
+
+
+class _CountedUsage(Struct, frozen=True):
+    table: UsageTable
+    titles: Mapping[str, str]
+    prices_date: str
+
+    def name_of(self, key: str) -> str:
+        """Return what the row of a key is called."""
+        if self.table.by == "session":
+            return self.titles.get(key) or key[:8]
+        if self.table.by == "project" and key:
+            return home_as_tilde(key, str(Path.home()))
+        return row_name(self.table.by, key)
+
+
+def _count_usage(journal: Journal, by: UsageBy, scope: StatisticsScope, price: UsagePrice) -> _CountedUsage:
+    from workbench.config.model_prices import PRICES_DATE
+
+    with journal.snapshot() as database:
+        ids = usage_queries.session_family(database, scope.session_id) if scope.session_id else None
+        asked = usage_queries.UsageScope(since=scope.since, workspace=scope.workspace, session_ids=ids)
+        facts = usage_queries.usage_facts(database, group_of(by), asked)
+        tops = usage_queries.top_sessions(database) if by == "session" else {}
+        table = usage_table(by, facts, price, tops=tops)
+        keys = [row.key for row in table.rows] if by == "session" else []
+        return _CountedUsage(table, usage_queries.session_names(database, keys), PRICES_DATE)
 
 
 def _day_of(micros: int) -> int:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 from msgspec import Struct
 from textual.message import Message
 
-from workbench.domain.rows import run_title
+from workbench.domain.rows import Session, run_title
 
 if TYPE_CHECKING:
     from workbench.domain.rows import Session
@@ -43,6 +43,10 @@ class WorkspaceStatus(Struct, kw_only=True):
     home: str = ""
     """The user's home folder, shown as `~`."""
     branch: str = ""
+    spending: str = ""
+    """What the session on show cost, and of what limit."""
+    spending_of: tuple[str, int] = ("", 0)
+    """The session that `spending` is about, and its tokens then."""
     trouble: str = ""
     """What keeps the host from its work, in a few words."""
     has_model: bool = True
@@ -58,6 +62,10 @@ class WorkspaceStatus(Struct, kw_only=True):
     """What a look around this machine has found; None where nobody looks: there is a model."""
     added: str = ""
     """The provider that this screen added, and how that is undone."""
+
+    def spending_on(self, session: Session | None) -> str:
+        """Return what a session cost, if that was read of it; empty otherwise."""
+        return self.spending if session is not None and self.spending_of[0] == session.id else ""
 
 
 class SessionPanes(Struct, kw_only=True, eq=False):

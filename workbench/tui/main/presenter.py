@@ -327,6 +327,7 @@ class Presenter(SessionPresenter):
             self._context.tasks.read_asks()
         if changed.has_sessions:
             self.composer()
+            self._context.tasks.read_spending()
         if changed.runs or (changed.actions and self.state.runs.rows):
             self.pipeline()
 
@@ -334,18 +335,12 @@ class Presenter(SessionPresenter):
         """Show header, strip and tabs."""
         state = self.state
         now = state.source.now()
+        status, current = self.status, state.current
         self.facts = sessions.header_facts(
-            state.sessions.values(),
-            state.pending,
-            now,
-            workspace=self.status.workspace,
-            home=self.status.home,
-            branch=self.status.branch,
-            current=state.current,
-            trouble=self.status.trouble,
-            seconds=state.transcript.facts.turn_seconds,
-            elsewhere=len(state.elsewhere),
-        )
+            state.sessions.values(), state.pending, now, workspace=status.workspace, home=status.home,
+            branch=status.branch, current=current, money=status.spending_on(current), trouble=status.trouble,
+            seconds=state.transcript.facts.turn_seconds, elsewhere=len(state.elsewhere),
+        )  # fmt: skip
         self._widgets.header.show(self.facts, has_model=self.has_model)
         if self._widgets.strip.display:
             current = sessions.listed_id(state.current)

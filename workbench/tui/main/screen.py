@@ -444,7 +444,7 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
     def _session_chosen(self, message: tui_pane.SessionChosen) -> None:
         self.state.choose(message.session_id)
         self.presenter.everything()
-        self.tasks.read_earlier_prompts(message.session_id)
+        self.tasks.read_about_session(message.session_id)
         self.tasks.read_asks()
 
     @on(tui_pane.DecisionReported)

@@ -481,6 +481,11 @@ class MainTasks(BackgroundTasks):
 
     # --- what is read from time to time -------------------------------------------------------------
 
+    def read_about_session(self, session_id: str) -> None:
+        """Read what was prompted before and what the session cost that is shown now."""
+        self.read_earlier_prompts(session_id)
+        self.read_spending()
+
     def read_earlier_prompts(self, session_id: str) -> None:
         """Read what was said here before, which the composer brings back."""
         backend = self._context.folders.backend
@@ -509,6 +514,24 @@ class MainTasks(BackgroundTasks):
             self._context.call_from_thread(self._context.first_page.show)
 
         self._thread(work, "branch", "read the branch")
+
+    def read_spending(self) -> None:
+        """Read what the session on show cost, once its tokens have changed."""
+        current, status = self._state.current, self._status
+        if current is None or status.spending_of == (current.id, current.usage.total_tokens):
+            return
+        if status.spending_of[0] != current.id:
+            status.spending = ""
+        status.spending_of = (current.id, current.usage.total_tokens)
+
+        def work() -> None:
+            words = self.backend.spending(current.id)
+            if words != status.spending and status.spending_of[0] == current.id:
+                status.spending = words
+                self._context.call_from_thread(self._context.presenter.head)
+
+        if current.usage.total_tokens:
+            self._thread(work, "spending", "read what it cost")
 
     def read_standing(self) -> None:
         """Read how the host stands, what is asked about, whether a model is set up."""
@@ -575,7 +598,7 @@ class MainTasks(BackgroundTasks):
         state = self._state
         self.read_branch()
         self.read_draft()
-        self.read_earlier_prompts(state.current.id if state.current else "")
+        self.read_about_session(state.current.id if state.current else "")
         if not state.runs.rows:
             self.read_pipelines()
 

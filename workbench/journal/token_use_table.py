@@ -1,0 +1,90 @@
+"""The migration that makes the table of token use and counts all replies that are there, once.
+
+What it does never changes once released, as of every migration; `domain.token_use` counts what comes later.
+"""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct
+
+if TYPE_CHECKING:
+    from workbench.journal.database import Database
+
+OnMigration = Callable[[float], None]
+"""Called during a long migration with the share that is done, from 0 to 1."""
+_TOKEN_USE: Final = """
+CREATE TABLE token_use (
+    key TEXT PRIMARY KEY, session_id TEXT, at INTEGER, provider TEXT, model TEXT, context INTEGER,
+    is_told INTEGER, first_at INTEGER, last_at INTEGER, replies INTEGER, uncounted INTEGER,
+    input_tokens INTEGER, output_tokens INTEGER, cache_read_tokens INTEGER, cache_write_tokens INTEGER,
+    cache_write_1h_tokens INTEGER, cost_microdollars INTEGER
+) WITHOUT ROWID;
+CREATE INDEX token_use_session ON token_use (session_id);
+CREATE INDEX token_use_at ON token_use (at);
+"""
+_SELECT_COUNTED: Final = """
+SELECT position, session_id, kind, at, json_extract(body, '$.provider'), json_extract(body, '$.model'),
+    json_extract(body, '$.configuration.forked_from'), json_extract(body, '$.usage.input_tokens'),
+    json_extract(body, '$.usage.output_tokens'), json_extract(body, '$.usage.cache_read_tokens'),
+    json_extract(body, '$.usage.cache_write_tokens'), json_extract(body, '$.usage.cache_write_1h_tokens'),
+    json_extract(body, '$.usage.cost_microdollars')
+FROM event WHERE kind IN ('session.created', 'session.changed', 'reply.completed')
+    AND session_id IN (SELECT id FROM session) ORDER BY position
+"""
+_LAST_BORDERS: Final = (272_000, 200_000, 100_000)
+_QUARTER: Final = 900_000_000
+
+
+class _Asked(Struct):
+    """Who is asked in a session, as far as its events were read."""
+
+    provider: str
+    model: str
+    began: int
+    """When a fork began: replies from before it are copies; 0 of other sessions."""
+
+    def take(self, provider: str | None, model: str | None) -> None:
+        """Follow a change of the session."""
+        self.provider = self.provider if provider is None else provider
+        self.model = self.model if model is None else model
+
+
+def create_token_use(database: "Database", on_progress: OnMigration | None = None) -> None:
+    """Count the tokens of all replies; `domain.token_use` does the same for each that comes later."""
+    database.execute(_TOKEN_USE)
+    sessions: dict[str, _Asked] = {}
+    rows: dict[str, list[Any]] = {}
+    newest = database.execute("SELECT max(position) FROM event").get or 1
+    for position, session_id, kind, at, provider, model, forked, *counts in database.execute(_SELECT_COUNTED):
+        if on_progress is not None and not position % 1000:
+            on_progress(position / newest)
+        asked = sessions.get(session_id)
+        if asked is None or kind == "session.created":
+            # Only the first of two counts, as in the fold.
+            sessions.setdefault(session_id, _Asked(provider or "", model or "", at if forked else 0))
+        elif kind == "session.changed":
+            asked.take(provider, model)
+        elif at >= asked.began:
+            _count_reply(rows, session_id, asked, (at, model), [count or 0 for count in counts])
+    marks = ", ".join("?" * 17)
+    for key, row in rows.items():
+        database.execute(f"INSERT INTO token_use VALUES ({marks})", [key, *row])  # noqa: S608 only marks
+    if on_progress is not None:
+        on_progress(1.0)
+
+
+def _count_reply(
+    rows: dict[str, list[Any]], session_id: str, asked: _Asked, reply: tuple[int, str | None],
+    counts: list[int],
+) -> None:  # fmt: skip
+    at, model = reply[0], reply[1] or asked.model
+    start, is_told = at // _QUARTER * _QUARTER, int(counts[-1] > 0)
+    border = next((border for border in _LAST_BORDERS if counts[0] > border), 0)
+    key = f"{session_id}/{start}/{border}/{is_told}/{asked.provider}/{model}"
+    row = rows.setdefault(
+        key, [session_id, start, asked.provider, model, border, is_told, at, at, 0, 0, 0, 0, 0, 0, 0, 0]
+    )
+    row[6:8] = [min(row[6], at), max(row[7], at)]
+    uncounted = int(counts[0] + counts[1] == 0)
+    row[8:] = [total + more for total, more in zip(row[8:], [1, uncounted, *counts], strict=True)]

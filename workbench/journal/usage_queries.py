@@ -1,0 +1,134 @@
+"""Sums of tokens and cost from the table of token use, by time, project, agent, model and session."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from msgspec import Struct
+
+from workbench.domain.rows import OWN_AGENT, UsageFact, UsageGroup
+from workbench.domain.values import Usage
+from workbench.journal.database import Database, SqlValue
+
+
+class UsageScope(Struct, frozen=True, kw_only=True):
+    """Which replies are summed."""
+
+    since: int = 0
+    """Microseconds: quarters of an hour that begin at or after it; a moment within one takes it whole."""
+    until: int | None = None
+    """Microseconds: quarters of an hour that begin before it."""
+    workspace: str | None = None
+    session_ids: tuple[str, ...] | None = None
+    origin: str | None = None
+    """The agent whose file a session came from; `OWN_AGENT` are those that were made here."""
+    model: str = ""
+    """Part of the model's name, in any case."""
+    project: str = ""
+    """Part of the folder's path, in any case."""
+
+
+_QUARTER: Final = 900_000_000
+_AGENT: Final = f"coalesce(session.origin, '{OWN_AGENT}')"
+_DAY: Final = "date(token_use.at / 1000000, 'unixepoch', 'localtime')"
+_GROUPS: Final[dict[UsageGroup, tuple[str, str]]] = {
+    "time": ("''", "token_use.at"), "day": (_DAY, "min(token_use.at)"), "model": ("token_use.model", "0"),
+    "project": ("session.workspace", "0"), "agent": (_AGENT, "0"), "session": ("token_use.session_id", "0"),
+}  # fmt: skip
+"""What replies are grouped by, and the time that is told apart."""
+_SUMS: Final = ", ".join(f"sum({name})" for name in Usage.__struct_fields__)
+_MOST_IDS: Final = 500
+
+
+def usage_facts(database: Database, group: UsageGroup, scope: UsageScope) -> list[UsageFact]:
+    """Return the sums of what a scope holds, by group and by what they are priced by."""
+    if scope.session_ids is None:
+        return _facts(database, group, scope, ())
+    ids, facts = list(scope.session_ids), list[UsageFact]()
+    for start in range(0, len(ids), _MOST_IDS):
+        facts += _facts(database, group, scope, ids[start : start + _MOST_IDS])
+    return facts
+
+
+def _facts(database: Database, group: UsageGroup, scope: UsageScope, ids: Iterable[str]) -> list[UsageFact]:
+    name, at = _GROUPS[group]
+    apart = "1, 2" if group == "time" else "1"
+    where, values = _conditions(scope, list(ids))
+    statement = (
+        f"SELECT {name}, {at}, token_use.provider, token_use.model, context, min(first_at), max(last_at),"  # noqa: S608 words of our own
+        f" sum(replies), sum(uncounted), {_SUMS}"
+        " FROM token_use JOIN session ON session.id = token_use.session_id"
+        f" WHERE {where} GROUP BY {apart}, 3, 4, context, is_told ORDER BY 2, 1"
+    )
+    return [
+        UsageFact(
+            group=row[0] or "", at=row[1], provider=row[2], model=row[3], context=row[4], first_at=row[5],
+            last_at=row[6], replies=row[7], uncounted=row[8],
+            usage=Usage(**dict(zip(Usage.__struct_fields__, row[9:], strict=True))),
+        )
+        for row in database.execute(statement, values)
+    ]  # fmt: skip
+
+
+def _conditions(scope: UsageScope, ids: list[str]) -> tuple[str, list[SqlValue]]:
+    parts: list[str] = ["token_use.at >= ?"]
+    values: list[SqlValue] = [scope.since // _QUARTER * _QUARTER]
+    optional: list[tuple[str, SqlValue]] = [
+        ("token_use.at < ?", scope.until), ("session.workspace = ?", scope.workspace),
+        (f"{_AGENT} = ?", scope.origin), ("instr(lower(token_use.model), ?)", scope.model.lower() or None),
+        ("instr(lower(session.workspace), ?)", scope.project.lower() or None),
+    ]  # fmt: skip
+    for part, value in optional:
+        if value is not None:
+            parts.append(part)
+            values.append(value)
+    if scope.session_ids is not None:
+        parts.append(f"token_use.session_id IN ({', '.join('?' * len(ids))})")
+        values += ids
+    return " AND ".join(parts), values
+
+
+_FAMILY: Final = (
+    "WITH RECURSIVE family(id) AS (SELECT ?1 UNION"
+    " SELECT session.id FROM family JOIN session ON session.parent_id = family.id)"
+    " SELECT id FROM family"
+)
+
+
+def session_family(database: Database, session_id: str) -> tuple[str, ...]:
+    """Return a session and all below it: its sub-agents, theirs, and the steps of a run."""
+    return tuple(row[0] for row in database.execute(_FAMILY, (session_id,)))
+
+
+def session_usage(database: Database, session_id: str, *, with_children: bool = True) -> list[UsageFact]:
+    """Return what a session used, by what it is priced by; by default together with all below it."""
+    ids = session_family(database, session_id) if with_children else (session_id,)
+    return usage_facts(database, "session", UsageScope(session_ids=ids))
+
+
+def top_sessions(database: Database) -> dict[str, str]:
+    """Return of each session that stands below another one the topmost above it, by its id."""
+    parents: dict[str, str] = dict(
+        database.execute(
+            "SELECT id, parent_id FROM session WHERE parent_id IN (SELECT id FROM session)"
+        ).fetchall()
+    )
+    return {key: _topmost(key, parents) for key in parents}
+
+
+def _topmost(key: str, parents: dict[str, str]) -> str:
+    seen: set[str] = set()
+    while key in parents and key not in seen:
+        seen.add(key)
+        key = parents[key]
+    return key
+
+
+def session_names(database: Database, ids: Iterable[str]) -> dict[str, str]:
+    """Return the titles of some sessions, by their ids; a title may be empty."""
+    names: dict[str, str] = {}
+    listed = list(ids)
+    for start in range(0, len(listed), _MOST_IDS):
+        some = listed[start : start + _MOST_IDS]
+        asked = f"SELECT id, title FROM session WHERE id IN ({', '.join('?' * len(some))})"  # noqa: S608 only marks
+        names |= dict(database.execute(asked, some).fetchall())
+    return names
