@@ -343,6 +343,11 @@ class JournalSource:
         data = self._journal.blobs.read(ref)
         return None if data is None else data.decode("utf-8", "replace")
 
+    @property
+    def has_times(self) -> bool:
+        """Return True: what happens here has its time."""
+        return True
+
     def opened(self, action: Action) -> ActionOpened | None:
         opened = self._opened.get(action.id)
         if opened is None:

@@ -329,6 +329,8 @@ class ToolsModel(Struct, frozen=True, kw_only=True):
     turns: Sequence[Turn] = ()
     commands: Mapping[str, CommandProgress] = field(default_factory=dict[str, CommandProgress])
     """Commands that run, by the id of their call."""
+    moment: str | None = None
+    """The call that something happened to last, which is followed."""
 
 
 class CallModel(Struct, frozen=True, kw_only=True):
@@ -380,6 +382,8 @@ class QueueModel(Struct, frozen=True, kw_only=True):
     """Whether what waits in all folders is listed."""
     elsewhere: int = 0
     """How many wait in folders that are not listed."""
+    has_times: bool = True
+    """Whether times were recorded."""
     changed: frozenset[str] = frozenset()
     """Ids of actions that changed since the last `show`."""
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from workbench.tui.main.first_page import FirstPage
     from workbench.tui.main.folders import FolderController
     from workbench.tui.main.layout import LayoutController
+    from workbench.tui.main.moment import MomentController
     from workbench.tui.main.places import PlaceStack
     from workbench.tui.main.presenter import Presenter
     from workbench.tui.main.screen import MainScreen
@@ -89,6 +90,7 @@ class MainContext:
     places: "PlaceStack"
     first_page: "FirstPage"
     folders: "FolderController"
+    moment: "MomentController"
 
     def __init__(
         self,

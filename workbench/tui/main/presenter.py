@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
+from msgspec.structs import replace
+
 from workbench.domain.events import CallFinished, CallProposed, Event
 from workbench.domain.rows import Action, Call
 from workbench.domain.values import JsonObject
@@ -42,6 +44,7 @@ from workbench.views.action_detail import (
 from workbench.views.approvals import hunk_sizes
 from workbench.views.data_source import SealedContentGone
 from workbench.views.folders import NO_FOLDER, Folder, FolderNames
+from workbench.views.moment import call_of_moment
 from workbench.views.sessions import HeaderFacts
 
 if TYPE_CHECKING:
@@ -171,6 +174,7 @@ class SessionPresenter:
                 is_wide=state.is_wide,
                 elsewhere=len(state.elsewhere),
                 changed=frozenset(changed.actions),
+                has_times=state.source.has_times,
             )
         )
 
@@ -217,6 +221,7 @@ class SessionPresenter:
             folder=self._told_apart(self.state.workspaces.get(action.id, "")),
             bases=source.base_lines(action) if self.panes.approvals.wants_base(hunks) else None,
         )  # fmt: skip
+        detail = detail if source.has_times else replace(detail, decided_at=None)
         return with_choice_notes(detail, self.status.questions)
 
     def tools(self) -> None:
@@ -232,6 +237,7 @@ class SessionPresenter:
                 turn=self.panes.conversation.turn_in_view,
                 turns=state.shown.turns,
                 commands=state.transcript.commands,
+                moment=None if (call := call_of_moment(state.calls)) is None else call.id,
             )
         )
 
@@ -300,6 +306,7 @@ class Presenter(SessionPresenter):
         self.tools()
         self.around()
         self.pipeline()
+        self._context.moment.show()
 
     def around(self) -> None:
         """Show what stands around the conversation and says how a session is set."""
@@ -325,6 +332,8 @@ class Presenter(SessionPresenter):
             self.composer()
         if changed.runs or (changed.actions and self.state.runs.rows):
             self.pipeline()
+        if changed.blocks or changed.has_calls or changed.actions:
+            self._context.moment.show()
 
     def head(self) -> None:
         """Show header, strip and tabs."""

@@ -23,6 +23,7 @@ from workbench.tui.main.context import MainContext, MainWidgets, WorkspaceStatus
 from workbench.tui.main.first_page import FirstPage
 from workbench.tui.main.folders import FolderController
 from workbench.tui.main.layout import LayoutController
+from workbench.tui.main.moment import MomentController
 from workbench.tui.main.notifications import LeaveQuestion, LoggedMessage, Notifications, ToastController
 from workbench.tui.main.places import PANE_PLACES, PlaceStack
 from workbench.tui.main.presenter import Presenter
@@ -87,7 +88,7 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
         self.notifications = Notifications(wishes=notify)
         self.places = context.places = PlaceStack(self, context, five, is_replay=bool(self.INNER))
         self.first_page = context.first_page = FirstPage(self, context)
-        context.folders = FolderController(context)
+        context.folders, context.moment = FolderController(context), MomentController(context)
         self.presenter = context.presenter = self.make_presenter()
         self.tasks = context.tasks = MainTasks(self, context)
         self.layout_controller = context.layout = self.make_layout()

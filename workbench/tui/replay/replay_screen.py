@@ -92,7 +92,7 @@ class ReplayCursors:
             screen.approvals.queue.put_cursor(action)
             self._put = action
         if call is not None:
-            screen.tools.put_cursor(call)
+            screen.tools.point_at(call)
 
 
 TAIL_EVENTS: Final = 200
@@ -401,6 +401,7 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
     def went(self, index: int) -> None:
         """Show where the player went."""
         self.pointing.take_over()
+        self.context.moment.is_pinned = False
         self.go(index)
         self._moved()
 
@@ -422,7 +423,18 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
             self.say(f"No {'later' if step > 0 else 'earlier'} {word}.")
             return
         self.went(self.player.index)
-        self.pointing.at_event(self.source.event_at(self.player.index))
+        event = self.source.event_at(self.player.index)
+        self.pointing.at_event(event)
+        if kind == "edit" and event is not None:
+            self._show_change(event)
+
+    def _show_change(self, event: Event) -> None:
+        """Show what was written: in the queue where it was asked about, else as the moment."""
+        rows = (self.state.actions.get(row.id) for row in self.approvals.queue.shown)
+        self.context.moment.is_pinned = all(row is None or row.call_id != event.call_id for row in rows)
+        if self.layout_controller.is_alone and not self.is_zoomed and self.place in (1, 3, 4):
+            self.go_to(self.approvals.PLACE)
+        self.context.moment.show()
 
     def ask_time(self) -> None:
         """Ask for a moment to go to."""
@@ -512,6 +524,9 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
         self._header.has_keys = self._sentence.has_keys = False
         self._header.refresh()
         self._sentence.refresh()
+        if not self.layout_controller.is_alone:
+            # Nobody reads in the queue there what was decided: the moment has its room.
+            self.go_to(self.conversation.PLACE)
 
 
 def moment_prompt(screen: LineListener) -> LineWanted:
