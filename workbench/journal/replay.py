@@ -40,7 +40,11 @@ _SESSIONS_WITH_DECIDED: Final = 12
 _FAMILY: Final = """
 WITH RECURSIVE family(id) AS (
     SELECT ? UNION SELECT session.id FROM session JOIN family ON session.parent_id = family.id
+    WHERE session.origin IS NULL OR
+        (SELECT position FROM event WHERE session_id = session.id ORDER BY sequence_number LIMIT 1) <
+        (SELECT position FROM event WHERE session_id = family.id ORDER BY sequence_number DESC LIMIT 1)
 ) SELECT id FROM family"""
+"""A session and those below it. One imported behind its end is replayed alone: its times would go back."""
 _SELECT_COLUMNS: Final = """
 SELECT json_group_array(position), json_group_array(at), json_group_array(position) FILTER ({told}),
     json_group_array(kind) FILTER ({told}), json_group_array({fact}) FILTER ({told})

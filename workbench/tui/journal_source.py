@@ -181,6 +181,8 @@ MAX_FRAMES_PER_SECOND: Final = 30
 """Looks at the journal a second, at most."""
 _MAX_CHECKED_SESSIONS: Final = 12
 """Sessions whose decided actions are listed: the newest ones."""
+MAX_CHILDREN: Final = 500
+"""Agents of one session that are known of."""
 MAX_CALLS: Final = 500
 """Calls of a session that are listed: the newest ones."""
 _MAX_CACHED: Final = 64
@@ -263,6 +265,14 @@ class JournalSource:
 
     def calls(self, session_id: str) -> Sequence[Call]:
         """Return the last calls of a session in their order: as many as somebody looks at."""
+        return self._journal.last_calls(session_id, MAX_CALLS)
+
+    def children(self, session_id: str) -> Sequence[Session]:
+        """Return the sessions below one, as they stand now: those of its agents."""
+        return self._journal.sessions(parent_id=session_id, limit=MAX_CHILDREN)
+
+    def recorded_calls(self, session_id: str) -> Sequence[Call]:
+        """Return the calls of a session as they stand now, whatever the moment."""
         return self._journal.last_calls(session_id, MAX_CALLS)
 
     def call_count(self, session_id: str) -> int:

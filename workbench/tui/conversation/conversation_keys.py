@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from workbench.tui.conversation.composer import Composer
     from workbench.tui.conversation.conversation_pane import ConversationPane
 
+NO_AGENT: Final = "The call under the cursor has begun no agent whose session is here."
 NO_ERROR: Final = "There is no error to answer here."
 NOT_FOLDED: Final = "Only thoughts and outputs can be folded."
 NOT_LOOPING: Final = "No repeated call waits for an answer here."
@@ -72,6 +73,12 @@ CONVERSATION: Final[tuple[Key["ConversationPane"], ...]] = (
         tooltip="a session from the block under the cursor, its files or not",
         aliases="branch copy", group="Read", decides=True,
         action=lambda pane: pane.main.ask_fork(None, pane.forked_block)),
+    Key(id="conversation.agent", keys=("O",), label="its agent",
+        tooltip="the agent that the call began, as it was then",
+        help="the agent that the call under the cursor began, at the same moment; esc goes back",
+        aliases="subagent task child", group="Read", footer=19,
+        action=lambda pane: pane.main.open_sub_agent(pane.agent_id),
+        why_off=lambda pane: "" if pane.agent_id else NO_AGENT),
 )  # fmt: skip
 COMPOSER: Final[tuple[Key["Composer"], ...]] = (
     Key(id="composer.send", keys=("enter",), label="send", tooltip="send, or queue while the agent works",

@@ -188,6 +188,10 @@ class MainContext:
 
         open_undo(self, session_id, turn_id)
 
+    def open_sub_agent(self, session_id: str) -> None:
+        """Show what an agent did that the one on show began, at the moment that is shown."""
+        self.app.open_sub_agent(session_id, self.state.source.now())
+
     def open_beside(self, session_id: str) -> None:
         """Show a session beside the one on show."""
         current = self.state.current

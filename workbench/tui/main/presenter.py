@@ -16,6 +16,7 @@ from workbench.tui.approvals.decision_writer import DecisionHandler
 from workbench.tui.main.bars import FooterKey, Tab, resume_keys
 from workbench.tui.main.context import MainContext, SessionPanes, WorkspaceStatus
 from workbench.tui.main.places import PANE_PLACES
+from workbench.tui.main.sub_agents import SubAgentReader
 from workbench.tui.pane import (
     CallModel,
     ComposerModel,
@@ -46,6 +47,7 @@ from workbench.views.data_source import SealedContentGone
 from workbench.views.folders import NO_FOLDER, Folder, FolderNames
 from workbench.views.moment import call_of_moment
 from workbench.views.sessions import HeaderFacts
+from workbench.views.sub_agents import NO_AGENTS
 
 if TYPE_CHECKING:
     from workbench.tui.main.screen import MainScreen
@@ -88,6 +90,9 @@ class SessionPresenter:
         self.state, self.panes, self.status = state, panes, status
         self._decisions, self._say = decisions, say_error
         self.folders = FolderNames(status.workspace, status.home)
+        self._agents = SubAgentReader(state)
+        self.agents = NO_AGENTS
+        """What the agents have done that calls of the session on show began, by the id of the call."""
 
     @property
     def has_model(self) -> bool:
@@ -103,6 +108,8 @@ class SessionPresenter:
     def conversation(self, changed: frozenset[str] | None) -> None:
         """Show the conversation of the session on show."""
         state = self.state
+        counted = self.count_agents()
+        changed = changed if changed is None else changed | counted
         self.panes.conversation.show(
             ConversationModel(
                 session=state.current,
@@ -115,6 +122,12 @@ class SessionPresenter:
                 folder=self.folder,
             )
         )
+
+    def count_agents(self) -> frozenset[str]:
+        """Read what the agents have done by now; return the blocks that say something else."""
+        shown = self.state.shown
+        self.agents = self._agents.at(shown)
+        return frozenset(shown.know_agents(self.agents))
 
     @property
     def folder(self) -> Folder:
@@ -237,6 +250,7 @@ class SessionPresenter:
                 turn=self.panes.conversation.turn_in_view,
                 turns=state.shown.turns,
                 commands=state.transcript.commands,
+                agents=self.agents,
                 moment=None if (call := call_of_moment(state.calls)) is None else call.id,
             )
         )
@@ -369,6 +383,9 @@ class Presenter(SessionPresenter):
         for pane in self._context.places.panes:
             if layout.is_shown(pane):
                 pane.tick(now)
+        if counted := self.count_agents():
+            self.conversation(counted)
+            self.tools()
         self._widgets.rail.count(state.transcript.facts.turn_seconds, now)
         detail = self._widgets.approvals.detail
         if detail is not None and detail.is_running and layout.is_shown(self._widgets.approvals):

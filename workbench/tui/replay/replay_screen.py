@@ -239,6 +239,8 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
         )  # fmt: skip
         status = WorkspaceStatus(workspace=source.workspace, home=home, pipelines_found=0)
         state, decisions = ScreenState(source), RefusedDecisions(why)
+        # The replay of an agent stands over that of the one that began it, under another name.
+        self.NAME = f"replay-{session.id}"  # pyright: ignore[reportIncompatibleVariableOverride]
         super().__init__(state, backend, decisions, feed, status, widgets=widgets)
         self.source, self.session_id, self._why = source, session.id, why
         self._session = session
@@ -576,3 +578,15 @@ def replay_screen_for(
     else:
         screens[0].player.toggle()
     return screens[0]
+
+
+def replay_screen_at(
+    journal: Journal, session: Session, home: str, live: Backend | None, at: int
+) -> ReplayScreen:
+    """Return the replay of a session, standing at a time: microseconds since the epoch."""
+    screen = replay_screen_for(journal, session, home, live)
+    screen.player.toggle()
+    screen.source.complete()
+    screen.player.completed()
+    screen.player.seek(max(1, screen.source.reel.index_at(at)))
+    return screen

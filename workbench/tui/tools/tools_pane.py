@@ -30,6 +30,7 @@ from workbench.views import tools
 from workbench.views.approvals import CALM_COUNTDOWN_STEP
 from workbench.views.conversation_blocks import Turn
 from workbench.views.conversation_progress import CommandProgress
+from workbench.views.sub_agents import NO_AGENTS, SubAgent
 from workbench.views.tools import TimeAxis, TimeSpan, ToolRow
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ class ToolList(RowList):
         self._clocks: dict[str, str] = {}
         self._turns: Mapping[str, Turn] = {}
         self._commands: dict[str, str] = {}
-        """What commands that run wrote last, by the id of their row."""
+        """What commands that run wrote last, and what agents have done, by the id of their row."""
         self.follows = True
         """Whether the cursor stays on the call of the moment; whoever moves it away reads where they are."""
         self._moment: str | None = None
@@ -75,6 +76,7 @@ class ToolList(RowList):
     def show_rows(
         self, shown: Sequence[ToolRow], now: int, empty: str, *, turns: Iterable[Turn] = (),
         commands: Mapping[str, CommandProgress] = _NO_COMMANDS, moment: str | None = None,
+        agents: Mapping[str, SubAgent] = NO_AGENTS,
     ) -> None:  # fmt: skip
         """Show rows in this order.
 
@@ -84,6 +86,7 @@ class ToolList(RowList):
             empty: What is said without any.
             turns: Those that stand over their rows as captions.
             commands: Those that run, by the id of their row.
+            agents: What the agents have done that calls began, by the id of the row.
             moment: The call that something happened to last; None is the newest row.
         """
         shown_before = self.moment_row
@@ -99,7 +102,7 @@ class ToolList(RowList):
             f"{_OUTPUT_CAPTION}{key}": command.last_line
             for key, command in commands.items()
             if command.last_line and key in self.rows
-        }
+        } | {f"{_OUTPUT_CAPTION}{key}": agent.words for key, agent in agents.items() if key in self.rows}
         self._clocks = {key: _limit_words(command, self.rows.get(key)) for key, command in commands.items()}
         self._empty = empty
         self._measure(now)
@@ -327,7 +330,7 @@ class ToolsPane(Pane):
         is_grouped = self.is_large and not (self.text_filter or self._only_failed)
         self.list.show_rows(
             shown, view.now, self._empty(), turns=view.turns if is_grouped else (), commands=view.commands,
-            moment=view.moment,
+            moment=view.moment, agents=view.agents,
         )  # fmt: skip
         if self._goal in self.list.rows:
             self.put_cursor(self._goal)
@@ -469,6 +472,12 @@ class ToolsPane(Pane):
     def open_row(self) -> None:
         if self.list.cursor is not None:
             self.post_message(OpenDetail("tools", self.list.cursor))
+
+    @property
+    def agent_id(self) -> str:
+        """Return the session of the agent that the call under the cursor began; empty where it began none."""
+        agent = self._shown.agents.get(self.list.cursor or "") if self._shown is not None else None
+        return "" if agent is None else agent.session_id
 
     def copy_text(self) -> str:
         if self.has_detail:
