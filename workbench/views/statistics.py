@@ -21,7 +21,7 @@ from workbench.domain.rows import ActionFact, ActivitySpans, CallFact, FileFact,
 from workbench.text import human
 from workbench.text.human import home_as_tilde
 from workbench.text.safe import one_line
-from workbench.views.library import SearchHit
+from workbench.views.library import SearchHit, SessionAgents
 from workbench.views.sessions import session_title
 from workbench.views.status_icons import StatusName, session_status
 from workbench.views.tools import shown_tool
@@ -296,6 +296,7 @@ def session_preview(
     when: Callable[[int, int], str],
     places: Sequence[SearchHit] = (),
     place_count: int = 0,
+    agents: SessionAgents | None = None,
 ) -> SessionPreview:
     """Return the preview; `when` writes two moments (microseconds); `places` are the newest of the hits."""
     sign, word = session_status(session, waiting)
@@ -308,6 +309,7 @@ def session_preview(
         ("when", when(session.created_at, session.updated_at)),
         ("worked", _worked_text(worked, waited)),
         ("tokens", f"{human.token_text(used)}{money}" if used else ""),
+        ("agents", f"{agents.count}, {human.token_text(agents.tokens)} tokens with theirs" if agents else ""),
         ("tags", ", ".join(session.tags)),
         ("from", session.origin or ""),
         ("kept as", "archived" if session.archived else ""),

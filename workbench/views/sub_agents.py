@@ -1,6 +1,6 @@
 """Which session a call that began an agent led to, and what that agent has done by a moment."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -13,6 +13,7 @@ from workbench.views.tools import shown_tool
 _EARLY: Final = 2_000_000
 """Microseconds that an agent may have begun before its call was written down."""
 _TITLE_CELLS: Final = 40
+_MOST_INDENTS: Final = 4
 
 
 class SubAgent(Struct, frozen=True, kw_only=True):
@@ -92,3 +93,54 @@ def agent_at(child: Session, calls: Iterable[Call], now: int) -> SubAgent:
         session_id=child.id, steps=sum(call.requested_at <= now for call in calls),
         tokens=usage.input_tokens + usage.output_tokens if is_over else 0,
     )  # fmt: skip
+
+
+class AgentTree:
+    """Which sessions of agents stand below which, of those that were imported."""
+
+    def __init__(self, sessions: Mapping[str, Session] | None = None) -> None:
+        self._sessions = sessions or {}
+        self._below: dict[str, list[str]] = {}
+        for session in sorted(self._sessions.values(), key=lambda session: (session.created_at, session.id)):
+            parent = session.parent_id
+            if session.origin is not None and parent in self._sessions and parent != session.id:
+                self._below.setdefault(parent, []).append(session.id)
+        self._under = {child: parent for parent, below in self._below.items() for child in below}
+
+    def is_below(self, session_id: str) -> bool:
+        """Return whether a session is that of an agent which another one began."""
+        return session_id in self._under
+
+    def all_below(self, session_id: str) -> tuple[str, ...]:
+        """Return the agents of a session, and theirs, each after the one that began it."""
+        found: dict[str, None] = {}
+        waiting = list(reversed(self._below.get(session_id, ())))
+        while waiting:
+            child = waiting.pop()
+            if child not in found:
+                found[child] = None
+                waiting += reversed(self._below.get(child, ()))
+        return tuple(found)
+
+    def depth(self, session_id: str) -> int:
+        """Return how many agents stand above one, at most as many as are drawn."""
+        depth, above = 0, self._under.get(session_id)
+        while above is not None and depth < _MOST_INDENTS:
+            depth, above = depth + 1, self._under.get(above)
+        return depth
+
+    def tokens(self, session_id: str) -> int:
+        """Return the tokens of a session and of all agents below it."""
+        ids = (session_id, *self.all_below(session_id))
+        return sum(self._sessions[key].usage.total_tokens for key in ids if key in self._sessions)
+
+    def with_opened(self, ids: Iterable[str], opened: Container[str]) -> tuple[str, ...]:
+        """Return a list with the agents of the opened sessions below them."""
+        shown: list[str] = []
+        waiting = list(reversed(tuple(ids)))
+        while waiting:
+            key = waiting.pop()
+            shown.append(key)
+            if key in opened:
+                waiting += reversed(self._below.get(key, ()))
+        return tuple(shown)
