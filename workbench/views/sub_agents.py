@@ -103,7 +103,7 @@ class AgentTree:
         self._below: dict[str, list[str]] = {}
         for session in sorted(self._sessions.values(), key=lambda session: (session.created_at, session.id)):
             parent = session.parent_id
-            if session.origin is not None and parent in self._sessions and parent != session.id:
+            if session.origin is not None and parent and parent in self._sessions and parent != session.id:
                 self._below.setdefault(parent, []).append(session.id)
         self._under = {child: parent for parent, below in self._below.items() for child in below}
 

@@ -153,7 +153,8 @@ class LibraryModel:
         )
         ids, rows = self._ranked(wanted, sieve).ids, self._rows
         if is_folded and wanted.opened:
-            ids = tree.with_opened(ids, wanted.opened)
+            folded, ids = len(ids), tree.with_opened(ids, wanted.opened)
+            total += len(ids) - folded
         if ids != rows.ids:
             self._rows = rows = RowIndex.of(ids)
         return LibraryResult(

@@ -77,7 +77,7 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
         notify: NotifySettings | None = None,
         widgets: MainWidgets | None = None,
     ) -> None:
-        super().__init__(self.NAME)
+        super().__init__(self.screen_id)
         self.widgets = widgets = widgets or live_widgets(backend)
         self.rail, self.conversation, self.approvals = widgets.rail, widgets.conversation, widgets.approvals
         self.tools, self.pipeline, self.composer = widgets.tools, widgets.pipeline, widgets.composer
@@ -101,6 +101,11 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
         self.leaving = LeaveQuestion(context)
         self._looks_soon, self._looked_at = False, 0.0
         self._says_keys = False
+
+    @property
+    def screen_id(self) -> str:
+        """Return its name among the screens."""
+        return self.NAME
 
     def make_presenter(self) -> Presenter:
         """Return what shows the state to the widgets."""

@@ -10,9 +10,11 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 from textual.strip import Strip
+from textual.style import Style
 
 from workbench.render import cells
 from workbench.render.diff import HUNK_CONTEXT_LINES, Diff, DiffDisplay
+from workbench.render.theme import Ink
 from workbench.text.safe import safe_text
 from workbench.tui import render_context
 from workbench.tui.conversation.streaming_text import wrap_line
@@ -20,7 +22,7 @@ from workbench.tui.widgets.line_view import LineView
 from workbench.tui.widgets.pane_frame import PaneTitle
 from workbench.views.approvals import HunkSelection
 from workbench.views.moment import Moment
-from workbench.views.page_lines import output_tones
+from workbench.views.page_lines import LineTone, output_tones
 
 _INDENT: Final = 2
 _SPLIT_FROM: Final = 100
@@ -84,9 +86,18 @@ class MomentView(LineView):
             name = "added" if row[0] == "+" else "removed"
         content = cells.styled(row, ink.of(name))
         for start, end, tone in () if is_change else output_tones(row):
-            style = ink.of(tone) if tone in ("muted", "faint") else ink.sign(tone)
-            content = content.stylize(style, start, end)
+            content = content.stylize(_tone_style(tone, ink), start, end)
         return cells.mark_hidden(Content(" " * _INDENT) + content, ink)
+
+
+def _tone_style(tone: LineTone, ink: Ink) -> Style:
+    match tone:
+        case "muted" | "faint":
+            return ink.of(tone)
+        case "strong":
+            return ink.of("foreground", bold=True)
+        case _:
+            return ink.sign(tone)
 
 
 class MomentPane(Vertical):
