@@ -101,11 +101,20 @@ class AgentTree:
     def __init__(self, sessions: Mapping[str, Session] | None = None) -> None:
         self._sessions = sessions or {}
         self._below: dict[str, list[str]] = {}
-        for session in sorted(self._sessions.values(), key=lambda session: (session.created_at, session.id)):
-            parent = session.parent_id
-            if session.origin is not None and parent and parent in self._sessions and parent != session.id:
-                self._below.setdefault(parent, []).append(session.id)
-        self._under = {child: parent for parent, below in self._below.items() for child in below}
+        self._under: dict[str, str] = {}
+        agents = (one for one in self._sessions.values() if one.origin is not None and one.parent_id)
+        for agent in sorted(agents, key=lambda one: (one.created_at, one.id)):
+            parent = agent.parent_id or ""
+            if parent in self._sessions and agent.id not in self._chain(parent):
+                self._below.setdefault(parent, []).append(agent.id)
+                self._under[agent.id] = parent
+
+    def _chain(self, session_id: str) -> list[str]:
+        """Return a session and those above it."""
+        chain = [session_id]
+        while chain[-1] in self._under:
+            chain.append(self._under[chain[-1]])
+        return chain
 
     def is_below(self, session_id: str) -> bool:
         """Return whether a session is that of an agent which another one began."""
@@ -113,21 +122,16 @@ class AgentTree:
 
     def all_below(self, session_id: str) -> tuple[str, ...]:
         """Return the agents of a session, and theirs, each after the one that began it."""
-        found: dict[str, None] = {}
+        found: list[str] = []
         waiting = list(reversed(self._below.get(session_id, ())))
         while waiting:
-            child = waiting.pop()
-            if child not in found:
-                found[child] = None
-                waiting += reversed(self._below.get(child, ()))
+            found.append(waiting.pop())
+            waiting += reversed(self._below.get(found[-1], ()))
         return tuple(found)
 
     def depth(self, session_id: str) -> int:
         """Return how many agents stand above one, at most as many as are drawn."""
-        depth, above = 0, self._under.get(session_id)
-        while above is not None and depth < _MOST_INDENTS:
-            depth, above = depth + 1, self._under.get(above)
-        return depth
+        return min(_MOST_INDENTS, len(self._chain(session_id)) - 1)
 
     def tokens(self, session_id: str) -> int:
         """Return the tokens of a session and of all agents below it."""
