@@ -43,16 +43,6 @@ class Moment(Struct, frozen=True, kw_only=True):
         return tuple(hunk for file in self.files for hunk in file.hunks)
 
 
-def call_of_moment(calls: Sequence[Call]) -> Call | None:
-    """Return the call that something happened to last; of several at the same time the last asked for."""
-    return max(reversed(calls), key=call_touched_at, default=None)
-
-
-def call_touched_at(call: Call) -> int:
-    """Return when a call was asked for, begun or ended, whichever was last; microseconds."""
-    return max(call.requested_at, call.started_at or 0, call.finished_at or 0)
-
-
 def newest_thought(blocks: Sequence[Block]) -> ThoughtBlock | None:
     return next((block for block in reversed(blocks) if isinstance(block, ThoughtBlock)), None)
 

@@ -8,7 +8,6 @@ from msgspec import Struct
 from workbench.domain.rows import Call, Session
 from workbench.text.human import counted, token_text
 from workbench.text.safe import one_line
-from workbench.views.tools import shown_tool
 
 _EARLY: Final = 2_000_000
 """Microseconds that an agent may have begun before its call was written down."""
@@ -33,11 +32,6 @@ class SubAgent(Struct, frozen=True, kw_only=True):
 
 
 NO_AGENTS: Final[Mapping[str, SubAgent]] = {}
-
-
-def begins_agent(call: Call) -> bool:
-    """Return whether a call is of a tool that begins an agent."""
-    return shown_tool(call.tool) == "agent"
 
 
 def sessions_of_calls(

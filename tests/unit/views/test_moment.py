@@ -6,8 +6,9 @@ from tests.unit.views.making import NOW, SECOND, call, event, hunk, session
 from workbench.domain import events as e
 from workbench.domain.values import Usage
 from workbench.views.conversation_blocks import TextBlock, ThoughtBlock
-from workbench.views.moment import call_moment, call_of_moment, newest_thought, thought_moment
+from workbench.views.moment import call_moment, newest_thought, thought_moment
 from workbench.views.sub_agents import AgentTree, SubAgent, agent_at, sessions_of_calls
+from workbench.views.tools import call_of_moment
 
 
 def test_the_call_of_the_moment_is_the_one_that_something_happened_to_last():
@@ -18,6 +19,9 @@ def test_the_call_of_the_moment_is_the_one_that_something_happened_to_last():
     # Of several at the same time the last that was asked for.
     assert call_of_moment([call("c1", requested_at=NOW), call("c2", requested_at=NOW)]).id == "c2"
     assert call_of_moment([]) is None
+    # What waits for an answer is what it is about, whatever else goes on beside it.
+    asked = call("c3", state="pending", action_id="a1", requested_at=NOW)
+    assert call_of_moment([asked, first, second]) is asked
 
 
 def changed(path, *hunks):

@@ -4,14 +4,8 @@ from typing import TYPE_CHECKING
 
 from workbench.domain.rows import Call
 from workbench.views.conversation_blocks import ThoughtBlock
-from workbench.views.moment import (
-    Moment,
-    call_moment,
-    call_of_moment,
-    call_touched_at,
-    newest_thought,
-    thought_moment,
-)
+from workbench.views.moment import Moment, call_moment, newest_thought, thought_moment
+from workbench.views.tools import call_of_moment, moment_key
 
 if TYPE_CHECKING:
     from workbench.tui.main.context import MainContext
@@ -69,7 +63,7 @@ class MomentController:
         if self._pane is None:
             return
         call, thought = call_of_moment(self._context.state.calls), self._thought
-        if thought is not None and (call is None or thought.at > call_touched_at(call)):
+        if thought is not None and (call is None or thought.at > moment_key(call)[1]):
             subject: tuple[object, ...] = (thought.id, len(thought.text), thought.is_open)
         else:
             subject = self._subject_of(call)
@@ -83,10 +77,10 @@ class MomentController:
         command = self._context.state.transcript.commands.get(call.id)
         written = 0 if command is None else len(command.output)
         changes = sum(event.call_id == call.id for event in self._context.state.file_events)
-        return call.id, call.state, call.proposed, call_touched_at(call), written, changes
+        return call.id, call.state, call.proposed, moment_key(call), written, changes
 
     def _moment(self, call: Call | None, thought: ThoughtBlock | None) -> Moment | None:
-        if thought is not None and (call is None or thought.at > call_touched_at(call)):
+        if thought is not None and (call is None or thought.at > moment_key(call)[1]):
             return thought_moment(thought)
         if call is None:
             return None

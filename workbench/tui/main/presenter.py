@@ -45,7 +45,6 @@ from workbench.views.action_detail import (
 from workbench.views.approvals import hunk_sizes
 from workbench.views.data_source import SealedContentGone
 from workbench.views.folders import NO_FOLDER, Folder, FolderNames
-from workbench.views.moment import call_of_moment
 from workbench.views.sessions import HeaderFacts
 from workbench.views.sub_agents import NO_AGENTS
 
@@ -126,6 +125,9 @@ class SessionPresenter:
     def count_agents(self) -> frozenset[str]:
         """Read what the agents have done by now; return the blocks that say something else."""
         shown = self.state.shown
+        if not shown.agent_calls:
+            self.agents = NO_AGENTS
+            return frozenset()
         self.agents = self._agents.at(shown)
         return frozenset(shown.know_agents(self.agents))
 
@@ -251,7 +253,7 @@ class SessionPresenter:
                 turns=state.shown.turns,
                 commands=state.transcript.commands,
                 agents=self.agents,
-                moment=None if (call := call_of_moment(state.calls)) is None else call.id,
+                moment=None if (call := tools.call_of_moment(state.calls)) is None else call.id,
             )
         )
 

@@ -28,7 +28,7 @@ class SubAgentReader:
 
     def at(self, transcript: Transcript) -> Mapping[str, SubAgent]:
         """Return what they have done by now, by the id of the call that began them."""
-        source, calls = self._state.source, transcript.agent_calls
+        source, calls = self._state.source, tuple(transcript.agent_calls.values())
         if not calls or not isinstance(source, JournalSource):
             return NO_AGENTS
         now = source.now()

@@ -133,8 +133,9 @@ class ToolList(RowList):
     @property
     def moment_row(self) -> str | None:
         """Return the row of the call of the moment; the last one where that is not among them."""
-        known = (key for key in (self._pointed, self._moment) if key in self.rows)
-        return next(known, next(reversed(self.rows), None))
+        if self._pointed in self.rows:
+            return self._pointed
+        return self._moment if self._moment in self.rows else next(reversed(self.rows), None)
 
     def _follow(self) -> None:
         row = self.moment_row
