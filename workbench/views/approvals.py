@@ -130,17 +130,12 @@ def queue_rows(
     for action in actions:
         if action.state != "superseded":
             of = _RowInputs(
-                action=action,
-                session=sessions.get(action.session_id),
-                call=calls.get(action.call_id or ""),
-                sizes=sizes.get(action.id, ()),
-                left=seconds_left(action, now),
-                waited=_waited_seconds(action, now) if is_past and has_times else None,
-                has_times=has_times,
-                is_marked=action.id in marks,
-                is_undone=action.id in undone,
+                action=action, session=sessions.get(action.session_id), call=calls.get(action.call_id or ""),
+                sizes=sizes.get(action.id, ()), left=seconds_left(action, now),
+                waited=_waited_seconds(action, now) if is_past and has_times else None, has_times=has_times,
+                is_marked=action.id in marks, is_undone=action.id in undone,
                 folder=folders.get(action.id, NO_FOLDER),
-            )
+            )  # fmt: skip
             was = before.get(action.id)
             after[action.id] = was if was is not None and was[0] == of else (of, _action_row(of))
     pairs = [(of.action, row) for of, row in after.values()]

@@ -212,11 +212,10 @@ class Transcript:
 
     def know_agents(self, agents: Mapping[str, SubAgent]) -> set[str]:
         """Say what the agents have done that calls began, by the id of the call; return what changed."""
-        before, self._agents = self._agents, agents
+        self._agents = agents
         self._blocks.begin()
-        for key, agent in agents.items():
-            if before.get(key) != agent and key in self._rows.calls:
-                self._show_call(self._rows.calls[key])
+        for call in self.agent_calls.values():
+            self._show_call(call)
         return self._blocks.changed()
 
     def turn_of(self, blocks: Sequence[Block], index: int) -> Turn | None:

@@ -110,13 +110,10 @@ def _output_lines(bodies: Iterable[e.Body], output: str | None, written: str) ->
         return tuple((output if output is not None else written).splitlines())
     stream, preview = OutputBuffer(), ""
     for body in bodies:
-        match body:
-            case e.OutputStreamed():
-                stream.add(body.offset, body.text)
-            case e.CallFinished():
-                preview = body.preview or body.error
-            case _:
-                pass
+        if isinstance(body, e.OutputStreamed):
+            stream.add(body.offset, body.text)
+        elif isinstance(body, e.CallFinished):
+            preview = body.preview or body.error
     return tuple((preview or stream.text).splitlines())
 
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from workbench.tui.conversation.composer import Composer
     from workbench.tui.conversation.conversation_pane import ConversationPane
 
-NO_AGENT: Final = "The call under the cursor has begun no agent whose session is here."
+NO_AGENT: Final = "The call under the cursor has started no agent whose session is here."
 NO_ERROR: Final = "There is no error to answer here."
 NOT_FOLDED: Final = "Only thoughts and outputs can be folded."
 NOT_LOOPING: Final = "No repeated call waits for an answer here."
@@ -74,8 +74,8 @@ CONVERSATION: Final[tuple[Key["ConversationPane"], ...]] = (
         aliases="branch copy", group="Read", decides=True,
         action=lambda pane: pane.main.ask_fork(None, pane.forked_block)),
     Key(id="conversation.agent", keys=("O",), label="its agent",
-        tooltip="the agent that the call began, as it was then",
-        help="the agent that the call under the cursor began, at the same moment; esc goes back",
+        tooltip="the agent that the call started, as it was then",
+        help="the agent that the call under the cursor started, at the same moment; esc goes back",
         aliases="subagent task child", group="Read", footer=19,
         action=lambda pane: pane.main.open_sub_agent(pane.agent_id),
         why_off=lambda pane: "" if pane.agent_id else NO_AGENT),

@@ -14,7 +14,7 @@ LIBRARY: Final[tuple[Key["LibraryPane"], ...]] = (
         group="Read", footer=49,
         action=lambda pane: pane.wish("replay"), why_off=lambda pane: pane.why_no_row()),
     Key(id="library.agents", keys=("space",), label="agents",
-        tooltip="list the agents that it began, or fold them",
+        tooltip="list the agents that it started, or fold them",
         aliases="subagents children expand collapse", group="Read", footer=50,
         action=lambda pane: pane.toggle_agents(), why_off=lambda pane: pane.why_no_agents()),
     Key(id="library.match-next", keys=("]",), label="match", tooltip="place found below, above; p goes there",

@@ -299,7 +299,7 @@ class LibraryPane(LibraryLoaderPane):
         if self.wanted.text:
             return "What is found by words stands in one list; esc clears the filter."
         has_agents = bool(self.shelf.tree.all_below(self.list.cursor or ""))
-        return "" if has_agents else "The session under the cursor has begun no agent whose session is here."
+        return "" if has_agents else "This session has started no agent whose session is here."
 
     def toggle_where(self) -> None:
         """Show this workspace only, or all."""

@@ -90,7 +90,6 @@ class MainContext:
     places: "PlaceStack"
     first_page: "FirstPage"
     folders: "FolderController"
-    moment: "MomentController"
 
     def __init__(
         self,
@@ -111,6 +110,13 @@ class MainContext:
         from workbench.tui.providers.provider_actions import ProviderActions
 
         return ProviderActions(self)
+
+    @cached_property
+    def moment(self) -> "MomentController":
+        """Return what shows the moment where nothing waits."""
+        from workbench.tui.main.moment import MomentController
+
+        return MomentController(self)
 
     @property
     def app(self) -> "WorkbenchApp":

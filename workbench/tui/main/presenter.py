@@ -13,10 +13,10 @@ from workbench.tui import keymap
 from workbench.tui.approvals import approval_selection
 from workbench.tui.approvals.approval_selection import NARROW_LABEL_COLUMNS
 from workbench.tui.approvals.decision_writer import DecisionHandler
+from workbench.tui.journal_source import SubAgentReader
 from workbench.tui.main.bars import FooterKey, Tab, resume_keys
 from workbench.tui.main.context import MainContext, SessionPanes, WorkspaceStatus
 from workbench.tui.main.places import PANE_PLACES
-from workbench.tui.main.sub_agents import SubAgentReader
 from workbench.tui.pane import (
     CallModel,
     ComposerModel,
@@ -46,7 +46,6 @@ from workbench.views.approvals import hunk_sizes
 from workbench.views.data_source import SealedContentGone
 from workbench.views.folders import NO_FOLDER, Folder, FolderNames
 from workbench.views.sessions import HeaderFacts
-from workbench.views.sub_agents import NO_AGENTS
 
 if TYPE_CHECKING:
     from workbench.tui.main.screen import MainScreen
@@ -89,9 +88,7 @@ class SessionPresenter:
         self.state, self.panes, self.status = state, panes, status
         self._decisions, self._say = decisions, say_error
         self.folders = FolderNames(status.workspace, status.home)
-        self._agents = SubAgentReader(state)
-        self.agents = NO_AGENTS
-        """What the agents have done that calls of the session on show began, by the id of the call."""
+        self.agents = SubAgentReader(state.source)
 
     @property
     def has_model(self) -> bool:
@@ -107,7 +104,7 @@ class SessionPresenter:
     def conversation(self, changed: frozenset[str] | None) -> None:
         """Show the conversation of the session on show."""
         state = self.state
-        counted = self.count_agents()
+        counted = self.agents.read(state.shown)
         changed = changed if changed is None else changed | counted
         self.panes.conversation.show(
             ConversationModel(
@@ -121,15 +118,6 @@ class SessionPresenter:
                 folder=self.folder,
             )
         )
-
-    def count_agents(self) -> frozenset[str]:
-        """Read what the agents have done by now; return the blocks that say something else."""
-        shown = self.state.shown
-        if not shown.agent_calls:
-            self.agents = NO_AGENTS
-            return frozenset()
-        self.agents = self._agents.at(shown)
-        return frozenset(shown.know_agents(self.agents))
 
     @property
     def folder(self) -> Folder:
@@ -252,7 +240,7 @@ class SessionPresenter:
                 turn=self.panes.conversation.turn_in_view,
                 turns=state.shown.turns,
                 commands=state.transcript.commands,
-                agents=self.agents,
+                agents=self.agents.known,
                 moment=None if (call := tools.call_of_moment(state.calls)) is None else call.id,
             )
         )
@@ -385,7 +373,7 @@ class Presenter(SessionPresenter):
         for pane in self._context.places.panes:
             if layout.is_shown(pane):
                 pane.tick(now)
-        if counted := self.count_agents():
+        if counted := self.agents.read(state.shown):
             self.conversation(counted)
             self.tools()
         self._widgets.rail.count(state.transcript.facts.turn_seconds, now)

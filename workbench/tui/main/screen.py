@@ -23,7 +23,6 @@ from workbench.tui.main.context import MainContext, MainWidgets, WorkspaceStatus
 from workbench.tui.main.first_page import FirstPage
 from workbench.tui.main.folders import FolderController
 from workbench.tui.main.layout import LayoutController
-from workbench.tui.main.moment import MomentController
 from workbench.tui.main.notifications import LeaveQuestion, LoggedMessage, Notifications, ToastController
 from workbench.tui.main.places import PANE_PLACES, PlaceStack
 from workbench.tui.main.presenter import Presenter
@@ -77,7 +76,7 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
         notify: NotifySettings | None = None,
         widgets: MainWidgets | None = None,
     ) -> None:
-        super().__init__(self.screen_id)
+        super().__init__(self.NAME)
         self.widgets = widgets = widgets or live_widgets(backend)
         self.rail, self.conversation, self.approvals = widgets.rail, widgets.conversation, widgets.approvals
         self.tools, self.pipeline, self.composer = widgets.tools, widgets.pipeline, widgets.composer
@@ -88,7 +87,7 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
         self.notifications = Notifications(wishes=notify)
         self.places = context.places = PlaceStack(self, context, five, is_replay=bool(self.INNER))
         self.first_page = context.first_page = FirstPage(self, context)
-        context.folders, context.moment = FolderController(context), MomentController(context)
+        context.folders = FolderController(context)
         self.presenter = context.presenter = self.make_presenter()
         self.tasks = context.tasks = MainTasks(self, context)
         self.layout_controller = context.layout = self.make_layout()
@@ -101,11 +100,6 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
         self.leaving = LeaveQuestion(context)
         self._looks_soon, self._looked_at = False, 0.0
         self._says_keys = False
-
-    @property
-    def screen_id(self) -> str:
-        """Return its name among the screens."""
-        return self.NAME
 
     def make_presenter(self) -> Presenter:
         """Return what shows the state to the widgets."""

@@ -239,9 +239,11 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
         )  # fmt: skip
         status = WorkspaceStatus(workspace=source.workspace, home=home, pipelines_found=0)
         state, decisions = ScreenState(source), RefusedDecisions(why)
-        self._session = session
+        # The replay of an agent stands over that of the one that began it, under another name.
+        vars(self)["NAME"] = f"replay-{session.id}"
         super().__init__(state, backend, decisions, feed, status, widgets=widgets)
         self.source, self.session_id, self._why = source, session.id, why
+        self._session = session
         self.player = Player(source.reel)
         self.bar = ReplayBar(source.reel)
         self.pointing = ReplayCursors(self)
@@ -253,11 +255,6 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
         for pane in self.panes:
             pane.forbids = self._forbids
             pane.is_past = True
-
-    @property
-    def screen_id(self) -> str:
-        """Return its name: the replay of an agent stands over that of the one that began it."""
-        return f"replay-{self._session.id}"
 
     def _forbids(self, key_id: str) -> str:
         return self._why if is_off_in_replay(key_id) else ""

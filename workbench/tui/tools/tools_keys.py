@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from workbench.tui.tools.tools_pane import ToolsPane
 
 NO_PARTS: Final = "The parts of a call are shown when this pane is large: z."
-NO_AGENT: Final = "The call under the cursor has begun no agent whose session is here."
+NO_AGENT: Final = "The call under the cursor has started no agent whose session is here."
 TOOLS: Final[tuple[Key["ToolsPane"], ...]] = (
     Key(id="tools.failed-only", keys=("f",), label="failed only", tooltip="only what failed",
         aliases="errors", group="Read",
@@ -21,8 +21,8 @@ TOOLS: Final[tuple[Key["ToolsPane"], ...]] = (
     Key(id="tools.part-next", keys=("]",), label="", tooltip="part after", shown="-", group="Read",
         action=lambda pane: pane.call.turn(1), why_off=lambda pane: "" if pane.has_detail else NO_PARTS),
     Key(id="tools.agent", keys=("O",), label="its agent",
-        tooltip="the agent that the call began, as it was then",
-        help="the agent that the call under the cursor began, at the same moment; esc goes back",
+        tooltip="the agent that the call started, as it was then",
+        help="the agent that the call under the cursor started, at the same moment; esc goes back",
         aliases="subagent task child", group="Read", footer=47,
         action=lambda pane: pane.main.open_sub_agent(pane.agent_id),
         why_off=lambda pane: "" if pane.agent_id else NO_AGENT),
