@@ -1,12 +1,12 @@
 """Makes what each pane is shown from what the screen knows: the only place where journal rows meet panes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
 from msgspec.structs import replace
 
-from workbench.domain.events import CallFinished, CallProposed, Event
-from workbench.domain.rows import Action, Call
+from workbench.domain.events import CallFinished, CallProposed
+from workbench.domain.rows import Action
 from workbench.domain.values import JsonObject
 from workbench.text.safe import one_line
 from workbench.tui import keymap
@@ -63,8 +63,6 @@ _ACTION_KINDS_OF_KEY = {
     "approvals.reject": ("tool", "gate", "question"),
 }
 """Keys that only some kinds of action can ever have, with those kinds."""
-_MAX_CHILD_EVENTS = 2_000
-"""Events of a step's session that its log is made of: the first ones, which hold the prompt, and the rest."""
 
 
 def _no_command_parts(_action: Action, _parameters: JsonObject) -> None:
@@ -259,23 +257,9 @@ class SessionPresenter:
 
     def step_in_full(self, drawn: str) -> "DetailPage | None":
         """Return the step under the graph's cursor, or an item of it, with its session."""
-        pipeline, source = self.panes.pipeline, self.state.source
-        graph, run, step = pipeline.graph, pipeline.run, pipeline.graph.step_under_cursor()
-        if run is None or step is None or graph.paint is None:
-            return None
-        item = graph.paint.item(drawn)
-        child_id = item.session_id if item is not None else step.session_id
-        child: Sequence[Event] = ()
-        calls: Sequence[Call] = ()
-        if child_id is not None and source.run(child_id) is None:
-            child, calls = source.events(child_id, 0, _MAX_CHILD_EVENTS), source.calls(child_id)
-        from workbench.tui.pipeline.run_times import step_in_other_runs
-        from workbench.views.detail_pages import step_detail
+        from workbench.tui.pipeline.run_times import step_page
 
-        earlier = step_in_other_runs(self.state, run, step.id if item is None else item.id)
-        return step_detail(
-            run, step, source.run_events(run.id, step.id), child, calls, source.text_of, item, earlier
-        )  # fmt: skip
+        return step_page(self.state, self.panes.pipeline, drawn)
 
     def pipeline(self) -> None:
         """Show the run on show."""
