@@ -45,8 +45,8 @@ WITH RECURSIVE family(id) AS (
     WHERE session.origin IS NULL OR (SELECT position {_FIRST_OF}) < (SELECT position {_LAST_OF})
         OR (SELECT at {_FIRST_OF}) >= (SELECT at {_LAST_OF})
 ) SELECT id FROM family"""  # noqa: S608 ours
-"""A session and those below it. An agent that was imported behind the end of the session which it worked for, and
-began before that, is replayed alone: its times would go back."""
+"""A session and those below it. An agent that was imported behind the end of the session that it worked for,
+and began before that end, is replayed alone: its times would go back."""
 _SELECT_COLUMNS: Final = """
 SELECT json_group_array(position), json_group_array(at), json_group_array(position) FILTER ({told}),
     json_group_array(kind) FILTER ({told}), json_group_array({fact}) FILTER ({told})
