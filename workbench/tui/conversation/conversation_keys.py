@@ -4,12 +4,12 @@ from typing import TYPE_CHECKING, Final
 
 from workbench.tui.keymap import Key
 from workbench.tui.pane import CommandTyped, ContinueSession, RetryModelCall, StopAgent
+from workbench.tui.tools.tools_keys import why_no_agent
 
 if TYPE_CHECKING:
     from workbench.tui.conversation.composer import Composer
     from workbench.tui.conversation.conversation_pane import ConversationPane
 
-NO_AGENT: Final = "The call under the cursor has started no agent whose session is here."
 NO_ERROR: Final = "There is no error to answer here."
 NOT_FOLDED: Final = "Only thoughts and outputs can be folded."
 NOT_LOOPING: Final = "No repeated call waits for an answer here."
@@ -78,7 +78,7 @@ CONVERSATION: Final[tuple[Key["ConversationPane"], ...]] = (
         help="the agent that the call under the cursor started, at the same moment; esc goes back",
         aliases="subagent task child", group="Read", footer=19,
         action=lambda pane: pane.main.open_sub_agent(pane.agent_id),
-        why_off=lambda pane: "" if pane.agent_id else NO_AGENT),
+        why_off=lambda pane: why_no_agent(pane)),
 )  # fmt: skip
 COMPOSER: Final[tuple[Key["Composer"], ...]] = (
     Key(id="composer.send", keys=("enter",), label="send", tooltip="send, or queue while the agent works",
