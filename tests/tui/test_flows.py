@@ -27,7 +27,7 @@ MOST = {
     # Flow: files, functions.
     "a key until its decision leaves the screen": (17, 65),
     "a decision until the file is written and the turn has ended": (53, 590),
-    "an event in the journal until its row is drawn": (65, 790),
+    "an event in the journal until its row is drawn": (66, 798),
     "a step due until it is completed": (35, 250),
 }
 

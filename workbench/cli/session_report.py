@@ -71,6 +71,7 @@ def session_report_json(journal: Journal, session: Session) -> JsonFields:
     waiting = sum(action.state == "pending" for action in actions)
     return {
         **session_json(session, waiting),
+        **_agents_json(journal, session),
         "system_prompt": session.system_prompt,
         "configuration": dict(session.configuration),
         "active_tools": list(session.active_tools),
@@ -98,6 +99,35 @@ def _file_json(event: Event) -> JsonFields:
     return {**facts, "at": iso_time(event.at), "call_id": event.call_id}
 
 
+_MOST_AGENTS = 500
+"""Agents of a session that are listed with it, those of its agents included."""
+
+
+def agents_below(journal: Journal, session: Session) -> list[Session]:
+    """Return the imported sessions of the agents that a session began, and of theirs, each after its own."""
+    found: dict[str, Session] = {}
+    waiting = [session.id]
+    while waiting and len(found) < _MOST_AGENTS:
+        below = journal.sessions(parent_id=waiting.pop(0), limit=_MOST_AGENTS)
+        fresh = [agent for agent in reversed(below) if agent.origin is not None and agent.id not in found]
+        found |= {agent.id: agent for agent in fresh if agent.id != session.id}
+        waiting += [agent.id for agent in fresh]
+    return list(found.values())
+
+
+def _agents_json(journal: Journal, session: Session) -> JsonFields:
+    """Return the agents that a session began, and the tokens of all of them; nothing where it began none."""
+    below = agents_below(journal, session)
+    if not below:
+        return {}
+    every = sum(agent.usage.total_tokens for agent in (session, *below))
+    listed = [
+        {**row_fields(agent, "id title parent_id"), "total_tokens": agent.usage.total_tokens}
+        for agent in below
+    ]
+    return {"agents": listed, "total_tokens_with_agents": every}
+
+
 class _SessionView(Struct, frozen=True):
     journal: Journal
     console: Console
@@ -111,6 +141,13 @@ def session_lines(journal: Journal, session: Session, console: Console) -> Itera
     yield session_line(session, short_id(journal, session.id), waiting, console.signs, view.now)
     used = f"{token_text(session.usage.total_tokens)} tokens"
     yield f"  {session.workspace}, {session.provider}, {used}, id {session.id}"
+    below = agents_below(journal, session)
+    if below:
+        every = token_text(session.usage.total_tokens + sum(agent.usage.total_tokens for agent in below))
+        yield f"  {counted(len(below), 'agent')} below it, {every} tokens with theirs:"
+        for agent in below:
+            own = token_text(agent.usage.total_tokens)
+            yield f"    {short_id(journal, agent.id)}  {own} tokens  {one_line(agent.title, 60)}"
     for event in journal.events(session.id):
         tell = _LINES_BY_EVENT.get(type(event.body))
         line = tell(view, event) if tell else ""

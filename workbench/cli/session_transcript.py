@@ -5,7 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from workbench.changes.diff import FileChange, is_binary_content, make_hunks
 from workbench.cli.approval_display import recorded_hunks
 from workbench.cli.context import load_workspace_config
-from workbench.config.types import Config, token_cost
+from workbench.config.model_prices import PriceList
+from workbench.config.types import Config
 from workbench.domain.events import ActionOpened, Event, FileChanged, ReplyCompleted
 from workbench.domain.rows import Action, Call, Session
 from workbench.domain.values import BlobRef, Hunk
@@ -70,7 +71,9 @@ class JournalTranscript:
     def cost(self, session: Session, reply: ReplyCompleted) -> float | None:
         if self._config is None or reply.usage.cost_microdollars:
             return None
-        return token_cost(self._config, session.provider, reply.usage)
+        model = reply.model or session.model
+        cost = PriceList.of(self._config).cost(session.provider, model, reply.usage)
+        return None if cost is None else cost / 1_000_000
 
 
 def transcript_page(home: Home, journal: Journal, session: Session) -> Iterator[str]:

@@ -37,10 +37,16 @@ MOST_OTHER_SESSIONS: Final = 200
 """Other sessions of the workspace that are shown beside a recording: the newest ones of then."""
 _SESSIONS_WITH_DECIDED: Final = 12
 """Of so many of them, the newest, decided actions are shown too; pending ones of all."""
-_FAMILY: Final = """
+_FIRST_OF: Final = "FROM event WHERE session_id = session.id ORDER BY sequence_number LIMIT 1"
+_LAST_OF: Final = "FROM event WHERE session_id = family.id ORDER BY sequence_number DESC LIMIT 1"
+_FAMILY: Final = f"""
 WITH RECURSIVE family(id) AS (
     SELECT ? UNION SELECT session.id FROM session JOIN family ON session.parent_id = family.id
-) SELECT id FROM family"""
+    WHERE session.origin IS NULL OR (SELECT position {_FIRST_OF}) < (SELECT position {_LAST_OF})
+        OR (SELECT at {_FIRST_OF}) >= (SELECT at {_LAST_OF})
+) SELECT id FROM family"""  # noqa: S608 ours
+"""A session and those below it. An agent that was imported behind the end of the session that it worked for,
+and began before that end, is replayed alone: its times would go back."""
 _SELECT_COLUMNS: Final = """
 SELECT json_group_array(position), json_group_array(at), json_group_array(position) FILTER ({told}),
     json_group_array(kind) FILTER ({told}), json_group_array({fact}) FILTER ({told})

@@ -125,7 +125,8 @@ def status_bar_lines(detail: ActionDetail, width: int, ink: Ink, glyphs: Glyphs)
         head = styled(f" {FOLDER_GONE if detail.folder.is_gone else 'folder'}  ", ink.of("waiting"))
         lines += _hanging_lines(head, [detail.folder.path], width, ink)
     if detail.bar:
-        when = "" if detail.is_pending else f" {clock_time(detail.decided_at)}"
+        has_when = not detail.is_pending and detail.decided_at is not None
+        when = f" {clock_time(detail.decided_at)}" if has_when else ""
         head = styled(
             f" {glyphs.of(detail.decision_sign)} {detail.decision_word}{when}  ",
             ink.sign(detail.decision_sign),
@@ -419,6 +420,8 @@ def _left_cell(cell: _QueueCell) -> Content:
     row, ink = cell.row, cell.ink
     if not row.is_pending:
         return styled(human.clock_time(row.clock, cell.now).rjust(5), ink.of("muted"))
+    if row.waited_seconds is not None:
+        return styled(human.countdown_text(row.waited_seconds).rjust(5), ink.of("waiting"))
     style = ink.of(URGENCY_COLORS[row.urgency], bold=row.urgency != "calm")
     left = human.time_left_text(row.left_seconds, in_minutes=cell.in_minutes)
     blank = "" if cell.in_minutes else " "

@@ -49,6 +49,10 @@ def library_strip(
     if row.note:
         note = safe_content(row.note, ink.sign(row.tone) if row.tone else muted)
     mark = glyphs.of("taken") if row.is_marked else " "
+    if row.agents:
+        sign = glyphs.of("open" if row.is_opened else "folded")
+        title = styled(f"{sign} ", muted) + title
+    title = styled("  " * row.depth) + title
     columns = [
         list_rows.cursor_column(glyphs, ink, is_cursor=is_cursor, has_focus=has_focus),
         list_rows.icon_column(row.sign, ink, glyphs),

@@ -75,14 +75,18 @@ def tool_strip(
     clock: str = "",
     is_cursor: bool = False,
     has_focus: bool = False,
+    is_moment: bool = False,
 ) -> Strip:
     """Return one tool call; with a span and enough cells also its bar on the time axis.
 
-    `clock` is the time of a command that runs, with its limit.
+    `clock` is the time of a command that runs, with its limit. The call of the moment of a replay is marked
+    where the cursor stands on another one.
     """
     style = ink.of("foreground", bold=is_cursor)
     columns = [
-        cursor_column(glyphs, ink, is_cursor=is_cursor, has_focus=has_focus),
+        cursor_column(glyphs, ink, is_cursor=is_cursor, has_focus=has_focus)
+        if is_cursor or not is_moment
+        else Column(content=styled(glyphs.of("prompt"), ink.of("info")), width=1, gap=0),
         icon_column(row.sign, ink, glyphs),
         Column(content=safe_content(row.tool, style, ink), width=_tool_name_cells(width)),
         target_column(glyphs.target(row.target), ink.of("muted"), ink, least=10),

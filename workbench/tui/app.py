@@ -379,6 +379,29 @@ class WorkbenchApp(App[int], inherit_bindings=False):
             screen.conversation.set_compact(is_compact=self.main.conversation.view.is_compact)
             self.push_screen(screen)
 
+    def open_sub_agent(self, session_id: str, at: int) -> None:
+        """Show the recording of an agent over the screen of the one that began it; leaving goes back.
+
+        Args:
+            session_id: Which.
+            at: The time that it shows, in microseconds since the epoch.
+        """
+        from workbench.tui.replay.replay_screen import replay_screen_at
+
+        session = self._journal.session(session_id)
+        if session is None:
+            self.main.say("It no longer exists.", is_error=True)
+        elif isinstance(self.screen, MainScreen):
+            above = self.screen
+            screen = replay_screen_at(self._journal, session, self._home, self.backend_of_replays, at)
+            screen.conversation.set_compact(is_compact=above.conversation.view.is_compact)
+            self.push_screen(screen)
+
+    @property
+    def backend_of_replays(self) -> Backend | None:
+        """Return what reaches outside for a replay over this screen."""
+        return self._backend
+
     def open_beside(self, one: str, other: str) -> None:
         """Show two sessions of the journal side by side."""
         from workbench.tui.replay.side_by_side import SideBySideScreen

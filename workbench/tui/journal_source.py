@@ -17,14 +17,15 @@ from msgspec import Struct
 
 from workbench.changes.decision import SealedBytesMissing, action_hunks, exact_parameters, sealed_changes
 from workbench.changes.diff import decode_content
-from workbench.domain.events import ActionOpened, Event, ReplyCompleted, TurnEnded, TurnStarted
+from workbench.domain.events import ActionOpened, CallFinished, Event, ReplyCompleted, TurnEnded, TurnStarted
 from workbench.domain.rows import Action, Call, PipelineState, Session, SessionCounts, StepState
 from workbench.domain.values import SYSTEM_SESSION, Hunk, JsonObject, StepPlan
 from workbench.journal.journal import Journal
 from workbench.journal.leases import is_lease_live
 from workbench.views.conversation import Transcript
-from workbench.views.data_source import SealedContentGone
+from workbench.views.data_source import DataSource, SealedContentGone
 from workbench.views.pipeline import last_started_step_plans, matrix_item_ids
+from workbench.views.sub_agents import NO_AGENTS, SubAgent, agent_at, sessions_of_calls
 
 _EVENTS_A_READ: Final = 10_000
 _MAX_INDEXED_RUNS: Final = 2
@@ -181,6 +182,8 @@ MAX_FRAMES_PER_SECOND: Final = 30
 """Looks at the journal a second, at most."""
 _MAX_CHECKED_SESSIONS: Final = 12
 """Sessions whose decided actions are listed: the newest ones."""
+MAX_CHILDREN: Final = 500
+"""Agents of one session that are known of."""
 MAX_CALLS: Final = 500
 """Calls of a session that are listed: the newest ones."""
 _MAX_CACHED: Final = 64
@@ -265,6 +268,14 @@ class JournalSource:
         """Return the last calls of a session in their order: as many as somebody looks at."""
         return self._journal.last_calls(session_id, MAX_CALLS)
 
+    def children(self, session_id: str) -> Sequence[Session]:
+        """Return the sessions below one, as they stand now: those of its agents."""
+        return self._journal.sessions(parent_id=session_id, limit=MAX_CHILDREN)
+
+    def recorded_calls(self, session_id: str) -> Sequence[Call]:
+        """Return the calls of a session as they stand now, whatever the moment."""
+        return self._journal.last_calls(session_id, MAX_CALLS)
+
     def call_count(self, session_id: str) -> int:
         """Return how many calls a session has, listed or not."""
         return self._journal.call_count(session_id)
@@ -343,6 +354,11 @@ class JournalSource:
         data = self._journal.blobs.read(ref)
         return None if data is None else data.decode("utf-8", "replace")
 
+    @property
+    def has_times(self) -> bool:
+        """Return True: what happens here has its time."""
+        return True
+
     def opened(self, action: Action) -> ActionOpened | None:
         opened = self._opened.get(action.id)
         if opened is None:
@@ -407,6 +423,55 @@ def _cached(cache: "OrderedDict[str, CachedValue]", key: str, value: CachedValue
     if len(cache) > _MAX_CACHED:
         cache.popitem(last=False)
     return value
+
+
+class SubAgentReader:
+    """What the agents have done that calls of a conversation began; a journal is asked once a second."""
+
+    def __init__(self, source: DataSource) -> None:
+        self._source = source
+        self.known: Mapping[str, SubAgent] = NO_AGENTS
+        """By the id of the call."""
+        self._asked: tuple[object, ...] = ()
+        self._children: Sequence[Session] = ()
+        self._calls: dict[str, Sequence[Call]] = {}
+        self._named: dict[str, str] = {}
+        """The session that a finished call has named, by call; empty where it named none."""
+
+    def read(self, transcript: Transcript) -> frozenset[str]:
+        """Read what they have done by now, and return the blocks that say something else."""
+        calls, self.known = tuple(transcript.agent_calls.values()), NO_AGENTS
+        if not calls or not isinstance(self._source, JournalSource):
+            return frozenset()
+        source, now = self._source, self._source.now()
+        self._ask(source, transcript.session_id, now)
+        begun = {child.id: child for child in self._children if child.created_at <= now}
+        named = {call.id: self._name_of(source, call) for call in calls}
+        led = sessions_of_calls(calls, tuple(begun.values()), named)
+        self.known = {
+            call: agent_at(begun[child], self._calls_of(source, child), now) for call, child in led.items()
+        }
+        return frozenset(transcript.know_agents(self.known))
+
+    def _ask(self, source: JournalSource, session_id: str, now: int) -> None:
+        asked = (session_id, now // 1_000_000 if source.is_live else None)
+        if asked != self._asked:
+            self._asked, self._calls = asked, {}
+            self._children = sorted(source.children(session_id), key=lambda child: child.created_at)
+
+    def _calls_of(self, source: JournalSource, session_id: str) -> Sequence[Call]:
+        if session_id not in self._calls:
+            self._calls[session_id] = source.recorded_calls(session_id)
+        return self._calls[session_id]
+
+    def _name_of(self, source: JournalSource, call: Call) -> str:
+        if call.finished_at is None:
+            return ""
+        if call.id not in self._named:
+            bodies = [event.body for event in source.call_events(call.id)]
+            told = [body.metadata.get("child_session") for body in bodies if isinstance(body, CallFinished)]
+            self._named[call.id] = next((name for name in told if isinstance(name, str)), "")
+        return self._named[call.id]
 
 
 class JournalFeed:

@@ -37,6 +37,7 @@ from workbench.views.conversation_search import BlockHit
 from workbench.views.folders import NO_FOLDER, Folder, FolderNames
 from workbench.views.pipeline import PipelineRun
 from workbench.views.sessions import ChangedFile, HeaderFacts
+from workbench.views.sub_agents import SubAgent
 from workbench.views.welcome import WelcomeFacts
 
 if TYPE_CHECKING:
@@ -329,6 +330,10 @@ class ToolsModel(Struct, frozen=True, kw_only=True):
     turns: Sequence[Turn] = ()
     commands: Mapping[str, CommandProgress] = field(default_factory=dict[str, CommandProgress])
     """Commands that run, by the id of their call."""
+    agents: Mapping[str, SubAgent] = field(default_factory=dict[str, SubAgent])
+    """What the agents have done that calls began, by the id of the call."""
+    moment: str | None = None
+    """The call that something happened to last, which is followed."""
 
 
 class CallModel(Struct, frozen=True, kw_only=True):
@@ -380,6 +385,8 @@ class QueueModel(Struct, frozen=True, kw_only=True):
     """Whether what waits in all folders is listed."""
     elsewhere: int = 0
     """How many wait in folders that are not listed."""
+    has_times: bool = True
+    """Whether times were recorded."""
     changed: frozenset[str] = frozenset()
     """Ids of actions that changed since the last `show`."""
 

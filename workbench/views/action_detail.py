@@ -9,7 +9,7 @@ from typing import Final, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from workbench.domain.events import ActionOpened, CallFinished, OutputStreamed
+from workbench.domain.events import ActionOpened, CallFinished, FileChanged, OutputStreamed
 from workbench.domain.machines import ActionState
 from workbench.domain.rows import Action, Call, Session, is_released
 from workbench.domain.values import (
@@ -359,6 +359,23 @@ def _file_details(opened: ActionOpened, hunks: Sequence[Hunk]) -> tuple[FileDeta
         for plan in opened.files
     ]
     return (*details, *(_file_detail(path, "modify", rest, "") for path, rest in by_path.items()))
+
+
+def change_details(opened: ActionOpened | None, changed: Iterable[FileChanged]) -> tuple[FileDetail, ...]:
+    """Return the files of a call with their hunks, as its question showed them or as they were written.
+
+    Nothing where neither tells: a call that a rule let pass records no lines.
+    """
+    if opened is not None and opened.hunks:
+        return _file_details(opened, opened.hunks)
+    files: list[FileDetail] = []
+    count = 0
+    for body in changed:
+        hunks = [replace(hunk, index=count + number) for number, hunk in enumerate(body.hunks, 1)]
+        count += len(hunks)
+        if hunks:
+            files.append(_file_detail(body.path, body.change, hunks, ""))
+    return tuple(files)
 
 
 def _planned_file(plan: FilePlan, hunks: Sequence[Hunk], *, is_binary: bool) -> FileDetail:

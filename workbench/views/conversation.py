@@ -37,6 +37,7 @@ from workbench.views.conversation_blocks import (
 from workbench.views.conversation_progress import CommandProgress, ModelProgress
 from workbench.views.event_text import ERROR_KEYS, PAUSE_KEYS, RunStepLog, is_bookkeeping, notice_of
 from workbench.views.status_icons import StatusName, call_status
+from workbench.views.sub_agents import NO_AGENTS, SubAgent
 from workbench.views.tools import call_summary, call_target, shown_tool
 
 _SECOND: Final = 1_000_000
@@ -69,14 +70,17 @@ class Transcript:
         self._turn_began: int | None = None
         self._pause: PauseReason | None = None
         self._is_lost = False
+        """Whether the turn's driver is gone and nobody spoke since: a prompt then joins the turn."""
         self._kept_records = 0
         """In the line of records that stands last."""
-        """Whether the turn's driver is gone and nobody spoke since: a prompt then joins the turn."""
         self._joins = False
         """Whether the turn takes up the prompts that wait at its next round."""
         self._progress = ModelProgress()
         self._commands: dict[str, CommandProgress] = {}
         self._executing: set[str] = set()
+        self._agents: Mapping[str, SubAgent] = NO_AGENTS
+        self.agent_calls: dict[str, Call] = {}
+        """The calls that began an agent, by id."""
         self._now: int | None = None
         """The moment that running things are measured at; None while nobody looks."""
         self._counted: int | None = None
@@ -218,6 +222,14 @@ class Transcript:
     @property
     def calls(self) -> tuple[Call, ...]:
         return tuple(self._rows.calls.values())
+
+    def know_agents(self, agents: Mapping[str, SubAgent]) -> set[str]:
+        """Say what the agents have done that calls began, by the id of the call; return what changed."""
+        self._agents = agents
+        self._blocks.begin()
+        for call in self.agent_calls.values():
+            self._show_call(call)
+        return self._blocks.changed()
 
     def turn_of(self, blocks: Sequence[Block], index: int) -> Turn | None:
         """Return the turn that a block of some belongs to; the last turn for an index behind them."""
@@ -431,12 +443,15 @@ class Transcript:
             self._executing.discard(call.id)
         action = self._rows.actions.get(call.action_id or "")
         words = call_summary(call, action, self._hunks.get(call.action_id or "", ()))
-        key = _call_key(call.id)
+        key, agent, tool = _call_key(call.id), self._agents.get(call.id), shown_tool(call.tool)
+        if tool == "agent":
+            self.agent_calls[call.id] = call
         line = CallBlock(
             id=key, at=call.requested_at, call_id=call.id, action_id=call.action_id,
-            sign=call_status(call, action)[0], tool=one_line(shown_tool(call.tool), 64),
+            sign=call_status(call, action)[0], tool=one_line(tool, 64),
             target=call_target(call),
-            right=words.right, right_meaning=words.meaning, is_by_rule=call.rule is not None, note=words.note,
+            right=words.right, right_meaning=words.meaning, is_by_rule=call.rule is not None,
+            note=words.note or (agent.words if agent else ""), agent_id=agent.session_id if agent else "",
             note_quote=words.quote, has_output=self._blocks.get(_output_key(call.id)) is not None,
             is_folded=key not in self._open, ran_ms=call.duration_ms or 0, elapsed=elapsed,
             limit_seconds=command.limit_seconds if command else None,

@@ -91,6 +91,8 @@ class CallBlock(Struct, frozen=True, kw_only=True):
     limit_seconds: float | None = None
     last_line: str = ""
     """What it wrote last, one safe line."""
+    agent_id: str = ""
+    """The session of the agent that it began, where that is known."""
 
 
 class CallGroupBlock(Struct, frozen=True, kw_only=True):

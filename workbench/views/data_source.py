@@ -80,6 +80,11 @@ class DataSource(Protocol):
         """Return the expired actions of a session that its agent was asked to propose again."""
         ...
 
+    @property
+    def has_times(self) -> bool:
+        """Return whether its times were recorded, and not only those of an import."""
+        ...
+
     def opened(self, action: Action) -> ActionOpened | None:
         """Return the proposal as it was recorded; None when its session was deleted."""
         ...

@@ -19,7 +19,7 @@ from msgspec import Struct, field
 from workbench.domain import events
 from workbench.domain.events import Event
 from workbench.domain.rows import Session, SessionCounts
-from workbench.text.human import parse_iso_time
+from workbench.text.human import counted, parse_iso_time, token_text
 from workbench.text.safe import one_line, safe_text
 from workbench.views.sessions import BUSY_STATUSES, session_title
 from workbench.views.status_icons import StatusName, session_status, told_status
@@ -380,6 +380,24 @@ class LibraryRow(Struct, frozen=True, kw_only=True):
     added: int = 0
     removed: int = 0
     is_marked: bool = False
+    agents: int = 0
+    """Agents that it began, and theirs."""
+    is_opened: bool = False
+    """They stand below it."""
+    depth: int = 0
+    """How many agents stand above one."""
+
+
+class SessionAgents(Struct, frozen=True):
+    """What a session's row says of the agents that it began."""
+
+    count: int
+    tokens: int
+    """Those of the session and of all its agents."""
+
+    @property
+    def words(self) -> str:
+        return f"{counted(self.count, 'agent')} {token_text(self.tokens)}"
 
 
 def library_row(
@@ -389,11 +407,16 @@ def library_row(
     terms: Sequence[SearchTerm] = (),
     *,
     is_marked: bool = False,
+    agents: SessionAgents | None = None,
+    is_opened: bool = False,
+    depth: int = 0,
 ) -> LibraryRow:
     sign, note, tone = _status_note(session, waiting, glance)
     place = session.workspace.rstrip("/").rpartition("/")[2]
     title = session_title(session)
     is_quiet = not waiting and session.status not in BUSY_STATUSES
+    if agents is not None and not note:
+        note = agents.words
     has_sizes = not note and glance is not None and bool(glance.added or glance.removed)
     return LibraryRow(
         id=session.id, sign=sign, title=title, hits=hit_spans(title, terms),
@@ -401,6 +424,7 @@ def library_row(
         note=note if note or has_sizes else _quiet_note(session, glance),
         tone=tone, added=glance.added if glance and has_sizes else 0,
         removed=glance.removed if glance and has_sizes else 0, is_marked=is_marked,
+        agents=agents.count if agents is not None else 0, is_opened=is_opened, depth=depth,
     )  # fmt: skip
 
 

@@ -286,11 +286,13 @@ def session_preview(
     places: Sequence[SearchHit] = (),
     place_count: int = 0,
     family: UsageSum = NOTHING_USED,
+    agents: int = 0,
 ) -> SessionPreview:
     """Return the preview.
 
     `when` writes two moments (microseconds); `places` are the newest of the hits; `family` is what the
-    session used together with all below it.
+    session used together with all below it,
+    and `agents` how many those are.
     """
     sign, word = session_status(session, waiting)
     worked, waited = worked_and_waited(spans)
@@ -300,7 +302,7 @@ def session_preview(
         ("when", when(session.created_at, session.updated_at)),
         ("worked", _worked_text(worked, waited)),
         ("tokens", _used_text(counts.used)),
-        ("with agents", _used_text(family) if family.usage != counts.used.usage else ""),
+        ("agents", f"{agents}, {_used_text(family)} with theirs" if agents else ""),
         ("tags", ", ".join(session.tags)),
         ("from", session.origin or ""),
         ("kept as", "archived" if session.archived else ""),

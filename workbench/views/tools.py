@@ -127,6 +127,20 @@ def tool_rows(
     return tuple(rows)
 
 
+def call_of_moment(calls: Sequence[Call]) -> Call | None:
+    """Return the call whose question waits, else the one that something happened to last.
+
+    Of several at the same time it is the one that was asked for last.
+    """
+    return max(reversed(calls), key=moment_key, default=None)
+
+
+def moment_key(call: Call) -> tuple[bool, int]:
+    """Return whether a call waits for its answer, and when it was last asked for, begun or ended."""
+    waits = call.state == "pending" and call.action_id is not None
+    return waits, max(call.requested_at, call.started_at or 0, call.finished_at or 0)
+
+
 def failed_calls(calls: Iterable[Call]) -> int:
     """Return how many calls failed, as the pane's title counts them."""
     return sum(call_status(call)[0] in _FAILED_ICONS for call in calls)

@@ -393,3 +393,28 @@ def settled(found):
     return [
         replace(block, seconds=None) if isinstance(block, ThoughtBlock) else block for block in found.blocks
     ]
+
+
+def kept(kind="claude-code.progress"):
+    return event(e.Unknown(original_kind=kind, content={}), recorded_at=NOW)
+
+
+def test_what_an_agent_wrote_for_itself_is_one_line_for_all_that_stands_together():
+    transcript = Transcript("s1")
+    transcript.apply_all([event(e.PromptSubmitted(text="go"), by="user"), kept(), kept(), kept()])
+    assert [block.text for block in transcript.blocks] == ["go", "3 records that the agent wrote for itself"]
+    transcript.apply_all([started(), reply(text="Done."), kept()])
+    assert [block.text for block in transcript.blocks] == [
+        "go", "3 records that the agent wrote for itself", "Done.", "1 record that the agent wrote for itself",
+    ]  # fmt: skip
+    assert {block.kind for block in transcript.blocks if isinstance(block, NoticeBlock)} == {"kept"}
+
+
+def test_a_record_that_was_not_understood_is_told_by_itself_between_those_of_the_agent():
+    transcript = Transcript("s1")
+    strange = kept(f"claude-code.{e.NOT_UNDERSTOOD}.shape")
+    ours = event(e.Unknown(original_kind="from.tomorrow", content={}))
+    transcript.apply_all([kept(), strange, kept(), kept(), ours])
+    assert [block.kind for block in transcript.blocks] == ["kept", "unknown", "kept", "unknown"]
+    assert transcript.blocks[2].text == "2 records that the agent wrote for itself"
+    assert all("does not know" in block.text for block in transcript.blocks if block.kind == "unknown")

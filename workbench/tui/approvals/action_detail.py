@@ -419,6 +419,8 @@ class ActionDetailPane(Pane):
         self.layout_choice: DiffLayout | None = None
         self.context = HUNK_CONTEXT_LINES
         self.is_full = False
+        self.in_place: LineView | None = None
+        """What stands where the detail would, and scrolls by its keys."""
         self._gone = ""
         self._row: QueueRow | None = None
         """The row that the title was last told of."""
@@ -526,4 +528,11 @@ class ActionDetailPane(Pane):
         self.standing.forget()
 
     def scroll_half(self, direction: int) -> None:
-        self.detail_view.scroll_lines(direction * max(1, self.detail_view.size.height // 2))
+        view = self.in_place or self.detail_view
+        view.scroll_to_line(view.first_line + direction * max(1, view.size.height // 2))
+
+    def move(self, rows: int) -> None:
+        if self.in_place is not None and not (self.list_view and self.list_view.line_count):
+            self.in_place.scroll_to_line(self.in_place.first_line + rows)
+        else:
+            super().move(rows)

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Final
 
 from workbench.tui.keymap import Key
 from workbench.tui.pane import CommandTyped, ContinueSession, RetryModelCall, StopAgent
+from workbench.tui.tools.tools_keys import why_no_agent
 
 if TYPE_CHECKING:
     from workbench.tui.conversation.composer import Composer
@@ -83,6 +84,12 @@ CONVERSATION: Final[tuple[Key["ConversationPane"], ...]] = (
         tooltip="a session from the block under the cursor, its files or not",
         aliases="branch copy", group="Read", decides=True,
         action=lambda pane: pane.main.ask_fork(None, pane.forked_block)),
+    Key(id="conversation.agent", keys=("O",), label="its agent",
+        tooltip="the agent that the call started, as it was then",
+        help="the agent that the call under the cursor started, at the same moment; esc goes back",
+        aliases="subagent task child", group="Read", footer=19,
+        action=lambda pane: pane.main.open_sub_agent(pane.agent_id),
+        why_off=lambda pane: why_no_agent(pane)),
 )  # fmt: skip
 COMPOSER: Final[tuple[Key["Composer"], ...]] = (
     Key(id="composer.send", keys=("enter",), label="send", tooltip="send, or queue while the agent works",

@@ -206,6 +206,12 @@ class ConversationPane(Pane):
         is_end = block is not None and not self._part and block is blocks[-1]
         return None if is_end or isinstance(block, ProgressBlock) else block
 
+    @property
+    def agent_id(self) -> str:
+        """Return the session of the agent that the call under the cursor began; empty where it began none."""
+        block = self.view.cursor_block
+        return block.agent_id if isinstance(block, CallBlock) else ""
+
     # --- the title ------------------------------------------------------------------------------
 
     def _show_title(self) -> None:

@@ -35,12 +35,14 @@ from workbench.views.library import (
     LibraryRow,
     SearchHit,
     SearchQuery,
+    SessionAgents,
     SessionOrder,
     resort_changed,
     search_hit,
     sort_sessions,
 )
 from workbench.views.statistics import SessionPreview, session_statistics
+from workbench.views.sub_agents import AgentTree
 from workbench.views.usage import UsagePrice, sum_usage
 
 _Row = TypeVar("_Row")
@@ -55,6 +57,8 @@ class LibraryQuery(Struct, frozen=True, kw_only=True):
     workspace: str | None = None
     """Only of this one; None is all."""
     order: int = 0
+    opened: frozenset[str] = frozenset()
+    """Sessions whose agents are listed below them."""
 
 
 class LibraryResult(Struct, frozen=True, kw_only=True):
@@ -100,6 +104,7 @@ class LibraryModel:
         self._seen: dict[str, str] = {}
         self.waiting: dict[str, int] = {}
         self.glances: dict[str, SessionCounts] = {}
+        self.tree = AgentTree()
         self._is_read = False
         self._found, self._rows = _LastSearch(), EMPTY_ROW_INDEX
         self._stale: set[str] = set()
@@ -137,6 +142,7 @@ class LibraryModel:
                 self.glances = {**_without_keys(self.glances, changed), **again}
                 self._stale |= set(changed)
             self.waiting = session_queries.pending_action_counts(database)
+        self.tree = AgentTree(self.sessions)
         self._is_read = True
 
     def find(self, wanted: LibraryQuery) -> LibraryResult:
@@ -146,12 +152,15 @@ class LibraryModel:
         hits, narrowed = self._holding(asked)
         sieve = library.SessionFilter(asked, hits, narrowed)
         there = wanted.workspace
-        total = (
-            sum(there == session.workspace for session in self.sessions.values())
-            if there
-            else len(self.sessions)
+        tree, is_folded = self.tree, not wanted.text
+        total = sum(
+            there in (None, session.workspace) and not (is_folded and tree.is_below(session.id))
+            for session in self.sessions.values()
         )
         ids, rows = self._ranked(wanted, sieve).ids, self._rows
+        if is_folded and wanted.opened:
+            folded, ids = len(ids), tree.with_opened(ids, wanted.opened)
+            total += len(ids) - folded
         if ids != rows.ids:
             self._rows = rows = RowIndex.of(ids)
         return LibraryResult(
@@ -165,11 +174,15 @@ class LibraryModel:
 
     def _ranked(self, wanted: LibraryQuery, sieve: library.SessionFilter) -> SessionOrder:
         """Sort what passes; where nothing is typed, and nothing else is wanted, only move what changed."""
-        last, waiting, seen = self._found, frozenset(self.waiting), self._seen
+        last, waiting, seen, tree = self._found, frozenset(self.waiting), self._seen, self.tree
         order = library.LIBRARY_ORDERS[wanted.order % len(library.LIBRARY_ORDERS)]
 
         def passes(session: Session) -> bool:
-            return wanted.workspace in (None, session.workspace) and sieve.passes(session, seen[session.id])
+            if wanted.workspace not in (None, session.workspace):
+                return False
+            # Where words are looked for, what an agent said is found by itself.
+            is_folded = not wanted.text and tree.is_below(session.id)
+            return not is_folded and sieve.passes(session, seen[session.id])
 
         if last.wanted == wanted and not wanted.text:
             changed = self._stale | (last.waiting ^ waiting)
@@ -217,6 +230,7 @@ class LibraryModel:
         return statistics.session_preview(
             session, self.waiting.get(session_id, 0), counts, spans, home=self._home, when=when,
             places=places, place_count=count, family=sum_usage(whole, self._price),
+            agents=len(self.tree.all_below(session_id)),
         )  # fmt: skip
 
     def _places(self, session_id: str, asked: SearchQuery) -> tuple[Sequence[SearchHit], int]:
@@ -259,6 +273,7 @@ class LibraryList(RowList):
         self._shelf = shelf
         self.shown = LibraryResult()
         self.marks: set[str] = set()
+        self.opened: frozenset[str] = frozenset()
         self.now = 0
         self._said: dict[str, _Said] = {}
         """What was drawn of rows: what reads as before is not drawn again."""
@@ -279,8 +294,16 @@ class LibraryList(RowList):
         row = library.library_row(
             session, self._shelf.waiting.get(session.id, 0), self._shelf.glances.get(session.id),
             self.shown.query.terms, is_marked=session.id in self.marks,
+            agents=self._agents_of(key), is_opened=key in self.opened,
+            depth=self._shelf.tree.depth(key) if self.shown.query.is_empty else 0,
         )  # fmt: skip
         return row, human.clock_time(row.when, self.now)
+
+    def _agents_of(self, key: str) -> SessionAgents | None:
+        """Return what is said of the agents that a session began; None where it began none."""
+        tree = self._shelf.tree
+        below = tree.all_below(key)
+        return SessionAgents(count=len(below), tokens=tree.tokens(key)) if below else None
 
     def draw_row(self, placed: RowPlacement, width: int) -> Strip:
         said = self._words_of(placed.row_id)

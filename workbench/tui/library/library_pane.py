@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, ClassVar, Final
 
+from msgspec.structs import replace
 from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
@@ -15,7 +16,7 @@ from workbench.journal.search import MOST_HITS
 from workbench.render import cells
 from workbench.render.empty_page import empty_page_lines
 from workbench.tui import keymap
-from workbench.tui.library.library_list import LibraryLoaderPane, LibraryModel, LibraryQuery
+from workbench.tui.library.library_list import LibraryLoaderPane, LibraryModel
 from workbench.tui.pane import KeysChanged, SessionRequest, StatusMessage
 from workbench.tui.render_context import glyphs, ink
 from workbench.tui.widgets.line_view import LineView, RowList
@@ -216,8 +217,7 @@ class LibraryPane(LibraryLoaderPane):
         self.say_hint()
 
     def _want(self, **changes: object) -> None:
-        current = {"text": self.wanted.text, "workspace": self.wanted.workspace, "order": self.wanted.order}
-        self.wanted = LibraryQuery(**{**current, **changes})  # type: ignore[arg-type]
+        self.wanted = replace(self.wanted, **changes)
         self.find()
 
     def complete(self) -> None:
@@ -285,6 +285,21 @@ class LibraryPane(LibraryLoaderPane):
 
     def next_order(self) -> None:
         self._want(order=(self.wanted.order + 1) % len(LIBRARY_ORDERS))
+
+    def toggle_agents(self) -> None:
+        """List the agents that the session under the cursor began below it, or fold them again."""
+        key, opened = self.list.cursor or "", self.wanted.opened
+        if key not in opened and not self.shelf.tree.all_below(key):
+            return
+        self.list.opened = opened ^ {key}
+        self._want(opened=self.list.opened)
+
+    def why_no_agents(self) -> str:
+        """Return why there is nothing to unfold; empty where there is."""
+        if self.wanted.text:
+            return "What is found by words stands in one list; esc clears the filter."
+        has_agents = bool(self.shelf.tree.all_below(self.list.cursor or ""))
+        return "" if has_agents else "This session has started no agent whose session is here."
 
     def toggle_where(self) -> None:
         """Show this workspace only, or all."""

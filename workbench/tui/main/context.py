@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from workbench.tui.main.first_page import FirstPage
     from workbench.tui.main.folders import FolderController
     from workbench.tui.main.layout import LayoutController
+    from workbench.tui.main.moment import MomentController
     from workbench.tui.main.places import PlaceStack
     from workbench.tui.main.presenter import Presenter
     from workbench.tui.main.screen import MainScreen
@@ -119,6 +120,13 @@ class MainContext:
 
         return ProviderActions(self)
 
+    @cached_property
+    def moment(self) -> "MomentController":
+        """Return what shows the moment where nothing waits."""
+        from workbench.tui.main.moment import MomentController
+
+        return MomentController(self)
+
     @property
     def app(self) -> "WorkbenchApp":
         """Return the app; Textual leaves the type of its result open."""
@@ -200,6 +208,10 @@ class MainContext:
         from workbench.tui.library.session_diff_dialog import open_session_diff
 
         open_session_diff(self, session)
+
+    def open_sub_agent(self, session_id: str) -> None:
+        """Show what an agent did that the one on show began, at the moment that is shown."""
+        self.app.open_sub_agent(session_id, self.state.source.now())
 
     def open_beside(self, session_id: str) -> None:
         """Show a session beside the one on show."""

@@ -10,6 +10,7 @@ from collections.abc import Container
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 from textual.geometry import Size
 from textual.screen import Screen
 from textual.widget import Widget
@@ -47,6 +48,8 @@ class Layout(Struct, frozen=True, kw_only=True):
     """Rows of the pipeline under the approvals; 0 is all of them."""
     is_alone: bool = False
     """One pane has the whole body."""
+    has_moment: bool = False
+    """What the session is about stands below an empty queue."""
 
     @property
     def has_rail(self) -> bool:
@@ -222,9 +225,11 @@ class LayoutController:
             is_zoomed = True
         state = self._context.state
         empty = [place for place, rows in ((3, state.calls), (4, state.runs.rows)) if not rows]
-        return layout_for_size(
+        layout = layout_for_size(
             size.width, size.height, self._context.places.current, is_zoomed=is_zoomed, empty=empty
         )
+        has_room = 2 in layout.shown and layout.width != "tiny" and size.height >= SHORT
+        return replace(layout, has_moment=True) if has_room and self._context.moment.is_wanted else layout
 
     def refit(self) -> None:
         """Fold a pane that has nothing to show any more, open one that has, say what a small screen can."""
@@ -264,6 +269,7 @@ class LayoutController:
         widgets.strip.display = layout.has_strip
         widgets.tabs.display = layout.has_tabs and not self._context.places.is_away
         widgets.rail.set_board(is_board=layout.is_alone and 0 in layout.shown and layout.width != "tiny")
+        self._context.moment.put(is_shown=layout.has_moment)
         self._context.places.show()
         self.status()
 

@@ -1,16 +1,19 @@
 """Makes what each pane is shown from what the screen knows: the only place where journal rows meet panes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
-from workbench.domain.events import CallFinished, CallProposed, Event
-from workbench.domain.rows import Action, Call
+from msgspec.structs import replace
+
+from workbench.domain.events import CallFinished, CallProposed
+from workbench.domain.rows import Action
 from workbench.domain.values import JsonObject
 from workbench.text.safe import one_line
 from workbench.tui import keymap
 from workbench.tui.approvals import approval_selection
 from workbench.tui.approvals.approval_selection import NARROW_LABEL_COLUMNS
 from workbench.tui.approvals.decision_writer import DecisionHandler
+from workbench.tui.journal_source import SubAgentReader
 from workbench.tui.main.bars import FooterKey, Tab, resume_keys
 from workbench.tui.main.context import MainContext, SessionPanes, WorkspaceStatus
 from workbench.tui.main.places import PANE_PLACES
@@ -60,8 +63,6 @@ _ACTION_KINDS_OF_KEY = {
     "approvals.reject": ("tool", "gate", "question"),
 }
 """Keys that only some kinds of action can ever have, with those kinds."""
-_MAX_CHILD_EVENTS = 2_000
-"""Events of a step's session that its log is made of: the first ones, which hold the prompt, and the rest."""
 
 
 def _no_command_parts(_action: Action, _parameters: JsonObject) -> None:
@@ -85,6 +86,7 @@ class SessionPresenter:
         self.state, self.panes, self.status = state, panes, status
         self._decisions, self._say = decisions, say_error
         self.folders = FolderNames(status.workspace, status.home)
+        self.agents = SubAgentReader(state.source)
 
     @property
     def has_model(self) -> bool:
@@ -100,6 +102,8 @@ class SessionPresenter:
     def conversation(self, changed: frozenset[str] | None) -> None:
         """Show the conversation of the session on show."""
         state = self.state
+        counted = self.agents.read(state.shown)
+        changed = changed if changed is None else changed | counted
         self.panes.conversation.show(
             ConversationModel(
                 session=state.current,
@@ -171,6 +175,7 @@ class SessionPresenter:
                 is_wide=state.is_wide,
                 elsewhere=len(state.elsewhere),
                 changed=frozenset(changed.actions),
+                has_times=state.source.has_times,
             )
         )
 
@@ -217,6 +222,7 @@ class SessionPresenter:
             folder=self._told_apart(self.state.workspaces.get(action.id, "")),
             bases=source.base_lines(action) if self.panes.approvals.wants_base(hunks) else None,
         )  # fmt: skip
+        detail = detail if source.has_times else replace(detail, decided_at=None)
         return with_choice_notes(detail, self.status.questions)
 
     def tools(self) -> None:
@@ -232,6 +238,8 @@ class SessionPresenter:
                 turn=self.panes.conversation.turn_in_view,
                 turns=state.shown.turns,
                 commands=state.transcript.commands,
+                agents=self.agents.known,
+                moment=None if (call := tools.call_of_moment(state.calls)) is None else call.id,
             )
         )
 
@@ -249,23 +257,9 @@ class SessionPresenter:
 
     def step_in_full(self, drawn: str) -> "DetailPage | None":
         """Return the step under the graph's cursor, or an item of it, with its session."""
-        pipeline, source = self.panes.pipeline, self.state.source
-        graph, run, step = pipeline.graph, pipeline.run, pipeline.graph.step_under_cursor()
-        if run is None or step is None or graph.paint is None:
-            return None
-        item = graph.paint.item(drawn)
-        child_id = item.session_id if item is not None else step.session_id
-        child: Sequence[Event] = ()
-        calls: Sequence[Call] = ()
-        if child_id is not None and source.run(child_id) is None:
-            child, calls = source.events(child_id, 0, _MAX_CHILD_EVENTS), source.calls(child_id)
-        from workbench.tui.pipeline.run_times import step_in_other_runs
-        from workbench.views.detail_pages import step_detail
+        from workbench.tui.pipeline.run_times import step_page
 
-        earlier = step_in_other_runs(self.state, run, step.id if item is None else item.id)
-        return step_detail(
-            run, step, source.run_events(run.id, step.id), child, calls, source.text_of, item, earlier
-        )  # fmt: skip
+        return step_page(self.state, self.panes.pipeline, drawn)
 
     def pipeline(self) -> None:
         """Show the run on show."""
@@ -304,6 +298,7 @@ class Presenter(SessionPresenter):
         self.tools()
         self.around()
         self.pipeline()
+        self._context.moment.show()
 
     def around(self) -> None:
         """Show what stands around the conversation and says how a session is set."""
@@ -330,6 +325,8 @@ class Presenter(SessionPresenter):
             self._context.tasks.read_spending()
         if changed.runs or (changed.actions and self.state.runs.rows):
             self.pipeline()
+        if changed.blocks or changed.has_calls or changed.actions:
+            self._context.moment.show()
 
     def head(self) -> None:
         """Show header, strip and tabs."""
@@ -359,6 +356,9 @@ class Presenter(SessionPresenter):
         for pane in self._context.places.panes:
             if layout.is_shown(pane):
                 pane.tick(now)
+        if counted := self.agents.read(state.shown):
+            self.conversation(counted)
+            self.tools()
         self._widgets.rail.count(state.transcript.facts.turn_seconds, now)
         detail = self._widgets.approvals.detail
         if detail is not None and detail.is_running and layout.is_shown(self._widgets.approvals):

@@ -1,5 +1,6 @@
 """The times of a run over the main screen: a bar for each step, live while the run goes on."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from textual import on
@@ -9,6 +10,8 @@ from textual.content import Content
 from textual.strip import Strip
 from textual.widgets import Static
 
+from workbench.domain.events import Event
+from workbench.domain.rows import Call
 from workbench.render.cells import key_hint, key_hint_row, wrap_code
 from workbench.render.run_times import earlier_text, times_head_strip, times_strip
 from workbench.tui import keymap
@@ -17,15 +20,19 @@ from workbench.tui.render_context import glyphs, ink
 from workbench.tui.widgets.dialog import Dialog
 from workbench.tui.widgets.line_view import RowList, RowPlacement
 from workbench.tui.widgets.pane_frame import ColumnHeader
+from workbench.views.detail_pages import DetailPage, step_detail
 from workbench.views.pipeline import PipelineRun
 from workbench.views.run_times import EarlierStep, RunTimes, StepTimes, earlier_steps, run_times
 
 if TYPE_CHECKING:
     from workbench.tui.main.context import MainContext
+    from workbench.tui.pipeline.pipeline_pane import PipelinePane
     from workbench.tui.state import ScreenState
 
 _MOST_EVENTS: Final = 50_000
 """Events of a run of which the times are read."""
+_MAX_CHILD_EVENTS: Final = 2_000
+"""Events of a step's session that its log is made of: the first ones, which hold the prompt, and the rest."""
 _MOST_RUNS: Final = 10
 _MOST_WORDS: Final = 3
 
@@ -35,6 +42,24 @@ def step_in_other_runs(state: "ScreenState", run: PipelineRun, step_id: str) -> 
     rows = [(state.runs.rows[key], key) for key in other_runs_of(state, run)[: 2 * _MOST_RUNS]]
     found = ((row, state.source.run_step(key, step_id)) for row, key in rows)
     return earlier_steps(((row, step) for row, step in found if step is not None), _MOST_RUNS)
+
+
+def step_page(state: "ScreenState", pipeline: "PipelinePane", drawn: str) -> DetailPage | None:
+    """Return the step under the graph's cursor in full, or the item of it that is drawn, with its session."""
+    source, graph, run = state.source, pipeline.graph, pipeline.run
+    step = graph.step_under_cursor()
+    if run is None or step is None or graph.paint is None:
+        return None
+    item = graph.paint.item(drawn)
+    child_id = item.session_id if item is not None else step.session_id
+    child: Sequence[Event] = ()
+    calls: Sequence[Call] = ()
+    if child_id is not None and source.run(child_id) is None:
+        child, calls = source.events(child_id, 0, _MAX_CHILD_EVENTS), source.calls(child_id)
+    earlier = step_in_other_runs(state, run, step.id if item is None else item.id)
+    return step_detail(
+        run, step, source.run_events(run.id, step.id), child, calls, source.text_of, item, earlier
+    )  # fmt: skip
 
 
 def open_times(context: "MainContext") -> None:

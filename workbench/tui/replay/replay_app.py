@@ -52,6 +52,10 @@ class ReplayApp(WorkbenchApp, inherit_bindings=False):
         super().__init__(journal, ReplayBackend(backend), session.workspace, ui=ui, home=home, **more)  # type: ignore[arg-type]
         self._session, self._at, self._speed, self._remark = session, at, speed, remark
 
+    @property
+    def backend_of_replays(self) -> Backend | None:
+        return self._live_backend
+
     def make_main(self) -> MainScreen:
         screen: ReplayScreen = replay_screen_for(self._journal, self._session, self._home, self._live_backend)
         screen.player.speed = self._speed

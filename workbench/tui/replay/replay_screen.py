@@ -92,7 +92,7 @@ class ReplayCursors:
             screen.approvals.queue.put_cursor(action)
             self._put = action
         if call is not None:
-            screen.tools.put_cursor(call)
+            screen.tools.point_at(call)
 
 
 TAIL_EVENTS: Final = 200
@@ -239,6 +239,8 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
         )  # fmt: skip
         status = WorkspaceStatus(workspace=source.workspace, home=home, pipelines_found=0)
         state, decisions = ScreenState(source), RefusedDecisions(why)
+        # The replay of an agent stands over that of the one that began it, under another name.
+        vars(self)["NAME"] = f"replay-{session.id}"
         super().__init__(state, backend, decisions, feed, status, widgets=widgets)
         self.source, self.session_id, self._why = source, session.id, why
         self._session = session
@@ -401,6 +403,7 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
     def went(self, index: int) -> None:
         """Show where the player went."""
         self.pointing.take_over()
+        self.context.moment.is_pinned = False
         self.go(index)
         self._moved()
 
@@ -422,7 +425,18 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
             self.say(f"No {'later' if step > 0 else 'earlier'} {word}.")
             return
         self.went(self.player.index)
-        self.pointing.at_event(self.source.event_at(self.player.index))
+        event = self.source.event_at(self.player.index)
+        self.pointing.at_event(event)
+        if kind == "edit" and event is not None:
+            self._show_change(event)
+
+    def _show_change(self, event: Event) -> None:
+        """Show what was written: in the queue where it was asked about, else as the moment."""
+        rows = (self.state.actions.get(row.id) for row in self.approvals.queue.shown)
+        self.context.moment.is_pinned = all(row is None or row.call_id != event.call_id for row in rows)
+        if self.layout_controller.is_alone and not self.is_zoomed and self.place in (1, 3, 4):
+            self.go_to(self.approvals.PLACE)
+        self.context.moment.show()
 
     def ask_time(self) -> None:
         """Ask for a moment to go to."""
@@ -512,6 +526,9 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
         self._header.has_keys = self._sentence.has_keys = False
         self._header.refresh()
         self._sentence.refresh()
+        if not self.layout_controller.is_alone:
+            # Nobody reads in the queue there what was decided: the moment has its room.
+            self.go_to(self.conversation.PLACE)
 
 
 def moment_prompt(screen: LineListener) -> LineWanted:
@@ -561,3 +578,15 @@ def replay_screen_for(
     else:
         screens[0].player.toggle()
     return screens[0]
+
+
+def replay_screen_at(
+    journal: Journal, session: Session, home: str, live: Backend | None, at: int
+) -> ReplayScreen:
+    """Return the replay of a session, standing at a time: microseconds since the epoch."""
+    screen = replay_screen_for(journal, session, home, live)
+    screen.player.toggle()
+    screen.source.complete()
+    screen.player.completed()
+    screen.player.seek(max(1, screen.source.reel.index_at(at)))
+    return screen

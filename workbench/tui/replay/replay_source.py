@@ -118,6 +118,10 @@ class ReplaySource(JournalSource):
         """Return False: nothing can be answered in the past."""
         return False
 
+    @property
+    def has_times(self) -> bool:
+        return not self.reel.is_steady
+
     def seek(self, index: int) -> None:
         """Go to a moment, whichever way."""
         self.index = max(0, min(index, len(self.reel)))

@@ -5,9 +5,21 @@ from typing import TYPE_CHECKING, Final
 from workbench.tui.keymap import Key
 
 if TYPE_CHECKING:
+    from workbench.tui.conversation.conversation_pane import ConversationPane
     from workbench.tui.tools.tools_pane import ToolsPane
 
 NO_PARTS: Final = "The parts of a call are shown when this pane is large: z."
+NO_AGENT: Final = "The call under the cursor has started no agent whose session is here."
+NOT_SIDE_BY_SIDE: Final = "Agents are opened from a replay of one session: esc leaves this one."
+
+
+def why_no_agent(pane: "ToolsPane | ConversationPane") -> str:
+    """Return why no agent can be opened from the call under the cursor; empty where one can."""
+    if not hasattr(pane, "main"):
+        return NOT_SIDE_BY_SIDE
+    return "" if pane.agent_id else NO_AGENT
+
+
 TOOLS: Final[tuple[Key["ToolsPane"], ...]] = (
     Key(id="tools.failed-only", keys=("f",), label="failed only", tooltip="only what failed",
         aliases="errors", group="Read",
@@ -19,4 +31,10 @@ TOOLS: Final[tuple[Key["ToolsPane"], ...]] = (
         action=lambda pane: pane.call.turn(-1), why_off=lambda pane: "" if pane.has_detail else NO_PARTS),
     Key(id="tools.part-next", keys=("]",), label="", tooltip="part after", shown="-", group="Read",
         action=lambda pane: pane.call.turn(1), why_off=lambda pane: "" if pane.has_detail else NO_PARTS),
+    Key(id="tools.agent", keys=("O",), label="its agent",
+        tooltip="the agent that the call started, as it was then",
+        help="the agent that the call under the cursor started, at the same moment; esc goes back",
+        aliases="subagent task child", group="Read", footer=47,
+        action=lambda pane: pane.main.open_sub_agent(pane.agent_id),
+        why_off=lambda pane: why_no_agent(pane)),
 )  # fmt: skip

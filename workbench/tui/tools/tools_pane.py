@@ -30,6 +30,7 @@ from workbench.views import tools
 from workbench.views.approvals import CALM_COUNTDOWN_STEP
 from workbench.views.conversation_blocks import Turn
 from workbench.views.conversation_progress import CommandProgress
+from workbench.views.sub_agents import NO_AGENTS, SubAgent
 from workbench.views.tools import TimeAxis, TimeSpan, ToolRow
 
 if TYPE_CHECKING:
@@ -65,13 +66,17 @@ class ToolList(RowList):
         self._clocks: dict[str, str] = {}
         self._turns: Mapping[str, Turn] = {}
         self._commands: dict[str, str] = {}
-        """What commands that run wrote last, by the id of their row."""
+        """What commands that run wrote last, and what agents have done, by the id of their row."""
         self.follows = True
-        """Whether the cursor stays on the newest row; whoever moves it away reads where they are."""
+        """Whether the cursor stays on the call of the moment; whoever moves it away reads where they are."""
+        self._moment: str | None = None
+        self._pointed: str | None = None
+        """The call that a jump went to, until another one is the call of the moment."""
 
     def show_rows(
         self, shown: Sequence[ToolRow], now: int, empty: str, *, turns: Iterable[Turn] = (),
-        commands: Mapping[str, CommandProgress] = _NO_COMMANDS,
+        commands: Mapping[str, CommandProgress] = _NO_COMMANDS, moment: str | None = None,
+        agents: Mapping[str, SubAgent] = NO_AGENTS,
     ) -> None:  # fmt: skip
         """Show rows in this order.
 
@@ -81,15 +86,23 @@ class ToolList(RowList):
             empty: What is said without any.
             turns: Those that stand over their rows as captions.
             commands: Those that run, by the id of their row.
+            agents: What the agents have done that calls began, by the id of the row.
+            moment: The call that something happened to last; None is the newest row.
         """
+        shown_before = self.moment_row
+        if moment != self._moment:
+            self._moment, self._pointed = moment, None
         before, was, wrote, clocks = self.rows, self._spans, self._commands, self._clocks
         self.rows = {row.id: row for row in shown}
+        if moment is not None and self.cursor in before and self.cursor not in self.rows:
+            # Before the call that somebody read was asked for, there is nothing to stay at.
+            self.follows = True
         self._turns = {f"{_TURN_CAPTION}{turn.id}": turn for turn in turns}
         self._commands = {
             f"{_OUTPUT_CAPTION}{key}": command.last_line
             for key, command in commands.items()
             if command.last_line and key in self.rows
-        }
+        } | {f"{_OUTPUT_CAPTION}{key}": agent.words for key, agent in agents.items() if key in self.rows}
         self._clocks = {key: _limit_words(command, self.rows.get(key)) for key, command in commands.items()}
         self._empty = empty
         self._measure(now)
@@ -103,8 +116,9 @@ class ToolList(RowList):
         changed_captions = {key for key, words in self._commands.items() if wrote.get(key) != words}
         self.set_ids(list(self._ids_with_captions()), changed | changed_captions | self._turns.keys())
         self.flash(key for key in changed if key in before and before[key].sign != self.rows[key].sign)
-        if self.follows and self.rows:
-            self._follow()
+        if shown_before != self.moment_row:
+            self._redraw((shown_before, self.moment_row))
+        self._follow()
 
     def _ids_with_captions(self) -> Iterator[str]:
         turn: str | None = None
@@ -116,20 +130,37 @@ class ToolList(RowList):
             if f"{_OUTPUT_CAPTION}{key}" in self._commands:
                 yield f"{_OUTPUT_CAPTION}{key}"
 
+    @property
+    def moment_row(self) -> str | None:
+        """Return the row of the call of the moment; the last one where that is not among them."""
+        if self._pointed in self.rows:
+            return self._pointed
+        return self._moment if self._moment in self.rows else next(reversed(self.rows), None)
+
     def _follow(self) -> None:
-        last = next(reversed(self.rows))
-        if self.cursor != last:
-            super().put_cursor(last)
-        self.reveal(len(self.ids) - 1)
+        row = self.moment_row
+        if not self.follows or row is None:
+            return
+        if self.cursor != row:
+            super().put_cursor(row)
+        line = self.line_of(row)
+        if line is not None:
+            # What a command writes stands below its row.
+            self.reveal(line, min(line + 1, len(self.ids) - 1))
 
     def on_resize(self, event: events.Resize) -> None:
         super().on_resize(event)
-        if self.follows and self.rows:
-            self._follow()
+        self._follow()
+
+    def point_at(self, row_id: str) -> None:
+        """Go to a call that a jump is about, and follow from there: no user chose the row."""
+        self._pointed, self.follows = row_id, True
+        self._follow()
 
     def put_cursor(self, row_id: str | None) -> None:
+        """Go where the user wants to be; on the call of the moment, or at the end, it is followed again."""
         super().put_cursor(row_id)
-        self.follows = bool(self.rows) and self.cursor == next(reversed(self.rows))
+        self.follows = bool(self.rows) and self.cursor in (self.moment_row, next(reversed(self.rows)))
 
     def look_at_turn(self, now: int) -> bool:
         """Take the axis of the turn that the cursor came to; False if it is the one that is shown."""
@@ -178,6 +209,7 @@ class ToolList(RowList):
             self.rows[placed.row_id], width, ink, glyphs, clock=self._clocks.get(placed.row_id, ""),
             span=self._spans.get(placed.row_id) if width >= WATERFALL_FROM else None,
             is_cursor=placed.is_cursor, has_focus=placed.is_focused,
+            is_moment=self._moment is not None and placed.row_id == self.moment_row,
         )  # fmt: skip
         return strip.apply_style(_REVERSED) if placed.is_flashing else strip
 
@@ -260,6 +292,10 @@ class ToolsPane(Pane):
         self._goal = None if call_id in self.list.rows else call_id
         self.list.put_cursor(call_id)
 
+    def point_at(self, call_id: str) -> None:
+        """Go to the call that a jump of a replay is about, and on from there with the moment."""
+        self.list.point_at(call_id)
+
     def show_detail(self, view: CallModel) -> None:
         """Show one call in full, as it was asked for."""
         if view.call.id == self.list.cursor:
@@ -294,8 +330,9 @@ class ToolsPane(Pane):
             shown = [row for row in shown if row.turn_id == self._turn.id]
         is_grouped = self.is_large and not (self.text_filter or self._only_failed)
         self.list.show_rows(
-            shown, view.now, self._empty(), turns=view.turns if is_grouped else (), commands=view.commands
-        )
+            shown, view.now, self._empty(), turns=view.turns if is_grouped else (), commands=view.commands,
+            moment=view.moment, agents=view.agents,
+        )  # fmt: skip
         if self._goal in self.list.rows:
             self.put_cursor(self._goal)
         self._fit()
@@ -436,6 +473,12 @@ class ToolsPane(Pane):
     def open_row(self) -> None:
         if self.list.cursor is not None:
             self.post_message(OpenDetail("tools", self.list.cursor))
+
+    @property
+    def agent_id(self) -> str:
+        """Return the session of the agent that the call under the cursor began; empty where it began none."""
+        agent = self._shown.agents.get(self.list.cursor or "") if self._shown is not None else None
+        return "" if agent is None else agent.session_id
 
     def copy_text(self) -> str:
         if self.has_detail:
