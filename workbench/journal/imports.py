@@ -32,7 +32,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from workbench.domain.events import Event, ReplyCompleted
+from workbench.domain.events import Event, ReplyCompleted, SessionCreated
 from workbench.domain.values import SYSTEM_SESSION, BlobRef
 from workbench.effects.runtime import FileLock, is_lock_held
 from workbench.journal.errors import GuardFailed
@@ -58,8 +58,16 @@ _ID_NAMESPACE: Final = uuid.UUID("0b6e9c1e-7c59-5a50-8c0c-64b7a2f8a3d0")
 class SessionImport:
     """One import of any number of sessions."""
 
-    def __init__(self, journal: Journal) -> None:
-        self._journal = journal
+    def __init__(
+        self, journal: Journal, *, returns_deleted: bool = True,
+        leaves_out: Callable[[SessionCreated], bool] = lambda _: False,
+    ) -> None:  # fmt: skip
+        """Begin; `returns_deleted` and `leaves_out` say which sessions stay outside.
+
+        `returns_deleted`: whether sessions that were deleted here are imported under the next id.
+        `leaves_out`: asked once a session, about its beginning.
+        """
+        self._journal, self._returns_deleted, self._leaves_out = journal, returns_deleted, leaves_out
         self.now = journal.now()
         """When what is taken in is recorded: one moment for all of it."""
         self._known: dict[str, dict[str, int]] = {}
@@ -80,6 +88,10 @@ class SessionImport:
         self._refs: list[BlobRef] = []
         self.begun: list[str] = []
         """Sessions that were not there before."""
+        self.left_out: set[str] = set()
+        """Sessions that stay outside; nothing of them is stored."""
+        self.deleted: set[str] = set()
+        """Those of them that were here and were deleted."""
         self.added: dict[str, int] = {}
 
     def current_id(self, session_id: str) -> str:
@@ -90,6 +102,10 @@ class SessionImport:
                 stone = "SELECT 1 FROM event WHERE kind = 'session.deleted'"
                 where = "json_extract(body, '$.deleted_id') = ?"
                 if not database.execute(f"{stone} AND {where}", (candidate,)).fetchone():
+                    break
+                if not self._returns_deleted:
+                    self.left_out.add(candidate)
+                    self.deleted.add(candidate)
                     break
                 candidate = str(uuid.uuid5(_ID_NAMESPACE, f"{session_id}\0{number}"))
         return candidate
@@ -112,6 +128,10 @@ class SessionImport:
         Raises GuardFailed: it belongs to a session that was made here, or touches another one; JournalError:
         it was not stored.
         """
+        if isinstance(event.body, SessionCreated) and self._leaves_out(event.body):
+            self.left_out.add(event.session_id)
+        if event.session_id in self.left_out:
+            return
         if event.recorded_at is None:
             event = replace(event, recorded_at=self.now)
         if event.session_id not in self._known:
@@ -153,6 +173,9 @@ class SessionImport:
         for session_id in latest:
             self._first.setdefault(session_id, frozenset(self._known.pop(session_id)))
             self._opened.discard(session_id)
+        if self.left_out:
+            self.flush()
+            remove_unused_blobs(self._journal, self._refs)
         return kept
 
     def drop(self, begun: int) -> None:

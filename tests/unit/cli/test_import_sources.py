@@ -10,7 +10,8 @@ import time
 import apsw
 import pytest
 
-from workbench.cli.session_import import import_paths
+from workbench.formats.import_sources import find_sources
+from workbench.host.session_import import ImportCancelled, ImportWish, SilentProgress, import_sources
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.journal.maintenance import index_table_differences
@@ -99,7 +100,9 @@ def test_a_whole_folder_of_projects_has_one_summary(shell, tmp_path):
     rows = {row["title"]: row for row in shell.json("sessions", "list", "--all", "--json")}
     assert rows["below"]["parent_id"] == rows["one"]["id"]
     assert shell("sessions", "import", str(root)) == 0
-    assert shell.out.count("unchanged") == 3
+    assert shell.out == "11 files not read again: unchanged. --again reads all.\n"
+    assert shell("sessions", "import", "--again", str(root)) == 0
+    assert shell.out.count("unchanged  ") == 3
 
 
 def test_what_is_no_file_is_said_and_nothing_waits_for_it(shell, tmp_path):
@@ -172,28 +175,19 @@ def test_a_session_that_went_on_is_grown_and_one_that_was_told_anew_follows(shel
 
 
 def test_an_import_that_is_stopped_keeps_the_files_that_it_had_finished(tmp_path):
-    class Stopped(Exception):
-        pass
-
-    class StopsAtTheThird:
+    class StopsAtTheThird(SilentProgress):
         def counted(self, stream, name):
             if name.endswith("2.jsonl"):
-                raise Stopped
+                raise ImportCancelled
             return stream
-
-        def wait(self):
-            raise AssertionError("nobody else imports")
-
-        def clear(self):
-            pass
 
     for number in range(4):
         said = {"role": "user", "content": f"say {number}"}
         row = {"type": "user", "sessionId": f"s{number}", "uuid": f"u{number}", "message": said}
         put(tmp_path / "in" / f"{number}.jsonl", row)
     with Journal.open(Home.open(tmp_path / "home")) as journal:
-        with pytest.raises(Stopped):
-            import_paths(journal, [str(tmp_path / "in")], None, StopsAtTheThird())
+        sources = find_sources([str(tmp_path / "in")])
+        assert import_sources(journal, sources, ImportWish(), StopsAtTheThird()).is_cancelled
         assert sorted(one.title for one in journal.sessions() if one.origin) == ["say 0", "say 1"]
         assert not list(journal.home.run.glob("import-*.lock"))
 
