@@ -14,10 +14,10 @@ from workbench.cli.context import open_journal, workspace_path
 from workbench.cli.errors import EXIT_OK, UsageError
 from workbench.cli.rows import JsonFields
 from workbench.cli.session_import import ProgressLine, exit_code, finish_import
-from workbench.config.types import SessionSettings
+from workbench.config.session_settings import SessionSettings
 from workbench.formats.agent_folders import AGENTS
 from workbench.host.host_locks import refuse_inside_agents
-from workbench.host.import_choice import FoundHistory, LeftOut, found_histories, import_rate, import_wish
+from workbench.host.import_choice import FoundHistory, LeftOut, found_histories, import_rate, import_request
 from workbench.host.session_config import leave_out, session_settings
 from workbench.host.session_import import import_sources
 from workbench.journal.home import Home
@@ -57,9 +57,9 @@ def import_found(options: Namespace, console: Console) -> int:
                 console.say("Nothing was imported.")
                 return EXIT_OK
         chosen = _chosen(histories, LeftOut(settings.leave_out))
-        wish = import_wish(settings, is_again=options.again, is_found=True)
+        request = import_request(settings, is_again=options.again, is_found=True)
         sources = (source for history in chosen for source in history.due)
-        result = import_sources(journal, sources, wish, ProgressLine(console))
+        result = import_sources(journal, sources, request, ProgressLine(console))
         result.unchanged += sum(history.files - len(history.due) for history in chosen)
         more = _preview_json(histories, seconds)
         finish_import(console, journal, settings, result, is_json=options.json, more=more)

@@ -22,7 +22,7 @@ from workbench.formats.detect import counting_stream
 from workbench.formats.import_sources import find_sources
 from workbench.host import session_requests
 from workbench.host.host_locks import refuse_inside_agents
-from workbench.host.import_choice import import_wish
+from workbench.host.import_choice import import_request
 from workbench.host.session_config import session_settings
 from workbench.host.session_import import FileReport, ImportCancelled, ImportResult, import_sources
 from workbench.journal.errors import SessionDriven
@@ -166,8 +166,8 @@ class LocalLibrary(LibraryBackend):
                 raise ImportCancelled
 
         settings = session_settings(self._home)
-        progress, wish = _ReportedProgress(told), import_wish(settings)
-        result = import_sources(self._journal, find_sources([str(place)]), wish, progress)
+        progress, request = _ReportedProgress(told), import_request(settings)
+        result = import_sources(self._journal, find_sources([str(place)]), request, progress)
         return imported_sentence(result)
 
 

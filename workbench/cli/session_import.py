@@ -11,13 +11,13 @@ from workbench.cli.console import Console
 from workbench.cli.context import open_journal, short_id
 from workbench.cli.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, UsageError
 from workbench.cli.rows import JsonFields
-from workbench.config.types import SessionSettings
+from workbench.config.session_settings import SessionSettings
 from workbench.formats import detect
 from workbench.formats.assemble import ImportSummary
 from workbench.formats.import_sources import find_sources
 from workbench.formats.records import FileProblem
 from workbench.host.host_locks import refuse_inside_agents
-from workbench.host.import_choice import import_wish
+from workbench.host.import_choice import import_request
 from workbench.host.import_retention import delete_expired_imports
 from workbench.host.session_config import session_settings
 from workbench.host.session_import import (
@@ -86,8 +86,8 @@ def execute_import(options: Namespace, console: Console) -> int:
     with open_journal() as (home, journal):
         refuse_inside_agents(journal, home, "import sessions")
         settings = session_settings(home)
-        wish = import_wish(settings, format_name=options.format, is_again=options.again)
-        result = import_sources(journal, find_sources(options.files), wish, progress)
+        request = import_request(settings, format_name=options.format, is_again=options.again)
+        result = import_sources(journal, find_sources(options.files), request, progress)
         finish_import(console, journal, settings, result, is_json=options.json)
     return exit_code(result)
 

@@ -27,6 +27,7 @@ from workbench.config.keys import (
     text_kind,
     text_map_kind,
 )
+from workbench.config.session_settings import SessionSettings
 from workbench.domain.values import DEFAULT_APPROVAL_MINUTES, Usage
 
 LayerName = Literal["default", "user", "workspace", "environment", "option"]
@@ -428,33 +429,6 @@ class RetentionSettings(Struct, frozen=True, kw_only=True):
         Meta(ge=0, le=36_500),
         setting("How long exact bytes are kept after a session ended, in days."),
     ] = 30
-
-
-_LEFT_OUT = list_kind(Text, 'agents, folders and patterns of folders, such as "codex" or "~/private/*"')
-
-
-class SessionSettings(Struct, frozen=True, kw_only=True):
-    """Which sessions of other programs are imported and how long they are kept."""
-
-    watch: Annotated[
-        bool,
-        setting(
-            "Whether a background process imports what other agents of this machine write, while it runs.",
-            narrows=is_value(False),
-        ),
-    ] = False
-    leave_out: Annotated[
-        tuple[str, ...],
-        setting(
-            "Agents, folders and patterns of folders whose sessions are never imported.",
-            kind=_LEFT_OUT, is_strict=True, is_united=True,
-        ),
-    ] = ()  # fmt: skip
-    keep_imported_days: Annotated[
-        int,
-        Meta(ge=0, le=36_500),
-        setting("Days after which imported sessions are deleted, counted from their end; 0 keeps them."),
-    ] = 0
 
 
 class PipelineSettings(Struct, frozen=True, kw_only=True):

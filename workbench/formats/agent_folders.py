@@ -108,18 +108,34 @@ class AgentFolder(Struct, frozen=True, kw_only=True):
     """Of the folder; of the file where there is just one."""
     files: str
     """As in `AgentPlace`."""
+    is_flat: bool = False
+    """Whether its files lie in it and not below it, among things that are none of its business."""
 
     def sources(self) -> Iterator[ImportSource]:
         """Yield its files by name, unopened; a folder that cannot be read yields one that says so."""
         path = Path(self.path)
         if path.is_file():
             yield ImportSource(name=self.path, agent=self.agent)
+        elif self.is_flat:
+            names = sorted(file.name for file in path.iterdir() if re.fullmatch(self.files, file.name))
+            yield from (ImportSource(name=f"{self.path}/{name}", agent=self.agent) for name in names)
         elif not self.files:
             yield from (replace(source, agent=self.agent) for source in store_sources(path))
         else:
             wanted = re.compile(self.files)
             for source in listed_sources(path, lambda name: wanted.fullmatch(name) is not None):
                 yield replace(source, agent=self.agent)
+
+    def sources_of(self, changed: str) -> Iterator[ImportSource]:
+        """Yield what is to be read when a path below the folder changed; of a store all its sessions.
+
+        What a database keeps in its log belongs to it.
+        """
+        name = changed.removesuffix("-wal").removesuffix("-shm")
+        if not self.files:
+            yield from self.sources()
+        elif re.fullmatch(self.files, name) and Path(self.path, name).is_file():
+            yield ImportSource(name=f"{self.path}/{name}", agent=self.agent)
 
 
 def find_agent_folders(
@@ -135,12 +151,15 @@ def find_agent_folders(
             for place in agent.places:
                 path = f"{root}/{place.folder}".rstrip("/")
                 if _is_there(path, place):
-                    row = AgentFolder(agent=agent.name, title=agent.title, path=path, files=place.files)
+                    row = AgentFolder(
+                        agent=agent.name, title=agent.title, path=path, files=place.files,
+                        is_flat=not place.folder,
+                    )  # fmt: skip
                     found.setdefault(f"{os.path.realpath(path)}\0{place.files}", row)
     for name, title, file in FOLDER_FILES if workspace else ():
         path = f"{workspace}/{file}"
         if Path(path).is_file():
-            found.setdefault(path, AgentFolder(agent=name, title=title, path=path, files=""))
+            found.setdefault(path, AgentFolder(agent=name, title=title, path=path, files="", is_flat=True))
     return list(found.values())
 
 

@@ -14,13 +14,13 @@ from typing import Final
 
 from msgspec import Struct, field
 
-from workbench.config.types import SessionSettings
+from workbench.config.session_settings import SessionSettings
 from workbench.domain.events import SessionCreated
 from workbench.formats import detect
 from workbench.formats.agent_folders import AGENT_NAMES, AgentFolder, find_agent_folders
 from workbench.formats.detect import UnknownFormat
 from workbench.formats.import_sources import FileState, ImportSource
-from workbench.host.session_import import ImportPlan, ImportWish, state_of
+from workbench.host.session_import import ImportPlan, ImportRequest, state_of
 from workbench.journal.journal import Journal
 
 _GLOB: Final = frozenset("*?[")
@@ -70,16 +70,16 @@ def _is_match(entry: str, folder: str) -> bool:
     return any(fnmatchcase(path, wanted) for path in paths)
 
 
-def import_wish(
+def import_request(
     settings: SessionSettings,
     *,
     format_name: str | None = None,
     is_again: bool = False,
     is_found: bool = False,
-) -> ImportWish:
+) -> ImportRequest:
     """Return how files are imported by the settings; `is_found`: nobody named them."""
     left_out = LeftOut(settings.leave_out)
-    return ImportWish(
+    return ImportRequest(
         format=format_name, is_again=is_again, returns_deleted=not is_found, leaves_out=left_out.has_session,
         left_out_mark=left_out.mark, most_days=settings.keep_imported_days,
     )  # fmt: skip
@@ -108,8 +108,8 @@ def found_histories(
     `journal` knows what was imported before; without one all is new. `workspace`: a folder that agents may
     have worked in.
     """
-    wish = import_wish(settings, is_again=is_again, is_found=True)
-    plan = ImportPlan(journal, wish) if journal is not None else None
+    request = import_request(settings, is_again=is_again, is_found=True)
+    plan = ImportPlan(journal, request) if journal is not None else None
     left_out = LeftOut(settings.leave_out)
     histories = [_history_of(folder, left_out, plan) for folder in find_agent_folders(workspace)]
     return [history for history in histories if history.files]

@@ -11,7 +11,7 @@ from typing import Final
 from workbench.config.keys import CONFIG_VERSION
 from workbench.config.layers import load_config
 from workbench.config.provider_edit import NOT_CHANGED, ProviderRefused
-from workbench.config.types import SessionSettings
+from workbench.config.session_settings import SessionSettings
 from workbench.domain.values import Json, JsonObject, Refused
 from workbench.formats.records import as_array, as_object
 from workbench.host.provider_config import edit_user_file

@@ -11,7 +11,7 @@ import sys
 import time
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import BinaryIO, Final, Protocol
 
 from msgspec import Struct, field
@@ -56,7 +56,7 @@ class FileReport(Struct):
     """Ids of those that were deleted here."""
 
 
-class ImportWish(Struct, frozen=True, kw_only=True):
+class ImportRequest(Struct, frozen=True, kw_only=True):
     """How files are to be imported."""
 
     format: str | None = None
@@ -136,7 +136,7 @@ class SilentProgress:
 
 
 def import_sources(
-    journal: Journal, sources: Iterable[ImportSource], wish: ImportWish, progress: ImportProgress
+    journal: Journal, sources: Iterable[ImportSource], request: ImportRequest, progress: ImportProgress
 ) -> ImportResult:
     """Import what has changed, one file at a time; who ends it takes back the file that is being read.
 
@@ -145,9 +145,9 @@ def import_sources(
     """
     result = ImportResult(is_cancelled=True)
     with contextlib.suppress(ImportCancelled, KeyboardInterrupt), import_turn(journal, progress.wait):
-        work = _Import(journal, wish, progress, result)
+        work = _Import(journal, sources, request, progress, result)
         try:
-            work.run(sources)
+            work.run()
             result.is_cancelled = False
         finally:
             progress.clear()
@@ -164,11 +164,16 @@ def read_source(source: ImportSource, wanted: str | None, progress: ImportProgre
 class ImportPlan:
     """What of some sources is new since they were imported last; nothing is opened for it."""
 
-    def __init__(self, journal: Journal, wish: ImportWish) -> None:
-        self._journal, self._wish = journal, wish
-        self._known = imported_files(journal)
-        self._there = _imported_ids(journal)
-        self._oldest = time.time_ns() - wish.most_days * _DAY_NS if wish.most_days else 0
+    def __init__(
+        self, journal: Journal, request: ImportRequest, sources: Sequence[ImportSource] | None = None
+    ) -> None:
+        """Look up what is known of some sources, or of all."""
+        self._journal, self._request = journal, request
+        is_few = sources is not None and len(sources) <= _MOST_NOTED
+        keys = [file_key(journal, source.name) for source in sources or ()] if is_few else None
+        self._known = imported_files(journal, keys)
+        self._there = _imported_ids(journal) if request.returns_deleted else set[str]()
+        self._oldest = time.time_ns() - request.most_days * _DAY_NS if request.most_days else 0
 
     def is_too_old(self, state: FileState | None) -> bool:
         return state is not None and state.modified_ns < self._oldest
@@ -176,44 +181,48 @@ class ImportPlan:
     def unchanged(self, source: ImportSource, state: FileState | None) -> ImportedFile | None:
         """Return what is known of a source that is as it was when it was read; None where it is due."""
         row = self._known.get(file_key(self._journal, source.name))
-        if row is None or state is None or self._wish.is_again or self._wish.format is not None:
+        if row is None or state is None or self._request.is_again or self._request.format is not None:
             return None
         is_same = (row.size, row.modified_ns, row.inode) == (state.size, state.modified_ns, state.inode)
         if not is_same or row.read_by not in self._read_marks(row):
             return None
         if source.is_named and not row.sessions:
             return None  # it is said again why
-        if self._wish.returns_deleted and not self._there.issuperset(row.sessions):
+        if self._request.returns_deleted and not self._there.issuperset(row.sessions):
             return None
         return row
 
     def _read_marks(self, row: ImportedFile) -> tuple[str, ...]:
-        return (_mark(), _mark(self._wish.left_out_mark or "-")) if row.format else (_mark(_format_mark()),)
+        return (
+            (_mark(), _mark(self._request.left_out_mark or "-")) if row.format else (_mark(_format_mark()),)
+        )
 
 
 class _Import:
     """The files of one import, while it has the turn."""
 
     def __init__(
-        self, journal: Journal, wish: ImportWish, progress: ImportProgress, result: ImportResult
-    ) -> None:
-        self._journal, self._wish, self._progress, self._result = journal, wish, progress, result
-        self._plan = ImportPlan(journal, wish)
+        self, journal: Journal, sources: Iterable[ImportSource], request: ImportRequest,
+        progress: ImportProgress, result: ImportResult,
+    ) -> None:  # fmt: skip
+        self._journal, self._request, self._progress, self._result = journal, request, progress, result
+        self._sources = list(sources)
+        self._plan = ImportPlan(journal, request, self._sources)
         self._read: list[ImportedFile] = []
         self._noted_at = time.monotonic()
 
-    def run(self, sources: Iterable[ImportSource]) -> None:
-        waiting = list(self._due(sources))
+    def run(self) -> None:
+        waiting = list(self._due())
         self._progress.begin(len(waiting), sum(state.size for _, state in waiting if state))
         fresh: set[str] = set()
         added: Counter[str] = Counter()
         try:
             for source, state in waiting:
                 intake = SessionImport(
-                    self._journal, returns_deleted=self._wish.returns_deleted,
-                    leaves_out=self._wish.leaves_out,
+                    self._journal, returns_deleted=self._request.returns_deleted,
+                    leaves_out=self._request.leaves_out,
                 )  # fmt: skip
-                report = _import_source(source, self._wish.format, intake, self._progress)
+                report = _import_source(source, self._request.format, intake, self._progress)
                 self._result.reports.append(report)
                 fresh.update(intake.begun)
                 added.update(intake.added)
@@ -225,8 +234,8 @@ class _Import:
                 key: count if key in fresh else -count for key, count in added.items() if count
             }
 
-    def _due(self, sources: Iterable[ImportSource]) -> Iterator[tuple[ImportSource, FileState | None]]:
-        for source in sources:
+    def _due(self) -> Iterator[tuple[ImportSource, FileState | None]]:
+        for source in self._sources:
             state = state_of(source)
             if self._plan.is_too_old(state):
                 self._result.too_old += 1
@@ -238,10 +247,10 @@ class _Import:
                     self._result.reports.append(_unchanged_report(self._journal, source, row))
 
     def _note(self, source: ImportSource, state: FileState | None, report: FileReport) -> None:
-        if state is None or self._wish.format is not None:
+        if state is None or self._request.format is not None:
             return
         is_known = bool(report.sessions or report.left_out)
-        extra = self._wish.left_out_mark or "-" if report.left_out else ""
+        extra = self._request.left_out_mark or "-" if report.left_out else ""
         row = ImportedFile(
             key=file_key(self._journal, source.name), path=sanitize.sanitize_line(source.name),
             agent=source.agent, format=report.format if is_known else "", size=state.size,

@@ -5,7 +5,7 @@ paths under the home's key; the path beside one is scrubbed and only to be shown
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -35,6 +35,7 @@ class ImportedFile(Struct, frozen=True, kw_only=True):
 
 
 _COLUMNS: Final = "key, path, agent, format, size, modified_ns, inode, read_by, sessions"
+_SELECT: Final = f"SELECT {_COLUMNS} FROM imported_file"  # noqa: S608 ours
 _STORE: Final = f"INSERT OR REPLACE INTO imported_file ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608 ours
 
 
@@ -43,10 +44,11 @@ def file_key(journal: Journal, path: str) -> str:
     return journal.blobs.keyed(path.encode("utf-8", "surrogateescape"))[:32]
 
 
-def imported_files(journal: Journal) -> dict[str, ImportedFile]:
-    """Return all that is known, by key."""
+def imported_files(journal: Journal, keys: Sequence[str] | None = None) -> dict[str, ImportedFile]:
+    """Return what is known of some files, or of all, by key."""
+    where = "" if keys is None else f" WHERE key IN ({', '.join('?' * len(keys))})"
     with journal.snapshot() as database:
-        rows = database.execute(f"SELECT {_COLUMNS} FROM imported_file").fetchall()  # noqa: S608 ours
+        rows = database.execute(f"{_SELECT}{where}", keys or ()).fetchall()
     return {
         row[0]: ImportedFile(
             key=row[0], path=row[1], agent=row[2], format=row[3], size=row[4], modified_ns=row[5],

@@ -10,7 +10,7 @@ from workbench.cli.session_export import export_texts
 from workbench.domain.values import SYSTEM_SESSION
 from workbench.effects.runtime import ManualClock
 from workbench.formats.import_sources import find_sources
-from workbench.host.session_import import ImportWish, SilentProgress, import_sources
+from workbench.host.session_import import ImportRequest, SilentProgress, import_sources
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 
@@ -19,7 +19,9 @@ OURS = ("position", "recorded_at", "opened_at")
 
 
 def import_folder(journal, folder):
-    result = import_sources(journal, find_sources([str(folder)]), ImportWish(is_again=True), SilentProgress())
+    result = import_sources(
+        journal, find_sources([str(folder)]), ImportRequest(is_again=True), SilentProgress()
+    )
     return result.reports, result.added
 
 

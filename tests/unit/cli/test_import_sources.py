@@ -11,7 +11,7 @@ import apsw
 import pytest
 
 from workbench.formats.import_sources import find_sources
-from workbench.host.session_import import ImportCancelled, ImportWish, SilentProgress, import_sources
+from workbench.host.session_import import ImportCancelled, ImportRequest, SilentProgress, import_sources
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.journal.maintenance import index_table_differences
@@ -187,7 +187,7 @@ def test_an_import_that_is_stopped_keeps_the_files_that_it_had_finished(tmp_path
         put(tmp_path / "in" / f"{number}.jsonl", row)
     with Journal.open(Home.open(tmp_path / "home")) as journal:
         sources = find_sources([str(tmp_path / "in")])
-        assert import_sources(journal, sources, ImportWish(), StopsAtTheThird()).is_cancelled
+        assert import_sources(journal, sources, ImportRequest(), StopsAtTheThird()).is_cancelled
         assert sorted(one.title for one in journal.sessions() if one.origin) == ["say 0", "say 1"]
         assert not list(journal.home.run.glob("import-*.lock"))
 

@@ -10,7 +10,7 @@ from workbench.domain.values import Actor
 from workbench.formats import assemble
 from workbench.formats.import_sources import ImportSource, find_sources
 from workbench.host import session_import
-from workbench.host.session_import import ImportWish, SilentProgress, import_sources
+from workbench.host.session_import import ImportRequest, SilentProgress, import_sources
 from workbench.journal.home import Home
 from workbench.journal.imported_files import imported_files
 from workbench.journal.journal import Journal
@@ -59,7 +59,7 @@ def opened(monkeypatch):
 
 
 def again(journal, folder, **wish):
-    return import_sources(journal, find_sources([str(folder)]), ImportWish(**wish), SilentProgress())
+    return import_sources(journal, find_sources([str(folder)]), ImportRequest(**wish), SilentProgress())
 
 
 def titles(journal):
