@@ -5,7 +5,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
 
@@ -19,11 +19,12 @@ from workbench.effects.command_execution import start_workbench
 from workbench.effects.files import write_atomic
 from workbench.effects.process_table import read_process
 from workbench.formats.detect import counting_stream
-from workbench.formats.import_sources import find_sources
+from workbench.formats.import_sources import ImportSource, find_sources
 from workbench.host import session_requests
 from workbench.host.host_locks import refuse_inside_agents
-from workbench.host.import_choice import import_request
-from workbench.host.session_config import session_settings
+from workbench.host.import_choice import FoundHistory, found_histories, import_request
+from workbench.host.import_retention import delete_expired_imports
+from workbench.host.session_config import session_settings, set_watch
 from workbench.host.session_import import FileReport, ImportCancelled, ImportResult, import_sources
 from workbench.journal.errors import SessionDriven
 from workbench.journal.home import Home
@@ -32,6 +33,7 @@ from workbench.journal.maintenance import compact_database, finish_deletions
 from workbench.text.human import duration_text, size_text
 from workbench.text.safe import one_line
 from workbench.tui.backend import BackendError, ExportRequest, ForkRequest, LibraryBackend
+from workbench.views.import_offer import ImportOffer
 
 if TYPE_CHECKING:
     from workbench.views.undo import UndoPlan
@@ -151,10 +153,50 @@ class LocalLibrary(LibraryBackend):
         return Path(self._workspace) / Path(path).expanduser()
 
     def import_path(self, path: str, goes_on: Callable[[str], bool]) -> str:
-        refuse_inside_agents(self._journal, self._home, "import sessions")
         place = self._at(path)
         if not place.exists():
             raise BackendError(f"Nothing was imported: {one_line(str(place), 120)} is not there.")
+        return self._import(find_sources([str(place)]), goes_on, is_found=False)
+
+    def _histories(self) -> list[FoundHistory]:
+        histories = found_histories(self._journal, session_settings(self._home), self._workspace)
+        return [history for history in histories if not history.is_left_out]
+
+    def import_offer(self) -> ImportOffer | None:
+        histories = self._histories()
+        if not histories:
+            return None
+        due = [history for history in histories if history.due] or histories
+        return ImportOffer(
+            agents=tuple(dict.fromkeys(history.folder.title for history in due)),
+            files=sum(len(history.due) for history in histories),
+            size=sum(history.due_size for history in histories),
+        )
+
+    def import_found(self, goes_on: Callable[[str], bool]) -> str:
+        sources = [source for history in self._histories() for source in history.due]
+        return self._import(sources, goes_on, is_found=True)
+
+    def is_watching(self) -> bool:
+        return session_settings(self._home).watch
+
+    def toggle_watch(self) -> str:
+        refuse_inside_agents(self._journal, self._home, "change the configuration")
+        is_on = not self.is_watching()
+        path = set_watch(self._home, is_on=is_on)
+        if not is_on:
+            return f"Sessions of other agents are imported on your word only (sessions.watch in {path})."
+        from workbench.host.lifecycle import ensure_host
+
+        ensure_host(self._home, self._journal, self._workspace)
+        return (
+            f"What other agents write is imported while a background process runs (sessions.watch in {path})."
+        )
+
+    def _import(
+        self, sources: Iterable[ImportSource], goes_on: Callable[[str], bool], *, is_found: bool
+    ) -> str:
+        refuse_inside_agents(self._journal, self._home, "import sessions")
         last = [0.0]
 
         def told(words: str) -> None:
@@ -166,9 +208,11 @@ class LocalLibrary(LibraryBackend):
                 raise ImportCancelled
 
         settings = session_settings(self._home)
-        progress, request = _ReportedProgress(told), import_request(settings)
-        result = import_sources(self._journal, find_sources([str(place)]), request, progress)
-        return imported_sentence(result)
+        request = import_request(settings, is_found=is_found)
+        result = import_sources(self._journal, sources, request, _ReportedProgress(told))
+        expired = delete_expired_imports(self._journal, settings.keep_imported_days)
+        words = f" {expired} were older than is kept, and are deleted." if expired else ""
+        return imported_sentence(result) + words
 
 
 OnProgress = Callable[[str], None]

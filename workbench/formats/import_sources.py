@@ -1,7 +1,7 @@
 """What an import may read: files, folders of files, and stores that keep a session in many pieces.
 
 A source tells its state (size, time of the last change, inode) without being opened, so that one that did not
-change is passed over.
+change is passed over. Readers are loaded when something is opened: a screen that only looks waits for none.
 """
 
 import io
@@ -10,13 +10,12 @@ import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import TYPE_CHECKING, BinaryIO, Final
 
 from msgspec import Struct
 
-from workbench.formats import opencode
-from workbench.formats.detect import UnknownFormat
-from workbench.formats.input import MOST_DOCUMENT
+if TYPE_CHECKING:
+    from workbench.formats.detect import UnknownFormat
 
 
 class FileState(Struct, frozen=True):
@@ -128,13 +127,22 @@ def _joined_state(paths: Iterable[Path]) -> FileState:
     return FileState(sum(state.size for state in states), newest, len(states))
 
 
+def _unknown(why: str) -> "UnknownFormat":
+    from workbench.formats.detect import UnknownFormat
+
+    return UnknownFormat(why)
+
+
 def _open_file(path: Path) -> tuple[BinaryIO, int]:
+    from workbench.formats import opencode
+    from workbench.formats.input import MOST_DOCUMENT
+
     # Without O_NONBLOCK a named pipe would be waited for; what is no file is refused below.
     stream = os.fdopen(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK), "rb")
     about = os.fstat(stream.fileno())
     if not stat.S_ISREG(about.st_mode):
         stream.close()
-        raise UnknownFormat("it is not a regular file")
+        raise _unknown("it is not a regular file")
     changed = int(about.st_mtime * 1_000_000)
     log = _write_ahead_log(path)
     if about.st_size <= MOST_DOCUMENT and log.is_file() and stream.read(16) == opencode.SQLITE_MAGIC:
@@ -146,10 +154,12 @@ def _open_file(path: Path) -> tuple[BinaryIO, int]:
 
 
 def _read_document(path: Path) -> bytes:
+    from workbench.formats.input import MOST_DOCUMENT
+
     with path.open("rb") as stream:
         data = stream.read(MOST_DOCUMENT + 1)
     if len(data) > MOST_DOCUMENT:
-        raise UnknownFormat(f"{path.name} is over {MOST_DOCUMENT >> 20} MB")
+        raise _unknown(f"{path.name} is over {MOST_DOCUMENT >> 20} MB")
     return data
 
 
@@ -217,6 +227,8 @@ def _session_files(root: Path, path: Path) -> Iterator[Path]:
 
 
 def _assemble_session(root: Path, path: Path) -> tuple[BinaryIO, int]:
+    from workbench.formats import opencode
+
     messages = _piece_files(root / "message" / path.stem)
     parts = (
         (_read_document(message), map(_read_document, _piece_files(root / "part" / message.stem)))

@@ -192,6 +192,8 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
         self.set_timer(_CHECK_HOST_AFTER, self.tasks.read_standing)
         if self.context.folders.wants_host:
             self.tasks.ensure_host()
+        else:
+            self.tasks.keep_in_step()
 
     def on_unmount(self) -> None:
         """Listen no more."""
