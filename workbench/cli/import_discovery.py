@@ -12,8 +12,9 @@ from msgspec.structs import replace
 from workbench.cli.console import Console
 from workbench.cli.context import open_journal, workspace_path
 from workbench.cli.errors import EXIT_OK, UsageError
+from workbench.cli.import_progress import ProgressLine
 from workbench.cli.rows import JsonFields
-from workbench.cli.session_import import ProgressLine, exit_code, finish_import
+from workbench.cli.session_import import exit_code, finish_import
 from workbench.config.session_settings import SessionSettings
 from workbench.formats.agent_folders import AGENTS
 from workbench.host.host_locks import refuse_inside_agents

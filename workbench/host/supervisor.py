@@ -313,4 +313,5 @@ def log_to_stderr(path: Path) -> None:
     """Send everything that is logged in this process to its stderr, which a file may stand behind."""
     root = logging.getLogger()
     root.setLevel(logging.INFO)
+    logging.getLogger("watchfiles").setLevel(logging.WARNING)  # it would name every write of an agent
     root.handlers[:] = [HostLogHandler(sys.stderr, path if path.is_file() else None)]

@@ -38,6 +38,7 @@ from workbench.effects.runtime import FileLock, is_lock_held
 from workbench.journal.errors import GuardFailed
 from workbench.journal.journal import Journal
 from workbench.journal.maintenance import (
+    cut_session,
     remove_session_events,
     remove_session_remains,
     remove_session_rows,
@@ -52,6 +53,8 @@ MOST_CHUNK_BYTES: Final = 400_000
 """What one transaction takes; other processes wait for it."""
 _TURN_FILE: Final = "import.lock"
 """Who holds it may import; `import-MOMENT-PID.lock` beside it names what is not whole yet."""
+_CLOSING: Final = ".end."
+"""In the ids of events that a reader makes at the end of a file, which does not say so itself."""
 _ID_NAMESPACE: Final = uuid.UUID("0b6e9c1e-7c59-5a50-8c0c-64b7a2f8a3d0")
 
 
@@ -60,13 +63,15 @@ class SessionImport:
 
     def __init__(
         self, journal: Journal, *, returns_deleted: bool = True,
-        leaves_out: Callable[[SessionCreated], bool] = lambda _: False,
+        leaves_out: Callable[[SessionCreated], bool] = lambda _: False, leaves_open: bool = False,
     ) -> None:  # fmt: skip
         """Begin; `returns_deleted` and `leaves_out` say which sessions stay outside.
 
         `returns_deleted`: whether sessions that were deleted here are imported under the next id.
-        `leaves_out`: asked once a session, about its beginning.
+        `leaves_out`: asked once a session, about its beginning. `leaves_open`: whether what only closes a
+        file is left away, because its agent is still writing it.
         """
+        self._leaves_open = leaves_open
         self._journal, self._returns_deleted, self._leaves_out = journal, returns_deleted, leaves_out
         self.now = journal.now()
         """When what is taken in is recorded: one moment for all of it."""
@@ -130,7 +135,7 @@ class SessionImport:
         """
         if isinstance(event.body, SessionCreated) and self._leaves_out(event.body):
             self.left_out.add(event.session_id)
-        if event.session_id in self.left_out:
+        if event.session_id in self.left_out or (self._leaves_open and _CLOSING in event.id):
             return
         if event.recorded_at is None:
             event = replace(event, recorded_at=self.now)
@@ -234,8 +239,10 @@ class SessionImport:
         events = list(self._journal.events(session_id))
         self._before.setdefault(session_id, events)
         cut = next((index for index, event in enumerate(events) if event.id == first), len(events))
-        here = [event for event in events[cut:] if event.recorded_at is None]
-        _store_session_anew(self._journal, session_id, [*events[:cut], *here])
+        here = [prepare_event(event) for event in events[cut:] if event.recorded_at is None]
+        cut_session(self._journal, session_id, events[:cut])
+        if here:
+            self._journal.change(lambda live: store_events(here, live, strict=False))
         kept = {event.id for event in events[:cut]}
         self._known[session_id] = {k: v for k, v in self._known[session_id].items() if k in kept}
 
@@ -313,7 +320,7 @@ def _newest_time(events: Iterable[Event]) -> int:
 
 def _has_foreign_time(event: Event) -> bool:
     """Say whether the time of an event stood in a file: what closes a file has the time of the file."""
-    return event.recorded_at is not None and ".end." not in event.id
+    return event.recorded_at is not None and _CLOSING not in event.id
 
 
 def _content_hash(kind: str, body: str) -> int:

@@ -142,7 +142,7 @@ class LibraryPane(LibraryLoaderPane):
         marks = f"  {len(self.list.marks)} marked" if self.list.marks else ""
         marks += f"  by the newest {MOST_HITS:,} places" if shown.is_capped else ""
         where = "" if self.wanted.workspace is None else "  this workspace"
-        where += "  in step with other agents" if self.is_watching else ""
+        where += "  in step" if self.is_watching else ""
         right = glyphs(self).line(LIBRARY_ORDERS[self.wanted.order % len(LIBRARY_ORDERS)].words)
         self.set_title(Content.styled(f"{count}{where}{marks}", muted), Content.styled(right, muted))
         spent = f"{shown.seconds * 1000:.0f} ms " if self.wanted.text else ""
