@@ -23,13 +23,28 @@ from workbench.formats.detect import UnknownFormat
 from workbench.formats.import_sources import FileState, ImportSource
 from workbench.formats.records import FileProblem, as_object
 from workbench.journal.errors import GuardFailed
-from workbench.journal.imported_files import ImportedFile, file_key, imported_files, store_imported_files
-from workbench.journal.imports import SessionImport, import_turn, make_imports_durable
+from workbench.journal.imported_files import (
+    ImportedFile,
+    file_key,
+    files_of_session,
+    imported_files,
+    store_imported_files,
+)
+from workbench.journal.imports import (
+    OtherStory,
+    SessionImport,
+    Stories,
+    import_turn,
+    make_imports_durable,
+)
 from workbench.journal.journal import Journal
 
 _MOST_NOTED: Final = 50
 """Files that are noted in one transaction."""
 _NOTE_SECONDS: Final = 2.0
+_OTHER_STORY: Final = "another session here has its id and says something else"
+_MOST_STORIES: Final = 20
+"""Sessions of one id that are told apart."""
 _DAY_NS: Final = 86_400_000_000_000
 
 
@@ -218,11 +233,7 @@ class _Import:
         added: Counter[str] = Counter()
         try:
             for source, state in waiting:
-                intake = SessionImport(
-                    self._journal, returns_deleted=self._request.returns_deleted,
-                    leaves_out=self._request.leaves_out,
-                )  # fmt: skip
-                report = _import_source(source, self._request.format, intake, self._progress)
+                report, intake = self._import(source)
                 self._result.reports.append(report)
                 fresh.update(intake.begun)
                 added.update(intake.added)
@@ -233,6 +244,39 @@ class _Import:
             self._result.added = {
                 key: count if key in fresh else -count for key, count in added.items() if count
             }
+
+    def _import(self, source: ImportSource) -> tuple[FileReport, SessionImport]:
+        """Import a file; one that tells another session under an id that is taken is read once more."""
+        stories = Stories(lambda session_id: self._is_told_elsewhere(session_id, source))
+        for _ in range(_MOST_STORIES):
+            intake = SessionImport(
+                self._journal, returns_deleted=self._request.returns_deleted,
+                leaves_out=self._request.leaves_out, stories=stories,
+            )  # fmt: skip
+            try:
+                report = _import_source(source, self._request.format, intake, self._progress)
+            except OtherStory as other:
+                stories.add(other)
+                if source.name == "-":
+                    break  # it cannot be read once more
+                continue
+            report.kept += [
+                f"{session.title or session.key}: {_OTHER_STORY}; both stay"
+                for session in report.sessions
+                if session.session_id in stories.ids
+            ]
+            return report, intake
+        report = FileReport(name=source.name, is_named=source.is_named, why_not=_OTHER_STORY)
+        return report, SessionImport(self._journal)
+
+    def _is_told_elsewhere(self, session_id: str, source: ImportSource) -> bool:
+        """Return whether another file of the same agent is there that a session was read from."""
+        own = file_key(self._journal, source.name)
+        return any(
+            row.key != own and state is not None and row.size == state.size
+            for row in files_of_session(self._journal, session_id)
+            for state in (state_of(ImportSource(name=row.path)),)
+        )
 
     def _due(self) -> Iterator[tuple[ImportSource, FileState | None]]:
         for source in self._sources:

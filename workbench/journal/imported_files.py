@@ -11,6 +11,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import astuple
 
+from workbench.journal.database import SqlRow
 from workbench.journal.journal import Journal
 from workbench.journal.transaction import TransactionTables
 
@@ -49,13 +50,22 @@ def imported_files(journal: Journal, keys: Sequence[str] | None = None) -> dict[
     where = "" if keys is None else f" WHERE key IN ({', '.join('?' * len(keys))})"
     with journal.snapshot() as database:
         rows = database.execute(f"{_SELECT}{where}", keys or ()).fetchall()
-    return {
-        row[0]: ImportedFile(
-            key=row[0], path=row[1], agent=row[2], format=row[3], size=row[4], modified_ns=row[5],
-            inode=row[6], read_by=row[7], sessions=tuple(json.loads(row[8])),
-        )
-        for row in rows
-    }  # fmt: skip
+    return {row[0]: _file_of_row(row) for row in rows}
+
+
+def _file_of_row(row: SqlRow) -> ImportedFile:
+    return ImportedFile(
+        key=row[0], path=row[1], agent=row[2], format=row[3], size=row[4], modified_ns=row[5],
+        inode=row[6], read_by=row[7], sessions=tuple(json.loads(row[8])),
+    )  # fmt: skip
+
+
+def files_of_session(journal: Journal, session_id: str) -> list[ImportedFile]:
+    """Return the files that a session was read from."""
+    where = " WHERE instr(sessions, ?) > 0"
+    with journal.snapshot() as database:
+        rows = database.execute(f"{_SELECT}{where}", (json.dumps(session_id),)).fetchall()
+    return [_file_of_row(row) for row in rows]
 
 
 def store_imported_files(journal: Journal, files: Iterable[ImportedFile]) -> None:

@@ -268,3 +268,32 @@ def test_turning_the_watch_on_keeps_every_other_byte(shell, home, tmp_path):
     assert after.startswith(text[: text.index("]") + 1])
     set_watch(opened, is_on=False)
     assert json.loads((tmp_path / "home" / "config.json").read_text())["sessions"] == {"watch": False}
+
+
+def rooted(session, *texts):
+    rows = [json.loads(line) for line in claude(session, *texts).splitlines()]
+    for number, row in enumerate(rows):
+        row["parentUuid"] = rows[number - 1]["uuid"] if number else None
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("stream", "expected"),
+    [
+        (rooted("s1", "a1", "a2") + rooted("s2", "b1"), {"a1": 2, "b1": 1}),
+        (codex("c1", "a1") + codex("c2", "b1") + codex("c3", "d1"), {"a1": 1, "b1": 1, "d1": 1}),
+        # A session that goes on under another id hangs below the first one, and is the same.
+        (rooted("s1", "a1", "a2").replace('"sessionId": "s1"', '"sessionId": "s9"', 2).replace("s9", "s1", 1),
+         {"a1": 2}),
+    ],
+)  # fmt: skip
+def test_several_sessions_behind_one_another_are_several(shell, home, monkeypatch, stream, expected):
+    class Stdin:
+        buffer = io.BytesIO(stream.encode())
+
+    monkeypatch.setattr("sys.stdin", Stdin)
+    found = shell.json("sessions", "import", "-", "--json")
+    assert sorted(row["title"] for row in found["sessions"]) == sorted(expected)
+    for row in found["sessions"]:
+        shell("sessions", "export", row["id"], "--format", "events")
+        assert shell.out.count('"prompt.submitted"') == expected[row["title"]]

@@ -165,11 +165,11 @@ def test_a_session_that_went_on_is_grown_and_one_that_was_told_anew_follows(shel
     put(path, claude("s1", "one", "two"))
     (grown,) = shell.json("sessions", "import", str(path), "--json")["sessions"]
     assert (grown["result"], grown["added"]) == ("grown", 1)
-    put(path, claude("s1", "another", "two"))
+    put(path, claude("s1", "one", "otherwise"))
     (told,) = shell.json("sessions", "import", str(path), "--json")["sessions"]
     assert told["result"] == "grown"
-    assert shell.json("sessions", "search", "another", "--json") != []
-    assert shell.json("sessions", "search", "one", "--json") == []
+    assert shell.json("sessions", "search", "otherwise", "--json") != []
+    assert shell.json("sessions", "search", "two", "--json") == []
     assert len(shell.json("sessions", "list", "--all", "--json")) == 1
     assert shell.json("doctor", "--json")["ok"]
 
@@ -214,3 +214,46 @@ def test_two_imports_at_once_lose_nothing_and_store_nothing_twice(tmp_path):
         assert len(sessions) == 12
         assert {len(journal.events(one.id)) for one in sessions} == {len(journal.events(sessions[0].id))}
         assert not index_table_differences(journal)
+
+
+def test_another_session_of_the_same_id_is_a_second_one_and_both_grow(shell, tmp_path):
+    first = put(tmp_path / "a" / "s1.jsonl", claude("s1", "one"))
+    second = put(tmp_path / "b" / "s1.jsonl", claude("s1", "another"))
+    shell("sessions", "import", str(first))
+    found = shell.json("sessions", "import", str(second), "--json")
+    assert [(row["title"], row["result"]) for row in found["sessions"]] == [("another", "imported")]
+    assert (
+        "another session here has its id and says something else; both stay" in found["files"][0]["kept"][0]
+    )
+
+    def titles():
+        return sorted(row["title"] for row in shell.json("sessions", "list", "--all", "--json"))
+
+    assert titles() == ["another", "one"]
+    put(second, claude("s1", "another", "and more"))
+    put(first, claude("s1", "one", "and less"))
+    found = shell.json("sessions", "import", str(tmp_path / "a"), str(tmp_path / "b"), "--json")
+    assert [(row["title"], row["result"]) for row in found["sessions"]] == [
+        ("one", "grown"),
+        ("another", "grown"),
+    ]
+    shell("sessions", "import", str(tmp_path), "--again")
+    assert titles() == ["another", "one"]
+    put(first, claude("s1", "a third story"))
+    assert shell("sessions", "import", str(first)) == 0
+    assert "another session here has its id" in shell.err
+    assert titles() == ["a third story", "another", "one"]
+    assert shell.json("doctor", "--json")["ok"]
+
+
+def test_two_files_that_part_later_are_two_sessions(shell, tmp_path):
+    first = put(tmp_path / "a" / "s1.jsonl", claude("s1", "one", "left"))
+    second = put(tmp_path / "b" / "s1.jsonl", claude("s1", "one", "right"))
+    shell("sessions", "import", str(first))
+    shell("sessions", "import", str(second))
+    assert len(shell.json("sessions", "list", "--all", "--json")) == 2
+    for word in ("left", "right"):
+        assert shell.json("sessions", "search", word, "--json") != []
+    shell("sessions", "import", str(tmp_path), "--again")
+    assert len(shell.json("sessions", "list", "--all", "--json")) == 2
+    assert shell.json("doctor", "--json")["ok"]
