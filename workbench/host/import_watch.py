@@ -27,6 +27,7 @@ from workbench.host.session_config import ImportRefused, session_settings
 from workbench.host.session_import import ImportResult, SilentProgress, import_sources, state_of
 from workbench.journal.errors import JournalError
 from workbench.journal.home import Home
+from workbench.journal.imported_files import forget_missing_files
 from workbench.journal.journal import Journal
 
 LOG = logging.getLogger("workbench.host")
@@ -111,6 +112,8 @@ class ImportWatch:
         if now - self._expired_at < _RETENTION_SECONDS:
             return
         self._expired_at = now
+        if self._settings.watch:
+            forget_missing_files(self._journal)
         if count := delete_expired_imports(self._journal, self._settings.keep_imported_days):
             LOG.info(
                 "deleted %d imported sessions older than %d days", count, self._settings.keep_imported_days

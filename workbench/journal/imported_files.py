@@ -5,6 +5,7 @@ paths under the home's key; the path beside one is scrubbed and only to be shown
 """
 
 import json
+import os
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -80,9 +81,9 @@ def store_imported_files(journal: Journal, files: Iterable[ImportedFile]) -> Non
         journal.change_later(work, 200 * len(rows)).result()
 
 
-def forget_imported_files(journal: Journal, keys: Iterable[str]) -> None:
-    """Forget files: they no longer exist, or their sessions are to be imported again."""
-    gone = list(keys)
+def forget_missing_files(journal: Journal) -> int:
+    """Forget files that no longer exist; their sessions stay. Returns how many."""
+    gone = [key for key, file in imported_files(journal).items() if not os.path.lexists(file.path)]
 
     def work(live: TransactionTables) -> None:
         for key in gone:
@@ -90,3 +91,4 @@ def forget_imported_files(journal: Journal, keys: Iterable[str]) -> None:
 
     if gone:
         journal.change(work)
+    return len(gone)

@@ -12,7 +12,7 @@ from workbench.formats.import_sources import ImportSource, find_sources
 from workbench.host import session_import
 from workbench.host.session_import import ImportRequest, SilentProgress, import_sources
 from workbench.journal.home import Home
-from workbench.journal.imported_files import imported_files
+from workbench.journal.imported_files import forget_missing_files, imported_files
 from workbench.journal.journal import Journal
 from workbench.journal.maintenance import delete_session, index_table_differences
 
@@ -139,6 +139,7 @@ def test_a_file_that_is_gone_leaves_its_session_and_is_read_when_it_is_back(jour
     (folder / "s1.jsonl").unlink()
     assert again(journal, folder).unchanged == 2
     assert titles(journal) == ["say s1", "say s2"]
+    assert forget_missing_files(journal) == 1
     opened.clear()
     (folder / "s1.jsonl").write_text(text)
     assert (again(journal, folder).added, opened) == ({}, ["s1.jsonl"])

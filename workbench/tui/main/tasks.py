@@ -547,8 +547,11 @@ class MainTasks(BackgroundTasks):
 
         self._thread(work, "pipelines", "look for pipelines")
 
-    def keep_in_step(self) -> None:
-        """Start the background process where it is to import what other agents write."""
+    def ensure_host_if(self, *, is_needed: bool) -> None:
+        """Start the background process where it is needed, or to import what other agents write."""
+        if is_needed:
+            self.ensure_host()
+            return
 
         def work() -> None:
             if self.backend.setting("sessions.watch").value is True:
