@@ -11,7 +11,7 @@ from workbench.tui.conversation.conversation_keys import COMPOSER, CONVERSATION
 from workbench.tui.conversation.undo_keys import UNDO
 from workbench.tui.keymap import Key
 from workbench.tui.main.main_keys import APP, DEMO, DIALOG, FIRST, LIST, RAIL
-from workbench.tui.pipeline.pipeline_keys import COMPARE, GATE, LAUNCH, PIPELINE, STEP
+from workbench.tui.pipeline.pipeline_keys import COMPARE, GATE, LAUNCH, PIPELINE, STEP, TIMES
 from workbench.tui.tools.tools_keys import TOOLS
 
 Rows = tuple[Key[Any], ...]
@@ -30,9 +30,9 @@ def _replay() -> Iterator[Rows]:
 
 
 def _library() -> Iterator[Rows]:
-    from workbench.tui.library.library_keys import FIND, LIBRARY, STATISTICS
+    from workbench.tui.library.library_keys import FIND, LIBRARY, SESSION_DIFF, STATISTICS
 
-    yield from (LIBRARY, FIND, STATISTICS)
+    yield from (LIBRARY, FIND, STATISTICS, SESSION_DIFF)
 
 
 def _providers() -> Iterator[Rows]:
@@ -45,13 +45,13 @@ _AT_START: Final[Mapping[str, Rows]] = {
     rows[0].scope: rows
     for rows in (
         APP, LIST, APPROVALS, LINES, DIFF, ANSWER, TRUST, CONVERSATION, TOOLS, PIPELINE, STEP, GATE,
-        COMPOSER, FIRST, DEMO, DIALOG, BATCH, LAUNCH, COMPARE, RAIL, UNDO,
+        COMPOSER, FIRST, DEMO, DIALOG, BATCH, LAUNCH, COMPARE, TIMES, RAIL, UNDO,
     )
 }  # fmt: skip
 _LATER: Final[Mapping[str, Callable[[], Iterator[Rows]]]] = {
     "always": _rules, "rules": _rules, "replay": _replay, "beside": _replay,
     "providers": _providers, "provider": _providers,
-    "library": _library, "find": _library, "statistics": _library,
+    "library": _library, "find": _library, "statistics": _library, "session-diff": _library,
 }  # fmt: skip
 
 
@@ -104,10 +104,12 @@ CHAINS: Final = (
     ("dialog",),
     ("batch",),
     ("undo",),
+    ("session-diff",),
     ("always",),
     ("rules",),
     ("launch",),
     ("compare",),
+    ("times",),
     ("providers",),
     ("provider",),
 )

@@ -287,8 +287,8 @@ class SessionRequest(Struct, eq=False):
     """The user wants something done with sessions of the library."""
 
     what: str
-    """`open`, `replay`, `go_on`, `fork`, `rename`, `tag`, `archive`, `end`, `delete`, `send`; `take` and
-    `cancel` an import."""
+    """`open`, `replay`, `go_on`, `fork`, `rename`, `tag`, `archive`, `end`, `delete`, `send`, `diff`,
+    `resume`; `take` and `cancel` an import."""
     sessions: Sequence[Session]
     text: str | None = None
     """What was typed for it; None asks for it first."""
@@ -412,6 +412,8 @@ class PipelineModel(Struct, frozen=True, kw_only=True):
     run: PipelineRun | None = None
     before: Mapping[str, float] = field(default_factory=dict[str, float])
     """Seconds by step id of the last completed run of the same pipeline."""
+    newer: str = ""
+    """The title of a run that goes on and is newer than the one on show; empty where there is none."""
     found: int | None = 0
     """How many pipelines there are in the workspace; None while nobody has looked."""
 
