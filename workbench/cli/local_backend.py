@@ -317,6 +317,11 @@ class LocalBackend(Backend):
         with self._journal.snapshot() as database:
             return count_in_other_workspaces(database, self._workspace)
 
+    def found_agents(self) -> Sequence[str]:
+        from workbench.formats.agent_folders import find_agent_folders
+
+        return tuple(dict.fromkeys(folder.title for folder in find_agent_folders(self._workspace)))
+
     def question_counts(self) -> "QuestionCounts | None":
         from workbench.cli.local_backend_parts import read_question_counts
 

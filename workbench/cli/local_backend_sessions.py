@@ -5,30 +5,35 @@
 
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Final, cast
+from typing import TYPE_CHECKING, BinaryIO, Final
 
 from workbench.cli.context import is_driven
 from workbench.cli.errors import Refusal
 from workbench.cli.session_export import TRANSCRIPT, export_texts
-from workbench.cli.session_import import FileReport, import_paths
 from workbench.domain.rows import Session
 from workbench.domain.values import Actor
 from workbench.effects.child_processes import ProcessNotStarted
 from workbench.effects.command_execution import start_workbench
 from workbench.effects.files import write_atomic_parts
 from workbench.effects.process_table import read_process
-from workbench.formats.detect import CountingStream
+from workbench.formats.detect import counting_stream
+from workbench.formats.import_sources import ImportSource, find_sources
 from workbench.host import session_requests
 from workbench.host.host_locks import refuse_inside_agents
+from workbench.host.import_choice import FoundHistory, found_histories, import_request
+from workbench.host.import_retention import delete_expired_imports
+from workbench.host.session_config import session_settings, set_watch
+from workbench.host.session_import import FileReport, ImportCancelled, ImportResult, import_sources
 from workbench.journal.errors import SessionDriven
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.journal.maintenance import compact_database, finish_deletions
-from workbench.text.human import size_text
+from workbench.text.human import duration_text, size_text
 from workbench.text.safe import one_line
 from workbench.tui.backend import BackendError, ExportRequest, ForkRequest, LibraryBackend
+from workbench.views.import_offer import ImportOffer
 
 if TYPE_CHECKING:
     from workbench.views.undo import UndoPlan
@@ -41,10 +46,6 @@ FORMATS_BY_SUFFIX = {
     ".page.html": TRANSCRIPT,
 }  # fmt: skip
 """How a file's name ends, and the format that it gets; a longer ending counts before a shorter one."""
-
-
-class ImportCancelled(Exception):
-    """The user wants an import taken back."""
 
 
 class LocalLibrary(LibraryBackend):
@@ -153,10 +154,50 @@ class LocalLibrary(LibraryBackend):
         return Path(self._workspace) / Path(path).expanduser()
 
     def import_path(self, path: str, goes_on: Callable[[str], bool]) -> str:
-        refuse_inside_agents(self._journal, self._home, "import sessions")
         place = self._at(path)
         if not place.exists():
             raise BackendError(f"Nothing was imported: {one_line(str(place), 120)} is not there.")
+        return self._import(find_sources([str(place)]), goes_on, is_found=False)
+
+    def _histories(self) -> list[FoundHistory]:
+        histories = found_histories(self._journal, session_settings(self._home), self._workspace)
+        return [history for history in histories if not history.is_left_out]
+
+    def import_offer(self) -> ImportOffer | None:
+        histories = self._histories()
+        if not histories:
+            return None
+        due = [history for history in histories if history.due] or histories
+        return ImportOffer(
+            agents=tuple(dict.fromkeys(history.folder.title for history in due)),
+            files=sum(len(history.due) for history in histories),
+            size=sum(history.due_size for history in histories),
+        )
+
+    def import_found(self, goes_on: Callable[[str], bool]) -> str:
+        sources = [source for history in self._histories() for source in history.due]
+        return self._import(sources, goes_on, is_found=True)
+
+    def is_watching(self) -> bool:
+        return session_settings(self._home).watch
+
+    def toggle_watch(self) -> str:
+        refuse_inside_agents(self._journal, self._home, "change the configuration")
+        is_on = not self.is_watching()
+        path = set_watch(self._home, is_on=is_on)
+        if not is_on:
+            return f"Sessions of other agents are imported on your word only (sessions.watch in {path})."
+        from workbench.host.lifecycle import ensure_host
+
+        ensure_host(self._home, self._journal, self._workspace)
+        return (
+            f"What other agents write is imported while a background process runs (sessions.watch in {path})."
+        )
+
+    def _import(
+        self, sources: Iterable[ImportSource], goes_on: Callable[[str], bool], *, is_found: bool
+    ) -> str:
+        refuse_inside_agents(self._journal, self._home, "import sessions")
         last = [0.0]
 
         def told(words: str) -> None:
@@ -167,10 +208,12 @@ class LocalLibrary(LibraryBackend):
             if not goes_on(words):
                 raise ImportCancelled
 
-        try:
-            return import_file(self._journal, str(place), told)
-        except ImportCancelled:
-            return "The import was cancelled; files that it had finished stay imported."
+        settings = session_settings(self._home)
+        request = import_request(settings, is_found=is_found)
+        result = import_sources(self._journal, sources, request, _ReportedProgress(told))
+        expired = delete_expired_imports(self._journal, settings.keep_imported_days)
+        words = f" {expired} were older than is kept, and are deleted." if expired else ""
+        return imported_sentence(result) + words
 
 
 OnProgress = Callable[[str], None]
@@ -193,16 +236,32 @@ class _ReportedProgress:
 
     def __init__(self, told: OnProgress) -> None:
         self._told, self._bytes, self._begin = told, 0, time.monotonic()
+        self._files = self._all_files = self._all_bytes = 0
+
+    def begin(self, files: int, size: int) -> None:
+        self._begin, self._all_files, self._all_bytes = time.monotonic(), files, size
+
+    def file_done(self) -> None:
+        self._files += 1
 
     def counted(self, stream: BinaryIO, name: str) -> BinaryIO:
         """Return the stream, with what is read of it told."""
 
         def note(count: int) -> None:
             self._bytes += count
-            speed = size_text(int(self._bytes / max(0.001, time.monotonic() - self._begin)))
-            self._told(f"{size_text(self._bytes)} read, {speed}/s  {one_line(Path(name).name, 40)}")
+            self._told(self._words(name))
 
-        return cast("BinaryIO", CountingStream(stream, note))
+        return counting_stream(stream, note)
+
+    def _words(self, name: str) -> str:
+        speed = self._bytes / max(0.001, time.monotonic() - self._begin)
+        if self._all_files <= 1:
+            return (
+                f"{size_text(self._bytes)} read, {size_text(int(speed))}/s  {one_line(Path(name).name, 40)}"
+            )
+        left = duration_text(max(0, self._all_bytes - self._bytes) / max(1.0, speed), counts_on=True)
+        sizes = f"{size_text(self._bytes)} of {size_text(max(self._all_bytes, self._bytes))}"
+        return f"{self._files:,} of {self._all_files:,} files, {sizes}, {left} to go"
 
     def wait(self) -> None:
         self._told(_OTHER_IMPORT)
@@ -211,20 +270,22 @@ class _ReportedProgress:
         """Say nothing more."""
 
 
-def import_file(journal: Journal, place: str, told: OnProgress) -> str:
-    """Import a file or folder and return what came of it."""
-    reports, added = import_paths(journal, [place], None, _ReportedProgress(told))
-    sessions = [session for report in reports for session in report.sessions]
-    why = next((report.why_not for report in reports if report.why_not), "")
-    if not sessions:
+def imported_sentence(result: ImportResult) -> str:
+    """Return what came of an import; raises BackendError where nothing did."""
+    if result.is_cancelled:
+        return "The import was cancelled; files that it had finished stay imported."
+    sessions = {session.session_id for report in result.reports for session in report.sessions}
+    why = next((report.why_not for report in result.reports if report.why_not), "")
+    if not sessions and not result.left_out and not result.unchanged:
         what = f": {one_line(why, 200)}" if why else ", no session was in it"
         raise BackendError(f"Nothing was imported{what}.")
-    fresh = sum(added.get(session.session_id, 0) > 0 for session in sessions)
-    grown = sum(added.get(session.session_id, 0) < 0 for session in sessions)
+    fresh = sum(result.added.get(session_id, 0) > 0 for session_id in sessions)
+    grown = sum(result.added.get(session_id, 0) < 0 for session_id in sessions)
     parts = [f"{fresh} imported"] if fresh else []
     parts += [f"{grown} continued"] if grown else []
     parts += [f"{len(sessions) - fresh - grown} were here already"] if len(sessions) > fresh + grown else []
-    return f"{', '.join(parts)}.{_left_out_text(reports)}"
+    parts += [f"{result.left_out} left out by the settings, or deleted before"] if result.left_out else []
+    return f"{', '.join(parts) or 'Nothing is new'}.{_left_out_text(result.reports)}"
 
 
 def _left_out_text(reports: list[FileReport]) -> str:

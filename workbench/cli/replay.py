@@ -21,7 +21,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from workbench.cli.console import Console, color_depth, terminal_encoding
 from workbench.cli.context import find_session, open_journal, workspace_path
@@ -46,8 +45,9 @@ from workbench.views.replay import SPEEDS, parse_replay_moment, times_went_back_
 if TYPE_CHECKING:
     from argparse import ArgumentParser, Namespace
 
-    from workbench.cli.session_import import ProgressLine
+    from workbench.cli.replay_follower import FileStamp
     from workbench.formats.assemble import ImportSummary
+    from workbench.host.session_import import ImportProgress
     from workbench.journal.imports import SessionImport
     from workbench.tui.backend import Backend
 
@@ -146,6 +146,10 @@ class OpenedSession(Struct, frozen=True, kw_only=True):
     """What is to be said about the file: how many sessions it has, what was not understood."""
     is_lent: bool = False
     """Whether the journal is gone when the replay is over."""
+    file: "ReplayFile | None" = None
+    """The file that it was read from."""
+    stamp: "FileStamp | None" = None
+    """That file as it was then."""
 
 
 def _show_replay(opened: OpenedSession, other: OpenedSession | None, options: "Namespace") -> int:
@@ -160,11 +164,30 @@ def _show_replay(opened: OpenedSession, other: OpenedSession | None, options: "N
         backend=None if opened.is_lent else _live_backend(opened), depth=color_depth(),
         encoding=terminal_encoding(),
     )  # fmt: skip
-    with exit_on_signals(app.end_soon):
+    with _followed(opened), _followed(other), exit_on_signals(app.end_soon):
         app.run()
     if app.failure is not None:
         raise app.failure
     return EXIT_OK
+
+
+@contextmanager
+def _followed(opened: OpenedSession | None) -> Generator[None, None, None]:
+    """Take in what is written to a replayed file, for as long as it is shown."""
+    if opened is None or not opened.is_lent or opened.file is None or opened.file.file == STDIN:
+        yield
+        return
+    from workbench.cli.replay_follower import FileFollower
+    from workbench.host.session_import import SilentProgress
+
+    file = opened.file
+    follower = FileFollower(
+        opened.journal, file.file, opened.stamp, lambda intake: _read_file(file, intake, SilentProgress())
+    )
+    try:
+        yield
+    finally:
+        follower.close()
 
 
 @contextmanager
@@ -300,20 +323,23 @@ def temporary_import(wish: ReplayFile, console: Console) -> Generator[OpenedSess
         with FileLock(home.run / _LOCK_NAME) as lock:
             lock.try_acquire()
             with Journal.open(home) as journal:
-                yield replace(import_replay_file(home, journal, wish, console), is_lent=True)
+                yield import_replay_file(home, journal, wish, console, is_lent=True)
     finally:
         remove_tree(str(folder))
 
 
-def import_replay_file(home: Home, journal: Journal, wish: ReplayFile, console: Console) -> OpenedSession:
-    """Take a file into a journal, as an import does."""
+def import_replay_file(
+    home: Home, journal: Journal, wish: ReplayFile, console: Console, *, is_lent: bool = False
+) -> OpenedSession:
+    """Take a file into a journal, as an import does; in a lent one a session at work stays open."""
     # What reads foreign files is loaded for them: a session of the library is on the screen without it.
-    from workbench.cli.session_import import ProgressLine
+    from workbench.cli.import_progress import ProgressLine
+    from workbench.cli.replay_follower import file_stamp, is_at_work
     from workbench.journal.imports import SessionImport, import_turn
 
-    progress = ProgressLine(console)
+    progress, stamp = ProgressLine(console), file_stamp(wish.file)
     with import_turn(journal, progress.wait):
-        intake = SessionImport(journal)
+        intake = SessionImport(journal, leaves_open=is_lent and is_at_work(stamp))
         try:
             summaries = _read_file(wish, intake, progress)
             intake.finish()
@@ -330,11 +356,19 @@ def import_replay_file(home: Home, journal: Journal, wish: ReplayFile, console: 
     if session is None:
         raise _replay_refusal(wish, "its session no longer exists")
     return OpenedSession(
-        home=home, journal=journal, session=session, remark=_choice_remark(stored, chosen, wish)
+        home=home,
+        journal=journal,
+        session=session,
+        remark=_choice_remark(stored, chosen, wish),
+        file=wish,
+        stamp=stamp,
+        is_lent=is_lent,
     )
 
 
-def _read_file(wish: ReplayFile, intake: "SessionImport", progress: "ProgressLine") -> "list[ImportSummary]":
+def _read_file(
+    wish: ReplayFile, intake: "SessionImport", progress: "ImportProgress"
+) -> "list[ImportSummary]":
     from workbench.formats import detect
 
     with _open_stream(wish.file) as (stream, time_us):

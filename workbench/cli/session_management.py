@@ -4,6 +4,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -37,6 +38,7 @@ from workbench.host.fork import (
 )
 from workbench.host.fork import fork_session as fork_fork_session
 from workbench.host.host_locks import refuse_inside_agents
+from workbench.host.import_retention import sessions_of_origin
 from workbench.journal.imports import is_imported_session
 from workbench.journal.journal import Journal
 from workbench.journal.maintenance import compact_database, finish_deletions
@@ -380,23 +382,27 @@ def execute_end(options: Namespace, console: Console) -> int:
 
 
 DELETE_EXAMPLE = """workbench sessions delete 3f2a
-workbench sessions delete --yes 3f2a 91bc"""
+workbench sessions delete --yes 3f2a 91bc
+workbench sessions delete --origin codex"""
 
 
 def configure_delete(parser: ArgumentParser) -> None:
-    parser.add_argument("ids", nargs="+", metavar="ID", help=SESSION_ID_HELP)
+    parser.add_argument("ids", nargs="*", metavar="ID", help=SESSION_ID_HELP)
+    origin = "everything that was imported of one agent or format, such as codex"
+    parser.add_argument("--origin", metavar="NAME", help=origin)
     parser.add_argument("--yes", action="store_true", help="do not ask; required where there is no terminal")
     parser.add_argument("--json", action="store_true", help="print a JSON object")
 
 
 def execute_delete(options: Namespace, console: Console) -> int:
     """Delete them, after asking; all ids are looked up before anything is deleted."""
+    if bool(options.ids) == bool(options.origin):
+        raise UsageError("nothing was deleted", "it takes ids, or --origin and a name", "name one of them")
     with open_journal() as (home, journal):
         refuse_inside_agents(journal, home, "delete a session")
-        by_id = {session.id: session for session in (find_session(journal, key) for key in options.ids)}
-        sessions = list(by_id.values())
-        names = [session_label(journal, session) for session in sessions]
-        if not options.yes and not _is_confirmed(names, console):
+        sessions = _sessions_to_delete(journal, options)
+        names = [session_label(journal, session) for session in sessions] if options.ids else []
+        if not options.yes and not _is_confirmed(names, console, len(sessions), options.origin):
             console.say("Nothing was deleted.")
             return EXIT_FAILED
         count = sum(
@@ -411,6 +417,8 @@ def execute_delete(options: Namespace, console: Console) -> int:
         return EXIT_OK
     for name in names:
         console.say(f"Deleted: {name}")
+    if options.origin:
+        console.say(f"Deleted: {count:,} sessions of {one_line(options.origin, 40)}. {_STAYS_DELETED}")
     if not is_compact:
         console.note(
             "Remnants may stay in unused pages of the journal until workbench doctor --rebuild runs."
@@ -418,11 +426,29 @@ def execute_delete(options: Namespace, console: Console) -> int:
     return EXIT_OK
 
 
-def _is_confirmed(names: Sequence[str], console: Console) -> bool:
+_STAYS_DELETED: Final = (
+    "Importing everything does not bring them back; new ones are imported unless sessions.leave_out names it."
+)
+
+
+def _sessions_to_delete(journal: Journal, options: Namespace) -> list[Session]:
+    if not options.origin:
+        by_id = {session.id: session for session in (find_session(journal, key) for key in options.ids)}
+        return list(by_id.values())
+    sessions = sessions_of_origin(journal, options.origin)
+    if not sessions:
+        origins = sorted({session.origin for session in journal.sessions() if session.origin})
+        why = f"no session was imported of “{one_line(options.origin, 40)}”"
+        raise Refusal("nothing was deleted", why, f"there are some of: {', '.join(origins) or 'none'}")
+    return sessions
+
+
+def _is_confirmed(names: Sequence[str], console: Console, count: int, origin: str | None) -> bool:
     if not (sys.stdin.isatty() and console.is_terminal):
         raise UsageError("nothing was deleted", "there is no terminal to ask at", "say so with --yes")
     for name in names:
         console.say(f"  {name}")
-    things = "this session" if len(names) == 1 else f"these {len(names)} sessions"
+    things = "this session" if count == 1 else f"these {count} sessions"
+    things = f"all {count:,} imported sessions of {one_line(origin, 40)}" if origin else things
     console.write(f"Delete {things} with everything in them? Type delete: ")
     return sys.stdin.readline().strip() == "delete"

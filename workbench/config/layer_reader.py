@@ -356,7 +356,7 @@ def _config_value(read: LayerRead, path: str, value: Any, node: LocatedNode) -> 
             return tuple(map(lambda window, origin: ApprovalWindow(**window, origin=origin), value, origins))
         case "auto_approval_rules":
             return tuple(map(lambda rule, origin: AutoApprovalRule(**rule, origin=origin), value, origins))
-        case "allowed_hosts" | "stop":
+        case "allowed_hosts" | "stop" | "leave_out":
             return tuple(value)
         case "prices" if path == "prices":
             return MappingProxyType({name: TokenPrices(**prices) for name, prices in value.items()})

@@ -27,6 +27,7 @@ from workbench.config.keys import (
     text_map_kind,
 )
 from workbench.config.limits import LimitSettings
+from workbench.config.session_settings import SessionSettings
 from workbench.domain.values import DEFAULT_APPROVAL_MINUTES
 
 LayerName = Literal["default", "user", "workspace", "environment", "option"]
@@ -464,6 +465,7 @@ class Config(Struct, frozen=True, kw_only=True):
     hooks: ToolHooks = ToolHooks()
     fetch: FetchSettings = FetchSettings()
     retention: RetentionSettings = RetentionSettings()
+    sessions: SessionSettings = SessionSettings()
     pipelines: PipelineSettings = PipelineSettings()
 
 

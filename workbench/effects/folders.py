@@ -260,6 +260,25 @@ def folder_changes(
         yield frozenset(str(path) for _, path in group)
 
 
+def tree_changes(folders: Iterable[str], stop: threading.Event) -> Iterator[frozenset[str]]:
+    """Yield the paths that changed in folders and all below them, in groups, until `stop` is set.
+
+    An empty group is yielded every 10 seconds in which nothing changed. Missing folders are passed over; with
+    none left nothing is yielded. Raises OSError or RuntimeError: they cannot be watched.
+    """
+    import watchfiles
+
+    there = [folder for folder in folders if Path(folder).is_dir()]
+    if not there:
+        return
+    watch = cast("Any", watchfiles).watch
+    for group in watch(
+        *there, watch_filter=None, stop_event=stop, step=_REST_STEP_MS, debounce=_SETTLE_MS * 4,
+        rust_timeout=_CHECK_MS, recursive=True, raise_interrupt=False, yield_on_timeout=True,
+    ):  # fmt: skip
+        yield frozenset(str(path) for _, path in group)
+
+
 _REST_STEP_MS: Final = 1_000
 """Milliseconds between two looks at what the system collected: each wakes a program that rests."""
 _CHECK_MS: Final = 10_000

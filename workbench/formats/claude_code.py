@@ -80,13 +80,17 @@ def read_history(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterat
 
 
 def read(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
-    reader = _SessionReader(name)
+    """Yield the sessions of a stream: one, or several behind one another."""
+    reader, order = _SessionReader(name), r.HeadFirst()
     for line in lines:
         if isinstance(line, r.FileProblem):
             yield line
-        else:
-            yield from reader.line(line)
-    yield from reader.ended()
+            continue
+        if reader.is_another(r.as_object(line.value)):
+            yield from order.take(reader.ended())
+            reader, order = _SessionReader(name), r.HeadFirst(is_waiting=True)
+        yield from order.take(reader.line(line))
+    yield from order.take(reader.ended())
 
 
 class _SessionReader:
@@ -101,6 +105,18 @@ class _SessionReader:
         self._title, self._is_named = "", False
         self._chains: dict[str, str] = {}
         self._sides: dict[str, list[JsonLine]] = {}
+
+    def is_another(self, row: JsonObject) -> bool:
+        """Return whether a line begins another session: of another id, and below no message of this one.
+
+        One that goes on under a new id hangs below the old one's messages, a sub-agent names its parent.
+        """
+        if self._head is None or r.text_of(row, "type") not in ("user", "assistant"):
+            return False
+        key = r.text_of(row, "sessionId")
+        is_root = row.get("parentUuid", "") is None and not r.text_of(row, "logicalParentUuid")
+        is_side = row.get("isSidechain") is True or "agent" in self._head.facts
+        return bool(key) and is_root and not is_side and key != self._head.key
 
     def line(self, line: JsonLine) -> Iterator[r.Record]:
         row = r.as_object(line.value)

@@ -81,15 +81,18 @@ def read(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Rec
 
 
 def _read_rollout(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
-    reader = _RolloutReader(name)
+    reader, order = _RolloutReader(name), r.HeadFirst()
     for line in lines:
         if isinstance(line, r.FileProblem):
             yield line
         elif row := r.as_object(line.value):
-            yield from reader.record(row, line.number)
+            if reader.is_another(row):
+                yield from order.take(reader.ended())
+                reader, order = _RolloutReader(name), r.HeadFirst(is_waiting=True)
+            yield from order.take(reader.record(row, line.number))
         else:
             yield r.FileProblem(line=line.number, why="it is not an object")
-    yield from reader.ended()
+    yield from order.take(reader.ended())
 
 
 class _RolloutReader:
@@ -107,9 +110,20 @@ class _RolloutReader:
         self._called: set[str] = set()
         self._told: dict[str, list[r.Record]] = {"user": [], "agent": []}
         self._spoken: set[int] = set()
+        self._has_items = False
+
+    def is_another(self, row: JsonObject) -> bool:
+        """Return whether a line begins another rollout: its head, behind items of this one.
+
+        A rollout that was forked off another one holds the head of that right behind its own.
+        """
+        is_head = r.text_of(row, "type") == "session_meta" and self._has_items and self._head is not None
+        key = r.text_of(r.object_of(row, "payload"), "id")
+        return is_head and bool(key) and self._head is not None and key != self._head.key
 
     def record(self, row: JsonObject, number: int) -> Iterator[r.Record]:
         kind, payload = r.text_of(row, "type"), r.object_of(row, "payload")
+        self._has_items = self._has_items or kind == "response_item"
         time_us = r.time_of(row, "timestamp")
         if kind not in _WRAPPER_TYPES:
             kind, payload = ("session_meta", row) if self._is_old_head(row) else ("response_item", row)

@@ -4,7 +4,7 @@ import io
 import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import BinaryIO, Final, Generic, TypeVar
+from typing import BinaryIO, Final, Generic, TypeVar, cast
 
 from msgspec import Struct, field
 
@@ -423,3 +423,8 @@ class CountingStream(io.RawIOBase):
         buffer[: len(data)] = data
         self._note(len(data))
         return len(data)
+
+
+def counting_stream(stream: BinaryIO, note: Callable[[int], None]) -> BinaryIO:
+    """Return a stream that tells how many bytes of it each read took."""
+    return cast("BinaryIO", CountingStream(stream, note))

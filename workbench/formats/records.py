@@ -244,6 +244,26 @@ def as_object(value: Json) -> JsonObject:
     return cast("JsonObject", value) if isinstance(value, dict) else _EMPTY_OBJECT
 
 
+class HeadFirst:
+    """Holds the records of a session back until its head is known: before that they are of the one before."""
+
+    def __init__(self, *, is_waiting: bool = False) -> None:
+        """Begin; `is_waiting`: whether another session stands before this one."""
+        self._early: list[Record] | None = [] if is_waiting else None
+
+    def take(self, records: Iterable[Record]) -> Iterator[Record]:
+        """Yield records, the head of the session first."""
+        for record in records:
+            if self._early is None:
+                yield record
+            elif isinstance(record, SessionHead):
+                early, self._early = self._early, None
+                yield record
+                yield from early
+            else:
+                self._early.append(record)
+
+
 def as_array(value: Json) -> list[Json]:
     return cast("list[Json]", value) if isinstance(value, list) else []
 

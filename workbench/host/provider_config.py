@@ -90,7 +90,7 @@ def put_provider(
         text = with_provider(text, draft)
         return with_default(text, draft.name, draft.model) if is_default else text
 
-    path, is_changed = _edit_user_file(home, edit)
+    path, is_changed = edit_user_file(home, edit)
     default = f" {_default_sentence(draft.name, draft.model)}" if is_default else ""
     if not is_changed:
         return f"{draft.name} is in {path} already.{default}"
@@ -107,7 +107,7 @@ def require_editable_config(home: Home, *, without: str | None = None) -> None:
         provider_members(text) if without is None else without_provider(text, without)
         return text
 
-    _edit_user_file(home, read)
+    edit_user_file(home, read)
 
 
 def remove_provider(home: Home, name: str) -> str:
@@ -118,14 +118,14 @@ def remove_provider(home: Home, name: str) -> str:
         was_default.append(is_default_in(text, name))
         return without_provider(text, name)
 
-    path, _ = _edit_user_file(home, edit)
+    path, _ = edit_user_file(home, edit)
     more = " It was the default; there is none now." if was_default[-1] else ""
     return f"Removed {name} from {path}.{more}"
 
 
 def set_default(home: Home, provider: str, model: str | None = None) -> str:
     """Make a provider (and a model) what new sessions ask; return what to say. Raises ProviderRefused."""
-    _edit_user_file(home, lambda text: with_default(text, provider, model))
+    edit_user_file(home, lambda text: with_default(text, provider, model))
     return _default_sentence(provider, model)
 
 
@@ -160,8 +160,11 @@ class _UserFile(Struct, frozen=True, kw_only=True):
         return f"{self.folder}/{self.name}"
 
 
-def _edit_user_file(home: Home, edit: Callable[[str], str]) -> tuple[str, bool]:
-    """Change config.json by a function of its text; return its path, and whether it was changed."""
+def edit_user_file(home: Home, edit: Callable[[str], str]) -> tuple[str, bool]:
+    """Change config.json by a function of its text; return its path, and whether it was changed.
+
+    The function may raise ProviderRefused, which also says why the file cannot be read or written.
+    """
     refuse_inside_agents(None, home, "change the configuration")
     try:
         with _config_lock(home):

@@ -33,6 +33,7 @@ from workbench.host.driver_context import (
     open_driver_context,
 )
 from workbench.host.host_locks import driver_identity, has_screen, host_lock_path, provider_variables
+from workbench.host.import_watch import ImportWatch
 from workbench.host.lifecycle import TIDY_INTERVAL_SECONDS, tidy_data_folder_if_due
 from workbench.host.model_selection import background_provider_of
 from workbench.host.provider_keys import key_variables
@@ -259,6 +260,7 @@ async def _supervise(context: DriverContext, driver: DriverIdentity, linger: flo
         loop.add_signal_handler(number, stop.set)
     loop.add_signal_handler(signal.SIGHUP, lambda: LOG.info("the terminal is gone; agents keep working"))
     watching = PipelineWatch(context.journal, context.workspace, log_pipeline_change, WATCH_DELAY_SECONDS)
+    imports = ImportWatch(context.home, context.journal, context.workspace, WATCH_DELAY_SECONDS)
     try:
         with following_config_changes(context):
             await Supervisor(
@@ -266,6 +268,7 @@ async def _supervise(context: DriverContext, driver: DriverIdentity, linger: flo
             ).run(stop)
     finally:
         watching.close()
+        imports.close()
 
 
 MAX_LOG_BYTES: Final = 4_000_000
@@ -310,4 +313,5 @@ def log_to_stderr(path: Path) -> None:
     """Send everything that is logged in this process to its stderr, which a file may stand behind."""
     root = logging.getLogger()
     root.setLevel(logging.INFO)
+    logging.getLogger("watchfiles").setLevel(logging.WARNING)  # it would name every write of an agent
     root.handlers[:] = [HostLogHandler(sys.stderr, path if path.is_file() else None)]

@@ -254,6 +254,15 @@ CREATE INDEX event_counted ON event (session_id, kind)
 """What lists and statistics count: without it they would read every event, streamed text included."""
 
 
+_IMPORTED_FILES: Final = """
+CREATE TABLE imported_file (
+    key TEXT PRIMARY KEY, path TEXT NOT NULL, agent TEXT NOT NULL, format TEXT NOT NULL,
+    size INTEGER NOT NULL, modified_ns INTEGER NOT NULL, inode INTEGER NOT NULL, read_by TEXT NOT NULL,
+    sessions TEXT NOT NULL
+) WITHOUT ROWID;
+"""
+
+
 def _create_word_list(database: Database) -> None:
     database.execute("CREATE TABLE search_word (word TEXT PRIMARY KEY) WITHOUT ROWID")
     rebuild_word_list(database)
@@ -273,6 +282,7 @@ MIGRATIONS: Final = (
         change="ALTER TABLE call ADD COLUMN repeats INTEGER NOT NULL DEFAULT 0",
     ),
     Migration(version=9, name="tokens and cost", change=create_token_use, tells_progress=True),
+    Migration(version=10, name="imported files", change=_IMPORTED_FILES),
 )
 
 

@@ -26,18 +26,19 @@ import contextlib
 import os
 import time
 import uuid
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Mapping
 from concurrent.futures import Future
-from typing import Final
+from typing import Final, cast
 
 from msgspec.structs import replace
 
-from workbench.domain.events import Event, ReplyCompleted
-from workbench.domain.values import SYSTEM_SESSION, BlobRef
+from workbench.domain.events import Event, PromptSubmitted, ReplyCompleted, SessionCreated
+from workbench.domain.values import SYSTEM_SESSION, BlobRef, Json, JsonObject
 from workbench.effects.runtime import FileLock, is_lock_held
 from workbench.journal.errors import GuardFailed
 from workbench.journal.journal import Journal
 from workbench.journal.maintenance import (
+    cut_session,
     remove_session_events,
     remove_session_remains,
     remove_session_rows,
@@ -52,14 +53,65 @@ MOST_CHUNK_BYTES: Final = 400_000
 """What one transaction takes; other processes wait for it."""
 _TURN_FILE: Final = "import.lock"
 """Who holds it may import; `import-MOMENT-PID.lock` beside it names what is not whole yet."""
+_CLOSING: Final = ".end."
+"""In the ids of events that a reader makes at the end of a file, which does not say so itself."""
 _ID_NAMESPACE: Final = uuid.UUID("0b6e9c1e-7c59-5a50-8c0c-64b7a2f8a3d0")
+
+
+class OtherStory(Exception):
+    """A file has the id of a session that is here and tells another one; the file is to be read again."""
+
+    def __init__(self, session_id: str) -> None:
+        super().__init__(session_id)
+        self.session_id = session_id
+
+
+class Stories:
+    """Tells sessions of one id apart while a file is read, again and again until its own are found."""
+
+    def __init__(self, is_told_elsewhere: Callable[[str], bool]) -> None:
+        """Begin a file; `is_told_elsewhere`: whether another file that is there holds a session."""
+        self.is_told_elsewhere = is_told_elsewhere
+        self._next: dict[str, str] = {}
+
+    def id_of(self, session_id: str) -> str:
+        """Return the id of the session that the file tells, as far as that is known."""
+        while session_id in self._next:
+            session_id = self._next[session_id]
+        return session_id
+
+    def add(self, other: OtherStory) -> None:
+        """Note that a session is not the one of the file: the next id is tried, the same each time."""
+        key = other.session_id
+        self._next[key] = str(uuid.uuid5(_ID_NAMESPACE, f"{key}\0another"))
+
+    @property
+    def ids(self) -> frozenset[str]:
+        """Return the ids of sessions that are second to another one."""
+        return frozenset(self._next.values())
 
 
 class SessionImport:
     """One import of any number of sessions."""
 
-    def __init__(self, journal: Journal) -> None:
-        self._journal = journal
+    def __init__(
+        self, journal: Journal, *, returns_deleted: bool = True,
+        leaves_out: Callable[[SessionCreated], bool] = lambda _: False, leaves_open: bool = False,
+        stories: "Stories | None" = None,
+    ) -> None:  # fmt: skip
+        """Begin; `returns_deleted` and `leaves_out` say which sessions stay outside.
+
+        `returns_deleted`: whether sessions that were deleted here are imported under the next id.
+        `leaves_out`: asked once a session, about its beginning. `leaves_open`: whether what only closes a
+        file is left away, because its agent is still writing it. `stories`: tells a session from another one
+        of the same id; without it the later of two replaces the other.
+        """
+        self._leaves_open, self._stories = leaves_open, stories
+        self._early: dict[str, list[Event]] = {}
+        """The beginnings of sessions that are there, until it is known whether they are the same."""
+        self._alike: dict[str, bool] = {}
+        """Whether a session was read by the same reader as now."""
+        self._journal, self._returns_deleted, self._leaves_out = journal, returns_deleted, leaves_out
         self.now = journal.now()
         """When what is taken in is recorded: one moment for all of it."""
         self._known: dict[str, dict[str, int]] = {}
@@ -80,6 +132,10 @@ class SessionImport:
         self._refs: list[BlobRef] = []
         self.begun: list[str] = []
         """Sessions that were not there before."""
+        self.left_out: set[str] = set()
+        """Sessions that stay outside; nothing of them is stored."""
+        self.deleted: set[str] = set()
+        """Those of them that were here and were deleted."""
         self.added: dict[str, int] = {}
 
     def current_id(self, session_id: str) -> str:
@@ -91,8 +147,12 @@ class SessionImport:
                 where = "json_extract(body, '$.deleted_id') = ?"
                 if not database.execute(f"{stone} AND {where}", (candidate,)).fetchone():
                     break
+                if not self._returns_deleted:
+                    self.left_out.add(candidate)
+                    self.deleted.add(candidate)
+                    break
                 candidate = str(uuid.uuid5(_ID_NAMESPACE, f"{session_id}\0{number}"))
-        return candidate
+        return self._stories.id_of(candidate) if self._stories else candidate
 
     def is_elsewhere(self, event_id: str, session_id: str) -> bool:
         """Return whether an event of this id is stored and belongs to another session."""
@@ -112,10 +172,54 @@ class SessionImport:
         Raises GuardFailed: it belongs to a session that was made here, or touches another one; JournalError:
         it was not stored.
         """
+        if isinstance(event.body, SessionCreated) and self._leaves_out(event.body):
+            self.left_out.add(event.session_id)
+        if event.session_id in self.left_out or (self._leaves_open and _CLOSING in event.id):
+            return
         if event.recorded_at is None:
             event = replace(event, recorded_at=self.now)
         if event.session_id not in self._known:
             self._begin(event.session_id)
+        if event.session_id in self._early:
+            self._compare(event)
+        else:
+            self._take(event)
+
+    def _compare(self, event: Event) -> None:
+        """Hold the beginning of a session back until its first prompt; raises OtherStory."""
+        early = self._early[event.session_id]
+        early.append(event)
+        if isinstance(event.body, PromptSubmitted):
+            prompt = self._first_prompt(event.session_id)
+            self._alike[event.session_id] = self._is_read_alike(early)
+            if prompt not in (None, event.body.text) and self._alike[event.session_id]:
+                raise OtherStory(event.session_id)
+            self._release_early(event.session_id)
+
+    def _release_early(self, session_id: str) -> None:
+        for event in self._early.pop(session_id, ()):
+            self._take(event)
+
+    def _first_prompt(self, session_id: str) -> str | None:
+        query = (
+            "SELECT json_extract(body, '$.text') FROM event WHERE session_id = ?"
+            " AND kind = 'prompt.submitted' ORDER BY sequence_number LIMIT 1"
+        )
+        with self._journal.snapshot() as database:
+            row = database.execute(query, (session_id,)).fetchone()
+        return row[0] if row else None
+
+    def _is_read_alike(self, events: Iterable[Event]) -> bool:
+        """Return whether what is stored of a session was made of its file as these events are."""
+        created = next((event for event in events if isinstance(event.body, SessionCreated)), None)
+        stored = self._journal.session(created.session_id) if created else None
+        if created is None or stored is None or not isinstance(created.body, SessionCreated):
+            return False
+        return stored.configuration.get("import") is not None and _read_as(stored.configuration) == _read_as(
+            created.body.configuration
+        )
+
+    def _take(self, event: Event) -> None:
         latest = self._latest.get(event.session_id, 0)
         self._latest[event.session_id] = max(latest, event.at) if _has_foreign_time(event) else latest
         prepared = prepare_event(event)
@@ -128,6 +232,8 @@ class SessionImport:
 
     def finish(self, *, is_durable: bool = True) -> None:
         """Store the rest, and where `is_durable` so that a power loss takes nothing back."""
+        for session_id in list(self._early):
+            self._release_early(session_id)
         self.flush()
         if is_durable:
             make_imports_durable(self._journal)
@@ -138,6 +244,8 @@ class SessionImport:
 
         Returns the sessions that stay as they were, because this file contradicts them and ends earlier.
         """
+        for session_id in list(self._early):
+            self._release_early(session_id)
         replaced, latest = self._replaced, self._latest
         self._replaced, self._latest = {}, {}
         kept = tuple(
@@ -153,6 +261,9 @@ class SessionImport:
         for session_id in latest:
             self._first.setdefault(session_id, frozenset(self._known.pop(session_id)))
             self._opened.discard(session_id)
+        if self.left_out:
+            self.flush()
+            remove_unused_blobs(self._journal, self._refs)
         return kept
 
     def drop(self, begun: int) -> None:
@@ -189,6 +300,8 @@ class SessionImport:
 
     def _contradict(self, event: Event) -> None:
         key = event.session_id
+        if self._stories and self._alike.get(key) and self._stories.is_told_elsewhere(key):
+            raise OtherStory(key)
         if key not in self._replaced:
             self._commit()
             self._settle()
@@ -211,8 +324,10 @@ class SessionImport:
         events = list(self._journal.events(session_id))
         self._before.setdefault(session_id, events)
         cut = next((index for index, event in enumerate(events) if event.id == first), len(events))
-        here = [event for event in events[cut:] if event.recorded_at is None]
-        _store_session_anew(self._journal, session_id, [*events[:cut], *here])
+        here = [prepare_event(event) for event in events[cut:] if event.recorded_at is None]
+        cut_session(self._journal, session_id, events[:cut])
+        if here:
+            self._journal.change(lambda live: store_events(here, live, strict=False))
         kept = {event.id for event in events[:cut]}
         self._known[session_id] = {k: v for k, v in self._known[session_id].items() if k in kept}
 
@@ -273,6 +388,8 @@ class SessionImport:
             self._known[session_id] = {row[0]: _content_hash(row[1], row[2]) for row in rows}
         if not self._known[session_id] and session_id not in self._first:
             self.begun.append(session_id)
+        elif self._stories and self._known[session_id]:
+            self._early.setdefault(session_id, [])
 
     def _take_back(self, session_id: str) -> None:
         before = self._before.get(session_id)
@@ -290,7 +407,12 @@ def _newest_time(events: Iterable[Event]) -> int:
 
 def _has_foreign_time(event: Event) -> bool:
     """Say whether the time of an event stood in a file: what closes a file has the time of the file."""
-    return event.recorded_at is not None and ".end." not in event.id
+    return event.recorded_at is not None and _CLOSING not in event.id
+
+
+def _read_as(configuration: Mapping[str, Json]) -> Json:
+    facts = configuration.get("import")
+    return cast("JsonObject", facts).get("read_as") if isinstance(facts, dict) else None
 
 
 def _content_hash(kind: str, body: str) -> int:

@@ -14,7 +14,7 @@ in short transactions, and what a crash leaves is finished the next time.
 
 import contextlib
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from msgspec import Struct, field
@@ -142,6 +142,39 @@ def remove_session_rows(live: TransactionTables, session_id: str) -> None:
 def remove_session_events(journal: Journal, session_id: str) -> None:
     while journal.change(lambda live: _remove_events(live, session_id)):
         pass
+
+
+def cut_session(journal: Journal, session_id: str, kept: Sequence[Event]) -> None:
+    """Remove the end of a session: the events behind some that stay, which keep their positions.
+
+    `kept`: its first events, all of them in order. The rows are folded of them anew.
+    """
+    last = kept[-1].sequence_number if kept else 0
+    while journal.change(lambda live: _remove_searched_behind(live, session_id, last)):
+        pass
+    tables = MemoryTables()
+    tables.fold(kept)
+    refs = sorted({ref for event in kept for ref in blob_refs(event.body)})
+
+    def work(live: TransactionTables) -> None:
+        live.database.execute(
+            "DELETE FROM event WHERE session_id = ? AND sequence_number > ?", (session_id, last)
+        )
+        remove_session_rows(live, session_id)
+        for table in (tables.sessions, tables.calls, tables.actions):
+            for row in table.values():
+                live.put(row)
+        live.database.execute("DELETE FROM blob_ref WHERE session_id = ?", (session_id,))
+        for ref in refs:
+            live.database.execute("INSERT INTO blob_ref VALUES (?, ?)", (ref, session_id))
+
+    journal.change(work)
+
+
+def _remove_searched_behind(live: TransactionTables, session_id: str, last: int) -> int:
+    live.has_written = True
+    live.forget()  # it remembers words that may go now
+    return search.remove_searched_events(live.database, session_id, MOST_SEARCHED_REMOVED, last)
 
 
 def remove_session_remains(journal: Journal, session_id: str) -> None:

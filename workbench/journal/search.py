@@ -99,14 +99,17 @@ def _event_words(event: Event) -> str | None:
     return None if event.raw is not None or words is None or "\0" in words else words
 
 
-def remove_searched_events(database: Database, session_id: str, most: int) -> int:
-    """Delete at most so many searched events of a session, from the index and from the events.
+def remove_searched_events(database: Database, session_id: str, most: int, after: int = 0) -> int:
+    """Delete at most so many searched events of a session behind a number, from the index and the events.
 
     Both go in one step: the index can only be told to forget a text while the text is there. Returns how many
     were deleted.
     """
-    some = "SELECT sequence_number FROM search_text WHERE session_id = ?1 ORDER BY sequence_number LIMIT ?2"
-    numbers = [row[0] for row in database.execute(some, (session_id, most))]
+    some = (
+        "SELECT sequence_number FROM search_text WHERE session_id = ?1 AND sequence_number > ?3"
+        " ORDER BY sequence_number LIMIT ?2"
+    )
+    numbers = [row[0] for row in database.execute(some, (session_id, most, after))]
     texts = [database.execute(_SELECT_TEXT, (session_id, number)).get or "" for number in numbers]
     for number, text in zip(numbers, texts, strict=True):
         if text:  # an event without words never was in the index, and taking it out would spoil its count

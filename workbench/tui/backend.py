@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from workbench.formats.session_diff import SessionDiff
     from workbench.policy.shell.command_paths import CommandBoundary
     from workbench.tui.main.unseen_ends import SessionEnd
+    from workbench.views.import_offer import ImportOffer
     from workbench.views.pipeline import LaunchPlan, LaunchRequest, PipelineChoice
     from workbench.views.provider_form import ProviderFields
     from workbench.views.providers import FoundModel, ProviderReport, ProviderRow
@@ -158,7 +159,23 @@ class LibraryBackend:
         raise BackendError(_NOTHING_DONE)
 
     def import_path(self, path: str, goes_on: Callable[[str], bool]) -> str:
-        """Import a file or folder; `goes_on` is told the progress, and False takes all of it back."""
+        """Import a file or folder; `goes_on` is told the progress, and False ends it before the next file."""
+        raise BackendError(_NOTHING_DONE)
+
+    def import_offer(self) -> "ImportOffer | None":
+        """Return what other agents have here that is new; None where nobody has anything."""
+        return None
+
+    def import_found(self, goes_on: Callable[[str], bool]) -> str:
+        """Import all that the offer names; `goes_on` as for `import_path`."""
+        raise BackendError(_NOTHING_DONE)
+
+    def is_watching(self) -> bool:
+        """Return whether the background process imports what other agents write."""
+        return False
+
+    def toggle_watch(self) -> str:
+        """Turn that on or off in the user's configuration; return what to say."""
         raise BackendError(_NOTHING_DONE)
 
 
@@ -516,6 +533,10 @@ class Backend:
     def count_other_sessions(self) -> int:
         """Return how many sessions there are of other folders."""
         return 0
+
+    def found_agents(self) -> Sequence[str]:
+        """Return the names of other agents that have sessions on this machine. In a thread."""
+        return ()
 
     def question_counts(self) -> "QuestionCounts | None":
         """Return how many questions the own newest calls would have been; None without a history."""

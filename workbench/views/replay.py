@@ -28,6 +28,8 @@ SPEEDS: Final = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, math.inf)
 """Times as fast as it was; the last is as fast as it can be shown."""
 EVENTS_PER_TICK: Final = 200
 _SECOND: Final = 1_000_000
+AT_WORK_MICROS: Final = 600_000_000
+"""How old the newest event of an imported session may be while its agent counts as at work."""
 
 
 class Player:
@@ -135,8 +137,8 @@ class Player:
         return self.index
 
     def grown(self) -> int:
-        """Note that events came; return the moment, which moves only if the end is followed."""
-        if self.is_following:
+        """Note that events came or went; return the moment, which moves only if the end is followed."""
+        if self.is_following or self.index > len(self.reel):
             self._move_to(len(self.reel))
         return self.index
 

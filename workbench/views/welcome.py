@@ -1,6 +1,6 @@
 """What the first page of a folder without sessions says: keys that lead on, and facts of the folder."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final, cast
 
 from msgspec import Struct
@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from workbench.domain.rows import Action
 from workbench.domain.values import Json
 from workbench.text.safe import one_line
+from workbench.views.import_offer import names_text
 from workbench.views.providers import FoundModel
 from workbench.views.status_icons import StatusName
 
@@ -87,6 +88,7 @@ def welcome_facts(
     *,
     has_model: bool,
     elsewhere: int,
+    agents: Sequence[str] = (),
     branch: str,
     pipelines: int | None,
     trust: Action | None,
@@ -100,6 +102,7 @@ def welcome_facts(
         version: of this program.
         has_model: whether a message can be written, in the composer that has the keys then.
         elsewhere: sessions of other folders.
+        agents: names of other agents that have sessions on this machine.
         branch: that is checked out; empty where it is not known.
         pipelines: of the folder; None while nobody has looked.
         trust: the trust question, while it waits.
@@ -111,7 +114,7 @@ def welcome_facts(
     sessions = WelcomeKey(
         key="5",
         words="bring sessions in",
-        more=f"{others}I imports from other programs",
+        more=f"{others}I imports {f'those of {names_text(agents)}' if agents else 'from other programs'}",
     )
     model = _OTHER_MODELS if has_model else _NO_MODEL
     here: list[tuple[StatusName, str]] = []

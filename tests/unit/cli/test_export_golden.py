@@ -7,10 +7,10 @@ from msgspec.structs import asdict
 
 from tests.support import golden
 from workbench.cli.session_export import export_texts
-from workbench.cli.session_import import import_paths
 from workbench.domain.values import SYSTEM_SESSION
 from workbench.effects.runtime import ManualClock
-from workbench.formats.detect import CountingStream
+from workbench.formats.import_sources import find_sources
+from workbench.host.session_import import ImportRequest, SilentProgress, import_sources
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 
@@ -18,15 +18,11 @@ OURS = ("position", "recorded_at", "opened_at")
 """What a journal says of itself: where an event stands in it, and when it was taken in."""
 
 
-class Quiet:
-    def counted(self, stream, name):
-        return CountingStream(stream, lambda count: None)
-
-    def wait(self):
-        raise AssertionError("nobody else imports")
-
-    def clear(self):
-        pass
+def import_folder(journal, folder):
+    result = import_sources(
+        journal, find_sources([str(folder)]), ImportRequest(is_again=True), SilentProgress()
+    )
+    return result.reports, result.added
 
 
 def rows(journal, key):
@@ -60,7 +56,7 @@ def test_what_leaves_comes_back_as_it_was(name, tmp_path):
             "".join(f"{line}\n" for line in text), encoding="utf-8"
         )
     with elsewhere(tmp_path / "other") as other:
-        reports, _ = import_paths(other, [str(tmp_path / "in")], None, Quiet())
+        reports, _ = import_folder(other, tmp_path / "in")
         told = [problem.why for report in reports for each in report.sessions for problem in each.problems]
         assert not told and not [report.why_not for report in reports if report.why_not]
         for session in sessions:
@@ -81,7 +77,7 @@ def imported(folder, *files):
         text = "".join(f"{json.dumps(line)}\n" for line in found)
         (folder / "in" / f"{number}.jsonl").write_text(text, encoding="utf-8")
     journal = elsewhere(folder / "other")
-    reports, _ = import_paths(journal, [str(folder / "in")], None, Quiet())
+    reports, _ = import_folder(journal, folder / "in")
     return journal, reports
 
 
@@ -101,7 +97,7 @@ def test_a_session_whose_beginning_is_lost_begins_where_the_file_does(tmp_path):
         assert session.kind == "import" and journal.calls(session.id)
         told = [one.why for report in reports for each in report.sessions for one in each.problems]
         assert "the session's beginning is not there; it starts here" in told
-        again, added = import_paths(journal, [str(tmp_path / "in")], None, Quiet())
+        again, added = import_folder(journal, tmp_path / "in")
         assert again and not added, "the same file once more brings nothing"
 
 

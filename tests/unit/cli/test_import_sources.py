@@ -10,7 +10,8 @@ import time
 import apsw
 import pytest
 
-from workbench.cli.session_import import import_paths
+from workbench.formats.import_sources import find_sources
+from workbench.host.session_import import ImportCancelled, ImportRequest, SilentProgress, import_sources
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.journal.maintenance import index_table_differences
@@ -99,7 +100,9 @@ def test_a_whole_folder_of_projects_has_one_summary(shell, tmp_path):
     rows = {row["title"]: row for row in shell.json("sessions", "list", "--all", "--json")}
     assert rows["below"]["parent_id"] == rows["one"]["id"]
     assert shell("sessions", "import", str(root)) == 0
-    assert shell.out.count("unchanged") == 3
+    assert shell.out == "11 files not read again: unchanged. --again reads all.\n"
+    assert shell("sessions", "import", "--again", str(root)) == 0
+    assert shell.out.count("unchanged  ") == 3
 
 
 def test_what_is_no_file_is_said_and_nothing_waits_for_it(shell, tmp_path):
@@ -162,38 +165,29 @@ def test_a_session_that_went_on_is_grown_and_one_that_was_told_anew_follows(shel
     put(path, claude("s1", "one", "two"))
     (grown,) = shell.json("sessions", "import", str(path), "--json")["sessions"]
     assert (grown["result"], grown["added"]) == ("grown", 1)
-    put(path, claude("s1", "another", "two"))
+    put(path, claude("s1", "one", "otherwise"))
     (told,) = shell.json("sessions", "import", str(path), "--json")["sessions"]
     assert told["result"] == "grown"
-    assert shell.json("sessions", "search", "another", "--json") != []
-    assert shell.json("sessions", "search", "one", "--json") == []
+    assert shell.json("sessions", "search", "otherwise", "--json") != []
+    assert shell.json("sessions", "search", "two", "--json") == []
     assert len(shell.json("sessions", "list", "--all", "--json")) == 1
     assert shell.json("doctor", "--json")["ok"]
 
 
 def test_an_import_that_is_stopped_keeps_the_files_that_it_had_finished(tmp_path):
-    class Stopped(Exception):
-        pass
-
-    class StopsAtTheThird:
+    class StopsAtTheThird(SilentProgress):
         def counted(self, stream, name):
             if name.endswith("2.jsonl"):
-                raise Stopped
+                raise ImportCancelled
             return stream
-
-        def wait(self):
-            raise AssertionError("nobody else imports")
-
-        def clear(self):
-            pass
 
     for number in range(4):
         said = {"role": "user", "content": f"say {number}"}
         row = {"type": "user", "sessionId": f"s{number}", "uuid": f"u{number}", "message": said}
         put(tmp_path / "in" / f"{number}.jsonl", row)
     with Journal.open(Home.open(tmp_path / "home")) as journal:
-        with pytest.raises(Stopped):
-            import_paths(journal, [str(tmp_path / "in")], None, StopsAtTheThird())
+        sources = find_sources([str(tmp_path / "in")])
+        assert import_sources(journal, sources, ImportRequest(), StopsAtTheThird()).is_cancelled
         assert sorted(one.title for one in journal.sessions() if one.origin) == ["say 0", "say 1"]
         assert not list(journal.home.run.glob("import-*.lock"))
 
@@ -220,3 +214,46 @@ def test_two_imports_at_once_lose_nothing_and_store_nothing_twice(tmp_path):
         assert len(sessions) == 12
         assert {len(journal.events(one.id)) for one in sessions} == {len(journal.events(sessions[0].id))}
         assert not index_table_differences(journal)
+
+
+def test_another_session_of_the_same_id_is_a_second_one_and_both_grow(shell, tmp_path):
+    first = put(tmp_path / "a" / "s1.jsonl", claude("s1", "one"))
+    second = put(tmp_path / "b" / "s1.jsonl", claude("s1", "another"))
+    shell("sessions", "import", str(first))
+    found = shell.json("sessions", "import", str(second), "--json")
+    assert [(row["title"], row["result"]) for row in found["sessions"]] == [("another", "imported")]
+    assert (
+        "another session here has its id and says something else; both stay" in found["files"][0]["kept"][0]
+    )
+
+    def titles():
+        return sorted(row["title"] for row in shell.json("sessions", "list", "--all", "--json"))
+
+    assert titles() == ["another", "one"]
+    put(second, claude("s1", "another", "and more"))
+    put(first, claude("s1", "one", "and less"))
+    found = shell.json("sessions", "import", str(tmp_path / "a"), str(tmp_path / "b"), "--json")
+    assert [(row["title"], row["result"]) for row in found["sessions"]] == [
+        ("one", "grown"),
+        ("another", "grown"),
+    ]
+    shell("sessions", "import", str(tmp_path), "--again")
+    assert titles() == ["another", "one"]
+    put(first, claude("s1", "a third story"))
+    assert shell("sessions", "import", str(first)) == 0
+    assert "another session here has its id" in shell.err
+    assert titles() == ["a third story", "another", "one"]
+    assert shell.json("doctor", "--json")["ok"]
+
+
+def test_two_files_that_part_later_are_two_sessions(shell, tmp_path):
+    first = put(tmp_path / "a" / "s1.jsonl", claude("s1", "one", "left"))
+    second = put(tmp_path / "b" / "s1.jsonl", claude("s1", "one", "right"))
+    shell("sessions", "import", str(first))
+    shell("sessions", "import", str(second))
+    assert len(shell.json("sessions", "list", "--all", "--json")) == 2
+    for word in ("left", "right"):
+        assert shell.json("sessions", "search", word, "--json") != []
+    shell("sessions", "import", str(tmp_path), "--again")
+    assert len(shell.json("sessions", "list", "--all", "--json")) == 2
+    assert shell.json("doctor", "--json")["ok"]

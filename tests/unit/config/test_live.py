@@ -37,6 +37,8 @@ AT_ONCE = [
     ("limits.max_turns", {}, {"limits": {"max_turns": 500}}, 500),
     ("max_session_messages", {}, {"max_session_messages": 20}, 20),
     ("retention.sealed_days", {}, {"retention": {"sealed_days": 1}}, 1),
+    ("sessions.watch", {}, {"sessions": {"watch": True}}, True),
+    ("sessions.leave_out", {"sessions": {"leave_out": ["codex"]}}, {}, []),
     ("approvals.window_minutes", {}, {"approvals": {"window_minutes": 5}}, 5),
     ("approvals.read_only", {"approvals": {"read_only": "auto"}}, {}, "ask"),
     ("approvals.deny", {}, {"approvals": {"deny": ["Bash(rm*)"]}}, ["Bash(rm*)"]),

@@ -47,6 +47,9 @@ BOUNDS = [
     ("limits.repeats_paused", [0, 1_000], [-1, 1_001]),
     ("pipelines.max_concurrent_workers", [1, 64], [0, 65]),
     ("retention.sealed_days", [0, 36_500], [-1, 36_501]),
+    ("sessions.watch", [True, False], ["yes", 1]),
+    ("sessions.leave_out", [[], ["codex", "~/private/*"]], ["codex", [3], [""]]),
+    ("sessions.keep_imported_days", [0, 36_500], [-1, 36_501]),
     ("output_format", ["human", "json"], ["xml", "", 1]),
     ("default_model", ["m", None], ["", " ", 5, "a\nb", "a\u202eb", "x" * 4097]),
     ("approvals.read_only", ["ask", "auto"], ["yes"]),
@@ -122,7 +125,7 @@ def test_refused_and_named(tmp_path: Path, path: str, value: object):
     result = read(tmp_path, at(path, value))
     assert path in result.problems[0].key or result.problems[0].key == path.rsplit(".", 1)[0]
     assert result.problems[0].line == 1 or path == "providers.p.kind"
-    is_strict = path.startswith(("approvals.deny", "hooks."))
+    is_strict = path.startswith(("approvals.deny", "hooks.", "sessions.leave_out"))
     assert result.is_usable is not is_strict
 
 

@@ -73,6 +73,8 @@ class LibraryPane(LibraryLoaderPane):
         self._offered = 0
         self.progress = ""
         """What an import says of itself; empty while none runs."""
+        self.is_watching = False
+        """Whether what other agents write is imported by itself."""
 
     def scopes(self) -> tuple[str, ...]:
         return ("find",) if self.input.has_focus else self.SCOPES
@@ -102,6 +104,7 @@ class LibraryPane(LibraryLoaderPane):
         self.say_hint()
         self.find()
         self.list.focus()
+        self.actions.look_at_watch()
 
     def on_resize(self, event: events.Resize) -> None:
         """Show the preview where there is room for it."""
@@ -140,6 +143,7 @@ class LibraryPane(LibraryLoaderPane):
         marks = f"  {len(self.list.marks)} marked" if self.list.marks else ""
         marks += f"  by the newest {MOST_HITS:,} places" if shown.is_capped else ""
         where = "" if self.wanted.workspace is None else "  this workspace"
+        where += "  in step" if self.is_watching else ""
         right = glyphs(self).line(LIBRARY_ORDERS[self.wanted.order % len(LIBRARY_ORDERS)].words)
         self.set_title(Content.styled(f"{count}{where}{marks}", muted), Content.styled(right, muted))
         spent = f"{shown.seconds * 1000:.0f} ms " if self.wanted.text else ""
@@ -336,6 +340,10 @@ class LibraryPane(LibraryLoaderPane):
     def wish_to_import(self) -> None:
         """Ask for files to be taken in; no session is needed for it."""
         self.actions.do(SessionRequest("take", ()))
+
+    def wish_to_watch(self) -> None:
+        """Turn the import of what other agents write on or off."""
+        self.actions.do(SessionRequest("watch", ()))
 
     def step_back(self) -> None:
         """Cancel an import, else clear filter and marks, else go back to where the user came from."""

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from workbench.tui.main.tasks import BackgroundTasks
     from workbench.views.conversation_blocks import Block
     from workbench.views.data_source import DataSource
+    from workbench.views.import_offer import ImportOffer
 
 _WORKTREE_PREFIX = "git "
 
@@ -221,11 +222,14 @@ class SessionActions:
     def __init__(self, context: "MainContext", pane: LibraryPane) -> None:
         self._context, self._pane = context, pane
         self._is_cancelled = False
+        self._offer: ImportOffer | None = None
 
     def do(self, wish: SessionRequest) -> None:
         """Do it, or ask for the words that it needs."""
         if wish.what == "cancel":
             self._is_cancelled = True
+        elif wish.what == "take" and wish.text is None:
+            self._ask_import(wish)
         elif wish.what in SINGLE_SESSION_ACTIONS and len(wish.sessions) > 1 and wish.text is None:
             self._do_one(SessionRequest(wish.what, [self._pane.session or wish.sessions[0]]))
         elif wish.what in ACTIONS_WITH_TEXT and wish.text is None:
@@ -323,7 +327,8 @@ class SessionActions:
                             "tag it", " ".join(session.tags) if session else ""),
             "send": lambda: ("Export to", ".jsonl all, .md .page.html to read, .html .cast .svg", "write it",
                              f"{session_slug(session)}.jsonl" if session else ""),
-            "take": lambda: ("Import a file or folder", "nothing in it is run", "import it", ""),
+            "take": lambda: (self._offer.question if self._offer else "Import a file or folder",
+                             "nothing in it is run", "import it", ""),
             "end": lambda: (f"End {_sessions_in_words(wish.sessions)} for good: what it asks is withdrawn."
                             " Type end", "", "end it", ""),
             "delete": lambda: (self._deleting(wish.sessions), "", "delete it for good", ""),
@@ -382,14 +387,59 @@ class SessionActions:
         if text:
             self._each(lambda library, session: library.export(session.id, text), sessions, "Being written.")
 
+    def _ask_import(self, wish: SessionRequest) -> None:
+        """Look in a thread at what other agents have here, then ask."""
+
+        def ask(offer: "ImportOffer | None") -> None:
+            self._progress("")
+            self._offer = offer
+            self._ask(wish)
+
+        def look() -> str:
+            offer = None
+            try:
+                offer = self._context.backend.library.import_offer()
+            finally:
+                self._context.app.call_from_thread(ask, offer)
+            return ""
+
+        self._progress("Looking for sessions of other agents.")
+        self._thread(look)
+
+    def look_at_watch(self) -> None:
+        """Read in a thread whether what other agents write is imported by itself."""
+
+        def look() -> str:
+            is_on = self._context.backend.library.is_watching()
+            self._context.app.call_from_thread(self._show_watch, is_on)
+            return ""
+
+        self._thread(look)
+
+    def _show_watch(self, is_on: bool) -> None:
+        if self._pane.is_watching != is_on:
+            self._pane.is_watching = is_on
+            self._pane.title()
+
+    def _watch(self, _: Sequence[Session], __: str) -> None:
+        def work() -> str:
+            said = self._context.backend.library.toggle_watch()
+            self.look_at_watch()
+            return said
+
+        self._thread(work)
+
     def _take(self, _: Sequence[Session], text: str) -> None:
-        if not text:
+        if not text and not (self._offer and self._offer.files):
             return
         self._is_cancelled = False
 
         def work() -> str:
+            library = self._context.backend.library
             try:
-                return self._context.backend.library.import_path(text, self._goes_on)
+                return (
+                    library.import_path(text, self._goes_on) if text else library.import_found(self._goes_on)
+                )
             finally:
                 self._context.app.call_from_thread(self._progress, "")
 

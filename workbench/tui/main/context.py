@@ -59,6 +59,8 @@ class WorkspaceStatus(Struct, kw_only=True):
     """How often each answer to the trust question would have asked; None without a history."""
     elsewhere: int = 0
     """How many sessions other folders have."""
+    agents: tuple[str, ...] = ()
+    """Names of other agents that have sessions on this machine."""
     search: "ModelSearch | None" = None
     """What a look around this machine has found; None where nobody looks: there is a model."""
     added: str = ""

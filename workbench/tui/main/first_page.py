@@ -54,6 +54,7 @@ class FirstPage:
             __version__,
             has_model=status.has_model,
             elsewhere=status.elsewhere,
+            agents=status.agents,
             branch=status.branch,
             pipelines=status.pipelines_found,
             trust=next((action for action in self._state.pending if action.kind == "trust"), None),

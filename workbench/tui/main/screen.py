@@ -190,8 +190,7 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
         self.first_page.read()
         self.context.folders.look()
         self.set_timer(_CHECK_HOST_AFTER, self.tasks.read_standing)
-        if self.context.folders.wants_host:
-            self.tasks.ensure_host()
+        self.tasks.ensure_host_if(is_needed=self.context.folders.wants_host)
 
     def on_unmount(self) -> None:
         """Listen no more."""

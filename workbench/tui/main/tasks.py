@@ -570,12 +570,25 @@ class MainTasks(BackgroundTasks):
 
         self._thread(work, "pipelines", "look for pipelines")
 
+    def ensure_host_if(self, *, is_needed: bool) -> None:
+        """Start the background process where it is needed, or to import what other agents write."""
+        if is_needed:
+            self.ensure_host()
+            return
+
+        def work() -> None:
+            if self.backend.setting("sessions.watch").value is True:
+                self._context.call_from_thread(self.ensure_host)
+
+        self._thread(work, "watch", "look whether sessions are kept in step")
+
     def read_elsewhere(self) -> None:
-        """Read how many sessions other folders have, which an empty conversation says."""
+        """Read how many sessions other folders and other agents have, which an empty conversation says."""
 
         def work() -> None:
             self._status.elsewhere = self.backend.count_other_sessions()
-            if self._status.elsewhere:
+            self._status.agents = tuple(self.backend.found_agents())
+            if self._status.elsewhere or self._status.agents:
                 self._context.call_from_thread(self._context.first_page.show)
 
         self._thread(work, "elsewhere", "count other sessions")

@@ -326,17 +326,21 @@ class ReplayScreen(MainScreen, inherit_bindings=False):
     def look(self) -> None:
         self._looks_soon = False
         self._looked_at = self.textual.monotonic()
+        rows = self.source.rewind
         if self._feed.fresh() and self.source.reel.is_whole and self.source.grow():
             self._header.show_span(recording_span(self.source))
-            self.go(self.player.grown())
+            self.go(self.player.grown(), is_rewritten=self.source.rewind is not rows)
         self.show_moment()
 
-    def go(self, index: int) -> None:
-        """Show a moment: events until a near later one are folded, any other is looked up."""
+    def go(self, index: int, *, is_rewritten: bool = False) -> None:
+        """Show a moment: events until a near later one are folded, any other is looked up.
+
+        `is_rewritten`: what was shown before is not what is recorded now.
+        """
         source, state = self.source, self.state
         current = state.current
-        near = source.index < index <= source.index + MAX_FORWARD_EVENTS
-        if index == source.index:
+        near = source.index < index <= source.index + MAX_FORWARD_EVENTS and not is_rewritten
+        if index == source.index and not is_rewritten:
             pass
         elif near and current is not None and state.window is None:
             self.take_in(source.go_on(index))

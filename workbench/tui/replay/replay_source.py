@@ -25,7 +25,7 @@ from workbench.tui.journal_source import MAX_CALLS, JournalSource, RunEventIndex
 from workbench.views import replay
 from workbench.views.event_text import event_line
 from workbench.views.pipeline import matrix_item_ids
-from workbench.views.replay import RowSnapshots
+from workbench.views.replay import AT_WORK_MICROS, RowSnapshots
 from workbench.views.timeline import FIELD_OF_EVENT_KIND, RecordingOutline, Timeline
 
 _REQUEST_ORDER: Final = attrgetter("requested_at", "ordinal")
@@ -171,17 +171,38 @@ class ReplaySource(JournalSource):
 
     @property
     def may_grow(self) -> bool:
-        """Return whether more may come: not to what was imported or has ended, nor to a run that is over."""
+        """Return whether more may come: not to what has ended, nor to a run that is over.
+
+        To what was imported it may while its agent is at work, which its newest event tells.
+        """
         now = super().session(self.session_id)
-        if now is None or now.origin is not None or now.status in TERMINAL_SESSION_STATES:
+        if now is None:
+            return False
+        if now.origin is not None:
+            return self.journal_now() - now.updated_at < AT_WORK_MICROS
+        if now.status in TERMINAL_SESSION_STATES:
             return False
         return now.reason != "run ended" and (now.kind, now.reason) != ("pipeline", "failed")
 
     def grow(self) -> int:
-        """Take in what the session recorded since; return how many events came."""
-        return self.reel.extend(
-            columns=self._from.columns(FIELD_OF_EVENT_KIND, self.reel.position(len(self.reel)))
-        )
+        """Take in what the session recorded since; return how many events came, below 0 if some went.
+
+        A file that grew and is imported again takes back what closed its session before, and what it said
+        otherwise: then all is read anew, and the moment stays as far as it is still there.
+        """
+        last = self.reel.position(len(self.reel))
+        if last and self._journal.event_at(last) is None:
+            before = len(self.reel)
+            self.reel.replace_with(Timeline(columns=self._from.columns(FIELD_OF_EVENT_KIND)))
+            self.checkpoints.close()
+            begins = self.reel.position(0)
+            self.checkpoints = ReplayCheckpoints(
+                self._journal, self.session_id, begins, replay.SNAPSHOT_EVENTS
+            )
+            self.rewind = self._rewound(begins)
+            self.seek(self.index)
+            return len(self.reel) - before or -1
+        return self.reel.extend(columns=self._from.columns(FIELD_OF_EVENT_KIND, last))
 
     def now(self) -> int:
         return self._now

@@ -1,0 +1,257 @@
+"""What an import may read: files, folders of files, and stores that keep a session in many pieces.
+
+A source tells its state (size, time of the last change, inode) without being opened, so that one that did not
+change is passed over. Readers are loaded when something is opened: a screen that only looks waits for none.
+"""
+
+import io
+import os
+import re
+import stat
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO, Final
+
+from msgspec import Struct
+
+if TYPE_CHECKING:
+    from workbench.formats.detect import UnknownFormat
+
+
+class FileState(Struct, frozen=True):
+    """What changes with a file; of several files their bytes together, the newest time and their number."""
+
+    size: int
+    modified_ns: int
+    inode: int
+
+
+class ImportSource(Struct, frozen=True, kw_only=True):
+    """A file that may hold sessions."""
+
+    name: str
+    """Its full path, or `-`."""
+    is_named: bool = False
+    """Whether it was named itself, and not found below a folder."""
+    agent: str = ""
+    """The agent in whose folder it was found; empty where its path was named."""
+
+    def open(self) -> tuple[BinaryIO, int]:
+        """Open it: its bytes, and when it was changed in microseconds.
+
+        Raises OSError: it cannot be read; UnknownFormat: it is nothing that is read.
+        """
+        return _open_file(Path(self.name))
+
+    def state(self) -> FileState | None:
+        """Return its state now, None of a stream. Raises OSError."""
+        if self.name == "-":
+            return None
+        # A database may keep what is new in a log beside it.
+        path = Path(self.name)
+        log = _write_ahead_log(path)
+        return _joined_state([path, log] if _may_have_log(path) and log.is_file() else [path])
+
+
+class _StoredSession(ImportSource, frozen=True, kw_only=True):
+    """A session in many pieces, as OpenCode stores it."""
+
+    root: str
+
+    def open(self) -> tuple[BinaryIO, int]:
+        return _assemble_session(Path(self.root), Path(self.name))
+
+    def state(self) -> FileState:
+        return _joined_state(_session_files(Path(self.root), Path(self.name)))
+
+
+class _EventFolder(ImportSource, frozen=True, kw_only=True):
+    """A folder with one file an event, as OpenHands writes it."""
+
+    files: tuple[str, ...]
+
+    def open(self) -> tuple[BinaryIO, int]:
+        return _joined_events(Path(self.name), self.files)
+
+    def state(self) -> FileState:
+        return _joined_state(Path(self.name) / name for name in self.files)
+
+
+class _UnreadableFolder(ImportSource, frozen=True, kw_only=True):
+    """A folder that cannot be listed."""
+
+    error: OSError
+
+    def open(self) -> tuple[BinaryIO, int]:
+        raise self.error
+
+    def state(self) -> None:
+        return None
+
+
+_SKIPPED_FOLDERS: Final = frozenset({".git", "node_modules", "__pycache__", ".venv"})
+_STORE_FOLDERS: Final = ("session", "message", "part")
+_PIECE_FOLDERS: Final = ("project", "todo", "session_diff", "session_share", "share", *_STORE_FOLDERS)
+_EVENT_FILE: Final = re.compile(r"(?:event-)?(\d{1,9})(?:-[\w-]+)?\.json\Z")
+"""Files of OpenHands: `7.json` in older versions, `event-00007-<id>.json` in newer ones."""
+
+
+def find_sources(names: Iterable[str]) -> Iterator[ImportSource]:
+    """Yield what there is to read; `-` is left to the caller."""
+    for name in names:
+        path = Path(name)
+        if name != "-" and path.is_dir():
+            yield from sources_below(path)
+        elif name != "-" and (root := _store_of_file(path)):
+            yield _StoredSession(name=name, is_named=True, root=str(root))
+        else:
+            yield ImportSource(name=name, is_named=True)
+
+
+_DATABASE_SUFFIXES: Final = (".db", ".sqlite", ".sqlite3", ".vscdb")
+
+
+def _may_have_log(path: Path) -> bool:
+    return path.suffix in _DATABASE_SUFFIXES
+
+
+def _write_ahead_log(path: Path) -> Path:
+    return path.with_name(f"{path.name}-wal")
+
+
+def _joined_state(paths: Iterable[Path]) -> FileState:
+    states = [FileState(about.st_size, about.st_mtime_ns, about.st_ino) for about in map(os.stat, paths)]
+    if len(states) == 1:
+        return states[0]
+    newest = max((state.modified_ns for state in states), default=0)
+    return FileState(sum(state.size for state in states), newest, len(states))
+
+
+def _unknown(why: str) -> "UnknownFormat":
+    from workbench.formats.detect import UnknownFormat
+
+    return UnknownFormat(why)
+
+
+def _open_file(path: Path) -> tuple[BinaryIO, int]:
+    from workbench.formats import opencode
+    from workbench.formats.input import MOST_DOCUMENT
+
+    # Without O_NONBLOCK a named pipe would be waited for; what is no file is refused below.
+    stream = os.fdopen(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK), "rb")
+    about = os.fstat(stream.fileno())
+    if not stat.S_ISREG(about.st_mode):
+        stream.close()
+        raise _unknown("it is not a regular file")
+    changed = int(about.st_mtime * 1_000_000)
+    log = _write_ahead_log(path)
+    if about.st_size <= MOST_DOCUMENT and log.is_file() and stream.read(16) == opencode.SQLITE_MAGIC:
+        stream.seek(0)
+        with stream:
+            return io.BytesIO(opencode.apply_write_ahead_log(stream.read(), _read_document(log))), changed
+    stream.seek(0)
+    return stream, changed
+
+
+def _read_document(path: Path) -> bytes:
+    from workbench.formats.input import MOST_DOCUMENT
+
+    with path.open("rb") as stream:
+        data = stream.read(MOST_DOCUMENT + 1)
+    if len(data) > MOST_DOCUMENT:
+        raise _unknown(f"{path.name} is over {MOST_DOCUMENT >> 20} MB")
+    return data
+
+
+def sources_below(folder: Path) -> Iterator[ImportSource]:
+    """Yield what is in a folder, in the order of its names; a folder that cannot be read is one of them."""
+    errors: list[OSError] = []
+    for here, folders, names in os.walk(folder, onerror=errors.append):
+        place = Path(here)
+        folders[:] = sorted(name for name in folders if name not in _SKIPPED_FOLDERS)
+        if _is_opencode_store(place):
+            yield from store_sources(place)
+            folders[:] = [name for name in folders if name not in _PIECE_FOLDERS]
+        files = [name for name in sorted(names) if _is_regular(f"{here}/{name}")]
+        if place.name in ("events", "event_stream") and (numbered := _numbered_names(files)):
+            yield _EventFolder(name=here, files=tuple(numbered))
+            files = [name for name in files if name not in numbered]
+        for name in files:
+            if not name.endswith(("-wal", "-shm")):
+                yield ImportSource(name=f"{here}/{name}")
+    yield from (_UnreadableFolder(name=str(error.filename), error=error) for error in errors)
+
+
+def listed_sources(folder: Path, is_wanted: Callable[[str], bool]) -> Iterator[ImportSource]:
+    """Yield the files below a folder whose path below it is wanted, and each folder that cannot be read."""
+    errors: list[OSError] = []
+    start = len(str(folder)) + 1
+    for here, folders, names in os.walk(folder, onerror=errors.append):
+        folders[:] = sorted(name for name in folders if name not in _SKIPPED_FOLDERS)
+        for path in (f"{here}/{name}" for name in sorted(names)):
+            if is_wanted(path[start:]) and _is_regular(path):
+                yield ImportSource(name=path)
+    yield from (_UnreadableFolder(name=str(error.filename), error=error) for error in errors)
+
+
+def _is_regular(path: str) -> bool:
+    try:
+        return stat.S_ISREG(os.lstat(path).st_mode)
+    except OSError:
+        return False  # it went while the folder was listed
+
+
+# --- OpenCode: session/<project>/<id>.json, message/<session>/<id>.json, part/<message>/<id>.json ---
+
+
+def _is_opencode_store(place: Path) -> bool:
+    return all((place / name).is_dir() for name in _STORE_FOLDERS)
+
+
+def _store_of_file(path: Path) -> Path | None:
+    root = path.parent.parent.parent
+    is_one = path.suffix == ".json" and path.parent.parent.name == "session" and _is_opencode_store(root)
+    return root if is_one else None
+
+
+def store_sources(root: Path) -> Iterator[ImportSource]:
+    for path in sorted((root / "session").glob("*/*.json")):
+        yield _StoredSession(name=str(path), root=str(root))
+
+
+def _session_files(root: Path, path: Path) -> Iterator[Path]:
+    yield path
+    for message in _piece_files(root / "message" / path.stem):
+        yield message
+        yield from _piece_files(root / "part" / message.stem)
+
+
+def _assemble_session(root: Path, path: Path) -> tuple[BinaryIO, int]:
+    from workbench.formats import opencode
+
+    messages = _piece_files(root / "message" / path.stem)
+    parts = (
+        (_read_document(message), map(_read_document, _piece_files(root / "part" / message.stem)))
+        for message in messages
+    )
+    changed = max(file.stat().st_mtime for file in (path, *messages))
+    return io.BytesIO(opencode.session_document(_read_document(path), parts)), int(changed * 1_000_000)
+
+
+def _piece_files(folder: Path) -> list[Path]:
+    """Return the files of a folder in the order of their names, which rise with time."""
+    return sorted(path for path in folder.glob("*.json") if path.is_file() and not path.is_symlink())
+
+
+# --- OpenHands: one file an event -------------------------------------------------------------------
+
+
+def _numbered_names(names: list[str]) -> list[str]:
+    numbered = [(int(match[1]), name) for name in names if (match := _EVENT_FILE.match(name))]
+    return [name for _, name in sorted(numbered)]
+
+
+def _joined_events(place: Path, names: Sequence[str]) -> tuple[BinaryIO, int]:
+    lines = (b" ".join(_read_document(place / name).split()) for name in names)
+    changed = max((place / name).stat().st_mtime for name in names)
+    return io.BytesIO(b"\n".join(lines) + b"\n"), int(changed * 1_000_000)
