@@ -335,12 +335,14 @@ def import_replay_file(home: Home, journal: Journal, wish: ReplayFile, console: 
 
 
 def _read_file(wish: ReplayFile, intake: "SessionImport", progress: "ProgressLine") -> "list[ImportSummary]":
+    from workbench.cli.session_import import read_beside
     from workbench.formats import detect
 
     with _open_stream(wish.file) as (stream, time_us):
         opened = detect.open_file(
             progress.counted(stream, wish.file), wish.file, time_us, wish.format, store=intake.store,
             current_id=intake.current_id, recorded_at=intake.now,
+            beside=lambda path: read_beside(wish.file, path),
         )  # fmt: skip
         for event in opened.events:
             intake.add(event)

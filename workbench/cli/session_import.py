@@ -37,6 +37,8 @@ cat session.json | workbench sessions import -"""
 MOST_PROBLEMS: Final = 1_000
 """Problems of one session that are listed in JSON; a person sees the first 5."""
 _MOST_PROBLEMS_SHOWN: Final = 5
+_MOST_BESIDE: Final = 64 << 20
+"""Bytes of a file beside a session."""
 _PROGRESS_SECONDS: Final = 0.2
 
 
@@ -196,6 +198,7 @@ def _read_stream(
         current_id=intake.current_id if intake else lambda key: key,
         recorded_at=intake.now if intake else None,
         is_elsewhere=intake.is_elsewhere if intake else workbench_sessions.never_elsewhere,
+        beside=lambda path: read_beside(report.name, path),
     )  # fmt: skip
     report.format, report.sessions, report.strays = opened.format, opened.summaries, opened.strays
     for event in opened.events:
@@ -377,6 +380,21 @@ def _open_file(path: Path) -> tuple[BinaryIO, int]:
             return io.BytesIO(opencode.apply_write_ahead_log(stream.read(), _read_document(log))), changed
     stream.seek(0)
     return stream, changed
+
+
+def read_beside(name: str, path: str) -> bytes:
+    """Return a file that a program wrote beside a session, at a path from there; empty if there is none.
+
+    One over 64 MB, one that is no regular file and one behind a link are none.
+    """
+    beside = Path(name).parent / path
+    try:
+        about = beside.lstat()
+        if name == "-" or not stat.S_ISREG(about.st_mode) or about.st_size > _MOST_BESIDE:
+            return b""
+        return beside.read_bytes()
+    except OSError:
+        return b""
 
 
 def _read_document(path: Path) -> bytes:

@@ -4,6 +4,7 @@ import io
 import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import PurePath
 from typing import BinaryIO, Final, Generic, TypeVar
 
 from msgspec import Struct, field
@@ -21,6 +22,7 @@ from workbench.formats import (
     opencode,
     openhands,
     pi,
+    qwen,
     seed_import,
     swe_agent,
     workbench_sessions,
@@ -72,6 +74,7 @@ LINE_FORMATS: Final[tuple[LineFormat, ...]] = (
     Format("acp", acp.is_trace, acp.read),
     Format("pi", pi.is_session, pi.read),
     Format("openhands", openhands.is_rows, openhands.read_rows),
+    Format("qwen", qwen.is_session, qwen.read),
     Format("claude-code", claude_code.is_session, claude_code.read),
     Format("claude-code-history", claude_code.is_history, claude_code.read_history),
     Format("codex-history", codex.is_history, codex.read_history),
@@ -93,6 +96,21 @@ DOCUMENT_FORMATS: Final[tuple[DocumentFormat, ...]] = (
     Format("mini-swe-agent", swe_agent.is_mini, swe_agent.read_mini),
     Format("swe-agent", swe_agent.is_swe_agent, swe_agent.read),
 )
+ReadBeside = Callable[[str], bytes]
+"""Reads a file that lies beside the one that is read, by its path from there; empty: there is none."""
+
+
+class Neighbours(Struct, frozen=True):
+    """What some programs write of a session into other files beside it; `join` adds it to the records."""
+
+    paths: tuple[str, ...]
+    """From the folder of the file; `{stem}` is its name without the last ending."""
+    join: Callable[[Iterator[Record], list[JsonObject]], Iterator[Record]]
+    """Takes one document for each path, an empty one for what is not there."""
+
+
+NEIGHBOURS: Final[dict[str, Neighbours]] = {}
+"""By the format of the file."""
 TEXT_FORMATS: Final[tuple[TextFormat, ...]] = (
     Format("aider", aider.is_history, aider.read),
     Format("aider-input", aider.is_input_history, aider.read_input_history),
@@ -382,13 +400,15 @@ def open_file(
     current_id: CurrentSessionId,
     recorded_at: int | None = None,
     is_elsewhere: workbench_sessions.IsElsewhere = workbench_sessions.never_elsewhere,
+    beside: ReadBeside = lambda _: b"",
 ) -> OpenedFile:
     """Recognise a file and return it ready to be read. Raises UnknownFormat.
 
     `at` (microseconds) is for what has no time, `wanted` what the user named, `recorded_at` when this
     is taken in. `is_elsewhere` tells whether another session has an event of an id; only our own files ask.
+    `beside` reads what lies beside the file.
     """
-    detected = detect_format(stream, name, wanted)
+    detected = _with_neighbours(detect_format(stream, name, wanted), name, beside)
     if detected.lines is not None:
         ours = OpenedFile(format=detected.format, events=iter(()))
         reading = workbench_sessions.SessionReader(store, current_id, ours.summaries, is_elsewhere)
@@ -398,6 +418,20 @@ def open_file(
     opened = OpenedFile(format=detected.format, events=iter(()), summaries=assembler.summaries)
     opened.events = _assembled_events(detected, assembler, opened)
     return opened
+
+
+def _with_neighbours(detected: DetectedFile, name: str, beside: ReadBeside) -> DetectedFile:
+    if (neighbours := NEIGHBOURS.get(detected.format)) is None:
+        return detected
+    stem = PurePath(name).stem
+    documents = [_neighbour(beside(path.format(stem=stem))) for path in neighbours.paths]
+    return DetectedFile(format=detected.format, items=neighbours.join(detected.items, documents))
+
+
+def _neighbour(data: bytes) -> JsonObject:
+    documents = json_documents(data)[0] if data.strip() else []
+    value = documents[0].value if documents else None
+    return {"rows": value} if isinstance(value, list) else as_object(value)
 
 
 def _assembled_events(detected: DetectedFile, assembler: Assembler, opened: OpenedFile) -> Iterator[Event]:

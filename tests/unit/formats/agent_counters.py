@@ -1,0 +1,71 @@
+"""Counters of the agents' formats, each from the description of what its program writes and not from a reader."""
+
+import json
+from collections import Counter
+from datetime import UTC, datetime
+
+SECOND = 1_000_000
+TOKENS = ("input", "output", "read", "written", "cost")
+
+
+class Count:
+    def __init__(self):
+        self.numbers = Counter()
+        self.tokens = Counter()
+        self.begun, self.ended = {}, {}
+
+    def call(self, key, when=None):
+        self.numbers["calls"] += 1
+        self.begun[key] = micros(when)
+
+    def end(self, key, when=None, state="succeeded"):
+        self.numbers[state] += state != "succeeded"
+        self.ended[key] = micros(when)
+
+    def spend(self, sent=0, got=0, read=0, written=0, cost=0.0):
+        self.tokens.update(dict(zip(TOKENS, (sent, got, read, written, round(cost * 1e6)), strict=True)))
+
+
+def micros(when):
+    if isinstance(when, int | float):
+        return int(when * (1000 if when > 1e11 else 1_000_000))
+    if not when:
+        return None
+    try:
+        moment = datetime.fromisoformat(when.replace("Z", "+00:00"))
+    except ValueError:
+        return None
+    return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * SECOND)
+
+
+def rows_of(data):
+    return [json.loads(line) for line in data.decode().splitlines() if line.strip()]
+
+
+def qwen(data, beside):
+    """One line a message; `parts` are Gemini's, thoughts are marked, a result stands with its status beside it."""
+    count = Count()
+    for row in rows_of(data):
+        when, parts = row["timestamp"], row["message"]["parts"]
+        if row["type"] == "user" and "subtype" not in row:
+            count.numbers["prompts"] += 1
+        elif row["type"] == "assistant":
+            count.numbers["replies"] += 1
+            used = row.get("usageMetadata") or {}
+            sent = used.get("promptTokenCount", 0)
+            got = used.get("totalTokenCount", sent) - sent
+            count.spend(sent, got, used.get("cachedContentTokenCount", 0))
+            for part in parts:
+                if "functionCall" in part:
+                    count.call(part["functionCall"]["id"], when)
+        elif row["type"] == "tool_result":
+            states = {"success": "succeeded", "cancelled": "rejected", "error": "failed"}
+            state = states[row["toolCallResult"]["status"]]
+            tool = parts[0]["functionResponse"]["name"]
+            count.numbers["edits"] += tool in ("edit", "write_file") and state == "succeeded"
+            count.end(row["toolCallResult"]["callId"], when, state)
+    return count
+
+
+AGENT_COUNTERS = {"qwen": qwen}
+"""By format; each takes the bytes of a file and what reads the files beside it."""
