@@ -67,5 +67,38 @@ def qwen(data, beside):
     return count
 
 
-AGENT_COUNTERS = {"qwen": qwen}
+def copilot(data, beside):
+    """A line an event; agents below name the call they work for; tokens are totalled when the program ends."""
+    count, asked, ended, said = Count(), set(), set(), 0
+    for row in rows_of(data):
+        kind, held, when = row["type"], row["data"], row["timestamp"]
+        key = (held.get("parentToolCallId"), held.get("toolCallId"))
+        if kind == "user.message":
+            count.numbers["prompts"] += 1
+        elif kind == "assistant.message":
+            count.numbers["replies"] += 1
+            count.spend(0, held.get("outputTokens", 0))
+            said += held.get("outputTokens", 0)
+            for call in held.get("toolRequests", ()):
+                asked.add((key[0], call["toolCallId"]))
+                count.call(call["toolCallId"], when)
+        elif kind == "tool.execution_complete" and key in asked - ended:
+            ended.add(key)
+            how = (held.get("error") or {}).get("code")
+            state = (
+                "succeeded" if held["success"] else "rejected" if how in ("rejected", "denied") else "failed"
+            )
+            count.numbers["edits"] += "diff --git" in (
+                (held.get("result") or {}).get("detailedContent") or ""
+            )
+            count.end(key[1], when, state)
+        elif kind == "session.shutdown":
+            total = {name: part["tokenCount"] for name, part in held["tokenDetails"].items()}
+            read, written = total["cache_read"], total["cache_write"]
+            count.spend(total["input"] + read + written, total["output"] - said, read, written)
+            said = 0
+    return count
+
+
+AGENT_COUNTERS = {"copilot": copilot, "qwen": qwen}
 """By format; each takes the bytes of a file and what reads the files beside it."""

@@ -45,7 +45,47 @@ QWEN = lines(
     qwen(7, "user", [{"text": "a notice"}], subtype="notification"),
 )  # fmt: skip
 
+
+def copilot(number, kind, /, **data):
+    return {
+        "type": kind,
+        "data": data,
+        "id": f"e{number}",
+        "timestamp": at(number),
+        "parentId": f"e{number - 1}" if number else None,
+    }
+
+
+COPILOT_CALLS = [
+    {
+        "toolCallId": "a",
+        "name": "edit",
+        "arguments": {"path": "a.py", "old_str": "a = 1", "new_str": "a = 2"},
+        "type": "function",
+    },
+    {"toolCallId": "b", "name": "bash", "arguments": '{"command": "false"}', "type": "function"},
+    {"toolCallId": "c", "name": "bash", "arguments": {"command": "rm x"}, "type": "function"},
+]
+COPILOT = lines(
+    copilot(0, "session.start", sessionId="copilot-1", copilotVersion="1.0", startTime=at(0), selectedModel="gpt-5", context={"cwd": "/shop", "branch": "main"}),
+    copilot(1, "user.message", content="change it", attachments=[]),
+    copilot(2, "assistant.turn_start", turnId="0"),
+    copilot(3, "assistant.message", messageId="m1", content="I do.", reasoningText="hm", toolRequests=COPILOT_CALLS, outputTokens=12),
+    copilot(4, "tool.execution_start", toolCallId="a", toolName="edit", arguments={}),
+    copilot(6, "tool.execution_complete", toolCallId="a", success=True, result={
+        "content": "ok", "detailedContent": "diff --git a/a.py b/a.py\n--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-a = 1\n+a = 2\n"}),
+    copilot(7, "tool.execution_start", toolCallId="b", toolName="bash"),
+    copilot(20, "tool.execution_complete", toolCallId="b", success=False, error={"message": "exit 1", "code": "failure"}),
+    copilot(21, "permission.requested", requestId="p", permissionRequest={"kind": "shell", "toolCallId": "c"}),
+    copilot(40, "permission.completed", requestId="p", result={"kind": "denied-interactively-by-user"}),
+    copilot(41, "tool.execution_complete", toolCallId="c", success=False, error={"message": "The user said no", "code": "rejected"}),
+    copilot(42, "assistant.message", messageId="m2", content="Done.", toolRequests=[], outputTokens=3),
+    copilot(43, "assistant.turn_end", turnId="0"),
+    copilot(44, "session.shutdown", tokenDetails={"input": {"tokenCount": 100}, "output": {"tokenCount": 16}, "cache_read": {"tokenCount": 800}, "cache_write": {"tokenCount": 50}}),
+)  # fmt: skip
+
 AGENT_FILES = {
     "qwen": (QWEN, "qwen", "change it", [("edit", "succeeded"), ("run_shell_command", "failed"), ("run_shell_command", "rejected")], ["rejected"], ["a.py"]),
+    "copilot": (COPILOT, "copilot", "change it", [("edit", "succeeded"), ("bash", "failed"), ("bash", "rejected")], ["rejected"], ["a.py"]),
 }  # fmt: skip
 """As `FILES` of `foreign_files`: bytes, format, first prompt, calls, decisions, files changed."""
