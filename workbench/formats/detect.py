@@ -18,6 +18,8 @@ from workbench.formats import (
     claude_code,
     codex,
     copilot,
+    cursor,
+    droid,
     gemini,
     inspect_log,
     opencode,
@@ -29,6 +31,7 @@ from workbench.formats import (
     workbench_sessions,
 )
 from workbench.formats.assemble import Assembler, CurrentSessionId, ImportSummary, StoreBlob
+from workbench.formats.databases import DATABASE_FORMATS, open_database
 from workbench.formats.input import (
     COMPRESSION_MAGIC,
     MOST_DOCUMENT,
@@ -76,6 +79,9 @@ LINE_FORMATS: Final[tuple[LineFormat, ...]] = (
     Format("copilot", copilot.is_session, copilot.read),
     Format("pi", pi.is_session, pi.read),
     Format("openhands", openhands.is_rows, openhands.read_rows),
+    Format("droid", droid.is_store, droid.read_store),
+    Format("droid-stream", droid.is_stream, droid.read_stream),
+    Format("cursor", cursor.is_transcript, cursor.read_transcript),
     Format("qwen", qwen.is_session, qwen.read),
     Format("claude-code", claude_code.is_session, claude_code.read),
     Format("claude-code-history", claude_code.is_history, claude_code.read_history),
@@ -111,7 +117,9 @@ class Neighbours(Struct, frozen=True):
     """Takes one document for each path, an empty one for what is not there."""
 
 
-NEIGHBOURS: Final[dict[str, Neighbours]] = {}
+NEIGHBOURS: Final[dict[str, Neighbours]] = {
+    "droid": Neighbours(("{stem}.settings.json",), droid.join_settings),
+}
 """By the format of the file."""
 TEXT_FORMATS: Final[tuple[TextFormat, ...]] = (
     Format("aider", aider.is_history, aider.read),
@@ -135,7 +143,7 @@ class UnknownFormat(ValueError):
 
 def format_names() -> list[str]:
     return sorted(
-        {file_format.name for file_format in (*LINE_FORMATS, *DOCUMENT_FORMATS, *TEXT_FORMATS)}
+        {one.name for one in (*LINE_FORMATS, *DOCUMENT_FORMATS, *TEXT_FORMATS, *DATABASE_FORMATS)}
         | {workbench_sessions.FORMAT_NAME}
     )
 
@@ -154,9 +162,9 @@ def detect_format(stream: BinaryIO, name: str, wanted: str | None = None) -> Det
     if packed := next((what for magic, what in COMPRESSION_MAGIC.items() if head.startswith(magic)), ""):
         return _detect_decompressed(whole, packed, name, wanted)
     if start[:4] == b"PK\x03\x04":
-        return _read_container(whole, name, "inspect", "zip", inspect_log.read_zip)
+        return _read_container(whole, "zip", lambda data: ("inspect", inspect_log.read_zip(data, name)))
     if start.startswith(opencode.SQLITE_MAGIC):
-        return _read_container(whole, name, "opencode", "database", opencode.read_database)
+        return _read_container(whole, "database", lambda data: open_database(data, name, wanted))
     if start[:1] in (b"{", b"["):
         return _detect_json(whole, head, name, wanted)
     return _detect_text(whole, head, name, wanted)
@@ -215,15 +223,16 @@ def _with_decompression_problem(
 
 
 def _read_container(
-    whole: "_ReplayedStream", name: str, form: str, what: str, read: Callable[[bytes, str], Iterator[Record]]
+    whole: "_ReplayedStream", what: str, read: Callable[[bytes], tuple[str, Iterator[Record]]]
 ) -> DetectedFile:
     data = whole.read(MOST_DOCUMENT + 1)
     if len(data) > MOST_DOCUMENT:
         raise UnknownFormat(f"it is a {what} of over {MOST_DOCUMENT >> 20} MB")
     try:
-        return DetectedFile(format=form, items=read(data, name))
+        form, items = read(data)
     except ValueError as error:
         raise UnknownFormat(str(error)) from None
+    return DetectedFile(format=form, items=items)
 
 
 def _detect_json(whole: "_ReplayedStream", head: bytes, name: str, wanted: str | None) -> DetectedFile:

@@ -6,12 +6,11 @@
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-import apsw
 import orjson
 
 from workbench.domain.values import Json, JsonObject, Usage
 from workbench.formats import records as r
-from workbench.journal.database import Database, open_in_memory
+from workbench.journal.database import Database
 
 _IGNORED_PARTS = ("step-start", "step-finish", "patch", "snapshot", "agent", "subtask", "compaction", "retry")
 
@@ -176,7 +175,6 @@ SQLITE_MAGIC: Final = b"SQLite format 3\0"
 _WAL_MAGIC: Final = (0x377F0682, 0x377F0683)
 _WAL_HEADER_SIZE: Final = 32
 _WAL_FRAME_HEADER_SIZE: Final = 24
-_TABLES: Final = ("session", "message", "part")
 
 
 def apply_write_ahead_log(database: bytes, log: bytes) -> bytes:
@@ -210,42 +208,18 @@ def _apply_commit(pages: bytearray, log: bytes, frames: list[tuple[int, int]], s
     del pages[count * size :]
 
 
-def read_database(data: bytes, name: str) -> Iterator[r.Record]:
-    """Yield the sessions of a database. Raises ValueError if it is damaged or none of OpenCode."""
-    try:
-        database = open_in_memory(data)
-    except (apsw.Error, MemoryError) as error:
-        raise ValueError(f"it starts like a database and cannot be read: {error}") from None
-    try:
-        tables = "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'CREATE TABLE%'"
-        names = {row[0] for row in database.execute(tables)}
-    except apsw.Error as error:
-        database.close()
-        raise ValueError(f"it starts like a database and cannot be read: {error}") from None
-    if not names >= set(_TABLES):
-        database.close()
-        raise ValueError("it is a database, but none of OpenCode: it has no tables session, message and part")
-    return _read_sessions(database, name)
-
-
-def _read_sessions(database: Database, name: str) -> Iterator[r.Record]:
-    read = 0
-    try:
-        for info in map(r.as_object, _table_rows(database, "session", "true", ())):
-            key = r.text_of(info, "id")
-            messages: list[Json] = [
-                {
-                    "info": message,
-                    "parts": _table_rows(database, "part", "message_id = ?", (r.text_of(message, "id"),)),
-                }
-                for message in map(r.as_object, _table_rows(database, "message", "session_id = ?", (key,)))
-            ]
-            read += 1
-            yield from read_export({"info": info, "messages": messages}, name)
-    except apsw.Error as error:
-        yield r.FileProblem(line=read, why=f"the database cannot be read behind session {read}: {error}")
-    finally:
-        database.close()
+def read_sessions(database: Database, name: str) -> Iterator[r.Record]:
+    """Yield the sessions of a database; raises apsw.Error where it is damaged."""
+    for info in map(r.as_object, _table_rows(database, "session", "true", ())):
+        key = r.text_of(info, "id")
+        messages: list[Json] = [
+            {
+                "info": message,
+                "parts": _table_rows(database, "part", "message_id = ?", (r.text_of(message, "id"),)),
+            }
+            for message in map(r.as_object, _table_rows(database, "message", "session_id = ?", (key,)))
+        ]
+        yield from read_export({"info": info, "messages": messages}, name)
 
 
 def _table_rows(database: Database, table: str, where: str, values: tuple[str, ...]) -> list[Json]:

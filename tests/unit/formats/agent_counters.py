@@ -1,6 +1,7 @@
 """Counters of the agents' formats, each from the description of what its program writes and not from a reader."""
 
 import json
+import sqlite3
 from collections import Counter
 from datetime import UTC, datetime
 
@@ -100,5 +101,98 @@ def copilot(data, beside):
     return count
 
 
-AGENT_COUNTERS = {"copilot": copilot, "qwen": qwen}
+EDIT_TOOLS = {"edit", "write", "multiedit", "strreplace", "create", "edit_file", "write_file"}
+
+
+def droid(data, beside):
+    """A line a message of blocks; results are blocks of the user, which say that they failed in words."""
+    count, tools = Count(), {}
+    for row in rows_of(data):
+        message, when = row.get("message") or {}, row.get("timestamp")
+        blocks = message.get("content", [])
+        count.numbers["replies"] += message.get("role") == "assistant"
+        words = [
+            block["text"]
+            for block in blocks
+            if block["type"] == "text" and "system-reminder" not in block["text"]
+        ]
+        count.numbers["prompts"] += message.get("role") == "user" and bool(words)
+        used = message.get("usage") or {}
+        read, made = used.get("cache_read_input_tokens", 0), used.get("cache_creation_input_tokens", 0)
+        count.spend(used.get("input_tokens", 0) + read + made, used.get("output_tokens", 0), read, made)
+        for block in blocks:
+            if block["type"] == "tool_use":
+                count.call(block["id"], when)
+                tools[block["id"]] = block["name"].lower()
+            elif block["type"] == "tool_result":
+                bad = block.get("is_error") or block["content"].startswith("Error:")
+                state = (
+                    "rejected"
+                    if bad and "by the user" in block["content"]
+                    else "failed"
+                    if bad
+                    else "succeeded"
+                )
+                count.numbers["edits"] += tools[block["tool_use_id"]] in EDIT_TOOLS and state == "succeeded"
+                count.end(block["tool_use_id"], when, state)
+    return count
+
+
+def droid_stream(data, beside):
+    """A line a message, a call, a result; the last words stand in the completion."""
+    count, tools, last = Count(), {}, None
+    for row in rows_of(data):
+        kind, when = row["type"], row["timestamp"]
+        count.numbers["prompts"] += kind == "message" and row["role"] == "user"
+        if kind == "message" and row["role"] == "assistant":
+            count.numbers["replies"] += 1
+            last = row["text"]
+        elif kind == "tool_call":
+            count.numbers["replies"] += 1
+            count.call(row["toolCallId"], when)
+            tools[row["toolCallId"]] = row["toolName"].lower()
+        elif kind == "tool_result":
+            value = row.get("value")
+            bad = row.get("isError") or (isinstance(value, dict) and value.get("exitCode"))
+            count.numbers["edits"] += tools[row["toolCallId"]] in EDIT_TOOLS and not bad
+            count.end(row["toolCallId"], when, "failed" if bad else "succeeded")
+        elif kind == "completion":
+            count.numbers["replies"] += row["finalText"] != last
+            used = row.get("usage") or {}
+            read = used.get("cache_read_input_tokens", 0)
+            count.spend(used.get("input_tokens", 0) + read, used.get("output_tokens", 0), read)
+    return count
+
+
+def cursor(data, beside):
+    """A line a message without times and results; or a database of blobs, of which the JSON ones are messages."""
+    count, tools = Count(), {}
+    if data.startswith(b"SQLite"):
+        store = sqlite3.connect(":memory:")
+        store.deserialize(data)
+        messages = [
+            json.loads(blob) for (blob,) in store.execute("SELECT data FROM blobs") if blob[:1] == b"{"
+        ]
+    else:
+        messages = [{"role": row["role"], **row["message"]} for row in rows_of(data) if "role" in row]
+    for message in messages:
+        blocks = message["content"] if isinstance(message["content"], list) else []
+        count.numbers["replies"] += message["role"] == "assistant"
+        typed = "".join(block["text"] for block in blocks if block["type"] == "text")
+        count.numbers["prompts"] += message["role"] == "user" and not typed.startswith("<user_info>")
+        for place, block in enumerate(blocks):
+            if block["type"] in ("tool_use", "tool-call"):
+                count.numbers["calls"] += 1
+                tools[block.get("toolCallId", place)] = block.get("toolName", "").lower()
+    for message in messages:
+        for block in message["content"] if message["role"] == "tool" else ():
+            state = "rejected" if block["result"].startswith("Rejected") else "succeeded"
+            count.numbers["edits"] += tools[block["toolCallId"]] in EDIT_TOOLS and state == "succeeded"
+            count.numbers[state] += state == "rejected"
+    return count
+
+
+AGENT_COUNTERS = {
+    "copilot": copilot, "cursor": cursor, "droid": droid, "droid-stream": droid_stream, "qwen": qwen,
+}  # fmt: skip
 """By format; each takes the bytes of a file and what reads the files beside it."""

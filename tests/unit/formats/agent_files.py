@@ -1,6 +1,9 @@
 """Invented sessions of the agents that came later, one small file each, written after what their programs write."""
 
+import hashlib
 import json
+
+import apsw
 
 MS = 1_795_262_400_000
 """2026-11-21 12:00:00 UTC."""
@@ -84,8 +87,113 @@ COPILOT = lines(
     copilot(44, "session.shutdown", tokenDetails={"input": {"tokenCount": 100}, "output": {"tokenCount": 16}, "cache_read": {"tokenCount": 800}, "cache_write": {"tokenCount": 50}}),
 )  # fmt: skip
 
+
+def use(key, name, **arguments):
+    return {"type": "tool_use", "id": key, "name": name, "input": arguments}
+
+
+def outcome(key, said, **more):
+    return {"type": "tool_result", "tool_use_id": key, "content": said, **more}
+
+
+def droid(number, role, *content, **more):
+    return {
+        "type": "message",
+        "id": f"d{number}",
+        "timestamp": at(number),
+        "message": {"role": role, "content": list(content), **more},
+    }
+
+
+DROID = lines(
+    {"type": "session_start", "id": "droid-1", "title": "Change it", "cwd": "/shop", "owner": "o", "version": 2},
+    droid(0, "user", {"type": "text", "text": "<system-reminder>x</system-reminder>"}, {"type": "text", "text": "change it"}),
+    droid(1, "assistant", {"type": "thinking", "thinking": "hm", "signature": "s"}, {"type": "text", "text": "I do."},
+          use("a", "Edit", file_path="a.py", old_str="a = 1", new_str="a = 2"), use("b", "Execute", command="false"), use("c", "Execute", command="rm x"),
+          usage={"input_tokens": 7, "output_tokens": 30, "cache_read_input_tokens": 900, "cache_creation_input_tokens": 40}),
+    droid(3, "user", outcome("a", "ok")),
+    droid(4, "user", outcome("b", "Error: Command failed (exit code: 1)\nno")),
+    droid(5, "user", outcome("c", "Error: the call was rejected by the user", is_error=True)),
+    droid(6, "assistant", {"type": "text", "text": "Done."}),
+    {"type": "todo_state", "id": "t", "timestamp": at(7)},
+)  # fmt: skip
+
+
+def streamed(number, kind, **more):
+    return {"type": kind, "session_id": "droid-2", "timestamp": at(number), **more}
+
+
+DROID_STREAM = lines(
+    streamed(0, "system", subtype="init", cwd="/shop", model="big", tools=[]),
+    streamed(1, "message", role="user", id="u", text="change it"),
+    streamed(2, "message", role="assistant", id="m", text="I do."),
+    streamed(3, "tool_call", toolCallId="a", toolName="Edit", parameters={"file_path": "a.py", "old_str": "a = 1", "new_str": "a = 2"}),
+    streamed(5, "tool_result", toolCallId="a", isError=False, value="ok"),
+    streamed(6, "tool_call", toolCallId="b", toolName="Execute", parameters={"command": "false"}),
+    streamed(19, "tool_result", toolCallId="b", value={"stdout": "no", "exitCode": 1}),
+    streamed(20, "completion", finalText="Done.", numTurns=2, usage={"input_tokens": 9, "output_tokens": 4, "cache_read_input_tokens": 80}),
+)  # fmt: skip
+
+
+def cursor(role, *content):
+    return {"role": role, "message": {"content": list(content)}}
+
+
+CURSOR = lines(
+    cursor("user", {"type": "text", "text": "<user_info>\nOS\n</user_info>"}),
+    cursor("user", {"type": "text", "text": "<user_query>\nchange it\n</user_query>"}),
+    cursor("assistant", {"type": "text", "text": "I do."}, {"type": "tool_use", "name": "Shell", "input": {"command": "ls"}}),
+    cursor("assistant", {"type": "text", "text": "Done."}),
+    {"type": "turn_ended", "status": "success"},
+)  # fmt: skip
+
+
+def database(script, *rows):
+    """Return the bytes of a database that a script makes, with rows as pairs of an insertion and its values."""
+    made = apsw.Connection(":memory:")
+    made.execute(script)
+    for insertion, values in rows:
+        made.execute(insertion, values)
+    return made.serialize("main")
+
+
+def cursor_store():
+    said = [
+        {"role": "system", "content": "be good"},
+        {"role": "user", "content": [{"type": "text", "text": "<user_query>change it</user_query>"}]},
+        {"role": "assistant", "content": [
+            {"type": "reasoning", "text": "hm"}, {"type": "text", "text": "I do."},
+            {"type": "tool-call", "toolCallId": "a", "toolName": "StrReplace", "args": {"path": "a.py", "old_string": "a = 1", "new_string": "a = 2"}},
+            {"type": "tool-call", "toolCallId": "b", "toolName": "Shell", "args": {"command": "rm x"}}]},
+        {"role": "tool", "content": [{"type": "tool-result", "toolCallId": "a", "toolName": "StrReplace", "result": "ok"}]},
+        {"role": "tool", "content": [{"type": "tool-result", "toolCallId": "b", "toolName": "Shell", "result": "Rejected by the user: no"}]},
+        {"role": "assistant", "content": [{"type": "text", "text": "Done."}]},
+    ]  # fmt: skip
+    blobs = {hashlib.sha256(json.dumps(one).encode()).digest(): json.dumps(one).encode() for one in said}
+    root = b"".join(b"\n\x20" + key for key in blobs) + b"\x12\x01x"
+    meta = {
+        "agentId": "cursor-2",
+        "name": "Change it",
+        "createdAt": MS,
+        "lastUsedModel": "big",
+        "latestRootBlobId": "00",
+    }
+    kept = [(key.hex(), data) for key, data in blobs.items()][::-1]
+    return database(
+        "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT); CREATE TABLE blobs (id TEXT PRIMARY KEY, data BLOB)",
+        ("INSERT INTO meta VALUES ('0', ?)", (json.dumps(meta).encode().hex(),)),
+        *(("INSERT INTO blobs VALUES (?, ?)", row) for row in [*kept, ("00", root)]),
+    )
+
+
+CURSOR_STORE = cursor_store()
+
 AGENT_FILES = {
     "qwen": (QWEN, "qwen", "change it", [("edit", "succeeded"), ("run_shell_command", "failed"), ("run_shell_command", "rejected")], ["rejected"], ["a.py"]),
     "copilot": (COPILOT, "copilot", "change it", [("edit", "succeeded"), ("bash", "failed"), ("bash", "rejected")], ["rejected"], ["a.py"]),
+    "droid": (DROID, "droid", "change it", [("Edit", "succeeded"), ("Execute", "failed"), ("Execute", "rejected")], ["rejected"], ["a.py"]),
+    "droid-stream": (DROID_STREAM, "droid-stream", "change it", [("Edit", "succeeded"), ("Execute", "failed")], [], ["a.py"]),
+    "cursor": (CURSOR, "cursor", "change it", [("Shell", "interrupted")], [], []),
+    "cursor-store": (CURSOR_STORE, "cursor", "change it", [("StrReplace", "succeeded"), ("Shell", "rejected")], ["rejected"], ["a.py"]),
 }  # fmt: skip
 """As `FILES` of `foreign_files`: bytes, format, first prompt, calls, decisions, files changed."""
