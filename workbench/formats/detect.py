@@ -15,6 +15,7 @@ from workbench.formats import (
     acp,
     aider,
     atif,
+    chat_logs,
     claude_code,
     codex,
     copilot,
@@ -22,6 +23,7 @@ from workbench.formats import (
     droid,
     gemini,
     inspect_log,
+    kimi,
     opencode,
     openhands,
     pi,
@@ -82,6 +84,10 @@ LINE_FORMATS: Final[tuple[LineFormat, ...]] = (
     Format("droid", droid.is_store, droid.read_store),
     Format("droid-stream", droid.is_stream, droid.read_stream),
     Format("cursor", cursor.is_transcript, cursor.read_transcript),
+    Format("kimi", kimi.is_wire, kimi.read),
+    Format("vibe", chat_logs.is_vibe, chat_logs.read_vibe),
+    Format("grok", chat_logs.is_grok, chat_logs.read_grok),
+    Format("openai", chat_logs.is_log, chat_logs.read_log),
     Format("qwen", qwen.is_session, qwen.read),
     Format("claude-code", claude_code.is_session, claude_code.read),
     Format("claude-code-history", claude_code.is_history, claude_code.read_history),
@@ -99,6 +105,8 @@ DOCUMENT_FORMATS: Final[tuple[DocumentFormat, ...]] = (
     Format("gemini-log", gemini.is_log, gemini.read_log),
     Format("gemini-checkpoint", gemini.is_checkpoint, gemini.read_checkpoint),
     Format("opencode", opencode.is_export, opencode.read_export),
+    Format("hermes", chat_logs.is_hermes, chat_logs.read_hermes),
+    Format("openai", chat_logs.is_log_document, chat_logs.read_log_document),
     Format("inspect", inspect_log.is_log, inspect_log.read),
     Format("openhands", openhands.is_trajectory, openhands.read),
     Format("mini-swe-agent", swe_agent.is_mini, swe_agent.read_mini),
@@ -119,6 +127,9 @@ class Neighbours(Struct, frozen=True):
 
 NEIGHBOURS: Final[dict[str, Neighbours]] = {
     "droid": Neighbours(("{stem}.settings.json",), droid.join_settings),
+    "grok": Neighbours(("summary.json",), chat_logs.join_grok),
+    "kimi": Neighbours(("../../state.json", "state.json"), kimi.join_state),
+    "vibe": Neighbours(("meta.json",), chat_logs.join_vibe),
 }
 """By the format of the file."""
 TEXT_FORMATS: Final[tuple[TextFormat, ...]] = (

@@ -82,8 +82,9 @@ def _store_head(row: JsonObject, name: str) -> r.SessionHead:
     facts = {key: row[key] for key in ("version", "owner") if is_start and r.as_text(row.get(key))}
     return r.SessionHead(
         key=(r.text_of(row, "id") if is_start else "") or PurePath(name).stem,
-        workspace=r.text_of(row, "cwd"), title=r.first_text(row, "sessionTitle", "title"),
-        provider="factory", facts=facts, parent=r.first_text(row, "parent", "callingSessionId"), at=r.time_of(row, "timestamp"),
+        workspace=r.text_of(row, "cwd"), title=r.first_text(row, "sessionTitle", "title"), facts=facts,
+        provider="factory", parent=r.first_text(row, "parent", "callingSessionId"),
+        at=r.time_of(row, "timestamp"),
     )  # fmt: skip
 
 

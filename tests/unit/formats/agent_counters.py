@@ -4,6 +4,7 @@ import json
 import sqlite3
 from collections import Counter
 from datetime import UTC, datetime
+from itertools import pairwise
 
 SECOND = 1_000_000
 TOKENS = ("input", "output", "read", "written", "cost")
@@ -101,7 +102,16 @@ def copilot(data, beside):
     return count
 
 
-EDIT_TOOLS = {"edit", "write", "multiedit", "strreplace", "create", "edit_file", "write_file"}
+EDIT_TOOLS = {
+    "edit",
+    "write",
+    "multiedit",
+    "strreplace",
+    "create",
+    "edit_file",
+    "write_file",
+    "search_replace",
+}
 
 
 def droid(data, beside):
@@ -192,7 +202,135 @@ def cursor(data, beside):
     return count
 
 
+def kimi(data, beside):
+    """Steps of parts, calls and results; an approved call waits since the last thing before it in its step."""
+    count, tools, open_words, last, decided, counted = Count(), {}, False, None, {}, None
+    for row in rows_of(data):
+        event, when = row.get("event") or {}, row.get("time")
+        kind = event.get("type") or row.get("type")
+        if "message" in row and "timestamp" in row:
+            return kimi_legacy(data)
+        count.numbers["prompts"] += kind in ("turn.prompt", "turn.steer")
+        if kind in ("step.begin", "step.end", "turn.prompt", "turn.steer", "turn.cancel"):
+            count.numbers["replies"] += open_words
+            open_words = False
+        if kind == "step.begin":
+            last, counted = when, None
+        elif kind == "content.part":
+            open_words, last = True, when
+        elif kind == "permission.record_approval_result":
+            decided[row["toolCallId"]] = row["result"]["decision"]
+        elif kind == "tool.call":
+            count.numbers["replies"] += 1
+            open_words = False
+            count.call(event["toolCallId"], last if event["toolCallId"] in decided else when)
+            tools[event["toolCallId"]], last = event["name"].lower(), when
+        elif kind == "tool.result":
+            last = when
+            kimi_result(count, event, when, tools, decided)
+        used = event.get("usage") or row.get("usage")
+        if used and used != counted:
+            counted, read, made = used, used["inputCacheRead"], used["inputCacheCreation"]
+            count.spend(used["inputOther"] + read + made, used["output"], read, made)
+    return count
+
+
+def kimi_result(count, event, when, tools, decided):
+    key = event["toolCallId"]
+    state = "failed" if event["result"].get("isError") else "succeeded"
+    state = "rejected" if decided.get(key) == "rejected" else state
+    count.numbers["edits"] += tools[key] in EDIT_TOOLS and state == "succeeded"
+    if state != "rejected":
+        count.end(key, when, state)
+    count.numbers["rejected"] += state == "rejected"
+
+
+def kimi_legacy(data):
+    count, words = Count(), False
+    for row in rows_of(data)[1:]:
+        kind, held, when = row["message"]["type"], row["message"]["payload"], row["timestamp"]
+        count.numbers["prompts"] += kind == "TurnBegin"
+        words = words or kind == "ContentPart"
+        if kind == "ToolCall":
+            count.numbers["replies"] += 1
+            words = False
+            count.call(held["id"], when)
+        elif kind == "ToolResult":
+            count.end(
+                held["tool_call_id"], when, "failed" if held["return_value"]["is_error"] else "succeeded"
+            )
+        elif kind == "TurnEnd":
+            count.numbers["replies"] += words
+        elif kind == "StatusUpdate":
+            used = held["token_usage"]
+            read, made = used["input_cache_read"], used["input_cache_creation"]
+            count.spend(used["input_other"] + read + made, used["output"], read, made)
+    return count
+
+
+def completions(count, messages, when=None):
+    """Messages of chat completions: calls in the assistant's, results as messages of the role `tool`."""
+    tools = {}
+    for message in messages:
+        count.numbers["prompts"] += message["role"] == "user"
+        count.numbers["replies"] += message["role"] == "assistant"
+        for call in message.get("tool_calls") or ():
+            count.call(call["id"], when)
+            tools[call["id"]] = (call.get("function") or call)["name"].lower()
+        if message["role"] == "tool":
+            said = message["content"]
+            state = (
+                "rejected"
+                if "by user" in said
+                else "failed"
+                if said.startswith(("<tool_error>", "Error"))
+                else "succeeded"
+            )
+            count.numbers["edits"] += (
+                tools.get(message["tool_call_id"]) in EDIT_TOOLS and state == "succeeded"
+            )
+            count.numbers[state] += state != "succeeded"
+    return count
+
+
+def vibe(data, beside):
+    """Messages of chat completions; the whole session's tokens stand in `meta.json` beside it."""
+    count = completions(Count(), rows_of(data))
+    stats = json.loads(beside("meta.json") or "{}").get("stats", {})
+    count.spend(stats.get("session_prompt_tokens", 0), stats.get("session_completion_tokens", 0))
+    return count
+
+
+def grok(data, beside):
+    """Messages with types for roles, and thoughts before what they are about; no times, no tokens."""
+    roles = {"tool_result": "tool", "user": "user", "assistant": "assistant"}
+    rows = [row for row in rows_of(data) if not row.get("synthetic_reason")]
+    count = completions(Count(), [{**row, "role": roles.get(row["type"], "other")} for row in rows])
+    said = [row["type"] for row in rows if row["type"] in ("reasoning", "assistant", "user")]
+    # A thought that no words of the model follow is a reply of its own.
+    count.numbers["replies"] += sum(pair == ("reasoning", "user") for pair in pairwise(said))
+    return count
+
+
+def hermes(data, beside):
+    return completions(Count(), json.loads(data)["messages"])
+
+
+def openai(data, beside):
+    """Requests repeat the conversation so far: the last one and the responses hold it once."""
+    rows, count = rows_of(data), Count()
+    last = [row for row in rows if row["type"] == "request"][-1]
+    end = rows[-1]
+    completions(count, [*last["messages"], *(end.get("messages") or [end["choices"][0]["message"]])])
+    for row in rows:
+        used = row.get("usage") or {}
+        read = (used.get("prompt_tokens_details") or {}).get("cached_tokens", 0)
+        count.spend(used.get("prompt_tokens", 0), used.get("completion_tokens", 0), read)
+    return count
+
+
 AGENT_COUNTERS = {
-    "copilot": copilot, "cursor": cursor, "droid": droid, "droid-stream": droid_stream, "qwen": qwen,
+    "copilot": copilot, "cursor": cursor, "droid": droid, "droid-stream": droid_stream, "grok": grok,
+    "hermes": hermes, "kimi": kimi, "openai": openai, "qwen": qwen, "vibe": vibe,
 }  # fmt: skip
 """By format; each takes the bytes of a file and what reads the files beside it."""

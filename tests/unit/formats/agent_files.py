@@ -188,6 +188,127 @@ def cursor_store():
 
 CURSOR_STORE = cursor_store()
 
+
+def kimi(second, kind, /, **more):
+    return {"type": kind, "time": MS + int(second * 1000), **more}
+
+
+def looped(second, kind, /, **more):
+    return kimi(second, "context.append_loop_event", event={"type": kind, "uuid": f"u{second}", **more})
+
+
+def approval(second, call, decision):
+    return kimi(
+        second,
+        "permission.record_approval_result",
+        toolCallId=call,
+        toolName="Bash",
+        result={"decision": decision},
+    )
+
+
+def spent(sent, got, read, made=0):
+    return {"inputOther": sent, "output": got, "inputCacheRead": read, "inputCacheCreation": made}
+
+
+def typed(words):
+    return [{"type": "text", "text": words}]
+
+
+KIMI = lines(
+    {"type": "metadata", "protocol_version": "1.4", "created_at": MS},
+    kimi(0, "config.update", modelAlias="moonshot/kimi-k2", systemPrompt="be good"),
+    kimi(1, "turn.prompt", input=typed("change it"), origin={"kind": "user"}),
+    kimi(1, "context.append_message", message={"role": "user", "content": typed("change it"), "origin": {"kind": "user"}}),
+    looped(1, "step.begin"),
+    looped(4, "content.part", part={"type": "think", "think": "hm"}),
+    looped(4, "content.part", part={"type": "text", "text": "I do."}),
+    looped(4, "tool.call", toolCallId="a", name="Edit", args={"path": "a.py", "old_string": "a = 1", "new_string": "a = 2"}),
+    looped(5, "tool.result", toolCallId="a", result={"output": "ok"}),
+    approval(40, "b", "approved"),
+    looped(40, "tool.call", toolCallId="b", name="Bash", args={"command": "false"}),
+    looped(50, "tool.result", toolCallId="b", result={"output": "exit 1", "isError": True}),
+    looped(50, "step.end", usage=spent(100, 20, 800, 50)),
+    kimi(50, "usage.record", usage=spent(100, 20, 800, 50), usageScope="turn"),
+    looped(51, "step.begin"),
+    looped(52, "content.part", part={"type": "text", "text": "And this."}),
+    approval(90, "c", "rejected"),
+    looped(90, "tool.call", toolCallId="c", name="Bash", args={"command": "rm x"}),
+    looped(90, "tool.result", toolCallId="c", result={"output": "no", "isError": True}),
+    looped(91, "step.end", usage=spent(5, 6, 900)),
+    kimi(95, "usage.record", usage=spent(1, 2, 3), usageScope="session"),
+)  # fmt: skip
+
+
+def wired(second, kind, /, **payload):
+    return {"timestamp": MS / 1000 + second, "message": {"type": kind, "payload": payload}}
+
+
+KIMI_LEGACY = lines(
+    {"type": "metadata", "protocol_version": "1.1"},
+    wired(1, "TurnBegin", user_input="change it"),
+    wired(2, "StepBegin", n=1),
+    wired(3, "ContentPart", type="think", think="hm"),
+    wired(3, "ToolCall", type="function", id="a", function={"name": "Shell", "arguments": '{"command": "ls"}'}),
+    wired(4, "ApprovalRequest", id="q", tool_call_id="a", action="run"),
+    wired(30, "ApprovalRequestResolved", request_id="q", response="approve"),
+    wired(33, "ToolResult", tool_call_id="a", return_value={"is_error": False, "output": "x"}),
+    wired(34, "StatusUpdate", token_usage={"input_other": 10, "output": 5, "input_cache_read": 70, "input_cache_creation": 0}),
+    wired(35, "TurnEnd"),
+)  # fmt: skip
+
+
+def vibe(number, role, content, **more):
+    return {"role": role, "content": content, "message_id": f"m{number}", **more}
+
+
+def asked(key, name, **arguments):
+    return {"id": key, "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}
+
+
+VIBE = lines(
+    vibe(0, "user", "change it"),
+    vibe(1, "assistant", "I do.", reasoning_content="hm", tool_calls=[
+        asked("a", "write_file", path="a.py", content="a = 2"), asked("b", "bash", command="false"), asked("c", "bash", command="rm x")]),
+    vibe(2, "tool", "ok", name="write_file", tool_call_id="a"),
+    vibe(3, "tool", "<tool_error>exit 1</tool_error>", name="bash", tool_call_id="b"),
+    vibe(4, "tool", "<tool_error>cancelled by user</tool_error>", name="bash", tool_call_id="c"),
+    vibe(5, "assistant", "Done."),
+)  # fmt: skip
+GROK = lines(
+    {"type": "system", "content": "be good"},
+    {"type": "user", "content": typed("<user_info>"), "synthetic_reason": "environment_context"},
+    {"type": "user", "content": typed("change it"), "prompt_index": 0},
+    {"type": "reasoning", "id": "r", "summary": [{"type": "summary_text", "text": "hm"}], "status": "completed"},
+    {"type": "assistant", "content": "I do.", "model_id": "grok", "tool_calls": [
+        {"id": "a", "name": "search_replace", "arguments": '{"path": "a.py", "old_string": "a = 1", "new_string": "a = 2"}'},
+        {"id": "b", "name": "run_terminal_cmd", "arguments": '{"command": "false"}'}]},
+    {"type": "tool_result", "tool_call_id": "a", "content": "ok"},
+    {"type": "tool_result", "tool_call_id": "b", "content": "Error: exit 1"},
+    {"type": "backend_tool_call", "kind": {"tool_type": "web_search"}},
+    {"type": "assistant", "content": "Done.", "model_id": "grok"},
+)  # fmt: skip
+HERMES = json.dumps({
+    "session_id": "hermes-1", "model": "big", "platform": "cli", "session_start": at(0), "cwd": "/shop",
+    "messages": [
+        {"role": "user", "content": "change it"},
+        {"role": "assistant", "content": "", "tool_calls": [asked("a", "terminal", command="ls")]},
+        {"role": "tool", "tool_call_id": "a", "content": "a.py"}, {"role": "assistant", "content": "Done."}],
+}).encode()  # fmt: skip
+TOLD = [
+    {"role": "system", "content": "be good"}, {"role": "user", "content": "change it"},
+    {"role": "assistant", "content": None, "tool_calls": [asked("a", "bash", command="ls")]},
+    {"role": "tool", "tool_call_id": "a", "content": "a.py"},
+]  # fmt: skip
+OPENAI = lines(
+    {"type": "request", "timestamp": at(0), "model": "gpt-5", "messages": TOLD[:2]},
+    {"type": "response", "timestamp": at(3), "model": "gpt-5", "choices": [{"message": TOLD[2]}],
+     "usage": {"prompt_tokens": 90, "completion_tokens": 9, "prompt_tokens_details": {"cached_tokens": 80}}},
+    {"type": "request", "timestamp": at(9), "model": "gpt-5", "messages": TOLD},
+    {"type": "response", "timestamp": at(12), "model": "gpt-5", "messages": [{"role": "assistant", "content": "Done."}],
+     "usage": {"prompt_tokens": 120, "completion_tokens": 3}},
+)  # fmt: skip
+
 AGENT_FILES = {
     "qwen": (QWEN, "qwen", "change it", [("edit", "succeeded"), ("run_shell_command", "failed"), ("run_shell_command", "rejected")], ["rejected"], ["a.py"]),
     "copilot": (COPILOT, "copilot", "change it", [("edit", "succeeded"), ("bash", "failed"), ("bash", "rejected")], ["rejected"], ["a.py"]),
@@ -195,5 +316,11 @@ AGENT_FILES = {
     "droid-stream": (DROID_STREAM, "droid-stream", "change it", [("Edit", "succeeded"), ("Execute", "failed")], [], ["a.py"]),
     "cursor": (CURSOR, "cursor", "change it", [("Shell", "interrupted")], [], []),
     "cursor-store": (CURSOR_STORE, "cursor", "change it", [("StrReplace", "succeeded"), ("Shell", "rejected")], ["rejected"], ["a.py"]),
+    "kimi": (KIMI, "kimi", "change it", [("Edit", "succeeded"), ("Bash", "failed"), ("Bash", "rejected")], ["approved", "rejected"], ["a.py"]),
+    "kimi-legacy": (KIMI_LEGACY, "kimi", "change it", [("Shell", "succeeded")], ["approved"], []),
+    "vibe": (VIBE, "vibe", "change it", [("write_file", "succeeded"), ("bash", "failed"), ("bash", "rejected")], ["rejected"], ["a.py"]),
+    "grok": (GROK, "grok", "change it", [("search_replace", "succeeded"), ("run_terminal_cmd", "failed")], [], ["a.py"]),
+    "hermes": (HERMES, "hermes", "change it", [("terminal", "succeeded")], [], []),
+    "openai": (OPENAI, "openai", "change it", [("bash", "succeeded")], [], []),
 }  # fmt: skip
 """As `FILES` of `foreign_files`: bytes, format, first prompt, calls, decisions, files changed."""

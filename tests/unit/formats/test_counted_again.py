@@ -30,7 +30,7 @@ AGENTS = REAL.parent / "agents"
 AGENT_PATHS = {
     name: path
     for path in sorted(AGENTS.rglob("*"))
-    if path.suffix in (".jsonl", ".db")
+    if (path.suffix in (".jsonl", ".db") or path.parent.name == "hermes")
     and (name := str(path.relative_to(AGENTS))).partition("/")[0] in AGENT_COUNTERS
 }
 """Real files of agents, by their paths, which begin with the name of the format."""
