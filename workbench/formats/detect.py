@@ -17,6 +17,7 @@ from workbench.formats import (
     atif,
     chat_logs,
     claude_code,
+    cline,
     codex,
     copilot,
     cursor,
@@ -107,6 +108,11 @@ DOCUMENT_FORMATS: Final[tuple[DocumentFormat, ...]] = (
     Format("opencode", opencode.is_export, opencode.read_export),
     Format("hermes", chat_logs.is_hermes, chat_logs.read_hermes),
     Format("openai", chat_logs.is_log_document, chat_logs.read_log_document),
+    Format("roo", cline.is_roo_task, cline.read),
+    Format("roo", cline.is_roo_screen, cline.read_screen),
+    Format("cline", cline.is_task, cline.read),
+    Format("cline", cline.is_screen, cline.read_screen),
+    Format("cline", cline.is_session, cline.read),
     Format("inspect", inspect_log.is_log, inspect_log.read),
     Format("openhands", openhands.is_trajectory, openhands.read),
     Format("mini-swe-agent", swe_agent.is_mini, swe_agent.read_mini),
@@ -125,10 +131,13 @@ class Neighbours(Struct, frozen=True):
     """Takes one document for each path, an empty one for what is not there."""
 
 
+_TASK_FILES: Final = ("ui_messages.json", "api_conversation_history.json", "task_metadata.json")
 NEIGHBOURS: Final[dict[str, Neighbours]] = {
+    "cline": Neighbours(_TASK_FILES, cline.join_screen),
     "droid": Neighbours(("{stem}.settings.json",), droid.join_settings),
     "grok": Neighbours(("summary.json",), chat_logs.join_grok),
     "kimi": Neighbours(("../../state.json", "state.json"), kimi.join_state),
+    "roo": Neighbours(_TASK_FILES, cline.join_screen),
     "vibe": Neighbours(("meta.json",), chat_logs.join_vibe),
 }
 """By the format of the file."""

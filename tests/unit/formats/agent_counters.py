@@ -1,6 +1,7 @@
 """Counters of the agents' formats, each from the description of what its program writes and not from a reader."""
 
 import json
+import re
 import sqlite3
 from collections import Counter
 from datetime import UTC, datetime
@@ -329,7 +330,62 @@ def openai(data, beside):
     return count
 
 
+def cline(data, beside):
+    """Messages whose text holds calls as tags, or blocks; results begin with the tool's name or are blocks."""
+    held, count, waits = json.loads(data), Count(), []
+    rows = held["messages"] if isinstance(held, dict) else held
+    if "say" in rows[0]:
+        return cline_screen(rows)
+    for row in rows:
+        words = "\n".join(block.get("text", "") for block in row["content"])
+        if row["role"] == "assistant":
+            count.numbers["replies"] += 1
+            cline_spent(count, row.get("metrics") or {})
+            calls = re.findall(r"<(replace_in_file|execute_command|ask_followup_question)>", words)
+            calls += [block["name"] for block in row["content"] if block["type"] == "tool_use"]
+            waits = [call for call in calls if call != "attempt_completion"]
+            count.numbers["calls"] += len(waits)
+        else:
+            results = [block for block in row["content"] if block["type"] == "tool_result"]
+            is_answer = bool(results) or bool(re.match(r"\[[a-z_]+ for .*\] Result:", words))
+            count.numbers["prompts"] += not is_answer
+            failed = "The tool execution failed" in words or any(block.get("is_error") for block in results)
+            denied = "The user denied" in words
+            count.numbers["failed"] += failed
+            count.numbers["rejected"] += denied
+            edits = {"replace_in_file", "apply_diff", "write_to_file"} & set(waits)
+            count.numbers["edits"] += bool(edits) and is_answer and not failed and not denied
+    return count
+
+
+def cline_spent(count, metrics):
+    tokens = metrics.get("tokens") or {}
+    read, made = metrics.get("cacheReadTokens", 0), metrics.get("cacheWriteTokens", 0)
+    count.spend(metrics.get("inputTokens", 0) + read + made, metrics.get("outputTokens", 0), read, made)
+    count.spend(
+        tokens.get("prompt", 0),
+        tokens.get("completion", 0),
+        tokens.get("cached", 0),
+        cost=metrics.get("cost", 0),
+    )
+
+
+def cline_screen(rows):
+    count = Count()
+    count.numbers["prompts"] = 1
+    for row in rows[1:]:
+        kind = row.get("say") or row.get("ask")
+        count.numbers["replies"] += kind in ("text", "command", "tool")
+        count.numbers["calls"] += kind in ("command", "tool")
+        if kind == "api_req_started":
+            used = json.loads(row["text"])
+            read, made = used["cacheReads"], used["cacheWrites"]
+            count.spend(used["tokensIn"] + read + made, used["tokensOut"], read, made, used["cost"])
+    return count
+
+
 AGENT_COUNTERS = {
+    "cline": cline, "roo": cline,
     "copilot": copilot, "cursor": cursor, "droid": droid, "droid-stream": droid_stream, "grok": grok,
     "hermes": hermes, "kimi": kimi, "openai": openai, "qwen": qwen, "vibe": vibe,
 }  # fmt: skip

@@ -309,6 +309,59 @@ OPENAI = lines(
      "usage": {"prompt_tokens": 120, "completion_tokens": 3}},
 )  # fmt: skip
 
+
+def task(role, *texts, **more):
+    return {"role": role, "content": [{"type": "text", "text": text} for text in texts], **more}
+
+
+ENVIRONMENT = "<environment_details>\n# Current Working Directory (/shop) Files\na.py\n# Current Mode\n{}\n</environment_details>"
+DIFF = "<<<<<<< SEARCH\na = 1\n=======\na = 2\n>>>>>>> REPLACE"
+CLINE_TASK = [
+    task("user", "<task>\nchange it\n</task>", ENVIRONMENT.format("ACT MODE"), ts=MS + 1_000),
+    task("assistant", f"<thinking>hm</thinking>\nI do.\n<replace_in_file>\n<path>a.py</path>\n<diff>\n{DIFF}\n</diff>\n</replace_in_file>",
+         ts=MS + 5_000, modelInfo={"modelId": "big", "providerId": "p"}, metrics={"tokens": {"prompt": 100, "completion": 20, "cached": 80}, "cost": 0.25}),
+    task("user", "[replace_in_file for 'a.py'] Result:", "The content was saved.", ENVIRONMENT.format("ACT MODE"), ts=MS + 9_000),
+    task("assistant", "<execute_command>\n<command>false</command>\n</execute_command>", ts=MS + 12_000),
+    task("user", "[execute_command for 'false'] Result:", "The tool execution failed with the following error:\n<error>\nno\n</error>", ts=MS + 15_000),
+    task("assistant", "<execute_command>\n<command>rm x</command>\n</execute_command>", ts=MS + 16_000),
+    task("user", "[execute_command for 'rm x'] Result:",
+         "The user denied this operation and provided the following feedback:\n<feedback>\nnot that\n</feedback>", ts=MS + 60_000),
+    task("assistant", "<ask_followup_question>\n<question>Which?</question>\n<options>[\"this\", \"that\"]</options>\n</ask_followup_question>", ts=MS + 61_000),
+    task("user", "[ask_followup_question for 'Which?'] Result:", "<answer>\nthat\n</answer>", ts=MS + 70_000),
+    task("assistant", "<attempt_completion>\n<result>Done.</result>\n</attempt_completion>", ts=MS + 75_000),
+]  # fmt: skip
+CLINE = json.dumps(CLINE_TASK).encode()
+ROO = json.dumps([
+    task("user", "<task>\nchange it\n</task>", ENVIRONMENT.format("<slug>code</slug>"), ts=MS),
+    {"role": "assistant", "ts": MS + 4_000, "content": [
+        {"type": "text", "text": "I do."}, use("a", "apply_diff", path="a.py", diff=DIFF.replace("SEARCH\n", "SEARCH\n:start_line:1\n-------\n"))]},
+    {"role": "user", "ts": MS + 6_000, "content": [outcome("a", "saved"), {"type": "text", "text": ENVIRONMENT.format("<slug>code</slug>")}]},
+    {"role": "assistant", "ts": MS + 7_000, "content": [use("b", "attempt_completion", result="Done.")]},
+]).encode()  # fmt: skip
+
+
+def shown(number, kind, name, text="", **more):
+    return {"ts": MS + number * 1000, "type": kind, kind: name, "text": text, **more}
+
+
+CLINE_SCREEN_ROWS = [
+    shown(0, "say", "text", "change it"),
+    shown(1, "say", "api_req_started", json.dumps({"tokensIn": 10, "tokensOut": 5, "cacheWrites": 20, "cacheReads": 70, "cost": 0.5})),
+    shown(3, "say", "text", "I do."),
+    shown(4, "ask", "command", "ls"),
+    shown(30, "say", "command_output", "a.py"),
+    shown(31, "ask", "completion_result", ""),
+]  # fmt: skip
+CLINE_SCREEN = json.dumps(CLINE_SCREEN_ROWS).encode()
+CLINE_SESSION = json.dumps({
+    "version": 1, "sessionId": "cline-9", "agent": "x", "messages": [
+        {"id": "1", "role": "user", "ts": MS, "content": [{"type": "text", "text": "<user_input mode=\"act\">change it</user_input>"}]},
+        {"id": "2", "role": "assistant", "ts": MS + 2_000, "modelInfo": {"id": "big", "provider": "p"},
+         "metrics": {"inputTokens": 5, "outputTokens": 6, "cacheReadTokens": 70, "cacheWriteTokens": 8},
+         "content": [{"type": "thinking", "thinking": "hm"}, use("a", "bash", command="ls")]},
+        {"id": "3", "role": "user", "ts": MS + 9_000, "content": [outcome("a", "no", is_error=True)]}],
+}).encode()  # fmt: skip
+
 AGENT_FILES = {
     "qwen": (QWEN, "qwen", "change it", [("edit", "succeeded"), ("run_shell_command", "failed"), ("run_shell_command", "rejected")], ["rejected"], ["a.py"]),
     "copilot": (COPILOT, "copilot", "change it", [("edit", "succeeded"), ("bash", "failed"), ("bash", "rejected")], ["rejected"], ["a.py"]),
@@ -322,5 +375,12 @@ AGENT_FILES = {
     "grok": (GROK, "grok", "change it", [("search_replace", "succeeded"), ("run_terminal_cmd", "failed")], [], ["a.py"]),
     "hermes": (HERMES, "hermes", "change it", [("terminal", "succeeded")], [], []),
     "openai": (OPENAI, "openai", "change it", [("bash", "succeeded")], [], []),
+    "cline": (CLINE, "cline", "change it", [
+        ("replace_in_file", "succeeded"), ("execute_command", "failed"), ("execute_command", "rejected"), ("ask_followup_question", "succeeded"),
+    ], ["rejected", "approved"], ["a.py"]),
+    "cline-screen": (CLINE_SCREEN, "cline", "change it", [("command", "succeeded")], ["approved"], []),
+    "cline-session": (CLINE_SESSION, "cline", "change it", [("bash", "failed")], [], []),
+    "roo": (ROO, "roo", "change it", [("apply_diff", "succeeded")], [], ["a.py"]),
+    "roo-screen": (CLINE_SCREEN.replace(b"tokensIn", b"apiProtocol\\\": \\\"openai\\\", \\\"tokensIn"), "roo", "change it", [("command", "succeeded")], ["approved"], []),
 }  # fmt: skip
 """As `FILES` of `foreign_files`: bytes, format, first prompt, calls, decisions, files changed."""
