@@ -9,7 +9,7 @@ from typing import Final
 import apsw
 from msgspec import Struct
 
-from workbench.formats import cursor, opencode
+from workbench.formats import cursor, opencode, stored_chats
 from workbench.formats import records as r
 from workbench.journal.database import Database, open_in_memory
 
@@ -28,6 +28,12 @@ class DatabaseFormat(Struct, frozen=True):
 DATABASE_FORMATS: Final = (
     DatabaseFormat(
         "opencode", "OpenCode", ("session.id", "message.data", "part.data"), opencode.read_sessions
+    ),
+    DatabaseFormat(
+        "goose", "Goose", ("sessions.working_dir", "messages.content_json"), stored_chats.read_goose
+    ),
+    DatabaseFormat(
+        "crush", "Crush", ("sessions.parent_session_id", "messages.parts"), stored_chats.read_crush
     ),
     DatabaseFormat("cursor", "Cursor", ("meta.value", "blobs.data"), cursor.read_database),
 )

@@ -14,6 +14,7 @@ from workbench.domain.values import Json, JsonObject
 from workbench.formats import (
     acp,
     aider,
+    amp,
     atif,
     chat_logs,
     claude_code,
@@ -89,6 +90,7 @@ LINE_FORMATS: Final[tuple[LineFormat, ...]] = (
     Format("vibe", chat_logs.is_vibe, chat_logs.read_vibe),
     Format("grok", chat_logs.is_grok, chat_logs.read_grok),
     Format("openai", chat_logs.is_log, chat_logs.read_log),
+    Format("opencode", opencode.is_run, opencode.read_run),
     Format("qwen", qwen.is_session, qwen.read),
     Format("claude-code", claude_code.is_session, claude_code.read),
     Format("claude-code-history", claude_code.is_history, claude_code.read_history),
@@ -106,6 +108,7 @@ DOCUMENT_FORMATS: Final[tuple[DocumentFormat, ...]] = (
     Format("gemini-log", gemini.is_log, gemini.read_log),
     Format("gemini-checkpoint", gemini.is_checkpoint, gemini.read_checkpoint),
     Format("opencode", opencode.is_export, opencode.read_export),
+    Format("amp", amp.is_thread, amp.read),
     Format("hermes", chat_logs.is_hermes, chat_logs.read_hermes),
     Format("openai", chat_logs.is_log_document, chat_logs.read_log_document),
     Format("roo", cline.is_roo_task, cline.read),

@@ -10,6 +10,8 @@ import orjson
 
 from workbench.domain.values import Json, JsonObject, Usage
 from workbench.formats import records as r
+from workbench.formats.chat_messages import object_lines
+from workbench.formats.input import JsonLine
 from workbench.journal.database import Database
 
 _IGNORED_PARTS = ("step-start", "step-finish", "patch", "snapshot", "agent", "subtask", "compaction", "retry")
@@ -169,6 +171,68 @@ def _unmapped_parts(
             yield r.TurnStop(detail=why, at=time_us)
         else:
             yield r.ErrorRecord(code=r.text_of(error, "name") or "error", message=why, at=time_us)
+
+
+_RUN_TYPES: Final = ("step_start", "text", "reasoning", "tool_use", "step_finish", "error")
+
+
+def is_run(sample: list[JsonObject]) -> bool:
+    """Tell whether lines are what `opencode run --format json` prints."""
+    return any(
+        line.get("type") in _RUN_TYPES
+        and r.text_of(line, "sessionID").startswith("ses_")
+        and ("part" in line or "error" in line)
+        for line in sample
+    )
+
+
+def read_run(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
+    """Yield a session from the parts that a run printed; what was typed is not among them."""
+    parts: list[JsonObject] = []
+    has_begun = False
+    for line in object_lines(lines):
+        if isinstance(line, r.FileProblem):
+            yield line
+            continue
+        row, number = line
+        if not has_begun:
+            has_begun = True
+            yield r.SessionHead(key=r.text_of(row, "sessionID") or name, at=r.time_of(row, "timestamp"))
+        kind, part = r.text_of(row, "type"), r.object_of(row, "part")
+        if kind == "error":
+            yield from _run_error(row)
+        elif kind not in _RUN_TYPES:
+            yield r.UnmappedRecord(
+                kind=kind or "record", content=row, at=r.time_of(row, "timestamp"), line=number,
+                is_understood=False,
+            )  # fmt: skip
+        else:
+            if parts and r.text_of(parts[0], "messageID") != r.text_of(part, "messageID"):
+                yield from _run_message(parts, number)
+                parts = []
+            parts.append({"printed": row.get("timestamp"), **part})
+            if kind == "step_finish":
+                yield from _run_message(parts, number)
+                parts = []
+    yield from _run_message(parts, 0)
+
+
+def _run_message(parts: list[JsonObject], number: int) -> Iterator[r.Record]:
+    """Yield the message that parts make; the last one says what it took."""
+    if not parts:
+        return
+    end = parts[-1]
+    info: JsonObject = {
+        "role": "assistant", "time": {"created": parts[0].get("printed")}, "tokens": end.get("tokens"),
+        "cost": end.get("cost"), "finish": end.get("reason"),
+    }  # fmt: skip
+    yield from _read_message({"info": info, "parts": list(parts)}, number)
+
+
+def _run_error(row: JsonObject) -> Iterator[r.Record]:
+    error = r.object_of(row, "error")
+    why = r.text_of(r.object_of(error, "data"), "message") or r.text_of(error, "name") or "error"
+    yield r.ErrorRecord(code=r.text_of(error, "name") or "error", message=why, at=r.time_of(row, "timestamp"))
 
 
 SQLITE_MAGIC: Final = b"SQLite format 3\0"

@@ -384,7 +384,121 @@ def cline_screen(rows):
     return count
 
 
+def amp(data, beside):
+    """A document of messages of blocks; a result says how its call ran. OpenAI's models bill no cache writes."""
+    count, tools = Count(), {}
+    for row in json.loads(data)["messages"]:
+        results = [block for block in row["content"] if block["type"] == "tool_result"]
+        count.numbers["prompts"] += row["role"] == "user" and not results
+        count.numbers["replies"] += row["role"] == "assistant"
+        used = row.get("usage") or {}
+        read, made = used.get("cacheReadInputTokens", 0), used.get("cacheCreationInputTokens", 0)
+        sent = used.get("inputTokens", 0) + read + made
+        count.spend(
+            sent, used.get("outputTokens", 0), read, 0 if used.get("model", "").startswith("gpt-") else made
+        )
+        for block in row["content"]:
+            if block["type"] == "tool_use":
+                count.call(block["id"], used.get("timestamp"))
+                tools[block["id"]] = block["name"].lower()
+        for block in results:
+            run = block["run"]
+            bad = run["status"] == "error" or (run["result"] or {}).get("exitCode")
+            state = {"rejected-by-user": "rejected", "cancelled": "cancelled"}.get(
+                run["status"], "failed" if bad else "succeeded"
+            )
+            count.numbers["edits"] += tools[block["toolUseID"]] in EDIT_TOOLS and state == "succeeded"
+            count.numbers[state] += state != "succeeded"
+    return count
+
+
+def stored(data, query):
+    store = sqlite3.connect(":memory:")
+    store.deserialize(data)
+    return store.execute(query).fetchall()
+
+
+def goose(data, beside):
+    """Rows of messages with parts; a refusal is a result in fixed words; the session counts its tokens."""
+    count, asked = Count(), {}
+    for role, content, when in stored(data, "SELECT role, content_json, created_timestamp FROM messages"):
+        parts = json.loads(content)
+        count.numbers["replies"] += role == "assistant" and parts[0]["type"] != "toolConfirmationRequest"
+        count.numbers["prompts"] += role == "user" and parts[0]["type"] == "text"
+        for one in parts:
+            if one["type"] == "toolRequest":
+                count.call(one["id"], when)
+                asked[one["id"]] = one["toolCall"]["value"]["arguments"]
+            elif one["type"] == "toolResponse":
+                result = json.dumps(one["toolResult"])
+                state = (
+                    "rejected"
+                    if "declined to run" in result
+                    else "failed"
+                    if '"status": "error"' in result
+                    else "succeeded"
+                )
+                count.numbers["edits"] += "old_str" in asked[one["id"]] and state == "succeeded"
+                count.numbers[state] += state == "rejected"
+                if state != "rejected":
+                    count.end(one["id"], when, state)
+    for sent, got in stored(data, "SELECT accumulated_input_tokens, accumulated_output_tokens FROM sessions"):
+        count.spend(sent, got)
+    return count
+
+
+def crush(data, beside):
+    """Rows of messages with parts; an edit's result holds the file before and after."""
+    count = Count()
+    for role, content, when in stored(
+        data, "SELECT role, parts, created_at FROM messages ORDER BY created_at"
+    ):
+        for one in json.loads(content):
+            held = one["data"]
+            count.numbers["prompts"] += role == "user" and one["type"] == "text"
+            if one["type"] == "tool_call":
+                count.call(held["id"], when)
+            elif one["type"] == "shell_command":
+                count.numbers.update(calls=1, replies=1, failed=bool(held["exit_code"]))
+            elif one["type"] == "tool_result":
+                state = (
+                    "rejected"
+                    if "denied permission" in held["content"]
+                    else "failed"
+                    if held["is_error"]
+                    else "succeeded"
+                )
+                count.numbers["edits"] += "new_content" in held.get("metadata", "") and state == "succeeded"
+                count.numbers[state] += state != "succeeded"
+        count.numbers["replies"] += role == "assistant"
+    for sent, got, cost in stored(data, "SELECT prompt_tokens, completion_tokens, cost FROM sessions"):
+        count.spend(sent, got, cost=cost)
+    return count
+
+
+def opencode_run(data):
+    """Parts as they end: a tool's with its times, a step's end with its tokens; a step is a message."""
+    count = Count()
+    for row in rows_of(data):
+        one = row.get("part") or {}
+        if row["type"] == "step_finish":
+            used = one["tokens"]
+            cache = used.get("cache") or {}
+            read, made = cache.get("read", 0), cache.get("write", 0)
+            got = used["output"] + used.get("reasoning", 0)
+            count.numbers["replies"] += 1
+            count.spend(used["input"] + read + made, got, read, made, one["cost"])
+        elif row["type"] == "tool_use":
+            state, times = one["state"], one["state"]["time"]
+            how = "succeeded" if state["status"] == "completed" else "failed"
+            count.call(one["callID"], times["start"])
+            count.numbers["edits"] += one["tool"] in EDIT_TOOLS and how == "succeeded"
+            count.end(one["callID"], times["end"], how)
+    return count
+
+
 AGENT_COUNTERS = {
+    "amp": amp, "crush": crush, "goose": goose,
     "cline": cline, "roo": cline,
     "copilot": copilot, "cursor": cursor, "droid": droid, "droid-stream": droid_stream, "grok": grok,
     "hermes": hermes, "kimi": kimi, "openai": openai, "qwen": qwen, "vibe": vibe,

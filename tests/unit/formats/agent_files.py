@@ -362,6 +362,95 @@ CLINE_SESSION = json.dumps({
         {"id": "3", "role": "user", "ts": MS + 9_000, "content": [outcome("a", "no", is_error=True)]}],
 }).encode()  # fmt: skip
 
+
+def amp_run(key, status, result=None, **more):
+    return {"type": "tool_result", "toolUseID": key, "run": {"status": status, "result": result, **more}}
+
+
+AMP = json.dumps({
+    "v": 3, "id": "T-1", "created": MS, "title": "Change it", "env": {"initial": {"trees": [{"displayName": "shop", "uri": "file:///shop"}]}},
+    "messages": [
+        {"role": "user", "content": typed("change it"), "meta": {"sentAt": MS + 1_000}},
+        {"role": "assistant", "content": [
+            {"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "I do."}, use("a", "edit_file", path="a.py", old_str="a = 1", new_str="a = 2"),
+            use("b", "Bash", cmd="false"), use("c", "Bash", cmd="rm x"), use("d", "Bash", cmd="sleep 9")],
+         "usage": {"model": "claude-x", "inputTokens": 5, "outputTokens": 30, "cacheCreationInputTokens": 400, "cacheReadInputTokens": 9000, "timestamp": at(5)}},
+        {"role": "user", "content": [
+            amp_run("a", "done", {"diff": "x"}), amp_run("b", "done", {"output": "no", "exitCode": 1}),
+            amp_run("c", "rejected-by-user", reason="not that"), amp_run("d", "cancelled")]},
+        {"role": "assistant", "content": typed("Done."), "usage": {"model": "gpt-5", "inputTokens": 0, "outputTokens": 2, "cacheCreationInputTokens": 70, "cacheReadInputTokens": 30}},
+    ],
+}).encode()  # fmt: skip
+GOOSE_ROWS = [
+    ("user", 1, typed("change it")),
+    ("assistant", 2, [
+        {"type": "thinking", "thinking": "hm", "signature": "s"}, {"type": "text", "text": "I do."},
+        {"type": "toolRequest", "id": "a", "toolCall": {"status": "success", "value": {
+            "name": "developer__text_editor", "arguments": {"command": "str_replace", "path": "a.py", "old_str": "a = 1", "new_str": "a = 2"}}}},
+        {"type": "toolRequest", "id": "b", "toolCall": {"status": "success", "value": {"name": "developer__shell", "arguments": {"command": "rm x"}}}}]),
+    ("assistant", 3, [{"type": "toolConfirmationRequest", "id": "b", "toolName": "developer__shell", "arguments": {}}]),
+    ("user", 9, [{"type": "toolResponse", "id": "a", "toolResult": {"status": "success", "value": {"content": typed("ok"), "isError": False}}}]),
+    ("user", 30, [{"type": "toolResponse", "id": "b", "toolResult": {"status": "success", "value": typed("The user has declined to run this tool.")}}]),
+    ("assistant", 31, [{"type": "toolRequest", "id": "c", "toolCall": {"status": "success", "value": {"name": "developer__shell", "arguments": {"command": "false"}}}}]),
+    ("user", 33, [{"type": "toolResponse", "id": "c", "toolResult": {"status": "error", "error": "exit 1"}}]),
+    ("assistant", 34, typed("Done.")),
+]  # fmt: skip
+GOOSE = database(
+    "CREATE TABLE sessions (id TEXT PRIMARY KEY, name TEXT, description TEXT, working_dir TEXT, session_type TEXT, created_at TIMESTAMP,"
+    " input_tokens INTEGER, accumulated_input_tokens INTEGER, accumulated_output_tokens INTEGER, provider_name TEXT, model_config_json TEXT);"
+    "CREATE TABLE messages (id INTEGER PRIMARY KEY, session_id TEXT, role TEXT, content_json TEXT, created_timestamp INTEGER, metadata_json TEXT)",
+    ("INSERT INTO sessions VALUES ('20261121_1', 'Change it', '', '/shop', 'user', '2026-11-21 12:00:00', 7, 900, 40, 'openai', ?)", ('{"model_name": "big"}',)),
+    *(("INSERT INTO messages VALUES (NULL, '20261121_1', ?, ?, ?, NULL)", (role, json.dumps(parts), MS // 1000 + when)) for role, when, parts in GOOSE_ROWS),
+)  # fmt: skip
+
+
+def part(kind, **held):
+    return {"type": kind, "data": held}
+
+
+CRUSH_ROWS = [
+    ("user", 1, [part("text", text="change it"), part("finish", reason="stop")]),
+    ("assistant", 3, [
+        part("reasoning", thinking="hm"), part("text", text="I do."), part("tool_call", id="a", name="edit", input='{"file_path": "a.py"}', finished=True),
+        part("tool_call", id="b", name="bash", input='{"command": "rm x"}', finished=True), part("finish", reason="tool_use", time=MS // 1000 + 4)]),
+    ("tool", 5, [part("tool_result", tool_call_id="a", name="edit", content="ok", metadata='{"old_content": "a = 1\\n", "new_content": "a = 2\\n"}', is_error=False)]),
+    ("tool", 40, [part("tool_result", tool_call_id="b", name="bash", content="user denied permission", is_error=True)]),
+    ("user", 45, [part("shell_command", command="false", output="", exit_code=1)]),
+    ("assistant", 50, [part("text", text="Done."), part("finish", reason="end_turn")]),
+]  # fmt: skip
+CRUSH = database(
+    "CREATE TABLE sessions (id TEXT PRIMARY KEY, parent_session_id TEXT, title TEXT, prompt_tokens INTEGER, completion_tokens INTEGER, cost REAL, created_at INTEGER);"
+    "CREATE TABLE messages (id TEXT PRIMARY KEY, session_id TEXT, role TEXT, parts BLOB, model TEXT, provider TEXT, created_at INTEGER)",
+    ("INSERT INTO sessions VALUES ('crush-1', NULL, 'Change it', 900, 40, 0.25, ?)", (MS // 1000,)),
+    *(("INSERT INTO messages VALUES (?, 'crush-1', ?, ?, ?, 'openai', ?)", (f"m{when}", role, json.dumps(parts).encode(), "big" if role == "assistant" else "", MS // 1000 + when))
+      for role, when, parts in CRUSH_ROWS),
+)  # fmt: skip
+
+
+def ran(second, kind, part_kind, /, message="m1", **more):
+    return {
+        "type": kind,
+        "timestamp": MS + second * 1000,
+        "sessionID": "ses_run",
+        "part": {"type": part_kind, "messageID": message, **more},
+    }
+
+
+def ended(status, begin, end, **more):
+    return {"status": status, "time": {"start": MS + begin * 1000, "end": MS + end * 1000}, **more}
+
+
+OPENCODE_RUN = lines(
+    ran(0, "step_start", "step-start"),
+    ran(2, "text", "text", text="I do."),
+    ran(9, "tool_use", "tool", callID="a", tool="edit", state=ended("completed", 3, 9, input={"filePath": "a.py", "oldString": "1", "newString": "2"}, output="ok")),
+    ran(20, "tool_use", "tool", callID="b", tool="bash", state=ended("error", 10, 20, input={"command": "false"}, error="exit 1")),
+    ran(21, "step_finish", "step-finish", reason="tool-calls", cost=0.25, tokens={"input": 5, "output": 6, "reasoning": 7, "cache": {"read": 80, "write": 9}}),
+    ran(22, "text", "text", message="m2", text="Done."),
+    ran(23, "step_finish", "step-finish", message="m2", reason="stop", cost=0, tokens={"input": 1, "output": 1}),
+    {"type": "error", "timestamp": MS + 24_000, "sessionID": "ses_run", "error": {"name": "APIError", "data": {"message": "overloaded"}}},
+)  # fmt: skip
+
 AGENT_FILES = {
     "qwen": (QWEN, "qwen", "change it", [("edit", "succeeded"), ("run_shell_command", "failed"), ("run_shell_command", "rejected")], ["rejected"], ["a.py"]),
     "copilot": (COPILOT, "copilot", "change it", [("edit", "succeeded"), ("bash", "failed"), ("bash", "rejected")], ["rejected"], ["a.py"]),
@@ -382,5 +471,10 @@ AGENT_FILES = {
     "cline-session": (CLINE_SESSION, "cline", "change it", [("bash", "failed")], [], []),
     "roo": (ROO, "roo", "change it", [("apply_diff", "succeeded")], [], ["a.py"]),
     "roo-screen": (CLINE_SCREEN.replace(b"tokensIn", b"apiProtocol\\\": \\\"openai\\\", \\\"tokensIn"), "roo", "change it", [("command", "succeeded")], ["approved"], []),
+    "amp": (AMP, "amp", "change it", [("edit_file", "succeeded"), ("Bash", "failed"), ("Bash", "rejected"), ("Bash", "cancelled")], ["rejected"], ["a.py"]),
+    "goose": (GOOSE, "goose", "change it", [
+        ("developer__text_editor", "succeeded"), ("developer__shell", "rejected"), ("developer__shell", "failed")], ["rejected"], ["a.py"]),
+    "crush": (CRUSH, "crush", "change it", [("edit", "succeeded"), ("bash", "rejected"), ("bash", "failed")], ["rejected"], ["a.py"]),
+    "opencode-run": (OPENCODE_RUN, "opencode", None, [("edit", "succeeded"), ("bash", "failed")], [], ["a.py"]),
 }  # fmt: skip
 """As `FILES` of `foreign_files`: bytes, format, first prompt, calls, decisions, files changed."""

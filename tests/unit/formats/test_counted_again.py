@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-from agent_counters import AGENT_COUNTERS, SECOND, TOKENS, Count, rows_of
+from agent_counters import AGENT_COUNTERS, SECOND, TOKENS, Count, opencode_run, rows_of
 from agent_files import AGENT_FILES
 from counted_sessions import COUNTED
 from foreign_files import FILES
@@ -158,6 +158,8 @@ def pi(data):
 
 
 def opencode(data):
+    if not data.startswith(b'{"info"') and b'"sessionID"' in data[:200]:
+        return opencode_run(data)
     count = Count()
     for message in json.loads(data)["messages"]:
         info, made = message["info"], message["info"]["time"].get("created")
