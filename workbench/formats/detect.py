@@ -25,6 +25,7 @@ from workbench.formats import (
     droid,
     gemini,
     inspect_log,
+    kaiak,
     kimi,
     opencode,
     openhands,
@@ -75,7 +76,7 @@ LineFormat = Format[list[JsonObject], Iterable[JsonLine | FileProblem]]
 DocumentFormat = Format[Json, Json]
 TextFormat = Format[str, Iterable[str]]
 LINE_FORMATS: Final[tuple[LineFormat, ...]] = (
-    Format("kaiak", seed_import.is_kaiak_lines, seed_import.read_kaiak_lines),
+    Format("kaiak", kaiak.is_lines, kaiak.read_lines),
     Format("assistant", seed_import.is_assistant_lines, seed_import.read_assistant_lines),
     Format("codex", codex.is_rollout, codex.read),
     Format("codex-exec", codex.is_exec, codex.read_exec),
@@ -103,7 +104,7 @@ DOCUMENT_FORMATS: Final[tuple[DocumentFormat, ...]] = (
     Format("wink", seed_import.is_wink, seed_import.read_wink),
     Format("cmd", seed_import.is_command_log, seed_import.read_command_log),
     Format("assistant", seed_import.is_assistant, seed_import.read_assistant),
-    Format("kaiak", seed_import.is_kaiak_document, seed_import.read_kaiak_document),
+    Format("kaiak", kaiak.is_document, kaiak.read_document),
     Format("gemini", gemini.is_chat, gemini.read),
     Format("gemini-log", gemini.is_log, gemini.read_log),
     Format("gemini-checkpoint", gemini.is_checkpoint, gemini.read_checkpoint),

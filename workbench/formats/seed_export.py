@@ -140,9 +140,22 @@ _KAIAK_CHANGE_TYPES: Final = {"create": "Create", "modify": "Modify", "delete": 
 
 
 def kaiak_messages(events: Sequence[e.Event]) -> Iterator[JsonObject]:
-    """Yield a session's events as S2 AgentMessages, in order; an action with a change makes two."""
+    """Yield a session's events as S2 AgentMessages, in order; an action with a change makes two.
+
+    A thought that was not streamed before its reply is a message before it.
+    """
+    is_thought_told = False
     for event in events:
-        for kind, payload in kaiak_contents(event):
+        contents = list(kaiak_contents(event))
+        match event.body:
+            case e.ThinkingStreamed():
+                is_thought_told = True
+            case e.ReplyCompleted(thinking=thinking):
+                contents[:0] = [("Thinking", {"text": thinking})] if thinking and not is_thought_told else []
+                is_thought_told = False
+            case _:
+                pass
+        for kind, payload in contents:
             source = "UserInteraction" if event.actor.kind == "user" else _KAIAK_SOURCES[kind]
             yield {
                 "id": event.id,
@@ -231,11 +244,25 @@ def _modification_content(proposal_id: str, path: str, change: str) -> JsonObjec
 
 
 def _system_content(event: e.Event) -> KaiakContent:
-    return "System", {
+    content: dict[str, Json] = {
         "event": event.kind,
         "request_id": event.action_id or event.call_id,
         "status": event.kind.rpartition(".")[2],
     }
+    # What S2 has no member for, so that a session comes back whole.
+    metadata: dict[str, Json] = {"tool_call_id": event.call_id} if event.call_id else {}
+    match event.body:
+        case e.PromptSubmitted(text=text):
+            metadata["text"] = text
+        case e.ActionApproved() | e.ActionRejected() as body if body.reason or body.choice:
+            metadata |= {"reason": body.reason, "choice": body.choice}
+        case e.TurnEnded(outcome=outcome):
+            metadata["outcome"] = outcome
+        case e.SessionChanged(title=title) if title:
+            metadata["title"] = title
+        case _:
+            pass
+    return "System", {**content, "metadata": metadata} if metadata else content
 
 
 def kaiak_tool_call(call: Call, action: Action | None) -> JsonObject:
@@ -247,6 +274,8 @@ def kaiak_tool_call(call: Call, action: Action | None) -> JsonObject:
         "completed_at": None if call.finished_at is None else iso_time(call.finished_at),
         "approval_required": action is not None, "approval_status": status, "intercepted": True,
     }  # fmt: skip
+    if action is not None:
+        document["interaction_id"] = action.id
     if call.finished_at is not None:
         is_success = call.state == "succeeded"
         document["result"] = {
