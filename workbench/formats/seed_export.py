@@ -147,14 +147,12 @@ def kaiak_messages(events: Sequence[e.Event]) -> Iterator[JsonObject]:
     is_thought_told = False
     for event in events:
         contents = list(kaiak_contents(event))
-        match event.body:
-            case e.ThinkingStreamed():
-                is_thought_told = True
-            case e.ReplyCompleted(thinking=thinking):
-                contents[:0] = [("Thinking", {"text": thinking})] if thinking and not is_thought_told else []
-                is_thought_told = False
-            case _:
-                pass
+        if isinstance(event.body, e.ThinkingStreamed):
+            is_thought_told = True
+        elif isinstance(event.body, e.ReplyCompleted):
+            if event.body.thinking and not is_thought_told:
+                contents.insert(0, ("Thinking", {"text": event.body.thinking}))
+            is_thought_told = False
         for kind, payload in contents:
             source = "UserInteraction" if event.actor.kind == "user" else _KAIAK_SOURCES[kind]
             yield {
@@ -251,17 +249,15 @@ def _system_content(event: e.Event) -> KaiakContent:
     }
     # What S2 has no member for, so that a session comes back whole.
     metadata: dict[str, Json] = {"tool_call_id": event.call_id} if event.call_id else {}
-    match event.body:
-        case e.PromptSubmitted(text=text):
-            metadata["text"] = text
-        case e.ActionApproved() | e.ActionRejected() as body if body.reason or body.choice:
-            metadata |= {"reason": body.reason, "choice": body.choice}
-        case e.TurnEnded(outcome=outcome):
-            metadata["outcome"] = outcome
-        case e.SessionChanged(title=title) if title:
-            metadata["title"] = title
-        case _:
-            pass
+    body = event.body
+    if isinstance(body, e.PromptSubmitted):
+        metadata["text"] = body.text
+    elif isinstance(body, e.ActionApproved | e.ActionRejected) and (body.reason or body.choice):
+        metadata |= {"reason": body.reason, "choice": body.choice}
+    elif isinstance(body, e.TurnEnded):
+        metadata["outcome"] = body.outcome
+    elif isinstance(body, e.SessionChanged) and body.title:
+        metadata["title"] = body.title
     return "System", {**content, "metadata": metadata} if metadata else content
 
 
