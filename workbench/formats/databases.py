@@ -13,6 +13,9 @@ from workbench.formats import cursor, opencode, stored_chats
 from workbench.formats import records as r
 from workbench.journal.database import Database, open_in_memory
 
+_DAMAGE: Final = (apsw.Error, UnicodeDecodeError)
+"""What reading a damaged database raises; the second for a text that is none."""
+
 
 class DatabaseFormat(Struct, frozen=True):
     """A program's database: what it is called, the columns that tell it, and its reader."""
@@ -47,7 +50,7 @@ def open_database(data: bytes, name: str, wanted: str | None) -> tuple[str, Iter
         raise ValueError(f"it starts like a database and cannot be read: {error}") from None
     try:
         columns = set(_columns(database))
-    except apsw.Error as error:
+    except _DAMAGE as error:
         database.close()
         raise ValueError(f"it starts like a database and cannot be read: {error}") from None
     for database_format in DATABASE_FORMATS:
@@ -73,7 +76,7 @@ def _columns(database: Database) -> Iterator[str]:
 def _read(database: Database, database_format: DatabaseFormat, name: str) -> Iterator[r.Record]:
     try:
         yield from database_format.read(database, name)
-    except apsw.Error as error:
+    except _DAMAGE as error:
         yield r.FileProblem(line=0, why=f"the database cannot be read behind what was read: {error}")
     finally:
         database.close()

@@ -58,6 +58,7 @@ _MOST_ROWS: Final = 64 << 20
 _BOM: Final = b"\xef\xbb\xbf"
 _DOCUMENT_BEGIN: Final = re.compile(rb"^[ \t]*(?:\{\s*\"|\[\s*\{)", re.MULTILINE)
 """How a document of one of the formats begins, in a line of its own."""
+_CODE_FENCE: Final = re.compile(rb"^ {0,3}(?:```|~~~)", re.MULTILINE)
 _SAMPLE_SIZE: Final = 5
 _MOST_SAMPLED_LINES: Final = 40
 _Sample = TypeVar("_Sample")
@@ -346,6 +347,8 @@ def _detect_text(whole: "_ReplayedStream", head: bytes, name: str, wanted: str |
             problems: list[FileProblem] = []
             read = text_format.read(_text_lines(whole, problems), name)
             return DetectedFile(format=text_format.name, items=itertools.chain(read, _LateProblems(problems)))
+    if _begins_in_example(head):
+        raise UnknownFormat("it is a document in which examples of sessions stand, and none itself")
     if (sample := _sample_objects(head)) and (line_format := _matching_line_format(sample, wanted)):
         return DetectedFile(
             format=line_format.name, items=line_format.read(json_values(raw_lines(whole)), name)
@@ -353,6 +356,12 @@ def _detect_text(whole: "_ReplayedStream", head: bytes, name: str, wanted: str |
     if detected := _detect_after_words(whole, head, name, wanted):
         return detected
     raise UnknownFormat("it is neither JSON nor a history in text that is known")
+
+
+def _begins_in_example(head: bytes) -> bool:
+    """Return whether the first document of a text stands in a block of code (spec.commonmark.org, 4.5)."""
+    begin = _DOCUMENT_BEGIN.search(head)
+    return begin is not None and len(_CODE_FENCE.findall(head, 0, begin.start())) % 2 == 1
 
 
 def _detect_after_words(
