@@ -348,7 +348,7 @@ def _detect_text(whole: "_ReplayedStream", head: bytes, name: str, wanted: str |
             read = text_format.read(_text_lines(whole, problems), name)
             return DetectedFile(format=text_format.name, items=itertools.chain(read, _LateProblems(problems)))
     if _begins_in_example(head):
-        raise UnknownFormat("it is a document in which examples of sessions stand, and none itself")
+        raise UnknownFormat("it is neither JSON nor a history; what its blocks of code hold are examples")
     if (sample := _sample_objects(head)) and (line_format := _matching_line_format(sample, wanted)):
         return DetectedFile(
             format=line_format.name, items=line_format.read(json_values(raw_lines(whole)), name)

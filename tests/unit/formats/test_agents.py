@@ -182,7 +182,7 @@ def test_the_screen_of_a_task_is_left_to_its_conversation():
 def test_a_document_with_examples_is_no_session(fence):
     for example in (PI, CLAUDE):
         text = f"# The format\n\nSome words.\n\n{fence}\n".encode() + example + b"```\n\nAnd more.\n"
-        with pytest.raises(UnknownFormat, match="examples of sessions"):
+        with pytest.raises(UnknownFormat, match="blocks of code hold are examples"):
             opened(text)
 
 
