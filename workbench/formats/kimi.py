@@ -93,6 +93,7 @@ class _WireReader:
         """When the model said what comes before the next call."""
         self._approvals: dict[str, tuple[JsonObject, int | None]] = {}
         """By call; what was answered before the call itself stands in the file."""
+        self._behind: list[r.Record] = []
         self._refused: set[str] = set()
         self._questions: dict[str, str] = {}
         self._counted: JsonObject = {}
@@ -143,6 +144,8 @@ class _WireReader:
             yield from self._asked(call, time_us, 0)
             if key in self._refused:
                 yield call_result(key, "", "rejected", at=time_us, line=0)
+        behind, self._behind = self._behind, []
+        yield from behind
 
     def _reply(self, calls: tuple[r.ToolCall, ...], time_us: int | None, number: int) -> r.Reply:
         text, thinking = "\n".join(self._texts), "\n\n".join(self._thoughts)
@@ -166,10 +169,15 @@ class _WireReader:
             case "context.append_message" if self._is_prompt_again(row):
                 return
             case _:
-                yield r.UnmappedRecord(
+                kept = r.UnmappedRecord(
                     kind=kind or "record", content=row, at=time_us, line=number,
                     is_understood=kind in _BOOKKEEPING,
                 )  # fmt: skip
+                if self._approvals:
+                    # The call that was approved comes next, and was asked for before this.
+                    self._behind.append(kept)
+                else:
+                    yield kept
 
     def _is_prompt_again(self, row: JsonObject) -> bool:
         """Return whether a message is what was typed, which stands in a record of its own too."""
@@ -233,6 +241,8 @@ class _WireReader:
         )  # fmt: skip
         if call.id not in self._refused:
             yield r.CallStart(call=call.id, at=time_us)
+        behind, self._behind = self._behind, []
+        yield from behind
 
     def _result(self, event: JsonObject, time_us: int | None, number: int) -> r.CallResult:
         key, result = r.text_of(event, "toolCallId"), r.object_of(event, "result")
