@@ -497,7 +497,86 @@ def opencode_run(data):
     return count
 
 
+def acp(data, beside):
+    """JSON-RPC in both directions: words in pieces, calls and what became of them, answers to permissions."""
+    count, options, asked, refused, speaks = Count(), {}, {}, set(), ""
+    for row in rows_of(data):
+        held = row.get("params") or {}
+        update = held.get("update") or {}
+        kind = update.get("sessionUpdate") or row.get("method")
+        count.numbers["prompts"] += kind == "session/prompt"
+        count.numbers["replies"] += (kind == "agent_message_chunk" and speaks != kind) + (kind == "tool_call")
+        speaks = kind
+        if kind == "tool_call":
+            count.call(update["toolCallId"])
+        elif kind == "session/request_permission":
+            asked[row["id"]] = held["toolCall"]["toolCallId"]
+            options |= {option["optionId"]: option["kind"] for option in held["options"]}
+        elif row.get("id") in asked and "result" in row:
+            if options[row["result"]["outcome"]["optionId"]].startswith("reject"):
+                refused.add(asked[row["id"]])
+        elif kind == "tool_call_update" and update["toolCallId"] not in refused:
+            done = update.get("status") == "completed"
+            count.numbers["edits"] += done and any(one["type"] == "diff" for one in update.get("content", ()))
+            count.numbers["failed"] += update.get("status") == "failed"
+    count.numbers["rejected"] = len(refused)
+    return count
+
+
+def openhands(data, beside):
+    """Actions and observations, each an event; an observation names its action; rejected ones have none."""
+    rows, count, edits = (
+        json.loads(data) if data.startswith(b"[") else json.loads(data)["history"],
+        Count(),
+        {},
+    )
+    for row in rows:
+        action, held = row.get("action"), row.get("args") or {}
+        count.numbers["prompts"] += row["source"] == "user" and action == "message"
+        if row["source"] == "agent" and action in ("run", "edit"):
+            count.numbers.update(calls=1, replies=1)
+            edits[row["id"]] = action == "edit"
+            count.numbers["rejected"] += held.get("confirmation_state") == "rejected"
+        elif "observation" in row and "cause" in row:
+            bad = (row["extras"].get("metadata") or {}).get("exit_code")
+            count.numbers["failed"] += bool(bad)
+            count.numbers["edits"] += edits[row["cause"]] and not bad
+    return count
+
+
+def codex_exec(data, beside):
+    """Items as they end, without times; a turn's end counts its tokens."""
+    count = Count()
+    for row in rows_of(data):
+        item = row.get("item") or {}
+        count.numbers["replies"] += row["type"] == "item.completed"
+        count.numbers["calls"] += item.get("type") == "command_execution"
+        count.numbers["failed"] += item.get("status") == "failed"
+        used = row.get("usage") or {}
+        count.spend(
+            used.get("input_tokens", 0), used.get("output_tokens", 0), used.get("cached_input_tokens", 0)
+        )
+    return count
+
+
+def moments(data):
+    """The first and the last time that the records of a file have, None where they have none."""
+    if data.lstrip()[:1] not in (b"{", b"["):
+        return None
+    held = json.loads(data) if data[:1] == b"[" or data.lstrip().count(b"\n{") == 0 else rows_of(data)
+    rows = held if isinstance(held, list) else held.get("messages") or held.get("steps") or []
+    found = [
+        moment
+        for row in rows
+        if isinstance(row, dict)
+        for name in ("timestamp", "time", "ts", "created_at")
+        if isinstance(row.get(name), str | int | float) and (moment := micros(row[name])) is not None
+    ]
+    return (min(found), max(found)) if found else None
+
+
 AGENT_COUNTERS = {
+    "acp": acp, "codex-exec": codex_exec, "openhands": openhands,
     "amp": amp, "crush": crush, "goose": goose,
     "cline": cline, "roo": cline,
     "copilot": copilot, "cursor": cursor, "droid": droid, "droid-stream": droid_stream, "grok": grok,

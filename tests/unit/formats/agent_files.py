@@ -236,7 +236,7 @@ KIMI = lines(
     looped(90, "tool.call", toolCallId="c", name="Bash", args={"command": "rm x"}),
     looped(90, "tool.result", toolCallId="c", result={"output": "no", "isError": True}),
     looped(91, "step.end", usage=spent(5, 6, 900)),
-    kimi(95, "usage.record", usage=spent(1, 2, 3), usageScope="session"),
+    kimi(91, "usage.record", usage=spent(1, 2, 3), usageScope="session"),
 )  # fmt: skip
 
 

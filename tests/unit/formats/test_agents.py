@@ -252,3 +252,54 @@ def test_a_session_that_grows_agrees_with_what_was_there():
         after = opened(data)[1]
         same = [one for one in before if ".end." not in one.id]
         assert [one.id for one in same] == [one.id for one in after[: len(same)]], name
+
+
+EMPTY = {
+    "qwen": lambda rows: {**rows[0], "uuid": "e", "systemPayload": {}, "message": {"role": "user", "parts": []}},
+    "copilot": lambda rows: copilot(50, "user.message", content="", attachments=[]),
+    "droid": lambda rows: {"type": "message", "id": "e", "message": {"role": "assistant", "content": []}},
+    "droid-stream": lambda rows: {"type": "message", "session_id": "droid-2", "role": "user", "text": ""},
+    "cursor": lambda rows: {"role": "assistant", "message": {"content": []}},
+    "kimi": lambda rows: {"type": "turn.prompt", "input": [], "time": MS},
+    "vibe": lambda rows: {"role": "assistant", "content": "", "message_id": "e"},
+    "grok": lambda rows: {"type": "assistant", "content": "", "tool_calls": []},
+    "openai": lambda rows: {"type": "response", "choices": [{"message": {"role": "assistant", "content": ""}}]},
+}  # fmt: skip
+
+
+@each_row("name", EMPTY)
+def test_a_message_without_words_calls_and_results_is_not_understood_and_told(name):
+    data = AGENT_FILES[name][0]
+    rows = [json.loads(line) for line in data.splitlines()]
+    before = opened(data)[0].summaries[0].kept
+    found = opened(data + lines(EMPTY[name](rows)))[0].summaries[0]
+    assert found.kept == before + 1
+    assert "without words" in found.problems[-1].why
+
+
+@each_row("name", [name for name in AGENT_FILES if name not in DATABASES])
+def test_a_record_of_a_kind_that_is_new_is_kept_and_told(name):
+    data = AGENT_FILES[name][0]
+    if data[:1] != b"{" or b"\n" not in data:
+        return
+    row = {**json.loads(data.splitlines()[0]), "type": "novelty", "role": "novelty"}
+    for gone in ("payload", "data", "message", "uuid", "time", "timestamp"):
+        row.pop(gone, None)
+    found = opened(data + lines(row))[0].summaries[0]
+    assert found.kept >= 1
+    assert any("not understood" in problem.why for problem in found.problems)
+
+
+@each_row(
+    "name",
+    [name for name in AGENT_FILES if b'"hm"' in AGENT_FILES[name][0] or b"hm<" in AGENT_FILES[name][0]],
+)
+def test_thoughts_are_no_words(name):
+    replies = [
+        event.body for event in opened(AGENT_FILES[name][0])[1] if isinstance(event.body, e.ReplyCompleted)
+    ]
+    if name == "cline":
+        assert "<thinking>" not in replies[0].text
+        return
+    assert [reply.thinking for reply in replies if reply.thinking] == ["hm"]
+    assert not [reply for reply in replies if "hm" in reply.text]

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
-from agent_counters import AGENT_COUNTERS, SECOND, TOKENS, Count, opencode_run, rows_of
+from agent_counters import AGENT_COUNTERS, SECOND, TOKENS, Count, moments, opencode_run, rows_of
 from agent_files import AGENT_FILES
 from counted_sessions import COUNTED
 from foreign_files import FILES
@@ -298,13 +298,16 @@ COUNTERS = {
 }  # fmt: skip
 
 
+UNKNOWN_TIME = 1_700_000_000_000_000
+
+
 def nothing_beside(_path):
     return b""
 
 
 def imported(data, name="x", beside=nothing_beside):
     opened = detect.open_file(
-        io.BytesIO(data), name, 1_700_000_000_000_000, None, store=lambda _: None, current_id=lambda key: key,
+        io.BytesIO(data), name, UNKNOWN_TIME, None, store=lambda _: None, current_id=lambda key: key,
         beside=beside,
     )  # fmt: skip
     return opened.format, list(opened.events)
@@ -333,6 +336,10 @@ def compare(data, name="x", beside=nothing_beside):
         used.update(dict(zip(TOKENS, counts, strict=True)))
     assert {name: used[name] for name in TOKENS} == {name: count.tokens[name] for name in TOKENS}
     compare_times(count, rows, events, form)
+    if found := moments(data):
+        timed = [event.at for event in events if event.at != UNKNOWN_TIME]
+        assert (min(timed) - found[0]) // SECOND <= 1
+        assert abs(max(timed) - found[1]) <= SECOND
 
 
 def compare_times(count, rows, events, form):
@@ -354,7 +361,8 @@ def compare_times(count, rows, events, form):
     [
         name
         for name in FILES
-        if FILES[name][1] in COUNTERS
+        if FILES[name][1] in {**COUNTERS, **AGENT_COUNTERS}
+        and name not in AGENT_FILES
         and name not in ("codex-old", "swe-steps", "mini-bare", "gemini-lines", "inspect")
     ],
 )
