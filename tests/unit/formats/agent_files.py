@@ -131,6 +131,7 @@ DROID_STREAM = lines(
     streamed(5, "tool_result", toolCallId="a", isError=False, value="ok"),
     streamed(6, "tool_call", toolCallId="b", toolName="Execute", parameters={"command": "false"}),
     streamed(19, "tool_result", toolCallId="b", value={"stdout": "no", "exitCode": 1}),
+    streamed(20, "message", role="assistant", id="n", text="Done."),
     streamed(20, "completion", finalText="Done.", numTurns=2, usage={"input_tokens": 9, "output_tokens": 4, "cache_read_input_tokens": 80}),
 )  # fmt: skip
 
@@ -446,8 +447,8 @@ OPENCODE_RUN = lines(
     ran(9, "tool_use", "tool", callID="a", tool="edit", state=ended("completed", 3, 9, input={"filePath": "a.py", "oldString": "1", "newString": "2"}, output="ok")),
     ran(20, "tool_use", "tool", callID="b", tool="bash", state=ended("error", 10, 20, input={"command": "false"}, error="exit 1")),
     ran(21, "step_finish", "step-finish", reason="tool-calls", cost=0.25, tokens={"input": 5, "output": 6, "reasoning": 7, "cache": {"read": 80, "write": 9}}),
-    ran(22, "text", "text", message="m2", text="Done."),
-    ran(23, "step_finish", "step-finish", message="m2", reason="stop", cost=0, tokens={"input": 1, "output": 1}),
+    ran(22, "text", "text", text="Done."),
+    ran(23, "step_finish", "step-finish", reason="stop", cost=0, tokens={"input": 1, "output": 1}),
     {"type": "error", "timestamp": MS + 24_000, "sessionID": "ses_run", "error": {"name": "APIError", "data": {"message": "overloaded"}}},
 )  # fmt: skip
 

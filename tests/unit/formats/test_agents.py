@@ -303,3 +303,11 @@ def test_thoughts_are_no_words(name):
         return
     assert [reply.thinking for reply in replies if reply.thinking] == ["hm"]
     assert not [reply for reply in replies if "hm" in reply.text]
+
+
+@each_row("name", ["cline", "roo"])
+def test_blocks_of_search_and_replacement_are_a_diff(name):
+    changed = [
+        event.body for event in opened(AGENT_FILES[name][0])[1] if isinstance(event.body, e.FileChanged)
+    ]
+    assert [hunk.lines for body in changed for hunk in body.hunks] == [(("-", "a = 1"), ("+", "a = 2"))]
