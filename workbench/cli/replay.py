@@ -335,8 +335,8 @@ def import_replay_file(home: Home, journal: Journal, wish: ReplayFile, console: 
 
 
 def _read_file(wish: ReplayFile, intake: "SessionImport", progress: "ProgressLine") -> "list[ImportSummary]":
-    from workbench.cli.session_import import read_beside
     from workbench.formats import detect
+    from workbench.formats.neighbours import read_beside
 
     with _open_stream(wish.file) as (stream, time_us):
         opened = detect.open_file(

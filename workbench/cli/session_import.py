@@ -23,6 +23,7 @@ from workbench.formats import detect, opencode, workbench_sessions
 from workbench.formats.assemble import ImportSummary
 from workbench.formats.detect import UnknownFormat
 from workbench.formats.input import MOST_DOCUMENT
+from workbench.formats.neighbours import is_told_with_another, read_beside
 from workbench.formats.records import FileProblem
 from workbench.host.host_locks import refuse_inside_agents
 from workbench.journal.errors import GuardFailed
@@ -37,8 +38,6 @@ cat session.json | workbench sessions import -"""
 MOST_PROBLEMS: Final = 1_000
 """Problems of one session that are listed in JSON; a person sees the first 5."""
 _MOST_PROBLEMS_SHOWN: Final = 5
-_MOST_BESIDE: Final = 64 << 20
-"""Bytes of a file beside a session."""
 _PROGRESS_SECONDS: Final = 0.2
 
 
@@ -382,21 +381,6 @@ def _open_file(path: Path) -> tuple[BinaryIO, int]:
     return stream, changed
 
 
-def read_beside(name: str, path: str) -> bytes:
-    """Return a file that a program wrote beside a session, at a path from there; empty if there is none.
-
-    One over 64 MB, one that is no regular file and one behind a link are none.
-    """
-    beside = Path(name).parent / path
-    try:
-        about = beside.lstat()
-        if name == "-" or not stat.S_ISREG(about.st_mode) or about.st_size > _MOST_BESIDE:
-            return b""
-        return beside.read_bytes()
-    except OSError:
-        return b""
-
-
 def _read_document(path: Path) -> bytes:
     with path.open("rb") as stream:
         data = stream.read(MOST_DOCUMENT + 1)
@@ -417,7 +401,7 @@ def _sources_below(folder: Path) -> Iterator[ImportSource]:
             yield _event_folder_source(place, numbered)
             files = [name for name in files if name not in numbered]
         for name in files:
-            if not name.endswith(("-wal", "-shm")):
+            if not name.endswith(("-wal", "-shm")) and not is_told_with_another(name, names):
                 yield _file_source(str(place / name), is_named=False)
 
 

@@ -4,7 +4,6 @@ import io
 import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import PurePath
 from typing import BinaryIO, Final, Generic, TypeVar
 
 from msgspec import Struct, field
@@ -50,6 +49,7 @@ from workbench.formats.input import (
     json_values,
     raw_lines,
 )
+from workbench.formats.neighbours import ReadBeside, nothing_beside, with_neighbours
 from workbench.formats.records import FileProblem, Record, as_array, as_object
 
 HEAD_BYTES: Final = 1 << 18
@@ -125,29 +125,6 @@ DOCUMENT_FORMATS: Final[tuple[DocumentFormat, ...]] = (
     Format("mini-swe-agent", swe_agent.is_mini, swe_agent.read_mini),
     Format("swe-agent", swe_agent.is_swe_agent, swe_agent.read),
 )
-ReadBeside = Callable[[str], bytes]
-"""Reads a file that lies beside the one that is read, by its path from there; empty: there is none."""
-
-
-class Neighbours(Struct, frozen=True):
-    """What some programs write of a session into other files beside it; `join` adds it to the records."""
-
-    paths: tuple[str, ...]
-    """From the folder of the file; `{stem}` is its name without the last ending."""
-    join: Callable[[Iterator[Record], list[JsonObject]], Iterator[Record]]
-    """Takes one document for each path, an empty one for what is not there."""
-
-
-_TASK_FILES: Final = ("ui_messages.json", "api_conversation_history.json", "task_metadata.json")
-NEIGHBOURS: Final[dict[str, Neighbours]] = {
-    "cline": Neighbours(_TASK_FILES, cline.join_screen),
-    "droid": Neighbours(("{stem}.settings.json",), droid.join_settings),
-    "grok": Neighbours(("summary.json",), chat_logs.join_grok),
-    "kimi": Neighbours(("../../state.json", "state.json"), kimi.join_state),
-    "roo": Neighbours(_TASK_FILES, cline.join_screen),
-    "vibe": Neighbours(("meta.json",), chat_logs.join_vibe),
-}
-"""By the format of the file."""
 TEXT_FORMATS: Final[tuple[TextFormat, ...]] = (
     Format("aider", aider.is_history, aider.read),
     Format("aider-input", aider.is_input_history, aider.read_input_history),
@@ -446,7 +423,7 @@ def open_file(
     current_id: CurrentSessionId,
     recorded_at: int | None = None,
     is_elsewhere: workbench_sessions.IsElsewhere = workbench_sessions.never_elsewhere,
-    beside: ReadBeside = lambda _: b"",
+    beside: ReadBeside = nothing_beside,
 ) -> OpenedFile:
     """Recognise a file and return it ready to be read. Raises UnknownFormat.
 
@@ -454,7 +431,7 @@ def open_file(
     is taken in. `is_elsewhere` tells whether another session has an event of an id; only our own files ask.
     `beside` reads what lies beside the file.
     """
-    detected = _with_neighbours(detect_format(stream, name, wanted), name, beside)
+    detected = detect_format(stream, name, wanted)
     if detected.lines is not None:
         ours = OpenedFile(format=detected.format, events=iter(()))
         reading = workbench_sessions.SessionReader(store, current_id, ours.summaries, is_elsewhere)
@@ -462,26 +439,13 @@ def open_file(
         return ours
     assembler = Assembler(detected.format, at, store, current_id, recorded_at)
     opened = OpenedFile(format=detected.format, events=iter(()), summaries=assembler.summaries)
-    opened.events = _assembled_events(detected, assembler, opened)
+    items = with_neighbours(detected.format, detected.items, name, beside)
+    opened.events = _assembled_events(items, assembler, opened)
     return opened
 
 
-def _with_neighbours(detected: DetectedFile, name: str, beside: ReadBeside) -> DetectedFile:
-    if (neighbours := NEIGHBOURS.get(detected.format)) is None:
-        return detected
-    stem = PurePath(name).stem
-    documents = [_neighbour(beside(path.format(stem=stem))) for path in neighbours.paths]
-    return DetectedFile(format=detected.format, items=neighbours.join(detected.items, documents))
-
-
-def _neighbour(data: bytes) -> JsonObject:
-    documents = json_documents(data)[0] if data.strip() else []
-    value = documents[0].value if documents else None
-    return {"rows": value} if isinstance(value, list) else as_object(value)
-
-
-def _assembled_events(detected: DetectedFile, assembler: Assembler, opened: OpenedFile) -> Iterator[Event]:
-    for item in detected.items:
+def _assembled_events(items: Iterator[Record], assembler: Assembler, opened: OpenedFile) -> Iterator[Event]:
+    for item in items:
         yield from assembler.take(item)
     yield from assembler.finish()
     opened.strays.extend(assembler.strays)
