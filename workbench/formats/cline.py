@@ -221,12 +221,15 @@ class _TaskReader:
             answer = typed[2] if typed else said
             choice = answer if answer in dict(_choices(asked.arguments)) else ""
             yield r.CallDecision(call=key, is_approved=True, choice=choice, text=answer, at=at)
-        is_denied = said.lstrip().startswith(_DENIED)
-        is_bad = is_error or said.lstrip().startswith(_FAILED)
+        # Roo's calls in blocks have results that are objects.
+        status = r.text_of(r.as_object(_json(said)), "status") if said.startswith('{"status"') else ""
+        is_denied = said.lstrip().startswith(_DENIED) or status == "denied"
+        is_bad = is_error or said.lstrip().startswith(_FAILED) or status == "error"
         exits = _EXIT_CODE.search(said[:400])
         code = int(exits[1]) if exits else None
         state: r.ResultState = "rejected" if is_denied else "failed" if is_bad or code else "succeeded"
-        reason = typed[2] if typed and is_denied else ""
+        told = r.first_text(r.as_object(_json(said)), "feedback", "message") if status else ""
+        reason = (typed[2] if typed else told) if is_denied else ""
         yield call_result(key, said, state, at=at, line=number, exit_code=code, reason=reason)
 
 

@@ -337,7 +337,7 @@ def cline(data, beside):
     if "say" in rows[0]:
         return cline_screen(rows)
     for row in rows:
-        words = "\n".join(block.get("text", "") for block in row["content"])
+        words = "\n".join(block.get("text") or str(block.get("content", "")) for block in row["content"])
         if row["role"] == "assistant":
             count.numbers["replies"] += 1
             cline_spent(count, row.get("metrics") or {})

@@ -337,7 +337,11 @@ ROO = json.dumps([
     {"role": "assistant", "ts": MS + 4_000, "content": [
         {"type": "text", "text": "I do."}, use("a", "apply_diff", path="a.py", diff=DIFF.replace("SEARCH\n", "SEARCH\n:start_line:1\n-------\n"))]},
     {"role": "user", "ts": MS + 6_000, "content": [outcome("a", "saved"), {"type": "text", "text": ENVIRONMENT.format("<slug>code</slug>")}]},
-    {"role": "assistant", "ts": MS + 7_000, "content": [use("b", "attempt_completion", result="Done.")]},
+    {"role": "assistant", "ts": MS + 7_000, "content": [use("c", "execute_command", command="rm x")]},
+    {"role": "user", "ts": MS + 9_000, "content": [outcome("c", '{"status":"denied","message":"The user denied this operation.","feedback":"not that"}')]},
+    {"role": "assistant", "ts": MS + 10_000, "content": [use("d", "execute_command", command="false")]},
+    {"role": "user", "ts": MS + 11_000, "content": [outcome("d", '{"status":"error","message":"The tool execution failed","error":"no"}')]},
+    {"role": "assistant", "ts": MS + 12_000, "content": [use("b", "attempt_completion", result="Done.")]},
 ]).encode()  # fmt: skip
 
 
@@ -470,7 +474,7 @@ AGENT_FILES = {
     ], ["rejected", "approved"], ["a.py"]),
     "cline-screen": (CLINE_SCREEN, "cline", "change it", [("command", "succeeded")], ["approved"], []),
     "cline-session": (CLINE_SESSION, "cline", "change it", [("bash", "failed")], [], []),
-    "roo": (ROO, "roo", "change it", [("apply_diff", "succeeded")], [], ["a.py"]),
+    "roo": (ROO, "roo", "change it", [("apply_diff", "succeeded"), ("execute_command", "rejected"), ("execute_command", "failed")], ["rejected"], ["a.py"]),
     "roo-screen": (CLINE_SCREEN.replace(b"tokensIn", b"apiProtocol\\\": \\\"openai\\\", \\\"tokensIn"), "roo", "change it", [("command", "succeeded")], ["approved"], []),
     "amp": (AMP, "amp", "change it", [("edit_file", "succeeded"), ("Bash", "failed"), ("Bash", "rejected"), ("Bash", "cancelled")], ["rejected"], ["a.py"]),
     "goose": (GOOSE, "goose", "change it", [

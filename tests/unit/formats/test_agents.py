@@ -311,3 +311,55 @@ def test_blocks_of_search_and_replacement_are_a_diff(name):
         event.body for event in opened(AGENT_FILES[name][0])[1] if isinstance(event.body, e.FileChanged)
     ]
     assert [hunk.lines for body in changed for hunk in body.hunks] == [(("-", "a = 1"), ("+", "a = 2"))]
+
+
+BESIDE = {
+    "vibe": {"session_id": "v", "title": "T", "environment": {"working_directory": "/w"}, "model": "m", "start_time": "x",
+             "stats": {"session_prompt_tokens": 9, "session_completion_tokens": 1}},
+    "grok": {"info": {"id": "g", "cwd": "/w"}, "generated_title": "T", "created_at": "x", "head_branch": "main"},
+    "kimi": {"title": "T", "workDir": "/w"},
+    "droid": {"model": "m", "tokenUsage": {"inputTokens": 5, "cacheReadTokens": 7}},
+    "cline": [{"ts": MS, "type": "ask", "ask": "command", "text": "rm x", "partial": False},
+              {"ts": MS, "type": "say", "say": "api_req_started", "text": '{"tokensIn": 5}', "model_usage": [{"model_id": "m"}]}],
+    "roo": {"model_usage": [{"model_id": "m"}], "rows": [{"say": "api_req_started"}]},
+}  # fmt: skip
+ODD = (
+    None,
+    True,
+    -1,
+    1e308,
+    2**63,
+    "",
+    "\x00\x1b[31m\u202e",
+    [],
+    {},
+    [[]],
+    [None],
+    ["a", 1],
+    [{"say": 7}],
+    {"rows": 1},
+)
+
+
+def oddly(value, odd):
+    """Yield copies of a value in which one part after the other is something odd."""
+    yield odd
+    if isinstance(value, dict):
+        for key, held in value.items():
+            yield from ({**value, key: other} for other in oddly(held, odd))
+    elif isinstance(value, list):
+        for place, held in enumerate(value):
+            yield from ([*value[:place], other, *value[place + 1 :]] for other in oddly(held, odd))
+
+
+@each_row("name", BESIDE)
+def test_odd_values_beside_a_session_stop_nothing(name):
+    for odd in ODD:
+        for value in oddly(BESIDE[name], odd):
+            data = json.dumps(value).encode()
+            found = detect.open_file(
+                io.BytesIO(AGENT_FILES[name][0]), "a/b/c/x.json", 0, None, store=lambda _: None, current_id=lambda key: key,
+                beside=lambda _, data=data: data,
+            )  # fmt: skip
+            rows = MemoryTables().fold(list(found.events))
+            assert len(rows.sessions) <= 1
