@@ -575,7 +575,28 @@ def moments(data):
     return (min(found), max(found)) if found else None
 
 
+def antigravity(data, beside):
+    """A line a step; what a tool gave is a step of the model, of the oldest call that waits or of its own."""
+    count, waits = Count(), []
+    for row in rows_of(data):
+        kind, when = row["type"], row["created_at"]
+        count.numbers["prompts"] += kind == "USER_INPUT"
+        count.numbers["replies"] += kind == "PLANNER_RESPONSE"
+        if kind == "PLANNER_RESPONSE":
+            count.numbers["calls"] += len(row.get("tool_calls", ()))
+            waits += row.get("tool_calls", ())
+        elif row["source"] == "MODEL" and kind != "USER_INPUT":
+            if waits:
+                waits.pop(0)
+            else:
+                count.numbers.update(calls=1, replies=1)
+            count.numbers["failed"] += "failed with exit code" in row["content"]
+            assert when
+    return count
+
+
 AGENT_COUNTERS = {
+    "antigravity": antigravity,
     "acp": acp, "codex-exec": codex_exec, "openhands": openhands,
     "amp": amp, "crush": crush, "goose": goose,
     "cline": cline, "roo": cline,

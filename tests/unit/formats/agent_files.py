@@ -456,6 +456,28 @@ OPENCODE_RUN = lines(
     {"type": "error", "timestamp": MS + 24_000, "sessionID": "ses_run", "error": {"name": "APIError", "data": {"message": "overloaded"}}},
 )  # fmt: skip
 
+
+def step(number, source, kind, **more):
+    return {
+        "step_index": number,
+        "source": source,
+        "type": kind,
+        "status": "DONE",
+        "created_at": at(number),
+        **more,
+    }
+
+
+ANTIGRAVITY = lines(
+    step(0, "USER_EXPLICIT", "USER_INPUT", content="<USER_REQUEST>\nchange it\n</USER_REQUEST>\n<USER_SETTINGS_CHANGE>\nx"),
+    step(1, "SYSTEM", "CONVERSATION_HISTORY"),
+    step(2, "MODEL", "PLANNER_RESPONSE", thinking="hm", tool_calls=[{"name": "list_dir", "args": {"DirectoryPath": '"/shop"'}}, {"name": "run_command", "args": {"Command": '"false"'}}]),
+    step(3, "MODEL", "LIST_DIRECTORY", content="a.py"),
+    step(9, "MODEL", "RUN_COMMAND", content="The command failed with exit code: 1"),
+    step(10, "MODEL", "VIEW_FILE", content="a = 1"),
+    step(11, "MODEL", "PLANNER_RESPONSE", content="Done."),
+)  # fmt: skip
+
 AGENT_FILES = {
     "qwen": (QWEN, "qwen", "change it", [("edit", "succeeded"), ("run_shell_command", "failed"), ("run_shell_command", "rejected")], ["rejected"], ["a.py"]),
     "copilot": (COPILOT, "copilot", "change it", [("edit", "succeeded"), ("bash", "failed"), ("bash", "rejected")], ["rejected"], ["a.py"]),
@@ -476,6 +498,7 @@ AGENT_FILES = {
     "cline-session": (CLINE_SESSION, "cline", "change it", [("bash", "failed")], [], []),
     "roo": (ROO, "roo", "change it", [("apply_diff", "succeeded"), ("execute_command", "rejected"), ("execute_command", "failed")], ["rejected"], ["a.py"]),
     "roo-screen": (CLINE_SCREEN.replace(b"tokensIn", b"apiProtocol\\\": \\\"openai\\\", \\\"tokensIn"), "roo", "change it", [("command", "succeeded")], ["approved"], []),
+    "antigravity": (ANTIGRAVITY, "antigravity", "change it", [("list_dir", "succeeded"), ("run_command", "failed"), ("view_file", "succeeded")], [], []),
     "amp": (AMP, "amp", "change it", [("edit_file", "succeeded"), ("Bash", "failed"), ("Bash", "rejected"), ("Bash", "cancelled")], ["rejected"], ["a.py"]),
     "goose": (GOOSE, "goose", "change it", [
         ("developer__text_editor", "succeeded"), ("developer__shell", "rejected"), ("developer__shell", "failed")], ["rejected"], ["a.py"]),

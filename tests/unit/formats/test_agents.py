@@ -363,3 +363,12 @@ def test_odd_values_beside_a_session_stop_nothing(name):
             )  # fmt: skip
             rows = MemoryTables().fold(list(found.events))
             assert len(rows.sessions) <= 1
+
+
+def test_arguments_that_are_json_texts_are_read_as_what_they_say():
+    rows = opened(AGENT_FILES["antigravity"][0])[2]
+    assert [call.parameters for call in rows.calls.values()] == [
+        {"DirectoryPath": "/shop"},
+        {"Command": "false"},
+        {},
+    ]
