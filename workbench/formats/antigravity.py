@@ -57,8 +57,10 @@ class _StepReader:
         elif source == "MODEL":
             yield from self._given(row, kind, said, at, number)
         else:
+            # Its time is that of the record.
+            kept: JsonObject = {name: value for name, value in row.items() if name != "created_at"}
             yield r.UnmappedRecord(
-                kind=kind or "step", content=row, at=at, line=number, is_understood=source == "SYSTEM"
+                kind=kind or "step", content=kept, at=at, line=number, is_understood=source == "SYSTEM"
             )
 
     def _reply(self, row: JsonObject, said: str, at: int | None, number: int) -> r.Reply:
