@@ -370,11 +370,13 @@ def _read_file(
     wish: ReplayFile, intake: "SessionImport", progress: "ImportProgress"
 ) -> "list[ImportSummary]":
     from workbench.formats import detect
+    from workbench.formats.neighbours import read_beside
 
     with _open_stream(wish.file) as (stream, time_us):
         opened = detect.open_file(
             progress.counted(stream, wish.file), wish.file, time_us, wish.format, store=intake.store,
             current_id=intake.current_id, recorded_at=intake.now,
+            beside=lambda path: read_beside(wish.file, path),
         )  # fmt: skip
         for event in opened.events:
             intake.add(event)

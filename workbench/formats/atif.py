@@ -1,12 +1,17 @@
 """ATIF, the trajectory format of Harbor: reader and writer."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from msgspec import Struct, field
 
 from workbench.domain import events as e
 from workbench.domain.events import Event
 from workbench.domain.rows import Call, Session
 from workbench.domain.values import Json, JsonObject, Usage
+from workbench.formats import patches
 from workbench.formats import records as r
+from workbench.formats.usage_records import join_usage_before
 from workbench.text.human import iso_time
 
 VERSION = "ATIF-v1.4"
@@ -19,6 +24,10 @@ def is_trajectory(value: Json) -> bool:
 
 
 def read(value: Json, name: str) -> Iterator[r.Record]:
+    yield from join_usage_before(_read(value, name))
+
+
+def _read(value: Json, name: str) -> Iterator[r.Record]:
     document = r.as_object(value)
     agent, steps = r.object_of(document, "agent"), r.objects_of(document, "steps")
     system = next((r.content_of(step, "message") for step in steps if step.get("source") == "system"), "")
@@ -42,6 +51,31 @@ def read(value: Json, name: str) -> Iterator[r.Record]:
             expected = key
         expected += 1
         yield from _read_step(step, number)
+    told = [_usage(r.object_of(step, "metrics")) for step in steps]
+    if (rest := _total_usage(r.object_of(document, "final_metrics")).beyond(_sum(told))) != Usage():
+        yield r.UsageRecord(usage=rest)
+
+
+def _usage(metrics: JsonObject) -> Usage:
+    """Return the tokens of a step; what was cached is part of the prompt."""
+    sent, extra = r.count_of(metrics, "prompt_tokens"), r.object_of(metrics, "extra")
+    written = r.count_of(extra, "cache_write_tokens") or r.count_of(extra, "cache_creation_input_tokens")
+    return Usage(
+        input_tokens=sent, output_tokens=r.count_of(metrics, "completion_tokens"),
+        cache_read_tokens=min(sent, r.count_of(metrics, "cached_tokens")),
+        cache_write_tokens=min(sent, written), cost_microdollars=r.as_cost(metrics.get("cost_usd")),
+    )  # fmt: skip
+
+
+def _total_usage(metrics: JsonObject) -> Usage:
+    return _usage({name.removeprefix("total_"): value for name, value in metrics.items()})
+
+
+def _sum(usages: Iterable[Usage]) -> Usage:
+    total = Usage()
+    for usage in usages:
+        total = total.plus(usage)
+    return total
 
 
 def _read_step(step: JsonObject, number: int) -> Iterator[r.Record]:
@@ -61,7 +95,6 @@ def _read_step(step: JsonObject, number: int) -> Iterator[r.Record]:
 
 
 def _read_agent_step(step: JsonObject, said: str, time_us: int | None, number: int) -> Iterator[r.Record]:
-    metrics = r.object_of(step, "metrics")
     calls = tuple(
         r.ToolCall(id=r.text_of(fields, "tool_call_id"), tool=r.text_of(fields, "function_name"),
               arguments=r.object_of(fields, "arguments"))
@@ -69,15 +102,14 @@ def _read_agent_step(step: JsonObject, said: str, time_us: int | None, number: i
     )  # fmt: skip
     yield r.Reply(
         text=said, thinking=r.text_of(step, "reasoning_content"), calls=calls, at=time_us, line=number,
-        model=r.text_of(step, "model_name"), usage=Usage(
-            input_tokens=r.count_of(metrics, "prompt_tokens"),
-            output_tokens=r.count_of(metrics, "completion_tokens"),
-            cache_read_tokens=min(
-                r.count_of(metrics, "prompt_tokens"), r.count_of(metrics, "cached_tokens")
-            ),
-            cost_microdollars=r.as_cost(metrics.get("cost_usd")),
-        ),
+        model=r.text_of(step, "model_name"), usage=_usage(r.object_of(step, "metrics")),
     )  # fmt: skip
+    asked = r.object_of(r.object_of(step, "extra"), "asked")
+    for call in calls:
+        if answer := r.text_of(asked, call.id):
+            yield r.CallQuestion(call=call.id, at=time_us)
+            if answer == "approved":
+                yield r.CallDecision(call=call.id, is_approved=True, at=time_us)
     open_calls = [call.id for call in calls]
     states = r.object_of(r.object_of(step, "extra"), "states")
     for result in r.objects_of(r.object_of(step, "observation"), "results"):
@@ -91,19 +123,33 @@ def _read_agent_step(step: JsonObject, said: str, time_us: int | None, number: i
                 if failed in ("failed", "rejected", "cancelled", "interrupted", "expired")
                 else "succeeded"
             )
-            yield r.CallResult(call=key, text=words, state=state, at=time_us, line=number)
+            told = _told_changes(step, key, next(call for call in calls if call.id == key))
+            yield r.CallResult(call=key, text=words, state=state, at=time_us, line=number, changes=told)
         else:
             yield r.UnmappedRecord(kind="observation", content=words, at=time_us, line=number)
 
 
+_CHANGES: Final = ("create", "modify", "delete")
+
+
+def _told_changes(step: JsonObject, key: str, call: r.ToolCall) -> tuple[r.FileEdit, ...]:
+    """Return the files that a step of ours says a call changed, in the call's words where it has some."""
+    told = r.objects_of(r.object_of(r.object_of(step, "extra"), "changed"), key)
+    changes = tuple(
+        r.FileEdit(path=r.text_of(file, "path"), change=kind)
+        for file in told
+        for kind in _CHANGES
+        if kind == file.get("change")
+    )
+    asked = patches.edits_of_call(call) if changes else ()
+    return asked if {edit.path for edit in asked} == {edit.path for edit in changes} else changes
+
+
 def write(session: Session, events: Sequence[Event], calls: Sequence[Call]) -> JsonObject:
     """Return a session of ours as a trajectory; texts are the recorded, scrubbed ones."""
-    rows = {call.id: call for call in calls}
-    results = {
-        event.call_id: event.body
-        for event in events
-        if isinstance(event.body, e.CallFinished) and event.call_id
-    }
+    told = _ToldCalls(rows={call.id: call for call in calls})
+    for event in events:
+        told.note(event)
     steps: list[dict[str, Json]] = []
     if session.system_prompt:
         steps.append(_written_step("system", session.system_prompt, session.created_at))
@@ -112,7 +158,12 @@ def write(session: Session, events: Sequence[Event], calls: Sequence[Call]) -> J
             case e.PromptSubmitted(text=words):
                 steps.append(_written_step("user", words, event.at))
             case e.ReplyCompleted() as body if body.text or body.thinking or body.calls:
-                steps.append(_written_event(body, event.at, rows, results))
+                steps.append(_written_event(body, event.at, told))
+            case e.ReplyCompleted(usage=usage) if usage != Usage():
+                # What is only counted belongs to what was said before, or is a step that says nothing.
+                if not steps or steps[-1]["source"] != "agent":
+                    steps.append(_written_step("agent", "", event.at))
+                steps[-1]["metrics"] = _metrics(_usage(r.object_of(steps[-1], "metrics")).plus(usage))
             case _:
                 pass
     if not steps:
@@ -123,7 +174,10 @@ def write(session: Session, events: Sequence[Event], calls: Sequence[Call]) -> J
         "schema_version": VERSION, "session_id": session.id,
         "agent": {"name": session.origin or "workbench", "version": "1", "model_name": session.model or None},
         "steps": numbered,
-        "final_metrics": {**_written_metrics(session.usage, "total_"), "total_steps": len(numbered)},
+        "final_metrics": {
+            **{f"total_{name}": count for name, count in _metrics(session.usage).items() if name != "extra"},
+            "total_steps": len(numbered),
+        },
         "extra": {"title": session.title, "workspace": session.workspace, "status": session.status},
     }  # fmt: skip
 
@@ -132,38 +186,73 @@ def _written_step(source: str, said: str, time_us: int) -> dict[str, Json]:
     return {"timestamp": iso_time(time_us), "source": source, "message": said}
 
 
-def _written_event(
-    body: e.ReplyCompleted, time_us: int, rows: dict[str, Call], results: dict[str, e.CallFinished]
-) -> dict[str, Json]:
+def _metrics(usage: Usage) -> dict[str, Json]:
+    metrics: dict[str, Json] = {
+        "prompt_tokens": usage.input_tokens, "completion_tokens": usage.output_tokens,
+    }  # fmt: skip
+    if usage.cache_read_tokens:
+        metrics["cached_tokens"] = usage.cache_read_tokens
+    if usage.cost_microdollars:
+        metrics["cost_usd"] = usage.cost_microdollars / 1_000_000
+    if usage.cache_write_tokens:
+        metrics["extra"] = {"cache_write_tokens": usage.cache_write_tokens}
+    return metrics
+
+
+class _ToldCalls(Struct):
+    """What the events tell of calls, by their ids."""
+
+    rows: dict[str, Call]
+    results: dict[str, e.CallFinished] = field(default_factory=dict[str, e.CallFinished])
+    changed: dict[str, list[Json]] = field(default_factory=dict[str, list[Json]])
+    asked: dict[str, str] = field(default_factory=dict[str, str])
+
+    def note(self, event: Event) -> None:
+        if not (call := event.call_id):
+            return
+        body = event.body
+        if isinstance(body, e.CallFinished):
+            self.results[call] = body
+        elif isinstance(body, e.FileChanged):
+            self.changed.setdefault(call, []).append({"path": body.path, "change": body.change})
+        elif isinstance(body, e.ActionOpened):
+            self.asked[call] = "asked"
+        elif isinstance(body, e.ActionApproved | e.ActionRejected):
+            self.asked[call] = "approved" if isinstance(body, e.ActionApproved) else "rejected"
+
+
+def _written_event(body: e.ReplyCompleted, time_us: int, told: _ToldCalls) -> dict[str, Json]:
     step = _written_step("agent", body.text, time_us)
     if body.model:
         step["model_name"] = body.model
     if body.thinking:
         step["reasoning_content"] = body.thinking
-    step["metrics"] = _written_metrics(body.usage, "")
+    step["metrics"] = _metrics(body.usage)
     if body.calls:
         step["tool_calls"] = [
             {"tool_call_id": _written_call(call), "function_name": call.tool,
              "arguments": dict(call.arguments)}
             for call in body.calls
         ]  # fmt: skip
-        step["observation"] = {"results": [_written_observation(call, rows, results) for call in body.calls]}
-        # A result has no room for more before v1.7, a step always had.
-        step["extra"] = {
-            "states": {_written_call(call): _call_state(_replacing_call(call, rows)) for call in body.calls}
-        }
+        step["observation"] = {"results": [_written_observation(call, told) for call in body.calls]}
+        step["extra"] = _written_extra(body, told)
     return step
 
 
-def _written_metrics(usage: Usage, prefix: str) -> dict[str, Json]:
-    metrics: dict[str, Json] = {
-        f"{prefix}prompt_tokens": usage.input_tokens, f"{prefix}completion_tokens": usage.output_tokens,
-    }  # fmt: skip
-    if usage.cache_read_tokens:
-        metrics[f"{prefix}cached_tokens"] = usage.cache_read_tokens
-    if usage.cost_microdollars:
-        metrics[f"{prefix}cost_usd"] = usage.cost_microdollars / 1_000_000
-    return metrics
+def _written_extra(body: e.ReplyCompleted, told: _ToldCalls) -> JsonObject:
+    """Return how calls ended, who was asked about them, and the files that they changed."""
+    # A result has no room for more before v1.7, a step always had.
+    extra: dict[str, Json] = {}
+    for name, of in (("states", None), ("asked", told.asked), ("changed", told.changed)):
+        about: dict[str, Json] = {}
+        for reply_call in body.calls:
+            call = _replacing_call(reply_call, told.rows)
+            value: Json = _call_state(call) if of is None else of.get(call.id) if call else None
+            if value:
+                about[_written_call(reply_call)] = value
+        if about:
+            extra[name] = about
+    return extra
 
 
 def _written_call(call: "e.ReplyCall") -> str:
@@ -182,11 +271,9 @@ def _call_state(call: Call | None) -> str:
     return call.state if call else "pending"
 
 
-def _written_observation(
-    reply_call: "e.ReplyCall", rows: dict[str, Call], results: dict[str, e.CallFinished]
-) -> JsonObject:
-    call = _replacing_call(reply_call, rows)
-    finished = results.get(call.id) if call else None
+def _written_observation(reply_call: "e.ReplyCall", told: _ToldCalls) -> JsonObject:
+    call = _replacing_call(reply_call, told.rows)
+    finished = told.results.get(call.id) if call else None
     said = (finished.preview or finished.error or finished.summary) if finished else ""
     why = call.error or call.detail if call else ""
     return {"source_call_id": _written_call(reply_call), "content": said or why or _call_state(call)}

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from workbench.domain.values import Json, JsonObject, Usage
 from workbench.formats import records as r
+from workbench.formats.chat_messages import parse_arguments
 from workbench.formats.input import JsonLine
 from workbench.formats.patches import move_edits, parse_begin_patch
 from workbench.formats.usage_records import join_usage
@@ -236,7 +237,7 @@ class _RolloutReader:
             return
         tool = r.text_of(payload, "name") or ("tool_search" if kind == "tool_search_call" else "shell")
         written = payload.get("arguments", payload.get("action", payload.get("input")))
-        arguments = _call_arguments(written)
+        arguments = parse_arguments(written)
         key = r.first_text(payload, "call_id", "id")
         self._called.add(key)
         self._patches[key] = parse_begin_patch(_patch_text(written, arguments))
@@ -370,16 +371,6 @@ def usage_of_counts(counts: JsonObject) -> Usage:
         input_tokens=sent, output_tokens=r.count_of(counts, "output_tokens"),
         cache_read_tokens=min(sent, r.count_of(counts, "cached_input_tokens")),
     )  # fmt: skip
-
-
-def _call_arguments(written: Json) -> JsonObject:
-    if isinstance(written, str):
-        try:
-            value = orjson.loads(written)
-        except ValueError:
-            return {"input": written}
-        return r.as_object(value) or {"input": written}
-    return r.as_object(written)
 
 
 def _patch_text(written: Json, arguments: JsonObject) -> str:

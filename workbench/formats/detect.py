@@ -13,20 +13,31 @@ from workbench.domain.values import Json, JsonObject
 from workbench.formats import (
     acp,
     aider,
+    amp,
+    antigravity,
     atif,
+    chat_logs,
     claude_code,
+    cline,
     codex,
+    copilot,
+    cursor,
+    droid,
     gemini,
     gemini_stream,
     inspect_log,
+    kaiak,
+    kimi,
     opencode,
     openhands,
     pi,
+    qwen,
     seed_import,
     swe_agent,
     workbench_sessions,
 )
 from workbench.formats.assemble import Assembler, CurrentSessionId, ImportSummary, StoreBlob
+from workbench.formats.databases import DATABASE_FORMATS, open_database
 from workbench.formats.input import (
     COMPRESSION_MAGIC,
     MOST_DOCUMENT,
@@ -39,6 +50,7 @@ from workbench.formats.input import (
     json_values,
     raw_lines,
 )
+from workbench.formats.neighbours import ReadBeside, nothing_beside, with_neighbours
 from workbench.formats.records import FileProblem, Record, as_array, as_object
 
 HEAD_BYTES: Final = 1 << 18
@@ -48,6 +60,7 @@ _MOST_ROWS: Final = 64 << 20
 _BOM: Final = b"\xef\xbb\xbf"
 _DOCUMENT_BEGIN: Final = re.compile(rb"^[ \t]*(?:\{\s*\"|\[\s*\{)", re.MULTILINE)
 """How a document of one of the formats begins, in a line of its own."""
+_CODE_FENCE: Final = re.compile(rb"^ {0,3}(?:```|~~~)", re.MULTILINE)
 _SAMPLE_SIZE: Final = 5
 _MOST_SAMPLED_LINES: Final = 40
 _Sample = TypeVar("_Sample")
@@ -66,13 +79,24 @@ LineFormat = Format[list[JsonObject], Iterable[JsonLine | FileProblem]]
 DocumentFormat = Format[Json, Json]
 TextFormat = Format[str, Iterable[str]]
 LINE_FORMATS: Final[tuple[LineFormat, ...]] = (
-    Format("kaiak", seed_import.is_kaiak_lines, seed_import.read_kaiak_lines),
+    Format("kaiak", kaiak.is_lines, kaiak.read_lines),
     Format("assistant", seed_import.is_assistant_lines, seed_import.read_assistant_lines),
     Format("codex", codex.is_rollout, codex.read),
     Format("codex-exec", codex.is_exec, codex.read_exec),
     Format("acp", acp.is_trace, acp.read),
+    Format("copilot", copilot.is_session, copilot.read),
     Format("pi", pi.is_session, pi.read),
     Format("openhands", openhands.is_rows, openhands.read_rows),
+    Format("droid", droid.is_store, droid.read_store),
+    Format("droid-stream", droid.is_stream, droid.read_stream),
+    Format("cursor", cursor.is_transcript, cursor.read_transcript),
+    Format("antigravity", antigravity.is_transcript, antigravity.read),
+    Format("kimi", kimi.is_wire, kimi.read),
+    Format("vibe", chat_logs.is_vibe, chat_logs.read_vibe),
+    Format("grok", chat_logs.is_grok, chat_logs.read_grok),
+    Format("openai", chat_logs.is_log, chat_logs.read_log),
+    Format("opencode", opencode.is_run, opencode.read_run),
+    Format("qwen", qwen.is_session, qwen.read),
     Format("claude-code", claude_code.is_session, claude_code.read),
     Format("claude-code-history", claude_code.is_history, claude_code.read_history),
     Format("codex-history", codex.is_history, codex.read_history),
@@ -85,11 +109,19 @@ DOCUMENT_FORMATS: Final[tuple[DocumentFormat, ...]] = (
     Format("wink", seed_import.is_wink, seed_import.read_wink),
     Format("cmd", seed_import.is_command_log, seed_import.read_command_log),
     Format("assistant", seed_import.is_assistant, seed_import.read_assistant),
-    Format("kaiak", seed_import.is_kaiak_document, seed_import.read_kaiak_document),
+    Format("kaiak", kaiak.is_document, kaiak.read_document),
     Format("gemini", gemini.is_chat, gemini.read),
     Format("gemini-log", gemini.is_log, gemini.read_log),
     Format("gemini-checkpoint", gemini.is_checkpoint, gemini.read_checkpoint),
     Format("opencode", opencode.is_export, opencode.read_export),
+    Format("amp", amp.is_thread, amp.read),
+    Format("hermes", chat_logs.is_hermes, chat_logs.read_hermes),
+    Format("openai", chat_logs.is_log_document, chat_logs.read_log_document),
+    Format("roo", cline.is_roo_task, cline.read),
+    Format("roo", cline.is_roo_screen, cline.read_screen),
+    Format("cline", cline.is_task, cline.read),
+    Format("cline", cline.is_screen, cline.read_screen),
+    Format("cline", cline.is_session, cline.read),
     Format("inspect", inspect_log.is_log, inspect_log.read),
     Format("openhands", openhands.is_trajectory, openhands.read),
     Format("mini-swe-agent", swe_agent.is_mini, swe_agent.read_mini),
@@ -117,7 +149,7 @@ class UnknownFormat(ValueError):
 
 def format_names() -> list[str]:
     return sorted(
-        {file_format.name for file_format in (*LINE_FORMATS, *DOCUMENT_FORMATS, *TEXT_FORMATS)}
+        {one.name for one in (*LINE_FORMATS, *DOCUMENT_FORMATS, *TEXT_FORMATS, *DATABASE_FORMATS)}
         | {workbench_sessions.FORMAT_NAME}
     )
 
@@ -136,9 +168,9 @@ def detect_format(stream: BinaryIO, name: str, wanted: str | None = None) -> Det
     if packed := next((what for magic, what in COMPRESSION_MAGIC.items() if head.startswith(magic)), ""):
         return _detect_decompressed(whole, packed, name, wanted)
     if start[:4] == b"PK\x03\x04":
-        return _read_container(whole, name, "inspect", "zip", inspect_log.read_zip)
+        return _read_container(whole, "zip", lambda data: ("inspect", inspect_log.read_zip(data, name)))
     if start.startswith(opencode.SQLITE_MAGIC):
-        return _read_container(whole, name, "opencode", "database", opencode.read_database)
+        return _read_container(whole, "database", lambda data: open_database(data, name, wanted))
     if start[:1] in (b"{", b"["):
         return _detect_json(whole, head, name, wanted)
     return _detect_text(whole, head, name, wanted)
@@ -197,15 +229,16 @@ def _with_decompression_problem(
 
 
 def _read_container(
-    whole: "_ReplayedStream", name: str, form: str, what: str, read: Callable[[bytes, str], Iterator[Record]]
+    whole: "_ReplayedStream", what: str, read: Callable[[bytes], tuple[str, Iterator[Record]]]
 ) -> DetectedFile:
     data = whole.read(MOST_DOCUMENT + 1)
     if len(data) > MOST_DOCUMENT:
         raise UnknownFormat(f"it is a {what} of over {MOST_DOCUMENT >> 20} MB")
     try:
-        return DetectedFile(format=form, items=read(data, name))
+        form, items = read(data)
     except ValueError as error:
         raise UnknownFormat(str(error)) from None
+    return DetectedFile(format=form, items=items)
 
 
 def _detect_json(whole: "_ReplayedStream", head: bytes, name: str, wanted: str | None) -> DetectedFile:
@@ -295,6 +328,8 @@ def _detect_text(whole: "_ReplayedStream", head: bytes, name: str, wanted: str |
             problems: list[FileProblem] = []
             read = text_format.read(_text_lines(whole, problems), name)
             return DetectedFile(format=text_format.name, items=itertools.chain(read, _LateProblems(problems)))
+    if _begins_in_example(head):
+        raise UnknownFormat("it is neither JSON nor a history; what its blocks of code hold are examples")
     if (sample := _sample_objects(head)) and (line_format := _matching_line_format(sample, wanted)):
         return DetectedFile(
             format=line_format.name, items=line_format.read(json_values(raw_lines(whole)), name)
@@ -302,6 +337,12 @@ def _detect_text(whole: "_ReplayedStream", head: bytes, name: str, wanted: str |
     if detected := _detect_after_words(whole, head, name, wanted):
         return detected
     raise UnknownFormat("it is neither JSON nor a history in text that is known")
+
+
+def _begins_in_example(head: bytes) -> bool:
+    """Return whether the first document of a text stands in a block of code (spec.commonmark.org, 4.5)."""
+    begin = _DOCUMENT_BEGIN.search(head)
+    return begin is not None and len(_CODE_FENCE.findall(head, 0, begin.start())) % 2 == 1
 
 
 def _detect_after_words(
@@ -384,11 +425,13 @@ def open_file(
     current_id: CurrentSessionId,
     recorded_at: int | None = None,
     is_elsewhere: workbench_sessions.IsElsewhere = workbench_sessions.never_elsewhere,
+    beside: ReadBeside = nothing_beside,
 ) -> OpenedFile:
     """Recognise a file and return it ready to be read. Raises UnknownFormat.
 
     `at` (microseconds) is for what has no time, `wanted` what the user named, `recorded_at` when this
     is taken in. `is_elsewhere` tells whether another session has an event of an id; only our own files ask.
+    `beside` reads what lies beside the file.
     """
     detected = detect_format(stream, name, wanted)
     if detected.lines is not None:
@@ -398,12 +441,13 @@ def open_file(
         return ours
     assembler = Assembler(detected.format, at, store, current_id, recorded_at)
     opened = OpenedFile(format=detected.format, events=iter(()), summaries=assembler.summaries)
-    opened.events = _assembled_events(detected, assembler, opened)
+    items = with_neighbours(detected.format, detected.items, name, beside)
+    opened.events = _assembled_events(items, assembler, opened)
     return opened
 
 
-def _assembled_events(detected: DetectedFile, assembler: Assembler, opened: OpenedFile) -> Iterator[Event]:
-    for item in detected.items:
+def _assembled_events(items: Iterator[Record], assembler: Assembler, opened: OpenedFile) -> Iterator[Event]:
+    for item in items:
         yield from assembler.take(item)
     yield from assembler.finish()
     opened.strays.extend(assembler.strays)

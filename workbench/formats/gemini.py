@@ -213,10 +213,11 @@ def _read_reply(message: JsonObject, said: str, time_us: int | None, number: int
         ),
     )  # fmt: skip
     for call in calls:
-        yield _read_result(call, number)
+        yield read_result(call, number)
 
 
-def _read_result(call: JsonObject, number: int) -> r.CallResult:
+def read_result(call: JsonObject, number: int) -> r.CallResult:
+    """Return how a call of Gemini CLI ended: its status, its responses, and what was shown of them."""
     responses = [
         r.object_of(r.object_of(item, "functionResponse"), "response")
         for item in r.objects_of(call, "result")

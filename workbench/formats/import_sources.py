@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, BinaryIO, Final
 
 from msgspec import Struct
 
+from workbench.formats.neighbours import is_told_with_another
+
 if TYPE_CHECKING:
     from workbench.formats.detect import UnknownFormat
 
@@ -177,7 +179,7 @@ def sources_below(folder: Path) -> Iterator[ImportSource]:
             yield _EventFolder(name=here, files=tuple(numbered))
             files = [name for name in files if name not in numbered]
         for name in files:
-            if not name.endswith(("-wal", "-shm")):
+            if not name.endswith(("-wal", "-shm")) and not is_told_with_another(name, names):
                 yield ImportSource(name=f"{here}/{name}")
     yield from (_UnreadableFolder(name=str(error.filename), error=error) for error in errors)
 

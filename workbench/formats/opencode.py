@@ -6,12 +6,13 @@
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-import apsw
 import orjson
 
 from workbench.domain.values import Json, JsonObject, Usage
 from workbench.formats import records as r
-from workbench.journal.database import Database, open_in_memory
+from workbench.formats.chat_messages import object_lines
+from workbench.formats.input import JsonLine
+from workbench.journal.database import Database
 
 _IGNORED_PARTS = ("step-start", "step-finish", "patch", "snapshot", "agent", "subtask", "compaction", "retry")
 
@@ -172,11 +173,72 @@ def _unmapped_parts(
             yield r.ErrorRecord(code=r.text_of(error, "name") or "error", message=why, at=time_us)
 
 
+_RUN_TYPES: Final = ("step_start", "text", "reasoning", "tool_use", "step_finish", "error")
+
+
+def is_run(sample: list[JsonObject]) -> bool:
+    """Tell whether lines are what `opencode run --format json` prints."""
+    return any(
+        line.get("type") in _RUN_TYPES
+        and r.text_of(line, "sessionID").startswith("ses_")
+        and ("part" in line or "error" in line)
+        for line in sample
+    )
+
+
+def read_run(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
+    """Yield a session from the parts that a run printed; what was typed is not among them."""
+    parts: list[JsonObject] = []
+    has_begun = False
+    for line in object_lines(lines):
+        if isinstance(line, r.FileProblem):
+            yield line
+            continue
+        row, number = line
+        if not has_begun:
+            has_begun = True
+            yield r.SessionHead(key=r.text_of(row, "sessionID") or name, at=r.time_of(row, "timestamp"))
+        kind, part = r.text_of(row, "type"), r.object_of(row, "part")
+        if kind == "error":
+            yield from _run_error(row)
+        elif kind not in _RUN_TYPES:
+            yield r.UnmappedRecord(
+                kind=kind or "record", content=row, at=r.time_of(row, "timestamp"), line=number,
+                is_understood=False,
+            )  # fmt: skip
+        else:
+            if parts and r.text_of(parts[0], "messageID") != r.text_of(part, "messageID"):
+                yield from _run_message(parts, number)
+                parts = []
+            parts.append({"printed": row.get("timestamp"), **part})
+            if kind == "step_finish":
+                yield from _run_message(parts, number)
+                parts = []
+    yield from _run_message(parts, 0)
+
+
+def _run_message(parts: list[JsonObject], number: int) -> Iterator[r.Record]:
+    """Yield the message that parts make; the last one says what it took."""
+    if not parts:
+        return
+    end = parts[-1]
+    info: JsonObject = {
+        "role": "assistant", "time": {"created": parts[0].get("printed")}, "tokens": end.get("tokens"),
+        "cost": end.get("cost"), "finish": end.get("reason"),
+    }  # fmt: skip
+    yield from _read_message({"info": info, "parts": list(parts)}, number)
+
+
+def _run_error(row: JsonObject) -> Iterator[r.Record]:
+    error = r.object_of(row, "error")
+    why = r.text_of(r.object_of(error, "data"), "message") or r.text_of(error, "name") or "error"
+    yield r.ErrorRecord(code=r.text_of(error, "name") or "error", message=why, at=r.time_of(row, "timestamp"))
+
+
 SQLITE_MAGIC: Final = b"SQLite format 3\0"
 _WAL_MAGIC: Final = (0x377F0682, 0x377F0683)
 _WAL_HEADER_SIZE: Final = 32
 _WAL_FRAME_HEADER_SIZE: Final = 24
-_TABLES: Final = ("session", "message", "part")
 
 
 def apply_write_ahead_log(database: bytes, log: bytes) -> bytes:
@@ -210,42 +272,18 @@ def _apply_commit(pages: bytearray, log: bytes, frames: list[tuple[int, int]], s
     del pages[count * size :]
 
 
-def read_database(data: bytes, name: str) -> Iterator[r.Record]:
-    """Yield the sessions of a database. Raises ValueError if it is damaged or none of OpenCode."""
-    try:
-        database = open_in_memory(data)
-    except (apsw.Error, MemoryError) as error:
-        raise ValueError(f"it starts like a database and cannot be read: {error}") from None
-    try:
-        tables = "SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE 'CREATE TABLE%'"
-        names = {row[0] for row in database.execute(tables)}
-    except apsw.Error as error:
-        database.close()
-        raise ValueError(f"it starts like a database and cannot be read: {error}") from None
-    if not names >= set(_TABLES):
-        database.close()
-        raise ValueError("it is a database, but none of OpenCode: it has no tables session, message and part")
-    return _read_sessions(database, name)
-
-
-def _read_sessions(database: Database, name: str) -> Iterator[r.Record]:
-    read = 0
-    try:
-        for info in map(r.as_object, _table_rows(database, "session", "true", ())):
-            key = r.text_of(info, "id")
-            messages: list[Json] = [
-                {
-                    "info": message,
-                    "parts": _table_rows(database, "part", "message_id = ?", (r.text_of(message, "id"),)),
-                }
-                for message in map(r.as_object, _table_rows(database, "message", "session_id = ?", (key,)))
-            ]
-            read += 1
-            yield from read_export({"info": info, "messages": messages}, name)
-    except apsw.Error as error:
-        yield r.FileProblem(line=read, why=f"the database cannot be read behind session {read}: {error}")
-    finally:
-        database.close()
+def read_sessions(database: Database, name: str) -> Iterator[r.Record]:
+    """Yield the sessions of a database; raises apsw.Error where it is damaged."""
+    for info in map(r.as_object, _table_rows(database, "session", "true", ())):
+        key = r.text_of(info, "id")
+        messages: list[Json] = [
+            {
+                "info": message,
+                "parts": _table_rows(database, "part", "message_id = ?", (r.text_of(message, "id"),)),
+            }
+            for message in map(r.as_object, _table_rows(database, "message", "session_id = ?", (key,)))
+        ]
+        yield from read_export({"info": info, "messages": messages}, name)
 
 
 def _table_rows(database: Database, table: str, where: str, values: tuple[str, ...]) -> list[Json]:

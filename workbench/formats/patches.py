@@ -210,6 +210,8 @@ def edits_of_call(asked: ToolCall) -> tuple[FileEdit, ...]:
     path = first_text(arguments, *_PATH_ARGUMENTS)
     if not path:
         return ()
+    if edits := tuple(_searched_edits(path, patch)):
+        return edits
     if edits := tuple(_replacements(path, arguments)):
         return edits
     name = asked.tool.rpartition(".")[2].rpartition("__")[2].casefold()
@@ -219,6 +221,31 @@ def edits_of_call(asked: ToolCall) -> tuple[FileEdit, ...]:
         content = first_text(arguments, *_CONTENT_ARGUMENTS)
         return (FileEdit(path=path, change="create", new=content),) if content else ()
     return ()
+
+
+_SEARCH: Final = re.compile(r"[-<]{7,} SEARCH\b")
+_REPLACE: Final = re.compile(r"[+>]{7,} REPLACE\b")
+
+
+def _searched_edits(path: str, text: str) -> Iterator[FileEdit]:
+    """Yield the pieces of a file that blocks of search and replacement name."""
+    old: list[str] | None = None
+    new: list[str] | None = None
+    for line in text.split("\n") if _SEARCH.search(text) else ():
+        if _SEARCH.match(line):
+            old, new = [], None
+        elif line.startswith("=======") and old is not None and new is None:
+            new = []
+        elif _REPLACE.match(line) and old is not None and new is not None:
+            yield FileEdit(path=path, old="\n".join(old), new="\n".join(new))
+            old = new = None
+        elif new is not None:
+            new.append(line)
+        elif old is not None and line == "-------":
+            # What stands above the line says where the piece begins.
+            old = []
+        elif old is not None:
+            old.append(line)
 
 
 def _replacements(path: str, arguments: JsonObject) -> Iterator[FileEdit]:

@@ -103,6 +103,7 @@ NARROWED_PATTERNS: Final[Mapping[str, str]] = {
 
 A pattern that begins otherwise is looked for by its hints, as scrubbing does, so a new one is never missed.
 """
+_LONGEST_KEY: Final = 80
 _SECRET_MANIFEST: Final = r"""kind["']?[ \t]*:[ \t]*["']?secret"""
 
 
@@ -184,9 +185,26 @@ def _scrubbed_value(value: Json) -> Json:
         return [_scrubbed_value(item) for item in cast("list[Json]", value)]
     if isinstance(value, dict):
         members = cast("dict[str, Json]", value)
-        if all(secret_kind_of_name(key) is None and _is_clean(key) for key in members):
+        if all(not _is_under_secret_name(key, item) and _is_clean_key(key) for key, item in members.items()):
             return {key: _scrubbed_value(item) for key, item in members.items()}
     return scrub_value(cast("object", value))[0]
+
+
+def _is_clean_key(key: str) -> bool:
+    if len(key) > _LONGEST_KEY:
+        return _is_clean(key)
+    return _has_clean_rules(key) and scrubber.replace_registered_secrets(key) == key
+
+
+@lru_cache(4_096)
+def _has_clean_rules(key: str) -> bool:
+    """Tell whether no rule changes a key, of which records have the same ones again and again."""
+    return scrub(key).text == key
+
+
+def _is_under_secret_name(key: str, value: Json) -> bool:
+    """Tell whether a member's name says that it is a secret; a number or an object under it is none."""
+    return isinstance(value, str | list) and secret_kind_of_name(key) is not None
 
 
 def _is_clean(value: Json) -> bool:
@@ -203,7 +221,7 @@ def _collected(value: Json, strings: list[str]) -> bool:
     if isinstance(value, dict):
         members = cast("dict[str, Json]", value)
         strings += members
-        if any(secret_kind_of_name(key) is not None for key in members):
+        if any(_is_under_secret_name(key, item) for key, item in members.items()):
             return False
         return all(_collected(item, strings) for item in members.values())
     items = cast("list[Json]", value) if isinstance(value, list) else []

@@ -140,9 +140,20 @@ _KAIAK_CHANGE_TYPES: Final = {"create": "Create", "modify": "Modify", "delete": 
 
 
 def kaiak_messages(events: Sequence[e.Event]) -> Iterator[JsonObject]:
-    """Yield a session's events as S2 AgentMessages, in order; an action with a change makes two."""
+    """Yield a session's events as S2 AgentMessages, in order; an action with a change makes two.
+
+    A thought that was not streamed before its reply is a message before it.
+    """
+    is_thought_told = False
     for event in events:
-        for kind, payload in kaiak_contents(event):
+        contents = list(kaiak_contents(event))
+        if isinstance(event.body, e.ThinkingStreamed):
+            is_thought_told = True
+        elif isinstance(event.body, e.ReplyCompleted):
+            if event.body.thinking and not is_thought_told:
+                contents.insert(0, ("Thinking", {"text": event.body.thinking}))
+            is_thought_told = False
+        for kind, payload in contents:
             source = "UserInteraction" if event.actor.kind == "user" else _KAIAK_SOURCES[kind]
             yield {
                 "id": event.id,
@@ -231,13 +242,23 @@ def _modification_content(proposal_id: str, path: str, change: str) -> JsonObjec
 
 
 def _system_content(event: e.Event) -> KaiakContent:
-    said = {"text": event.body.text} if isinstance(event.body, e.PromptSubmitted) else {}
-    return "System", {
-        **said,
+    content: dict[str, Json] = {
         "event": event.kind,
         "request_id": event.action_id or event.call_id,
         "status": event.kind.rpartition(".")[2],
     }
+    # What S2 has no member for, so that a session comes back whole.
+    metadata: dict[str, Json] = {"tool_call_id": event.call_id} if event.call_id else {}
+    body = event.body
+    if isinstance(body, e.PromptSubmitted):
+        metadata["text"] = body.text
+    elif isinstance(body, e.ActionApproved | e.ActionRejected) and (body.reason or body.choice):
+        metadata |= {"reason": body.reason, "choice": body.choice}
+    elif isinstance(body, e.TurnEnded):
+        metadata["outcome"] = body.outcome
+    elif isinstance(body, e.SessionChanged) and body.title:
+        metadata["title"] = body.title
+    return "System", {**content, "metadata": metadata} if metadata else content
 
 
 def kaiak_tool_call(call: Call, action: Action | None) -> JsonObject:
@@ -249,6 +270,8 @@ def kaiak_tool_call(call: Call, action: Action | None) -> JsonObject:
         "completed_at": None if call.finished_at is None else iso_time(call.finished_at),
         "approval_required": action is not None, "approval_status": status, "intercepted": True,
     }  # fmt: skip
+    if action is not None:
+        document["interaction_id"] = action.id
     if call.finished_at is not None:
         is_success = call.state == "succeeded"
         document["result"] = {

@@ -7,6 +7,9 @@ from msgspec.structs import replace
 from workbench.domain.values import Usage
 from workbench.formats import records as r
 
+_MOST_HELD = 1_000
+"""Records that wait behind a reply for what it spent."""
+
 
 def join_usage(records: Iterable[r.Record]) -> Iterator[r.Record]:
     """Yield records with usage in the reply right before it, or in the next one of its turn.
@@ -42,3 +45,23 @@ def _with_usage(held: list[r.Record], usage: Usage) -> list[r.Record]:
         replace(record, usage=record.usage.plus(usage)) if isinstance(record, r.Reply) else record
         for record in held
     ]
+
+
+def join_usage_before(records: Iterable[r.Record]) -> Iterator[r.Record]:
+    """Yield records with usage that stands behind a reply, at any distance, in that reply."""
+    held: list[r.Record] = []
+    for record in records:
+        if isinstance(record, r.UsageRecord) and held:
+            held[:1] = _with_usage(held[:1], record.usage)
+        elif isinstance(record, r.Reply | r.SessionHead):
+            yield from held
+            held = [record] if isinstance(record, r.Reply) else []
+            yield from () if held else (record,)
+        elif held:
+            held.append(record)
+            if len(held) > _MOST_HELD:
+                yield from held
+                held = []
+        else:
+            yield record
+    yield from held

@@ -21,6 +21,7 @@ from workbench.formats import detect, sanitize, workbench_sessions
 from workbench.formats.assemble import READ_AS, ImportSummary
 from workbench.formats.detect import UnknownFormat
 from workbench.formats.import_sources import FileState, ImportSource
+from workbench.formats.neighbours import read_beside
 from workbench.formats.records import FileProblem, as_object
 from workbench.journal.errors import GuardFailed
 from workbench.journal.imported_files import (
@@ -422,6 +423,7 @@ def _read_stream(
         current_id=intake.current_id if intake else lambda key: key,
         recorded_at=intake.now if intake else None,
         is_elsewhere=intake.is_elsewhere if intake else workbench_sessions.never_elsewhere,
+        beside=lambda path: read_beside(report.name, path),
     )  # fmt: skip
     report.format, report.sessions, report.strays = opened.format, opened.summaries, opened.strays
     for event in opened.events:

@@ -25,7 +25,8 @@ def imported(shell, tmp_path, monkeypatch):
     """Return the ids of the sessions of all samples, with a secret and a control character in them."""
     monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path / "home"))
     for name, (data, *_) in FILES.items():
-        for word in (b"fix it", b"rename it", b"change it", b"edit it", b"make it"):
+        # A database is not a text in which words can grow.
+        for word in () if data.startswith(b"SQLite") else (b"fix it", b"rename it", b"change it", b"edit it", b"make it"):
             data = data.replace(word, word + f" {TOKEN} \u202e".encode())
         (tmp_path / name).write_bytes(data)
     found = shell.json("sessions", "import", *(str(tmp_path / name) for name in FILES), "--json")

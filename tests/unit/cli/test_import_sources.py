@@ -257,3 +257,39 @@ def test_two_files_that_part_later_are_two_sessions(shell, tmp_path):
     shell("sessions", "import", str(tmp_path), "--again")
     assert len(shell.json("sessions", "list", "--all", "--json")) == 2
     assert shell.json("doctor", "--json")["ok"]
+
+
+def test_what_lies_beside_a_session_is_read_with_it_and_is_no_file_of_its_own(shell, tmp_path):
+    folder = tmp_path / "vibe" / "session_1"
+    folder.mkdir(parents=True)
+    message = {"role": "user", "content": "sort it", "message_id": "m1"}
+    (folder / "messages.jsonl").write_text(json.dumps(message) + "\n")
+    (folder / "meta.json").write_text(json.dumps({"session_id": "v1", "title": "A title", "model": "m"}))
+    found = shell.json("sessions", "import", str(tmp_path / "vibe"), "--json")
+    assert [one["file"].rpartition("/")[2] for one in found["files"]] == ["messages.jsonl"]
+    (session,) = found["sessions"]
+    assert (session["title"], session["foreign_id"], session["result"]) == ("A title", "v1", "imported")
+    (folder / "meta.json").unlink()
+    secret = tmp_path / "elsewhere.json"
+    secret.write_text(json.dumps({"session_id": "x", "title": "not beside it"}))
+    (folder / "meta.json").symlink_to(secret)
+    (session,) = shell.json("sessions", "import", str(folder / "messages.jsonl"), "--dry-run", "--json")[
+        "sessions"
+    ]
+    assert (session["title"], session["foreign_id"]) == ("sort it", "session_1")
+
+
+def test_the_screen_of_a_task_is_no_session_beside_its_conversation(shell, tmp_path):
+    task = tmp_path / "tasks" / "1795262400000"
+    task.mkdir(parents=True)
+    said = [{"role": "user", "content": [{"type": "text", "text": "<task>\nfix it\n</task>"}]},
+            {"role": "assistant", "content": [{"type": "text", "text": "Done."}]}]  # fmt: skip
+    shown = [{"ts": 1795262400000, "type": "say", "say": "text", "text": "fix it"},
+             {"ts": 1795262405000, "type": "say", "say": "api_req_started", "text": json.dumps({"tokensIn": 7, "tokensOut": 2})}]  # fmt: skip
+    (task / "api_conversation_history.json").write_text(json.dumps(said))
+    (task / "ui_messages.json").write_text(json.dumps(shown))
+    (task / "task_metadata.json").write_text("{}")
+    found = shell.json("sessions", "import", str(tmp_path / "tasks"), "--json")
+    assert [one["format"] for one in found["sessions"]] == ["cline"]
+    shown_session = shell.json("sessions", "show", found["sessions"][0]["id"], "--json")
+    assert (shown_session["usage"]["input_tokens"], shown_session["usage"]["output_tokens"]) == (7, 2)

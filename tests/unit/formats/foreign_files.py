@@ -1,6 +1,11 @@
 """One small file of every format, written after its description; what each must come to stands beside it."""
 
 import json
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+from agent_files import AGENT_FILES
 
 T = "2026-11-21T12:00:0{}Z"
 
@@ -834,4 +839,5 @@ FILES = {
     "assistant": (ASSISTANT, "assistant", "read it", [("context.read", "cancelled")], [], []),
     "claude-history": (CLAUDE_HISTORY, "claude-code-history", "hello", [], [], []),
     "codex-history": (CODEX_HISTORY, "codex-history", "hello", [], [], []),
+    **AGENT_FILES,
 }  # fmt: skip

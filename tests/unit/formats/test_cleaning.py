@@ -71,7 +71,9 @@ RECORDS = st.recursive(
     lambda below: st.one_of(
         st.lists(below, max_size=4),
         st.dictionaries(
-            st.sampled_from(("note", "api_key", "path", PLANTED[0], "secret")), below, max_size=4
+            st.sampled_from(("note", "api_key", "path", PLANTED[0], "secret", "maxTokens", "tokens")),
+            below,
+            max_size=4,
         ),
     ),
     max_leaves=12,

@@ -9,12 +9,13 @@ import json
 import re
 import sys
 from collections import Counter
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
+from agent_counters import AGENT_COUNTERS, SECOND, TOKENS, Count, moments, opencode_run, rows_of
+from agent_files import AGENT_FILES
 from counted_sessions import COUNTED
 from foreign_files import FILES
 
@@ -25,39 +26,14 @@ from workbench.formats import detect
 
 REAL = Path(__file__).resolve().parents[4] / "shared" / "data" / "sessions"
 REAL_FILES = {path.name: path for path in sorted(REAL.glob("*"))} if REAL.is_dir() else {}
-TOKENS = ("input", "output", "read", "written", "cost")
-SECOND = 1_000_000
-
-
-class Count:
-    def __init__(self):
-        self.numbers = Counter()
-        self.tokens = Counter()
-        self.begun, self.ended = {}, {}
-
-    def call(self, key, when=None):
-        self.numbers["calls"] += 1
-        self.begun[key] = micros(when)
-
-    def end(self, key, when=None, state="succeeded"):
-        self.numbers[state] += state != "succeeded"
-        self.ended[key] = micros(when)
-
-    def spend(self, sent=0, got=0, read=0, written=0, cost=0.0):
-        self.tokens.update(dict(zip(TOKENS, (sent, got, read, written, round(cost * 1e6)), strict=True)))
-
-
-def micros(when):
-    if isinstance(when, int | float):
-        return int(when * (1000 if when > 1e11 else 1_000_000))
-    if not when:
-        return None
-    moment = datetime.fromisoformat(when.replace("Z", "+00:00"))
-    return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * SECOND)
-
-
-def rows_of(data):
-    return [json.loads(line) for line in data.decode().splitlines() if line.strip()]
+AGENTS = REAL.parent / "agents"
+AGENT_PATHS = {
+    name: path
+    for path in sorted(AGENTS.rglob("*"))
+    if (path.suffix in (".jsonl", ".db") or path.parent.name == "hermes")
+    and (name := str(path.relative_to(AGENTS))).partition("/")[0] in AGENT_COUNTERS
+}
+"""Real files of agents, by their paths, which begin with the name of the format."""
 
 
 def claude(data):
@@ -182,6 +158,8 @@ def pi(data):
 
 
 def opencode(data):
+    if not data.startswith(b'{"info"') and b'"sessionID"' in data[:200]:
+        return opencode_run(data)
     count = Count()
     for message in json.loads(data)["messages"]:
         info, made = message["info"], message["info"]["time"].get("created")
@@ -320,16 +298,24 @@ COUNTERS = {
 }  # fmt: skip
 
 
-def imported(data):
+UNKNOWN_TIME = 1_700_000_000_000_000
+
+
+def nothing_beside(_path):
+    return b""
+
+
+def imported(data, name="x", beside=nothing_beside):
     opened = detect.open_file(
-        io.BytesIO(data), "x", 1_700_000_000_000_000, None, store=lambda _: None, current_id=lambda key: key
-    )
+        io.BytesIO(data), name, UNKNOWN_TIME, None, store=lambda _: None, current_id=lambda key: key,
+        beside=beside,
+    )  # fmt: skip
     return opened.format, list(opened.events)
 
 
-def compare(data):
-    form, events = imported(data)
-    count = COUNTERS[form](data)
+def compare(data, name="x", beside=nothing_beside):
+    form, events = imported(data, name, beside)
+    count = AGENT_COUNTERS[form](data, beside) if form in AGENT_COUNTERS else COUNTERS[form](data)
     rows = MemoryTables().fold(events)
     bodies = [event.body for event in events]
     states = Counter(call.state for call in rows.calls.values())
@@ -350,6 +336,10 @@ def compare(data):
         used.update(dict(zip(TOKENS, counts, strict=True)))
     assert {name: used[name] for name in TOKENS} == {name: count.tokens[name] for name in TOKENS}
     compare_times(count, rows, events, form)
+    if found := moments(data):
+        timed = [event.at for event in events if event.at != UNKNOWN_TIME]
+        assert (min(timed) - found[0]) // SECOND <= 1
+        assert abs(max(timed) - found[1]) <= SECOND
 
 
 def compare_times(count, rows, events, form):
@@ -371,7 +361,8 @@ def compare_times(count, rows, events, form):
     [
         name
         for name in FILES
-        if FILES[name][1] in COUNTERS
+        if FILES[name][1] in {**COUNTERS, **AGENT_COUNTERS}
+        and name not in AGENT_FILES
         and name not in ("codex-old", "swe-steps", "mini-bare", "gemini-lines", "inspect")
     ],
 )
@@ -388,3 +379,20 @@ def test_tokens_times_and_ends_are_those_of_the_file(name):
 @each_row("name", sorted(REAL_FILES) or ["none"])
 def test_a_real_file_comes_to_what_its_description_says(name):
     compare(REAL_FILES[name].read_bytes())
+
+
+@each_row("name", AGENT_FILES)
+def test_an_invented_file_of_an_agent_comes_to_what_its_description_says(name):
+    compare(AGENT_FILES[name][0])
+
+
+@pytest.mark.skipif(not AGENT_PATHS, reason="the real files are not beside the project")
+@each_row("name", sorted(AGENT_PATHS) or ["none"])
+def test_a_real_file_of_an_agent_comes_to_what_its_description_says(name):
+    path = AGENT_PATHS[name]
+
+    def beside(where):
+        other = path.parent / where
+        return other.read_bytes() if other.is_file() else b""
+
+    compare(path.read_bytes(), str(path), beside)

@@ -1,0 +1,113 @@
+"""Reader of Amp: a thread as one document, whose results say how their calls ran."""
+
+from collections.abc import Iterator
+from pathlib import PurePath
+from typing import Final
+from urllib.parse import unquote, urlsplit
+
+import orjson
+
+from workbench.domain.values import Json, JsonObject, Usage
+from workbench.formats import records as r
+from workbench.formats.chat_messages import (
+    call_result,
+    calls_of_blocks,
+    result_blocks,
+    said_text,
+    thought_text,
+    usage_apart,
+)
+
+_STATES: Final[dict[str, r.ResultState]] = {
+    "done": "succeeded", "error": "failed", "cancelled": "cancelled", "rejected-by-user": "rejected",
+    "in-progress": "interrupted", "queued": "interrupted", "blocked-on-user": "interrupted",
+}  # fmt: skip
+
+
+def is_thread(value: Json) -> bool:
+    document = r.as_object(value)
+    return r.text_of(document, "id").startswith("T-") and isinstance(document.get("messages"), list)
+
+
+def read(value: Json, name: str) -> Iterator[r.Record]:
+    document = r.as_object(value)
+    messages = r.objects_of(document, "messages")
+    trees = r.objects_of(r.object_of(r.object_of(document, "env"), "initial"), "trees")
+    model = next((found for row in messages if (found := r.text_of(r.object_of(row, "usage"), "model"))), "")
+    facts = {key: document[key] for key in ("v", "agentMode") if document.get(key)}
+    yield r.SessionHead(
+        key=r.text_of(document, "id") or PurePath(name).stem, title=r.text_of(document, "title"),
+        workspace=_folder(r.text_of(trees[0], "uri")) if trees else "", provider="amp", model=model,
+        at=r.time_of(document, "created"), facts=facts, parent=r.text_of(document, "mainThreadID"),
+    )  # fmt: skip
+    for number, row in enumerate(messages, 1):
+        yield from _message(row, number)
+
+
+def _folder(uri: str) -> str:
+    parts = urlsplit(uri) if uri.startswith("file:") else None
+    return unquote(parts.path) if parts else uri
+
+
+def _message(row: JsonObject, number: int) -> Iterator[r.Record]:
+    content, used = row.get("content"), r.object_of(row, "usage")
+    at = r.time_of(used, "timestamp") or r.time_of(r.object_of(row, "meta"), "sentAt")
+    results = result_blocks(content)
+    for block in results:
+        yield _result(block, at, number)
+    match r.text_of(row, "role"):
+        case "assistant":
+            state = r.object_of(row, "state")
+            yield r.Reply(
+                text=said_text(content), thinking=thought_text(content), model=r.text_of(used, "model"),
+                calls=calls_of_blocks(content, f"{number}."), usage=_usage(used), at=at, line=number,
+                may_be_empty=r.text_of(state, "type") == "cancelled",
+            )  # fmt: skip
+            if r.text_of(state, "type") == "cancelled":
+                yield r.TurnStop(detail="cancelled", at=at)
+            elif r.text_of(state, "type") == "error":
+                why = r.text_of(r.object_of(state, "error"), "message") or "error"
+                yield r.ErrorRecord(code="model", message=why, at=at)
+        case "user":
+            if said_text(content) or not results:
+                yield r.Prompt(text=said_text(content), at=at, line=number)
+        case role:
+            yield r.UnmappedRecord(
+                kind=f"message.{role}",
+                content=row,
+                at=at,
+                line=number,
+                is_understood=role in ("info", "system"),
+            )
+
+
+def _usage(used: JsonObject) -> Usage:
+    """Return tokens; of a model that bills no writing to a cache, what is called so is input as any other."""
+    written, sent = r.count_of(used, "cacheCreationInputTokens"), r.count_of(used, "inputTokens")
+    if r.text_of(used, "model").startswith("gpt-"):
+        sent, written = sent + written, 0
+    return usage_apart(
+        sent, r.count_of(used, "outputTokens"), r.count_of(used, "cacheReadInputTokens"), written
+    )
+
+
+def _result(block: JsonObject, at: int | None, number: int) -> r.CallResult:
+    key, run = r.first_text(block, "toolUseID", "tool_use_id"), r.object_of(block, "run")
+    result = r.as_object(run.get("result"))
+    said = _shown(run.get("result")) or r.text_of(r.object_of(run, "error"), "message")
+    said = said or r.content_of(block, "content")
+    code = r.integer_of(result, "exitCode")
+    state = _STATES.get(r.text_of(run, "status"), "succeeded")
+    if state == "succeeded" and (code or result.get("success") is False):
+        state = "failed"
+    return call_result(
+        key, said, state, at=at, line=number, exit_code=code, reason=r.text_of(run, "reason"),
+    )  # fmt: skip
+
+
+def _shown(value: Json) -> str:
+    fields = r.as_object(value)
+    said = r.content_text(value) or r.first_text(fields, "output", "content", "diff")
+    if said or value is None or isinstance(value, str):
+        return said
+    return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS).decode()

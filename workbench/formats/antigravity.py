@@ -1,0 +1,94 @@
+"""Reader of Antigravity's transcripts: steps as JSON lines; what a tool gave is a step of its own."""
+
+# Calls have no ids. A step that tells what a tool gave belongs to the oldest call that waits, and one that no
+# call was written for (a transcript may be cut) makes a call by its name.
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import PurePath
+from typing import Final
+
+from workbench.domain.values import Json, JsonObject
+from workbench.formats import records as r
+from workbench.formats.chat_messages import call_result, object_lines, parse_arguments
+from workbench.formats.input import JsonLine
+
+_REQUEST: Final = re.compile(r"<USER_REQUEST>\s*(.*?)\s*</USER_REQUEST>", re.DOTALL)
+_FAILED: Final = re.compile(r"\s*(?:Error\b|The command failed)")
+_EXIT_CODE: Final = re.compile(r"exit code:? (\d{1,3})\b")
+_REFUSED: Final = ("CANCELED", "CANCELLED", "REJECTED")
+
+
+def is_transcript(sample: list[JsonObject]) -> bool:
+    return any(
+        {"step_index", "source", "type", "status"} <= line.keys()
+        and r.text_of(line, "source") in ("USER_EXPLICIT", "MODEL", "SYSTEM")
+        for line in sample
+    )
+
+
+def read(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
+    reader = _StepReader(name)
+    for line in object_lines(lines):
+        if isinstance(line, r.FileProblem):
+            yield line
+        else:
+            yield from reader.step(*line)
+
+
+class _StepReader:
+    def __init__(self, name: str) -> None:
+        self._key = PurePath(name).stem or name
+        self._has_begun = False
+        self._open: list[str] = []
+        """Calls without a result, in their order."""
+
+    def step(self, row: JsonObject, number: int) -> Iterator[r.Record]:
+        at, kind, source = r.time_of(row, "created_at"), r.text_of(row, "type"), r.text_of(row, "source")
+        if not self._has_begun:
+            self._has_begun = True
+            yield r.SessionHead(key=self._key, provider="google", at=at)
+        said = r.content_of(row, "content")
+        if kind == "USER_INPUT":
+            request = _REQUEST.search(said)
+            yield r.Prompt(text=request[1] if request else said, at=at, line=number)
+        elif kind == "PLANNER_RESPONSE":
+            yield self._reply(row, said, at, number)
+        elif source == "MODEL":
+            yield from self._given(row, kind, said, at, number)
+        else:
+            # Its time is that of the record.
+            kept: JsonObject = {name: value for name, value in row.items() if name != "created_at"}
+            yield r.UnmappedRecord(
+                kind=kind or "step", content=kept, at=at, line=number, is_understood=source == "SYSTEM"
+            )
+
+    def _reply(self, row: JsonObject, said: str, at: int | None, number: int) -> r.Reply:
+        calls = tuple(
+            r.ToolCall(id=f"{number}.{place}", tool=r.text_of(call, "name"), arguments=_arguments(call))
+            for place, call in enumerate(r.objects_of(row, "tool_calls"), 1)
+        )
+        self._open += [call.id for call in calls]
+        return r.Reply(text=said, thinking=r.text_of(row, "thinking"), calls=calls, at=at, line=number)
+
+    def _given(
+        self, row: JsonObject, kind: str, said: str, at: int | None, number: int
+    ) -> Iterator[r.Record]:
+        if not self._open:
+            key = f"{number}.0"
+            self._open.append(key)
+            yield r.Reply(calls=(r.ToolCall(id=key, tool=kind.casefold()),), at=at, line=number)
+        status, exits = r.text_of(row, "status"), _EXIT_CODE.search(said[:400])
+        code = int(exits[1]) if exits else None
+        is_bad = status == "ERROR" or bool(code) or bool(_FAILED.match(said))
+        state: r.ResultState = "cancelled" if status in _REFUSED else "failed" if is_bad else "succeeded"
+        yield call_result(self._open.pop(0), said, state, at=at, line=number, exit_code=code)
+
+
+def _arguments(call: JsonObject) -> JsonObject:
+    """Return the arguments of a call, each of which is a JSON text."""
+    told: dict[str, Json] = {}
+    for name, value in parse_arguments(call.get("args")).items():
+        is_quoted = isinstance(value, str) and value[:1] == value[-1:] == '"' and len(value) > 1
+        told[name] = parse_arguments(f'{{"is": {value}}}').get("is", value) if is_quoted else value
+    return told

@@ -1,0 +1,414 @@
+"""Reader of Cline and Roo Code: tasks, as conversation or as messages on the screen, and newer sessions."""
+
+# A task has two histories. `api_conversation_history.json` holds what was said and done; `ui_messages.json`
+# beside it holds when, what it cost, and what a human was asked. The second is read alone only where the
+# first is not there.
+
+import re
+from collections.abc import Iterator
+from pathlib import PurePath
+from typing import Final
+
+import orjson
+from msgspec.structs import replace
+
+from workbench.domain.values import Json, JsonObject, Usage
+from workbench.formats import records as r
+from workbench.formats.chat_messages import (
+    call_result,
+    calls_of_blocks,
+    result_blocks,
+    said_text,
+    thought_text,
+    usage_apart,
+)
+from workbench.formats.usage_records import join_usage
+
+_TOOLS: Final = (
+    "execute_command", "read_file", "write_to_file", "replace_in_file", "apply_diff", "insert_content",
+    "search_and_replace", "edit_file", "search_files", "list_files", "list_code_definition_names",
+    "browser_action", "use_mcp_tool", "access_mcp_resource", "ask_followup_question", "attempt_completion",
+    "plan_mode_respond", "new_task", "switch_mode", "fetch_instructions", "load_mcp_documentation",
+    "web_fetch", "codebase_search", "update_todo_list", "condense", "new_rule", "use_skill",
+)  # fmt: skip
+_TOOL_TAG: Final = re.compile(rf"<({'|'.join(_TOOLS)})>")
+_PARAMETER: Final = re.compile(r"<([a-z_]{1,40})>")
+_SPOKEN_TOOLS: Final = {"attempt_completion": "result", "plan_mode_respond": "response"}
+"""Calls that only say something."""
+_MOST_TAGS: Final = 200
+"""Tags of one message that are looked at."""
+_RESULT_HEAD: Final = re.compile(r"\[([a-z_]{2,40})(?: for [^\n]{0,4000})?\] Result:\s*")
+_ENVIRONMENT: Final = "<environment_details>"
+_FOLDER: Final = re.compile(r"# Current (?:Working|Workspace) Directory \(([^)\n]{1,1000})\)")
+_TYPED: Final = re.compile(
+    r"<(task|feedback|user_message|answer|user_input)(?:\s[^>\n]{0,200})?>\s*(.*?)\s*</\1>", re.DOTALL
+)
+_DENIED: Final = ("The user denied this operation", "The user rejected")
+_FAILED: Final = ("The tool execution failed", "Error executing", "<error_details>", "[ERROR]", "Error:")
+_EXIT_CODE: Final = re.compile(r"(?:exit code|Exit code):? (-?\d{1,3})\b")
+_ROO_MARKS: Final = ("<slug>", '"apiProtocol"')
+"""What only Roo writes: its mode, and the protocol of a request."""
+_ASKED: Final = ("tool", "command", "use_mcp_server", "browser_action_launch")
+_BOOKKEEPING: Final = frozenset({
+    "api_req_finished", "api_req_retried", "api_req_retry_delayed", "api_req_deleted", "checkpoint_created",
+    "checkpoint_saved", "task_progress", "shell_integration_warning", "browser_action", "mcp_server_response",
+    "browser_action_result", "browser_session_status", "mcp_server_request_started", "condense_context",
+    "command_output", "resume_task", "resume_completed_task", "completion_result", "load_mcp_documentation",
+    "info", "image", "subtask_result", "codebase_search_result", "api_req_rate_limited", "user_edit_todos",
+    "sliding_window_truncation", "hook_status", "conditional_rules_applied",
+})  # fmt: skip
+
+
+def is_task(value: Json) -> bool:
+    """Tell whether a document is the conversation of a task: the first message wraps what was typed."""
+    first = r.as_objects(value)[:1]
+    return bool(first) and first[0].get("role") == "user" and "content" in first[0] and bool(
+        _TYPED.search(r.content_of(first[0], "content")) or _ENVIRONMENT in r.content_of(first[0], "content")
+    )  # fmt: skip
+
+
+def is_roo_task(value: Json) -> bool:
+    return is_task(value) and any(
+        _ROO_MARKS[0] in r.content_of(row, "content") for row in r.as_objects(value)[:5]
+    )
+
+
+def is_screen(value: Json) -> bool:
+    """Tell whether a document is the messages of a task on the screen."""
+    rows = r.as_objects(value)[:5]
+    return bool(rows) and all(
+        "ts" in row and row.get("type") in ("say", "ask") and r.text_of(row, r.text_of(row, "type"))
+        for row in rows
+    )
+
+
+def is_roo_screen(value: Json) -> bool:
+    return is_screen(value) and any(
+        _ROO_MARKS[1] in r.text_of(row, "text") for row in r.as_objects(value)[:20]
+    )
+
+
+def is_session(value: Json) -> bool:
+    """Tell whether a document is a session of Cline's own program."""
+    document = r.as_object(value)
+    rows = r.objects_of(document, "messages")[:5]
+    return "sessionId" in document and bool(rows) and all(
+        "role" in row and "ts" in row and isinstance(row.get("content"), list) for row in rows
+    )  # fmt: skip
+
+
+def read(value: Json, name: str) -> Iterator[r.Record]:
+    """Yield the session of a task, or one of Cline's own program."""
+    document = r.as_object(value)
+    rows = r.objects_of(document, "messages") or r.as_objects(value)
+    key = r.text_of(document, "sessionId") or _task_key(name)
+    origin = r.object_of(document, "origin")
+    told = (r.content_of(row, "content") for row in rows[:5])
+    folder = next((match[1] for words in told if (match := _FOLDER.search(words))), "")
+    models = (r.object_of(row, "modelInfo") for row in rows)
+    model = next((found for info in models if (found := r.first_text(info, "modelId", "id"))), "")
+    yield r.SessionHead(
+        key=key, workspace=folder, model=model, at=_start(key, rows),
+        parent=r.text_of(origin, "parentThreadId"),
+    )  # fmt: skip
+    reader = _TaskReader()
+    for number, row in enumerate(rows, 1):
+        yield from reader.message(row, number)
+
+
+def _task_key(name: str) -> str:
+    path = PurePath(name)
+    is_named = path.name in ("api_conversation_history.json", "ui_messages.json", "claude_messages.json")
+    return (path.parent.name if is_named else path.stem) or name
+
+
+def _start(key: str, rows: list[JsonObject]) -> int | None:
+    """Return when a task began: its id is that time, in milliseconds."""
+    written = next((at for row in rows if (at := r.time_of(row, "ts"))), None)
+    return written or (r.as_time(int(key)) if key.isdecimal() and len(key) == 13 else None)
+
+
+class _TaskReader:
+    def __init__(self) -> None:
+        self._open: list[r.ToolCall] = []
+        """Calls that the model wrote as text and that have no result yet."""
+
+    def message(self, row: JsonObject, number: int) -> Iterator[r.Record]:
+        at, content = r.time_of(row, "ts"), row.get("content")
+        if row.get("role") == "assistant":
+            yield from self._reply(row, content, at, number)
+            return
+        for block in result_blocks(content):
+            said = r.content_of(block, "content")
+            is_error = block.get("is_error") is True
+            yield from self._ended(r.text_of(block, "tool_use_id"), said, at, number, is_error=is_error)
+        texts = [content] if isinstance(content, str) else [
+            said for block in r.as_objects(content) if (said := said_text([block]))
+        ]  # fmt: skip
+        yield from self._told(texts, at, number)
+        if not texts and not result_blocks(content):
+            yield r.Prompt(text="", at=at, line=number)
+
+    def _reply(self, row: JsonObject, content: Json, at: int | None, number: int) -> Iterator[r.Record]:
+        words, written = split_calls(said_text(content), number)
+        spoken = [
+            r.text_of(call.arguments, _SPOKEN_TOOLS[call.tool])
+            for call in written
+            if call.tool in _SPOKEN_TOOLS
+        ]
+        written = [call for call in written if call.tool not in _SPOKEN_TOOLS]
+        native = calls_of_blocks(content, f"{number}.")
+        spoken += [
+            r.text_of(call.arguments, _SPOKEN_TOOLS[call.tool])
+            for call in native
+            if call.tool in _SPOKEN_TOOLS
+        ]
+        calls = (*written, *(call for call in native if call.tool not in _SPOKEN_TOOLS))
+        self._open = [*self._open[-_MOST_TAGS:], *calls]
+        metrics = r.object_of(row, "metrics")
+        yield r.Reply(
+            text="\n\n".join(filter(None, (words, *spoken))), thinking=thought_text(content), calls=calls,
+            usage=_metrics_usage(metrics), model=r.first_text(r.object_of(row, "modelInfo"), "modelId", "id"),
+            at=at, line=number,
+        )  # fmt: skip
+        for call in calls:
+            if call.tool == "ask_followup_question":
+                question = r.text_of(call.arguments, "question")
+                yield r.CallQuestion(
+                    call=call.id, prompt=question or "?", choices=_choices(call.arguments), at=at
+                )
+
+    def _told(self, texts: list[str], at: int | None, number: int) -> Iterator[r.Record]:
+        """Yield what a user's message holds: results, what was typed, and what the editor added."""
+        call, parts = "", list[str]()
+        for text in texts:
+            words, _, environment = text.partition(_ENVIRONMENT)
+            if environment:
+                yield r.UnmappedRecord(
+                    kind="context.environment", content=environment[:8_000], at=at, line=number
+                )
+            if match := _RESULT_HEAD.match(words):
+                yield from self._result(call, parts, at, number)
+                call, parts = self._taken(match[1]), []
+                words = words[match.end() :]
+            if call:
+                parts.append(words)
+            elif words.strip():
+                yield self._typed(words, at, number)
+        yield from self._result(call, parts, at, number)
+
+    def _taken(self, tool: str) -> str:
+        return next((call.id for call in self._open if call.tool == tool), "")
+
+    def _result(self, call: str, parts: list[str], at: int | None, number: int) -> Iterator[r.Record]:
+        said = "\n".join(part for part in parts if part.strip())
+        if call:
+            yield from self._ended(call, said, at, number)
+
+    def _typed(self, words: str, at: int | None, number: int) -> r.Record:
+        typed = _TYPED.search(words)
+        if typed is None and words.lstrip().startswith(("[TASK RESUMPTION]", "[ERROR]", "# task_progress")):
+            return r.UnmappedRecord(kind="context.user", content=words, at=at, line=number)
+        return r.Prompt(text=typed[2] if typed else words.strip(), at=at, line=number)
+
+    def _ended(
+        self, key: str, said: str, at: int | None, number: int, *, is_error: bool = False
+    ) -> Iterator[r.Record]:
+        asked = next((call for call in self._open if call.id == key), None)
+        self._open = [call for call in self._open if call.id != key]
+        typed = _TYPED.search(said)
+        if asked is not None and asked.tool == "ask_followup_question":
+            answer = typed[2] if typed else said
+            choice = answer if answer in dict(_choices(asked.arguments)) else ""
+            yield r.CallDecision(call=key, is_approved=True, choice=choice, text=answer, at=at)
+        # Roo's calls in blocks have results that are objects.
+        status = r.text_of(r.as_object(_json(said)), "status") if said.startswith('{"status"') else ""
+        is_denied = said.lstrip().startswith(_DENIED) or status == "denied"
+        is_bad = is_error or said.lstrip().startswith(_FAILED) or status == "error"
+        exits = _EXIT_CODE.search(said[:400])
+        code = int(exits[1]) if exits else None
+        state: r.ResultState = "rejected" if is_denied else "failed" if is_bad or code else "succeeded"
+        told = r.first_text(r.as_object(_json(said)), "feedback", "message") if status else ""
+        reason = (typed[2] if typed else told) if is_denied else ""
+        yield call_result(key, said, state, at=at, line=number, exit_code=code, reason=reason)
+
+
+def _metrics_usage(metrics: JsonObject) -> Usage:
+    tokens = r.object_of(metrics, "tokens")
+    if tokens:
+        sent, read = r.count_of(tokens, "prompt"), r.count_of(tokens, "cached")
+        got, cost = r.count_of(tokens, "completion"), r.as_cost(metrics.get("cost"))
+        return Usage(
+            input_tokens=sent, output_tokens=got, cache_read_tokens=min(sent, read), cost_microdollars=cost
+        )
+    return usage_apart(
+        r.count_of(metrics, "inputTokens"), r.count_of(metrics, "outputTokens"),
+        r.count_of(metrics, "cacheReadTokens"), r.count_of(metrics, "cacheWriteTokens"), metrics.get("cost"),
+    )  # fmt: skip
+
+
+def split_calls(text: str, number: int) -> tuple[str, list[r.ToolCall]]:
+    """Return a reply's words without the calls in them, and the calls, which are written as tags."""
+    words: list[str] = []
+    calls: list[r.ToolCall] = []
+    place = 0
+    for match in list(_TOOL_TAG.finditer(text))[:_MOST_TAGS]:
+        end = text.find(f"</{match[1]}>", match.end()) if match.start() >= place else -1
+        if end < 0:
+            continue
+        words.append(text[place : match.start()])
+        arguments = _parameters(text[match.end() : end])
+        calls.append(r.ToolCall(id=f"{number}.{len(calls) + 1}", tool=match[1], arguments=arguments))
+        place = end + len(match[1]) + 3
+    words.append(text[place:])
+    said = "".join(words).replace("<thinking>", "").replace("</thinking>", "").strip()
+    return said, calls
+
+
+def _parameters(text: str) -> JsonObject:
+    found: dict[str, Json] = {}
+    place = 0
+    for match in list(_PARAMETER.finditer(text))[:_MOST_TAGS]:
+        # The end is the last one: what is written to a file may hold the same tag.
+        end = text.rfind(f"</{match[1]}>") if match.start() >= place else -1
+        if end > match.start():
+            found[match[1]] = text[match.end() : end].strip("\n")
+            place = end
+    return found
+
+
+def _choices(arguments: JsonObject) -> tuple[tuple[str, str], ...]:
+    options = arguments.get("options", arguments.get("follow_up"))
+    if isinstance(options, str):
+        listed = re.findall(r"<suggest(?:\s[^>]{0,80})?>([^<]{1,400})</suggest>", options[:20_000])
+        options = listed or _json(options)
+    said = [r.as_text(item) or r.text_of(r.as_object(item), "text") for item in r.as_array(options)]
+    return tuple((words, words) for words in said if words)
+
+
+def _json(text: str) -> Json:
+    try:
+        return orjson.loads(text)
+    except ValueError:
+        return None
+
+
+# --- what stands on the screen --------------------------------------------------------------------------
+
+
+def _request_usage(row: JsonObject) -> Usage:
+    told = r.as_object(_json(r.text_of(row, "text")))
+    return usage_apart(
+        r.count_of(told, "tokensIn"), r.count_of(told, "tokensOut"), r.count_of(told, "cacheReads"),
+        r.count_of(told, "cacheWrites"), told.get("cost"),
+    )  # fmt: skip
+
+
+def join_screen(records: Iterator[r.Record], documents: list[JsonObject]) -> Iterator[r.Record]:
+    """Yield a task with the times, the tokens and the questions that its screen showed."""
+    screen, conversation, about = documents
+    is_screen_alone = False
+    for record in records:
+        if not isinstance(record, r.SessionHead):
+            yield record
+            continue
+        is_screen_alone = "screen" in record.facts
+        if is_screen_alone and conversation:
+            why = "its conversation stands in api_conversation_history.json beside it, which is read instead"
+            yield r.FileProblem(line=1, why=why)
+            return
+        used = r.objects_of(about, "model_usage")[-1:]
+        yield replace(record, model=record.model or (r.text_of(used[0], "model_id") if used else ""))
+        break
+    rows = [row for row in r.objects_of(screen, "rows") if row.get("partial") is not True]
+    yield from records if is_screen_alone or not rows else _with_screen(records, rows)
+
+
+def _with_screen(records: Iterator[r.Record], rows: list[JsonObject]) -> Iterator[r.Record]:
+    requests = [row for row in rows if row.get("say") == "api_req_started"]
+    questions = [
+        (row, r.time_of(after, "ts"))
+        for row, after in zip(rows, [*rows[1:], {}], strict=True)
+        if row.get("ask") in _ASKED
+    ]
+    count = 0
+    for record in records:
+        here = r.time_of(requests[count], "ts") if count < len(requests) else None
+        if isinstance(record, r.Reply):
+            usage = record.usage
+            if usage == Usage() and count < len(requests):
+                usage = _request_usage(requests[count])
+            yield replace(record, usage=usage, at=record.at or here)
+            count += 1
+            for call in record.calls:
+                yield from _question(call, questions)
+        elif isinstance(record, r.Prompt | r.CallResult) and record.at is None:
+            # What is sent goes with the request that comes next.
+            yield replace(record, at=here)
+        else:
+            yield record
+
+
+def _question(call: r.ToolCall, questions: list[tuple[JsonObject, int | None]]) -> Iterator[r.Record]:
+    """Yield when a human was asked about a call and when it went on; the first question in the same words."""
+    subject = r.first_text(call.arguments, "command", "path", "url", "tool_name")
+    for place, (row, answered) in enumerate(questions[:50]):
+        if subject and subject in r.text_of(row, "text"):
+            del questions[: place + 1]
+            yield r.CallQuestion(call=call.id, at=r.time_of(row, "ts"))
+            if answered is not None:
+                yield r.CallStart(call=call.id, at=answered)
+            return
+
+
+def read_screen(value: Json, name: str) -> Iterator[r.Record]:
+    """Yield the session of a task from its screen, which holds no results but those of commands."""
+    rows = [
+        (number, row) for number, row in enumerate(r.as_objects(value), 1) if row.get("partial") is not True
+    ]
+    key = _task_key(name)
+    facts: JsonObject = {"screen": True}
+    yield r.SessionHead(key=key, at=_start(key, [row for _, row in rows]), facts=facts)
+    yield from join_usage(_read_screen(rows))
+
+
+def _read_screen(rows: list[tuple[int, JsonObject]]) -> Iterator[r.Record]:
+    command = ""
+    for place, (number, row) in enumerate(rows):
+        at, said = r.time_of(row, "ts"), r.text_of(row, "text")
+        kind = r.text_of(row, "say") or r.text_of(row, "ask")
+        match kind:
+            case "text" if not place:
+                yield r.Prompt(text=said, at=at, line=number)
+            case "user_feedback" | "task":
+                yield r.Prompt(text=said, at=at, line=number)
+            case "text" | "plan_mode_respond" | "completion_result" if said:
+                yield r.Reply(text=said, at=at, line=number)
+            case "reasoning":
+                yield r.Reply(thinking=said, at=at, line=number)
+            case "api_req_started":
+                yield r.UsageRecord(usage=_request_usage(row))
+            case "error" | "api_req_failed" | "diff_error" | "mistake_limit_reached":
+                yield r.ErrorRecord(code=kind, message=said or kind, at=at)
+            case "tool" | "command" | "use_mcp_server" | "followup" | "browser_action_launch":
+                yield from _screen_call(kind, row, said, at, number)
+                command = str(number) if kind == "command" else ""
+            case "command_output" if command and said:
+                yield call_result(command, said, "succeeded", at=at, line=number)
+                command = ""
+            case _:
+                yield r.UnmappedRecord(
+                    kind=kind or "row", content=row, at=at, line=number, is_understood=kind in _BOOKKEEPING
+                )
+
+
+def _screen_call(kind: str, row: JsonObject, said: str, at: int | None, number: int) -> Iterator[r.Record]:
+    arguments = r.as_object(_json(said)) or {"command" if kind == "command" else "question": said}
+    tool = r.text_of(arguments, "tool") or ("ask_followup_question" if kind == "followup" else kind)
+    call = r.ToolCall(id=str(number), tool=tool, arguments=arguments)
+    yield r.Reply(calls=(call,), at=at, line=number)
+    if kind == "followup":
+        prompt = r.text_of(arguments, "question") or said
+        yield r.CallQuestion(call=call.id, prompt=prompt or "?", choices=_choices(arguments), at=at)
+    elif "ask" in row:
+        yield r.CallQuestion(call=call.id, at=at)

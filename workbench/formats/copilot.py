@@ -1,0 +1,233 @@
+"""Reader of Copilot CLI: the events of a session as JSON lines (github/copilot-sdk, session-events)."""
+
+from collections.abc import Iterable, Iterator
+from pathlib import PurePath
+from typing import Final
+
+from workbench.domain.values import JsonObject, Usage
+from workbench.formats import records as r
+from workbench.formats.chat_messages import call_result, head_with_model, object_lines, parse_arguments
+from workbench.formats.input import JsonLine
+from workbench.formats.patches import PatchRefused, parse_git_diff
+from workbench.formats.usage_records import join_usage_before
+
+_BOOKKEEPING: Final = frozenset({
+    "session.resume", "session.idle", "session.info", "session.warning", "session.model_change",
+    "session.mode_changed", "session.plan_changed", "session.workspace_file_changed", "session.handoff",
+    "session.truncation", "session.snapshot_rewind", "session.shutdown", "session.usage_info",
+    "session.usage_checkpoint", "session.compaction_start", "session.compaction_complete",
+    "session.auto_mode_resolved", "session.context_changed", "session.task_complete",
+    "assistant.turn_start", "assistant.turn_end", "assistant.intent", "assistant.usage",
+    "assistant.message_delta", "assistant.reasoning_delta", "assistant.streaming_delta",
+    "tool.execution_progress", "tool.user_requested", "skill.invoked", "subagent.started",
+    "subagent.completed", "subagent.failed", "subagent.selected", "subagent.deselected", "hook.start",
+    "hook.end", "system.message", "system.notification", "pending_messages.modified",
+})  # fmt: skip
+_GROUPS: Final = ("session.", "assistant.", "tool.")
+
+
+def is_session(sample: list[JsonObject]) -> bool:
+    return any(
+        isinstance(line.get("data"), dict)
+        and "parentId" in line
+        and (r.text_of(line, "type").startswith(_GROUPS) or line.get("type") == "user.message")
+        for line in sample
+    )
+
+
+def read(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
+    yield from head_with_model(join_usage_before(_read(lines, name)))
+
+
+def _read(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
+    reader = _SessionReader(name)
+    asides: dict[str, list[tuple[JsonObject, int]]] = {}
+    for line in object_lines(lines):
+        if isinstance(line, r.FileProblem):
+            yield line
+            continue
+        row, number = line
+        # What an agent below says stands between the lines of the one that asked for it.
+        if parent := r.text_of(r.object_of(row, "data"), "parentToolCallId"):
+            reader.children.add(parent)
+            asides.setdefault(parent, []).append(line)
+        else:
+            yield from reader.event(row, number)
+    yield from reader.ended()
+    for parent, rows in asides.items():
+        below = _SessionReader(name, key=f"{reader.key}/{parent}", parent=reader.key)
+        for row, number in rows:
+            yield from below.event(row, number)
+        yield from below.ended()
+
+
+class _SessionReader:
+    def __init__(self, name: str, key: str = "", parent: str = "") -> None:
+        path = PurePath(name)
+        self.key = key or (path.parent.name if path.name == "events.jsonl" else path.stem)
+        self._parent, self._model, self._thought = parent, "", ""
+        self._has_begun = False
+        self._asked: set[str] = set()
+        self._questions: dict[str, str] = {}
+        self._spent = 0
+        """Output tokens that replies since the last shutdown counted."""
+        self.children: set[str] = set()
+
+    def event(self, row: JsonObject, number: int) -> Iterator[r.Record]:
+        kind, data = r.text_of(row, "type"), r.object_of(row, "data")
+        time_us = r.time_of(row, "timestamp")
+        if not self._has_begun:
+            self._has_begun = True
+            yield self._head(data if kind == "session.start" else {}, time_us)
+            if kind == "session.start":
+                return
+        match kind:
+            case "user.message":
+                yield from self._prompt(data, time_us, number)
+            case "assistant.message":
+                yield self._reply(data, time_us, number)
+            case "assistant.reasoning":
+                self._thought = r.text_of(data, "content")
+            case "session.error":
+                words = r.text_of(data, "message") or "error"
+                yield r.ErrorRecord(code=r.text_of(data, "errorType") or "error", message=words, at=time_us)
+            case "abort":
+                yield r.TurnStop(detail=r.text_of(data, "reason"), at=time_us)
+            case "session.title_changed":
+                yield r.TitleChange(title=r.text_of(data, "title"), at=time_us)
+            case _ if kind.startswith(("tool.execution", "permission.")):
+                yield from self._call_event(kind, data, time_us, number)
+            case _:
+                yield from self._other(kind, row, time_us, number)
+
+    def _head(self, start: JsonObject, time_us: int | None) -> r.SessionHead:
+        context = r.object_of(start, "context")
+        self.key = r.text_of(start, "sessionId") or self.key
+        self._model = r.text_of(start, "selectedModel")
+        facts = {
+            key: value
+            for key in ("copilotVersion", "branch", "repository", "gitRoot")
+            if (value := r.first_text(start, key) or r.text_of(context, key))
+        }
+        return r.SessionHead(
+            key=self.key, workspace=r.text_of(context, "cwd"), provider="github", model=self._model,
+            parent=self._parent, at=r.time_of(start, "startTime") or time_us, facts=dict(facts),
+        )  # fmt: skip
+
+    def ended(self) -> Iterator[r.Record]:
+        if self._thought:
+            yield r.Reply(thinking=self._thought, model=self._model)
+
+    def _prompt(self, data: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
+        said = r.text_of(data, "content")
+        if r.text_of(data, "source") not in ("", "user"):
+            yield r.UnmappedRecord(kind="context.user", content=data, at=time_us, line=number)
+            return
+        files = [
+            f"[{r.first_text(item, 'displayName', 'path')}]" for item in r.objects_of(data, "attachments")
+        ]
+        yield r.Prompt(text="\n".join(filter(None, (said, *files))), at=time_us, line=number)
+
+    def _reply(self, data: JsonObject, time_us: int | None, number: int) -> r.Reply:
+        self._model = r.text_of(data, "model") or self._model
+        thought, self._thought = r.text_of(data, "reasoningText") or self._thought, ""
+        calls = tuple(
+            r.ToolCall(
+                id=r.text_of(asked, "toolCallId"), tool=r.text_of(asked, "name"),
+                arguments=parse_arguments(asked.get("arguments")),
+            )
+            for asked in r.objects_of(data, "toolRequests")
+        )  # fmt: skip
+        self._asked |= {call.id for call in calls}
+        got = r.count_of(data, "outputTokens")
+        self._spent += got
+        return r.Reply(
+            text=r.text_of(data, "content"), thinking=thought, calls=calls, model=self._model,
+            usage=Usage(output_tokens=got), at=time_us, line=number,
+            may_be_empty=bool(r.text_of(data, "encryptedContent") or r.text_of(data, "reasoningOpaque")),
+        )  # fmt: skip
+
+    def _call_event(
+        self, kind: str, data: JsonObject, time_us: int | None, number: int
+    ) -> Iterator[r.Record]:
+        key = r.text_of(data, "toolCallId")
+        match kind:
+            case "tool.execution_start":
+                if key not in self._asked:
+                    self._asked.add(key)
+                    arguments = parse_arguments(data.get("arguments"))
+                    asked = r.ToolCall(id=key, tool=r.text_of(data, "toolName"), arguments=arguments)
+                    yield r.Reply(calls=(asked,), model=self._model, at=time_us, line=number)
+                yield r.CallStart(call=key, at=time_us)
+            case "tool.execution_partial_result":
+                words = r.text_of(data, "partialOutput")
+                yield r.CallProgress(
+                    call=key, kind="output", text=words, content=data, at=time_us, line=number
+                )
+            case "tool.execution_complete":
+                yield self._result(key, data, time_us, number)
+            case "permission.requested" if asked := r.object_of(data, "permissionRequest"):
+                call = r.text_of(asked, "toolCallId")
+                self._questions[r.text_of(data, "requestId")] = call
+                yield r.CallQuestion(call=call, at=time_us)
+            case "permission.completed" if call := self._questions.get(r.text_of(data, "requestId"), ""):
+                outcome = r.text_of(r.object_of(data, "result"), "kind")
+                is_approved = outcome.startswith("approved")
+                yield r.CallDecision(call=call, is_approved=is_approved, choice=outcome, at=time_us)
+            case _:
+                yield r.UnmappedRecord(
+                    kind=kind, content=data, at=time_us, line=number, is_understood=kind in _BOOKKEEPING
+                )
+
+    def _result(self, key: str, data: JsonObject, time_us: int | None, number: int) -> r.CallResult:
+        result, error = r.object_of(data, "result"), r.object_of(data, "error")
+        said = r.content_of(result, "content") or r.text_of(error, "message") or r.text_of(data, "result")
+        is_refused = r.text_of(error, "code") in ("rejected", "denied")
+        state: r.ResultState = "succeeded" if data.get("success") is True else "failed"
+        metrics = r.object_of(r.object_of(data, "toolTelemetry"), "metrics")
+        return call_result(
+            key, said, "rejected" if is_refused else state, at=time_us, line=number,
+            duration_ms=r.integer_of(metrics, "durationMs"),
+            changes=_edits(r.text_of(result, "detailedContent")),
+            child=f"{self.key}/{key}" if key in self.children else "",
+        )  # fmt: skip
+
+    def _other(self, kind: str, row: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
+        data = r.object_of(row, "data")
+        self._model = r.text_of(data, "newModel") or self._model
+        if kind == "session.shutdown" and (usage := _shutdown_usage(data)) != Usage():
+            counted, self._spent = Usage(output_tokens=self._spent), 0
+            yield r.UsageRecord(usage=usage.beyond(counted))
+        yield r.UnmappedRecord(
+            kind=kind or "record", content=row, at=time_us, line=number, is_understood=kind in _BOOKKEEPING
+        )
+
+
+def _edits(shown: str) -> tuple[r.FileEdit, ...]:
+    if "diff --git " not in shown[:200]:
+        return ()
+    try:
+        return parse_git_diff(shown)
+    except PatchRefused:
+        return ()
+
+
+def _shutdown_usage(data: JsonObject) -> Usage:
+    """Return what a session spent since it was begun or taken up again: as billed, or else by model."""
+    details = r.object_of(data, "tokenDetails")
+    names = ("input", "output", "cache_read", "cache_write")
+    sent, got, read, written = (r.count_of(r.object_of(details, name), "tokenCount") for name in names)
+    if details:
+        return Usage(
+            input_tokens=sent + read + written, output_tokens=got, cache_read_tokens=read,
+            cache_write_tokens=written,
+        )  # fmt: skip
+    total = Usage()
+    for metrics in r.object_of(data, "modelMetrics").values():
+        used = r.object_of(r.as_object(metrics), "usage")
+        sent, read = r.count_of(used, "inputTokens"), r.count_of(used, "cacheReadTokens")
+        total = total.plus(Usage(
+            input_tokens=sent, output_tokens=r.count_of(used, "outputTokens"),
+            cache_read_tokens=min(sent, read), cache_write_tokens=r.count_of(used, "cacheWriteTokens"),
+        ))  # fmt: skip
+    return total

@@ -1,0 +1,230 @@
+"""Reader of Factory's Droid: its session store, and what `droid exec --output-format stream-json` prints."""
+
+import re
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from pathlib import PurePath
+from typing import Final
+
+import orjson
+from msgspec.structs import replace
+
+from workbench.domain.values import Json, JsonObject, Usage
+from workbench.formats import records as r
+from workbench.formats.chat_messages import (
+    call_result,
+    calls_of_blocks,
+    head_with_model,
+    object_lines,
+    parse_arguments,
+    result_blocks,
+    said_text,
+    thought_text,
+    usage_apart,
+)
+from workbench.formats.input import JsonLine
+from workbench.formats.usage_records import join_usage_before
+
+_STREAM_TYPES: Final = ("tool_call", "tool_result", "completion")
+_STREAM_MEMBERS: Final = frozenset({"toolCallId", "toolName", "finalText"})
+_BOOKKEEPING: Final = ("todo_state", "session_end", "compaction_state", "system", "settings", "agent_turn")
+_EXIT_CODE: Final = re.compile(r"exit(?:ed with)? code:? (\d{1,3})\b")
+_REFUSAL: Final = re.compile(r"(?:rejected|denied|declined|cancell?ed) by (?:the )?user", re.IGNORECASE)
+_REMINDER: Final = re.compile(r"<system-reminder>.*?</system-reminder>\s*", re.DOTALL)
+
+
+def is_store(sample: list[JsonObject]) -> bool:
+    return any(
+        line.get("type") == "session_start" and ("owner" in line or "cwd" in line or "title" in line)
+        for line in sample
+    )
+
+
+def is_stream(sample: list[JsonObject]) -> bool:
+    """Tell whether lines are Droid's: calls and the end as lines of their own, messages without content."""
+    return any(
+        "session_id" in line
+        and (
+            (line.get("type") in _STREAM_TYPES and not _STREAM_MEMBERS.isdisjoint(line))
+            or (line.get("type") == "message" and "role" in line and "text" in line)
+        )
+        for line in sample
+    )
+
+
+def read_store(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
+    """Yield a session of the store; its settings lie beside it."""
+    yield from head_with_model(_read_store(lines, name))
+
+
+def _read_store(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
+    has_begun = False
+    for line in object_lines(lines):
+        if isinstance(line, r.FileProblem):
+            yield line
+            continue
+        row, number = line
+        if not has_begun:
+            has_begun = True
+            yield _store_head(row, name)
+        kind, time_us = r.text_of(row, "type"), r.time_of(row, "timestamp")
+        if kind == "message":
+            yield from _message(r.object_of(row, "message"), time_us, number)
+        elif kind != "session_start":
+            known = kind in _BOOKKEEPING
+            yield r.UnmappedRecord(
+                kind=kind or "record", content=row, at=time_us, line=number, is_understood=known
+            )
+
+
+def _store_head(row: JsonObject, name: str) -> r.SessionHead:
+    is_start = row.get("type") == "session_start"
+    facts = {key: row[key] for key in ("version", "owner") if is_start and r.as_text(row.get(key))}
+    return r.SessionHead(
+        key=(r.text_of(row, "id") if is_start else "") or PurePath(name).stem,
+        workspace=r.text_of(row, "cwd"), title=r.first_text(row, "sessionTitle", "title"), facts=facts,
+        provider="factory", parent=r.first_text(row, "parent", "callingSessionId"),
+        at=r.time_of(row, "timestamp"),
+    )  # fmt: skip
+
+
+def _message(message: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
+    content = message.get("content")
+    results = result_blocks(content)
+    for block in results:
+        yield _result(
+            r.text_of(block, "tool_use_id"), block.get("content"), time_us, number,
+            is_error=block.get("is_error") is True,
+        )  # fmt: skip
+    said = said_text(content)
+    if message.get("role") == "assistant":
+        yield r.Reply(
+            text=said, thinking=thought_text(content), calls=calls_of_blocks(content, f"{number}."),
+            model=r.text_of(message, "model"), at=time_us, line=number,
+            usage=_usage(r.object_of(message, "usage")),
+        )  # fmt: skip
+    elif words := _REMINDER.sub("", said).strip():
+        yield r.Prompt(text=words, at=time_us, line=number)
+    elif said:
+        yield r.UnmappedRecord(kind="context.user", content=said, at=time_us, line=number)
+    elif not results:
+        yield r.Prompt(text="", at=time_us, line=number)
+
+
+def _usage(used: JsonObject) -> Usage:
+    return usage_apart(
+        r.count_of(used, "input_tokens"), r.count_of(used, "output_tokens"),
+        r.count_of(used, "cache_read_input_tokens"), r.count_of(used, "cache_creation_input_tokens"),
+    )  # fmt: skip
+
+
+def _result(key: str, value: Json, time_us: int | None, number: int, *, is_error: bool) -> r.CallResult:
+    fields = r.as_object(value)
+    said = r.content_text(value) or _shown(fields)
+    code = r.integer_of(fields, "exitCode")
+    if code is None and (is_error or said.startswith("Error:")):
+        code = int(match[1]) if (match := _EXIT_CODE.search(said[:400])) else None
+    is_bad = is_error or bool(code) or said.startswith("Error:")
+    state: r.ResultState = "failed" if is_bad else "succeeded"
+    if is_bad and _REFUSAL.search(said[:400]):
+        state = "rejected"
+    return call_result(key, said, state, at=time_us, line=number, exit_code=code)
+
+
+def _shown(fields: JsonObject) -> str:
+    parts = (r.first_text(fields, "stdout", "output", "text"), r.text_of(fields, "stderr"))
+    said = "\n".join(filter(None, parts))
+    if said or not fields:
+        return said
+    return orjson.dumps(fields, option=orjson.OPT_NON_STR_KEYS).decode()
+
+
+def join_settings(records: Iterator[r.Record], documents: list[JsonObject]) -> Iterator[r.Record]:
+    """Yield a session of the store with the model and the tokens that its settings name."""
+    settings = documents[0]
+    used = r.object_of(settings, "tokenUsage")
+    total = usage_apart(
+        r.count_of(used, "inputTokens"),
+        r.count_of(used, "outputTokens") + r.count_of(used, "thinkingTokens"),
+        r.count_of(used, "cacheReadTokens"), r.count_of(used, "cacheCreationTokens"),
+    )  # fmt: skip
+    spent = [r.UsageRecord(usage=total)] if total != Usage() else []
+    yield from join_usage_before(chain(_with_model(records, r.text_of(settings, "model")), spent))
+
+
+def _with_model(records: Iterator[r.Record], model: str) -> Iterator[r.Record]:
+    for record in records:
+        is_head = isinstance(record, r.SessionHead)
+        yield replace(record, model=record.model or model) if is_head else record
+
+
+def read_stream(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
+    """Yield a session from what a run printed."""
+    yield from join_usage_before(_read_stream(lines, name))
+
+
+def _read_stream(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
+    reader = _StreamReader(name)
+    for line in object_lines(lines):
+        if isinstance(line, r.FileProblem):
+            yield line
+        else:
+            yield from reader.row(*line)
+
+
+class _StreamReader:
+    def __init__(self, name: str) -> None:
+        self._name, self._model, self._last = name, "", ""
+        self._has_begun = False
+
+    def row(self, row: JsonObject, number: int) -> Iterator[r.Record]:
+        kind, time_us = r.text_of(row, "type"), r.time_of(row, "timestamp")
+        if not self._has_begun:
+            self._has_begun = True
+            self._model = r.text_of(row, "model")
+            yield r.SessionHead(
+                key=r.text_of(row, "session_id") or self._name, workspace=r.text_of(row, "cwd"),
+                provider="factory", model=self._model, at=time_us,
+            )  # fmt: skip
+        call = r.first_text(row, "toolCallId", "id")
+        match kind:
+            case "message" if row.get("role") == "user":
+                yield r.Prompt(text=r.first_text(row, "text", "content"), at=time_us, line=number)
+            case "message":
+                yield self._reply(r.first_text(row, "text", "content"), time_us, number)
+            case "reasoning" | "thinking":
+                yield r.Reply(thinking=r.first_text(row, "text", "content"), at=time_us, line=number)
+            case "tool_call":
+                arguments = parse_arguments(row.get("parameters", row.get("input")))
+                tool = r.first_text(row, "toolName", "name", "toolId")
+                asked = r.ToolCall(id=call, tool=tool, arguments=arguments)
+                yield r.Reply(calls=(asked,), model=self._model, at=time_us, line=number)
+            case "tool_result":
+                value = row.get("value", row.get("error"))
+                yield _result(call, value, time_us, number, is_error=row.get("isError") is True)
+            case "completion":
+                yield from self._completed(row, time_us, number)
+            case "error":
+                words = r.first_text(row, "message", "text") or "error"
+                yield r.ErrorRecord(code=r.text_of(row, "source") or "error", message=words, at=time_us)
+            case _:
+                known = kind == "system"
+                yield r.UnmappedRecord(
+                    kind=kind or "record", content=row, at=time_us, line=number, is_understood=known
+                )
+
+    def _reply(self, said: str, time_us: int | None, number: int) -> r.Reply:
+        self._last = said
+        return r.Reply(text=said, model=self._model, at=time_us, line=number)
+
+    def _completed(self, row: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
+        """Yield the final words, where they were not said before, and what the run spent."""
+        said, usage = r.text_of(row, "finalText"), _usage(r.object_of(row, "usage"))
+        if said.strip() and said != self._last:
+            yield self._reply(said, time_us, number)
+        if usage != Usage():
+            yield r.UsageRecord(usage=usage)
+        if row.get("isError") is True:
+            yield r.TurnStop(outcome="error", at=time_us)
+        else:
+            yield r.UnmappedRecord(kind="completion", content=row, at=time_us, line=number)

@@ -1,0 +1,332 @@
+"""Reader of kaiak's messages (seed S2), of others and of our own export."""
+
+# Our own export tells in `System` messages what S2 has no kind for: prompts, decisions, ends of turns. A call
+# is asked for in the reply before it, so a reply waits for the calls that follow it.
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from msgspec.structs import replace
+
+from workbench.domain.values import Json, JsonObject, Usage
+from workbench.formats import patches
+from workbench.formats import records as r
+from workbench.formats.input import JsonLine
+from workbench.formats.usage_records import join_usage_before
+
+_KINDS: Final = {
+    kind.casefold(): kind
+    for kind in ("Progress", "AiResponse", "ToolCall", "Thinking", "UserInteraction", "FileModification",
+                 "Error", "System")
+}  # fmt: skip
+_CHANGES: Final = {"Create": "create", "Modify": "modify", "Delete": "delete", "Rename": "modify"}
+_ENDED: Final[dict[str, r.ResultState]] = {
+    "action.rejected": "rejected", "action.expired": "expired", "action.cancelled": "cancelled",
+}  # fmt: skip
+
+
+def is_lines(sample: list[JsonObject]) -> bool:
+    return any(
+        {"sequence_number", "content", "session_id"} <= line.keys()
+        or "workspace_path" in r.object_of(line, "session")
+        or "approval_status" in r.object_of(line, "tool_call")
+        for line in sample
+    )
+
+
+def is_document(value: Json) -> bool:
+    """Tell whether a document is a list of messages of S2, bare or under `messages`."""
+    return is_lines(r.as_objects(value)[:5] or r.objects_of(r.as_object(value), "messages")[:5])
+
+
+def read_document(value: Json, name: str) -> Iterator[r.Record]:
+    """Yield a session from a list of messages."""
+    document = r.as_object(value)
+    rows: list[JsonLine | r.FileProblem] = (
+        [JsonLine(1, {"session": document.get("session")})] if "session" in document else []
+    )
+    messages = r.as_array(value) or r.as_array(document.get("messages"))
+    yield from read_lines([*rows, *(JsonLine(n, row) for n, row in enumerate(messages, 1))], name)
+
+
+def read_lines(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
+    """Yield a session from messages of S2, with what stands before them of the session and its calls."""
+    yield from join_usage_before(_read_lines(lines, name))
+
+
+def _read_lines(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
+    reader = _MessageReader(name)
+    for line in lines:
+        if isinstance(line, r.FileProblem):
+            yield line
+        else:
+            yield from reader.line(r.as_object(line.value), line.number)
+    yield from reader.ended()
+
+
+class _MessageReader:
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._session: JsonObject = {}
+        self._calls: dict[str, JsonObject] = {}
+        self._actions: dict[str, str] = {}
+        """The call that a question is about, by the question's id."""
+        self._asked: set[str] = set()
+        self._ended: set[str] = set()
+        self._thoughts: list[str] = []
+        self._partial: list[str] = []
+        self._reply: r.Reply | None = None
+        """What was said last, which waits for its calls with what follows it."""
+        self._behind: list[r.Record] = []
+        self._last = 0
+        self._has_begun = False
+        self._changes: list[tuple[str, r.FileEdit]] = []
+        self._failed = False
+
+    def line(self, row: JsonObject, number: int) -> Iterator[r.Record]:
+        if "session" in row:
+            self._session = r.object_of(row, "session")
+        elif "tool_call" in row:
+            call = r.object_of(row, "tool_call")
+            self._calls[r.text_of(call, "id")] = call
+            if action := r.text_of(call, "interaction_id"):
+                self._actions[action] = r.text_of(call, "id")
+        elif "content" in row:
+            yield from self._message(row, number)
+        else:
+            yield r.FileProblem(line=number, why="it is not a message of S2")
+
+    def _message(self, row: JsonObject, number: int) -> Iterator[r.Record]:
+        at = r.time_of(row, "timestamp")
+        if not self._has_begun:
+            self._has_begun = True
+            yield self._head(row, at)
+        yield from self._numbered(r.integer_of(row, "sequence_number"), number)
+        kind, payload = tagged_union(row.get("content"))
+        if kind not in ("AiResponse", "Thinking"):
+            yield from self._joined()
+        match kind:
+            case "AiResponse":
+                yield from self._response(payload, at, number)
+            case "Thinking":
+                yield from self._joined() if self._partial else ()
+                self._thoughts.append(r.text_of(payload, "text"))
+            case "ToolCall":
+                yield from self._call(payload, at, number)
+            case "System":
+                yield from self._system(payload, at, number)
+            case "UserInteraction":
+                yield from self._interaction(payload, at, number)
+            case _:
+                yield from self._aside(kind, payload, at, number)
+
+    def _aside(self, kind: str, payload: JsonObject, at: int | None, number: int) -> Iterator[r.Record]:
+        match kind:
+            case "FileModification":
+                self._changes.append((r.text_of(payload, "proposal_id"), _edit(payload)))
+            case "Error":
+                yield from self._flushed()
+                yield from self._error(payload, at)
+            case "Progress":
+                self._behind.append(r.UnmappedRecord(kind=kind, content=payload, at=at, line=number))
+            case _:
+                yield r.UnmappedRecord(
+                    kind=kind or "message", content=payload, at=at, line=number, is_understood=False
+                )
+
+    def _head(self, row: JsonObject, at: int | None) -> r.SessionHead:
+        settings = r.object_of(self._session, "configuration")
+        return r.SessionHead(
+            key=r.text_of(row, "session_id") or self._name,
+            workspace=r.text_of(self._session, "workspace_path"),
+            provider=r.text_of(settings, "provider"), model=r.text_of(settings, "model"), at=at,
+            status=r.text_of(self._session, "status") or None,
+        )  # fmt: skip
+
+    def _numbered(self, here: int | None, number: int) -> Iterator[r.Record]:
+        if here is not None and self._last and here not in (self._last, self._last + 1):
+            what = "comes again" if here < self._last else "follows a gap"
+            yield r.FileProblem(line=number, why=f"sequence number {here} {what} after {self._last}")
+        self._last = here if here is not None else self._last
+
+    def _response(self, payload: JsonObject, at: int | None, number: int) -> Iterator[r.Record]:
+        said = r.first_text(payload, "text", "content")
+        if payload.get("partial") is True:
+            self._partial.append(said)
+            return
+        before, self._partial = "".join(self._partial), []
+        yield from self._flushed()
+        text = said if said.startswith(before) or not before else before + said
+        self._reply = self._said(text, at, number)
+
+    def _said(self, text: str, at: int | None, number: int) -> r.Reply:
+        thinking, self._thoughts = "".join(self._thoughts), []
+        return r.Reply(text=text, thinking=thinking, at=at, line=number, may_be_empty=True)
+
+    def _joined(self) -> Iterator[r.Record]:
+        """Close words or thoughts that no whole message followed."""
+        said, self._partial = "".join(self._partial), []
+        if said or self._thoughts:
+            yield from self._flushed()
+            self._reply = self._said(said, None, 0)
+
+    def _flushed(self) -> Iterator[r.Record]:
+        reply, self._reply = self._reply, None
+        if reply is not None and (reply.text or reply.thinking or reply.calls):
+            yield reply
+        behind, self._behind = self._behind, []
+        yield from behind
+
+    def ended(self) -> Iterator[r.Record]:
+        yield from self._joined()
+        yield from self._flushed()
+        used = r.object_of(self._session, "token_usage")
+        usage = Usage(
+            input_tokens=r.count_of(used, "input_tokens"), output_tokens=r.count_of(used, "output_tokens")
+        )
+        if usage != Usage() and self._has_begun:
+            yield r.UsageRecord(usage=usage)
+        if self._failed:
+            yield r.SessionEnd(is_failed=True)
+
+    # --- calls and questions ------------------------------------------------------------------------
+
+    def _ask(self, key: str, payload: JsonObject, at: int | None, number: int) -> None:
+        """Add a call to the reply that waits, or to one of its own."""
+        self._asked.add(key)
+        known = self._calls.get(key, payload)
+        tool, arguments = r.first_text(known, "tool_name") or "tool", r.object_of(known, "parameters")
+        asked = r.ToolCall(id=key, tool=tool, arguments=arguments)
+        reply = self._reply or r.Reply(at=at, line=number)
+        self._reply = replace(reply, calls=(*reply.calls, asked))
+
+    def _call(self, payload: JsonObject, at: int | None, number: int) -> Iterator[r.Record]:
+        key, operation = r.text_of(payload, "tool_call_id"), r.text_of(payload, "operation")
+        if key not in self._asked:
+            self._ask(key, payload, at, number)
+            is_ours = key in self._actions.values()
+            if r.text_of(self._calls.get(key, {}), "approval_status") == "Approved" and not is_ours:
+                self._behind.append(r.CallDecision(call=key, is_approved=True, at=at))
+        yield from self._flushed()
+        result = r.object_of(payload, "result")
+        match operation:
+            case "Start":
+                yield r.CallStart(call=key, at=at)
+            case "Progress":
+                words = r.text_of(result, "data")
+                yield r.CallProgress(call=key, kind="output", text=words, content=payload, at=at, line=number)
+            case "Complete" | "Error" if key not in self._ended:
+                self._ended.add(key)
+                yield self._result(key, operation, result, at, number)
+            case _:
+                return
+
+    def _result(
+        self, key: str, operation: str, result: JsonObject, at: int | None, number: int
+    ) -> r.CallResult:
+        data, status = result.get("data"), r.text_of(self._calls.get(key, {}), "status")
+        state: r.ResultState = "succeeded" if operation == "Complete" else "failed"
+        if state == "failed" and status == "Cancelled":
+            state = "cancelled"
+        return r.CallResult(
+            call=key, text=data if isinstance(data, str) else r.content_text(data),
+            error=r.text_of(result, "error"), state=state, at=at, line=number,
+            duration_ms=r.integer_of(result, "execution_time_ms"), changes=self._made_changes(key),
+        )  # fmt: skip
+
+    def _made_changes(self, key: str) -> tuple[r.FileEdit, ...]:
+        """Return what was told of files since the last result, in the words of the call if they say more."""
+        changes, self._changes = tuple(edit for _, edit in self._changes), []
+        if any(edit.old is not None or edit.new is not None for edit in changes):
+            return changes
+        known = self._calls.get(key, {})
+        asked = r.ToolCall(
+            id=key, tool=r.text_of(known, "tool_name"), arguments=r.object_of(known, "parameters")
+        )
+        told = patches.edits_of_call(asked) if changes else ()
+        paths = {edit.path for edit in changes}
+        return told if told and {edit.path for edit in told} <= paths else changes
+
+    def _interaction(self, payload: JsonObject, at: int | None, number: int) -> Iterator[r.Record]:
+        call = self._actions.get(r.text_of(payload, "interaction_id"), "")
+        if not call:
+            yield from self._flushed()
+            yield r.UnmappedRecord(kind="UserInteraction", content=payload, at=at, line=number)
+            return
+        if call not in self._asked:
+            self._ask(call, {}, at, number)
+        options = tuple((option, option) for option in r.as_texts(payload.get("options")))
+        is_question = r.text_of(payload, "interaction_type") in ("Choice", "Input")
+        prompt = r.text_of(payload, "prompt") if is_question else ""
+        self._behind.append(r.CallQuestion(call=call, prompt=prompt, choices=options, at=at))
+
+    def _system(self, payload: JsonObject, at: int | None, number: int) -> Iterator[r.Record]:
+        event, about = r.text_of(payload, "event"), r.object_of(payload, "metadata")
+        request = r.text_of(payload, "request_id")
+        call = r.text_of(about, "tool_call_id") or self._actions.get(request, "")
+        said = r.first_text(payload, "text") or r.text_of(about, "text")
+        match event:
+            case "prompt.submitted" if said:
+                yield from self._flushed()
+                yield r.Prompt(text=said, at=at, line=number)
+            case "call.proposed" if call in self._calls and call not in self._asked:
+                self._ask(call, {}, at, number)
+            case "action.approved" if call in self._asked:
+                self._behind.append(self._decision(call, about, at, is_approved=True))
+            case "action.rejected" | "action.expired" | "action.cancelled" if call in self._asked:
+                self._changes = [change for change in self._changes if change[0] != request]
+                yield from self._flushed()
+                yield from self._denied(event, call, about, at, number)
+            case "turn.ended":
+                yield from self._flushed()
+                if r.text_of(about, "outcome") in ("interrupted", "limit", "error"):
+                    yield r.TurnStop(outcome=about["outcome"], at=at)
+            case "session.changed" if title := r.text_of(about, "title"):
+                yield from self._flushed()
+                yield r.TitleChange(title=title, at=at)
+            case _:
+                self._behind.append(r.UnmappedRecord(kind="System", content=payload, at=at, line=number))
+
+    def _decision(self, call: str, about: JsonObject, at: int | None, *, is_approved: bool) -> r.CallDecision:
+        return r.CallDecision(
+            call=call, is_approved=is_approved, reason=r.text_of(about, "reason"),
+            choice=r.text_of(about, "choice"), at=at,
+        )  # fmt: skip
+
+    def _denied(
+        self, event: str, call: str, about: JsonObject, at: int | None, number: int
+    ) -> Iterator[r.Record]:
+        if event == "action.rejected":
+            yield self._decision(call, about, at, is_approved=False)
+        if call not in self._ended:
+            self._ended.add(call)
+            reason = r.text_of(about, "reason")
+            yield r.CallResult(call=call, state=_ENDED[event], reason=reason, at=at, line=number)
+
+    def _error(self, payload: JsonObject, at: int | None) -> Iterator[r.Record]:
+        code = r.first_text(payload, "error_code", "code") or "error"
+        yield r.ErrorRecord(code=code, message=r.text_of(payload, "message"), at=at)
+        self._failed = self._failed or payload.get("recoverable") is False
+
+
+def tagged_union(value: Json) -> tuple[str, JsonObject]:
+    """Return the kind of a message and its payload, in the three ways that a union is written."""
+    document = r.as_object(value)
+    if len(document) == 1:
+        kind, payload = next(iter(document.items()))
+        return _kind(kind), r.as_object(payload)
+    kind = r.first_text(document, "type", "kind")
+    return _kind(kind), r.object_of(document, "payload") or r.object_of(document, "data") or document
+
+
+def _kind(word: str) -> str:
+    return _KINDS.get(word.replace("_", "").casefold(), word)
+
+
+def _edit(payload: JsonObject) -> r.FileEdit:
+    old, new = payload.get("original_content"), payload.get("proposed_content")
+    kind = _CHANGES.get(r.text_of(payload, "change_type"), "modify")
+    return r.FileEdit(
+        path=r.text_of(payload, "file_path"), change=kind,  # type: ignore[arg-type]
+        old=old if isinstance(old, str) else None, new=new if isinstance(new, str) else None,
+    )  # fmt: skip

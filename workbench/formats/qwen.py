@@ -1,0 +1,117 @@
+"""Reader of Qwen Code: chats as JSON lines, whose messages have parts where Claude Code's have content."""
+
+from collections.abc import Iterable, Iterator
+
+from workbench.domain.values import Json, JsonObject, Usage
+from workbench.formats import gemini
+from workbench.formats import records as r
+from workbench.formats.chat_messages import head_with_model, object_lines
+from workbench.formats.input import JsonLine
+
+_HOOK_CONTEXT = "<qwen:"
+"""How a part begins that a hook added to what was typed."""
+
+
+def is_session(sample: list[JsonObject]) -> bool:
+    return any(
+        {"sessionId", "uuid"} <= line.keys()
+        and ("systemPayload" in line or isinstance(r.object_of(line, "message").get("parts"), list))
+        for line in sample
+    )
+
+
+def read(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
+    yield from head_with_model(_read(lines, name))
+
+
+def _read(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
+    calls: dict[str, JsonObject] = {}
+    has_begun = False
+    for line in object_lines(lines):
+        if isinstance(line, r.FileProblem):
+            yield line
+            continue
+        row, number = line
+        if not has_begun:
+            has_begun = True
+            facts = {key: row[key] for key in ("version", "gitBranch") if r.as_text(row.get(key))}
+            yield r.SessionHead(
+                key=r.text_of(row, "sessionId") or name, workspace=r.text_of(row, "cwd"), provider="qwen",
+                at=r.time_of(row, "timestamp"), facts=facts,
+            )  # fmt: skip
+        yield from _read_row(row, number, calls)
+
+
+def _read_row(row: JsonObject, number: int, calls: dict[str, JsonObject]) -> Iterator[r.Record]:
+    parts, time_us = r.objects_of(r.object_of(row, "message"), "parts"), r.time_of(row, "timestamp")
+    subtype = r.text_of(row, "subtype")
+    match r.text_of(row, "type"):
+        case "user" if not subtype:
+            yield r.Prompt(text=_typed_text(row, parts), at=time_us, line=number)
+            yield from _results(row, parts, time_us, number, calls)
+        case "assistant":
+            yield _reply(row, parts, time_us, number, calls)
+        case "tool_result":
+            yield from _results(row, parts, time_us, number, calls)
+        case "user" | "system" as kind:
+            yield r.UnmappedRecord(kind=f"{kind}.{subtype or 'record'}", content=row, at=time_us, line=number)
+        case kind:
+            yield r.UnmappedRecord(
+                kind=kind or "record", content=row, at=time_us, line=number, is_understood=False
+            )
+
+
+def _typed_text(row: JsonObject, parts: list[JsonObject]) -> str:
+    words: list[Json] = [part for part in parts if not r.text_of(part, "text").startswith(_HOOK_CONTEXT)]
+    return r.content_text(words) or r.text_of(r.object_of(row, "systemPayload"), "displayText")
+
+
+def _reply(
+    row: JsonObject, parts: list[JsonObject], time_us: int | None, number: int, calls: dict[str, JsonObject]
+) -> r.Reply:
+    asked: list[r.ToolCall] = []
+    for place, part in enumerate(parts):
+        if fields := r.object_of(part, "functionCall"):
+            key = r.text_of(fields, "id") or f"call-{number}.{place}"
+            calls[key] = fields
+            call = r.ToolCall(id=key, tool=r.text_of(fields, "name"), arguments=r.object_of(fields, "args"))
+            asked.append(call)
+    words: list[Json] = [part for part in parts if part.get("thought") is not True]
+    thoughts = (r.text_of(part, "text") for part in parts if part.get("thought") is True)
+    return r.Reply(
+        text=r.content_text(words), thinking="\n\n".join(filter(None, thoughts)), calls=tuple(asked),
+        usage=_usage(r.object_of(row, "usageMetadata")), model=r.text_of(row, "model"), at=time_us,
+        line=number,
+    )  # fmt: skip
+
+
+def _usage(counts: JsonObject) -> Usage:
+    """Return tokens; some services count thoughts among the candidates, and the total tells which."""
+    sent, got = r.count_of(counts, "promptTokenCount"), r.count_of(counts, "candidatesTokenCount")
+    return Usage(
+        input_tokens=sent, output_tokens=max(got, r.count_of(counts, "totalTokenCount") - sent),
+        cache_read_tokens=min(sent, r.count_of(counts, "cachedContentTokenCount")),
+    )  # fmt: skip
+
+
+def _results(
+    row: JsonObject, parts: list[JsonObject], time_us: int | None, number: int, calls: dict[str, JsonObject]
+) -> Iterator[r.Record]:
+    outcome = r.object_of(row, "toolCallResult")
+    found = 0
+    for part in parts:
+        response = r.object_of(part, "functionResponse")
+        if not response:
+            continue
+        found += 1
+        key = r.text_of(response, "id") or r.text_of(outcome, "callId")
+        status = r.text_of(outcome, "status")
+        if not status:
+            status = "error" if r.object_of(response, "response").get("error") else "success"
+        ended: JsonObject = {
+            **calls.get(key, {}), "id": key, "status": status, "result": [part],
+            "resultDisplay": outcome.get("resultDisplay"), "timestamp": row.get("timestamp"),
+        }  # fmt: skip
+        yield gemini.read_result(ended, number)
+    if not found and row.get("type") == "tool_result":
+        yield r.UnmappedRecord(kind="tool_result", content=row, at=time_us, line=number, is_understood=False)

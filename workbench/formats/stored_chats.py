@@ -1,0 +1,289 @@
+"""Readers of chats that agents keep in databases: Goose's sessions.db and Crush's crush.db."""
+
+from collections.abc import Iterator
+from typing import Final
+
+import orjson
+from msgspec import Struct, field
+
+from workbench.domain.values import Json, JsonObject, Usage
+from workbench.formats import records as r
+from workbench.formats.chat_messages import call_result, parse_arguments, usage_within
+from workbench.formats.usage_records import join_usage_before
+from workbench.journal.database import Database
+
+_DECLINED: Final = (
+    "declined to run",
+    "user denied permission",
+    "denied by the user",
+    "permission denied by user",
+)
+_MOST_ROWS: Final = 1_000_000
+
+
+def _rows(database: Database, table: str, order: str, session: str | None = None) -> Iterator[JsonObject]:
+    """Yield rows of a table of our own choice as objects; raises apsw.Error where it is damaged."""
+    names = [row[0] for row in database.execute("SELECT name FROM pragma_table_info(?)", (table,))]
+    where, values = ("WHERE session_id = ?", (session,)) if session is not None else ("", ())
+    query = f"SELECT * FROM {table} {where} ORDER BY {order} LIMIT {_MOST_ROWS}"  # noqa: S608 words of our own
+    for row in database.execute(query, values):
+        yield {key: value for key, value in zip(names, row, strict=False) if not isinstance(value, bytes)} | {
+            key: value.decode("utf-8", "replace")
+            for key, value in zip(names, row, strict=False)
+            if isinstance(value, bytes)
+        }
+
+
+def _json(value: Json) -> Json:
+    try:
+        return orjson.loads(value) if isinstance(value, str) else None
+    except ValueError:
+        return None
+
+
+def _is_declined(said: str) -> bool:
+    lower = said[:400].casefold()
+    return any(words in lower for words in _DECLINED)
+
+
+# --- Goose ----------------------------------------------------------------------------------------------
+
+
+def read_goose(database: Database, name: str) -> Iterator[r.Record]:
+    """Yield the sessions of Goose; raises apsw.Error where the database is damaged."""
+    del name
+    for row in _rows(database, "sessions", "created_at, id"):
+        yield from join_usage_before(_goose_session(database, row))
+
+
+def _goose_session(database: Database, row: JsonObject) -> Iterator[r.Record]:
+    key = r.text_of(row, "id")
+    settings = r.as_object(_json(row.get("model_config_json")))
+    facts = {name: row[name] for name in ("session_type", "schedule_id") if r.as_text(row.get(name))}
+    model = r.text_of(settings, "model_name") or r.text_of(settings, "model")
+    yield r.SessionHead(
+        key=key, title=r.first_text(row, "name", "description"), workspace=r.text_of(row, "working_dir"),
+        provider=r.text_of(row, "provider_name"), model=model, at=r.time_of(row, "created_at"), facts=facts,
+        parent=r.text_of(row, "parent_session_id"),
+    )  # fmt: skip
+    for number, message in enumerate(_rows(database, "messages", "created_timestamp, id", key), 1):
+        yield from _goose_message(message, number, model)
+    total = usage_within(
+        r.count_of(row, "accumulated_input_tokens") or r.count_of(row, "input_tokens"),
+        r.count_of(row, "accumulated_output_tokens") or r.count_of(row, "output_tokens"),
+        r.count_of(row, "accumulated_cache_read_tokens"), row.get("accumulated_cost"),
+    )  # fmt: skip
+    if total != Usage():
+        yield r.UsageRecord(usage=total)
+
+
+def _goose_message(row: JsonObject, number: int, model: str) -> Iterator[r.Record]:
+    at, content = r.time_of(row, "created_timestamp"), _json(row.get("content_json"))
+    if not isinstance(content, list):
+        yield r.UnmappedRecord(kind="message.damaged", content=row, at=at, line=number, is_understood=False)
+        return
+    parts = r.as_objects(content)
+    results = [part for part in parts if part.get("type") == "toolResponse"]
+    words: list[Json] = [part for part in parts if part.get("type") in ("text", "image")]
+    said, calls = r.content_text(words), tuple(_goose_calls(parts))
+    if row.get("role") == "assistant":
+        thoughts = (r.first_text(part, "thinking", "text") for part in parts if part.get("type") in _THOUGHTS)
+        reply = r.Reply(
+            text=said, thinking="\n\n".join(filter(None, thoughts)), calls=calls, model=model, at=at,
+            line=number, may_be_empty=any(part.get("type") == "redactedThinking" for part in parts),
+        )  # fmt: skip
+        # A question about a call is a message of its own, and nothing that the model said.
+        if said or calls or reply.thinking or not any(part.get("type") in _NOTES for part in parts):
+            yield reply
+    elif _is_hidden(row):
+        yield r.UnmappedRecord(kind="context.user", content=said, at=at, line=number)
+    elif said or not results:
+        yield r.Prompt(text=said, at=at, line=number)
+    for part in parts:
+        yield from _goose_question(part, at, number)
+    for part in results:
+        yield _goose_result(part, at, number)
+
+
+_THOUGHTS: Final = ("thinking", "reasoning")
+_NOTES: Final = ("toolConfirmationRequest", "actionRequired", "systemNotification")
+
+
+def _is_hidden(row: JsonObject) -> bool:
+    return r.as_object(_json(row.get("metadata_json"))).get("userVisible") is False
+
+
+def _goose_calls(parts: list[JsonObject]) -> Iterator[r.ToolCall]:
+    for part in parts:
+        if part.get("type") in ("toolRequest", "frontendToolRequest"):
+            call = r.object_of(part, "toolCall")
+            value = r.object_of(call, "value") or call
+            arguments = parse_arguments(value.get("arguments"))
+            tool = r.text_of(value, "name") or "unreadable call"
+            yield r.ToolCall(id=r.text_of(part, "id"), tool=tool, arguments=arguments)
+
+
+def _goose_question(part: JsonObject, at: int | None, number: int) -> Iterator[r.Record]:
+    kind = r.text_of(part, "type")
+    asked = r.object_of(part, "data") if kind == "actionRequired" else part
+    if kind == "toolConfirmationRequest" or asked.get("actionType") == "toolConfirmation":
+        yield r.CallQuestion(call=r.text_of(asked, "id"), at=at)
+    elif kind in _NOTES:
+        yield r.UnmappedRecord(kind=kind, content=part, at=at, line=number)
+
+
+def _goose_result(part: JsonObject, at: int | None, number: int) -> r.CallResult:
+    result = r.object_of(part, "toolResult")
+    value = result.get("value")
+    held = r.as_object(value)
+    said = r.content_text(held.get("content") if held else value) or r.text_of(result, "error")
+    is_bad = r.text_of(result, "status") == "error" or held.get("isError") is True
+    state: r.ResultState = "rejected" if _is_declined(said) else "failed" if is_bad else "succeeded"
+    return call_result(r.text_of(part, "id"), said, state, at=at, line=number)
+
+
+# --- Crush ----------------------------------------------------------------------------------------------
+
+
+class _CrushCalls(Struct):
+    """What is known of calls apart from their results, by their ids."""
+
+    sessions: dict[str, str] = field(default_factory=dict[str, str])
+    """The sessions that agents led for them."""
+    paths: dict[str, str] = field(default_factory=dict[str, str])
+    """The files that they are about."""
+
+
+def read_crush(database: Database, name: str) -> Iterator[r.Record]:
+    """Yield the sessions of Crush; raises apsw.Error where the database is damaged."""
+    del name
+    sessions = list(_rows(database, "sessions", "created_at, id"))
+    # What an agent below does has the id of the call that asked for it at the end of its own.
+    below = _CrushCalls()
+    for row in sessions:
+        if r.text_of(row, "parent_session_id"):
+            below.sessions[r.text_of(row, "id").rpartition("$")[2]] = r.text_of(row, "id")
+    for row in sessions:
+        yield from join_usage_before(_crush_session(database, row, below))
+
+
+def _crush_session(database: Database, row: JsonObject, below: _CrushCalls) -> Iterator[r.Record]:
+    key = r.text_of(row, "id")
+    messages = list(_rows(database, "messages", "created_at, rowid", key))
+    spoken = [message for message in messages if r.text_of(message, "model")]
+    yield r.SessionHead(
+        key=key, title=r.text_of(row, "title"), model=r.text_of(spoken[0], "model") if spoken else "",
+        provider=r.text_of(spoken[0], "provider") if spoken else "",
+        parent=r.text_of(row, "parent_session_id"), workspace=r.text_of(row, "workspace_cwd"),
+        at=r.time_of(row, "created_at"),
+    )  # fmt: skip
+    for number, message in enumerate(messages, 1):
+        yield from _crush_message(message, number, below)
+    total = usage_within(
+        r.count_of(row, "prompt_tokens"), r.count_of(row, "completion_tokens"), 0, row.get("cost")
+    )
+    if total != Usage():
+        yield r.UsageRecord(usage=total)
+
+
+def _crush_message(row: JsonObject, number: int, below: _CrushCalls) -> Iterator[r.Record]:
+    at, content = r.time_of(row, "created_at"), _json(row.get("parts"))
+    if not isinstance(content, list):
+        yield r.UnmappedRecord(kind="message.damaged", content=row, at=at, line=number, is_understood=False)
+        return
+    parts = [(r.text_of(part, "type"), r.object_of(part, "data")) for part in r.as_objects(content)]
+    words = [_crush_words(kind, data) for kind, data in parts]
+    said = "\n".join(filter(None, words))
+    match r.text_of(row, "role"):
+        case "assistant":
+            reply = _crush_reply(row, parts, said, at, number)
+            below.paths.update({call.id: r.text_of(call.arguments, "file_path") for call in reply.calls})
+            yield reply
+        case "user":
+            if said or not any(kind == "shell_command" for kind, _ in parts):
+                yield r.Prompt(text=said, at=at, line=number)
+            for place, (kind, data) in enumerate(parts):
+                if kind == "shell_command":
+                    yield from _crush_shell(data, at, f"shell-{number}.{place}", number)
+        case "tool":
+            for kind, data in parts:
+                if kind == "tool_result":
+                    yield _crush_result(data, at, number, below)
+        case role:
+            yield r.UnmappedRecord(
+                kind=f"message.{role}", content=said, at=at, line=number, is_understood=role == "system"
+            )
+    yield from _crush_end(parts, at)
+
+
+def _crush_words(kind: str, data: JsonObject) -> str:
+    match kind:
+        case "text":
+            return r.text_of(data, "text")
+        case "binary":
+            about: JsonObject = {
+                "type": "file", "mimeType": data.get("MIMEType"), "filename": data.get("Path"),
+                "data": data.get("Data"),
+            }  # fmt: skip
+            return r.image_note(about)
+        case "image_url":
+            return r.image_note(data)
+        case _:
+            return ""
+
+
+def _crush_reply(
+    row: JsonObject, parts: list[tuple[str, JsonObject]], said: str, at: int | None, number: int
+) -> r.Reply:
+    calls = tuple(
+        r.ToolCall(
+            id=r.text_of(data, "id"),
+            tool=r.text_of(data, "name"),
+            arguments=parse_arguments(data.get("input")),
+        )
+        for kind, data in parts
+        if kind == "tool_call"
+    )
+    thoughts = (r.text_of(data, "thinking") for kind, data in parts if kind == "reasoning")
+    return r.Reply(
+        text=said, thinking="\n\n".join(filter(None, thoughts)), calls=calls, model=r.text_of(row, "model"),
+        at=at, line=number, may_be_empty=any(kind == "finish" for kind, _ in parts),
+    )  # fmt: skip
+
+
+def _crush_result(data: JsonObject, at: int | None, number: int, below: _CrushCalls) -> r.CallResult:
+    key, said = r.text_of(data, "tool_call_id"), r.text_of(data, "content")
+    about = r.as_object(_json(data.get("metadata")))
+    is_bad = data.get("is_error") is True
+    is_refused = is_bad and _is_declined(said)
+    return call_result(
+        key, said, "rejected" if is_refused else "failed" if is_bad else "succeeded", at=at, line=number,
+        exit_code=r.integer_of(about, "exit_code"),
+        changes=() if is_bad else _crush_edits(below.paths.get(key, ""), about),
+        child=below.sessions.get(key, ""),
+    )  # fmt: skip
+
+
+def _crush_edits(path: str, about: JsonObject) -> tuple[r.FileEdit, ...]:
+    old, new = about.get("old_content"), about.get("new_content")
+    if not path or not isinstance(old, str) or not isinstance(new, str):
+        return ()
+    return (r.FileEdit(path=path, change="modify" if old else "create", old=old or None, new=new),)
+
+
+def _crush_shell(data: JsonObject, at: int | None, key: str, number: int) -> Iterator[r.Record]:
+    asked = r.ToolCall(id=key, tool="bash", arguments={"command": r.text_of(data, "command")})
+    yield r.Reply(calls=(asked,), at=at, line=number)
+    code = r.integer_of(data, "exit_code")
+    state: r.ResultState = "failed" if code else "succeeded"
+    yield call_result(key, r.text_of(data, "output"), state, at=at, line=number, exit_code=code)
+
+
+def _crush_end(parts: list[tuple[str, JsonObject]], at: int | None) -> Iterator[r.Record]:
+    for kind, data in parts:
+        reason, when = r.text_of(data, "reason"), r.time_of(data, "time") or at
+        if kind == "finish" and reason in ("canceled", "permission_denied"):
+            yield r.TurnStop(detail=r.text_of(data, "message") or reason, at=when)
+        elif kind == "finish" and reason in ("error", "content_filter"):
+            why = ": ".join(filter(None, (r.text_of(data, "message"), r.text_of(data, "details"))))
+            yield r.ErrorRecord(code=reason, message=why or reason, at=when)
