@@ -295,6 +295,25 @@ def _session_facts(database: Database, scope: StatisticsScope) -> list[SessionFa
     return facts
 
 
+def usage_by_provider(database: Database) -> dict[str, tuple[int, int, int]]:
+    """Return of each provider how many own sessions asked it, and the tokens they sent and received.
+
+    A session counts for the provider that it asks now; what was imported does not count.
+    """
+    forked = "json_extract(configuration, '$.forked_from') IS NOT NULL"
+    statement = (
+        f"SELECT provider, usage, id, created_at, {forked} FROM session WHERE origin IS NULL AND id != ?"  # noqa: S608
+    )
+    found: dict[str, tuple[int, int, int]] = {}
+    for provider, text, session_id, created_at, is_fork in database.execute(statement, (SYSTEM_SESSION,)):
+        usage = _own_tokens(database, session_id, created_at) if is_fork else json.loads(text or "{}")
+        sessions, sent, received = found.get(provider, (0, 0, 0))
+        found[provider] = (
+            sessions + 1, sent + usage.get("input_tokens", 0), received + usage.get("output_tokens", 0)
+        )  # fmt: skip
+    return found
+
+
 def _day(micros: int | None) -> date:
     return datetime.fromtimestamp(max(0, micros or 0) / 1_000_000).date()
 

@@ -115,6 +115,10 @@ class ListedModel(Struct, frozen=True, kw_only=True):
     id: str
     context: int | None = None
     """Tokens, where the server says."""
+    abilities: tuple[str, ...] = ()
+    """What it can do in the server's own words, such as `tools`; empty where the server says nothing."""
+    is_loaded: bool = False
+    """Whether the server says that it is in memory."""
 
 
 class ProbeResult(Struct, frozen=True, kw_only=True):
@@ -162,6 +166,10 @@ class Provider(Protocol):
 
         Raises ModelsNotListed: the server cannot be reached or answers something else.
         """
+        ...
+
+    async def describe_models(self, seconds: float) -> tuple[ListedModel, ...]:
+        """Do as `list_models`, with what each model can do where a server must be asked for that apart."""
         ...
 
     async def probe(self, model: str, seconds: float) -> ProbeResult:

@@ -4,6 +4,7 @@ Source: the API reference of Ollama. Its OpenAI-compatible interface cannot ask 
 is left alone cuts a longer conversation without a word.
 """
 
+import asyncio
 import json
 from collections.abc import Iterator
 from typing import Final
@@ -30,7 +31,7 @@ from workbench.providers.reply_parts import (
     text_or_empty,
     token_count,
 )
-from workbench.providers.server_models import ask_object
+from workbench.providers.server_models import ask_object, server_abilities
 from workbench.providers.server_provider import ReplyReader, RequestBody, ServerProvider, encode_body
 from workbench.providers.think_tags import ThinkTagReader
 
@@ -38,6 +39,8 @@ _MOST_UNASKED_CONTEXT: Final = 32_768
 """Tokens of context that are asked for where no setting says how many: more may not fit into memory."""
 _SHOW_SECONDS: Final = 10.0
 _MOST_MODELS: Final = 2_000
+_MOST_DESCRIBED: Final = 20
+"""Models of one server that are asked about one by one."""
 _MOST_BYTES_PER_TOKEN: Final = 8
 """Of any text that models are asked; a reply that counts fewer tokens was made of a part of it."""
 _FEWEST_COUNTED: Final = 1_000
@@ -94,15 +97,46 @@ class OllamaChat(ServerProvider):
         names = (text_or_empty(item.get("name")) for item in listed)
         return tuple(ListedModel(id=errors.quote_server_text(name)) for name in names if name.strip())
 
+    async def describe_models(self, seconds: float) -> tuple[ListedModel, ...]:
+        listed, loaded = await self.list_models(seconds), await self._loaded_models(seconds)
+
+        async def describe(model: ListedModel) -> ListedModel:
+            said = await self._show(model.id, seconds)
+            return ListedModel(
+                id=model.id, context=_model_context(said), abilities=server_abilities(said),
+                is_loaded=model.id in (loaded or ()),
+            )  # fmt: skip
+
+        described = await asyncio.gather(*map(describe, listed[:_MOST_DESCRIBED]))
+        return (*described, *listed[_MOST_DESCRIBED:])
+
     async def context_tokens(self, model: str, seconds: float) -> int | None:
+        return _model_context(await self._show(model, seconds))
+
+    async def _show(self, model: str, seconds: float) -> ForeignObject:
+        """Return what the server says of a model; empty where it does not."""
         url = f"{self.endpoint.base_url}/api/show"
         try:
-            answer = await ask_object(self.endpoint, url, seconds, body=encode_body({"model": model}))
+            return await ask_object(self.endpoint, url, seconds, body=encode_body({"model": model}))
+        except ModelsNotListed:
+            return {}
+
+    async def _loaded_models(self, seconds: float) -> frozenset[str] | None:
+        """Return the models that are in memory; None where the server does not say."""
+        try:
+            answer = await ask_object(self.endpoint, f"{self.endpoint.base_url}/api/ps", seconds)
         except ModelsNotListed:
             return None
-        info = json_object(answer.get("model_info"))
-        sizes = (token_count(size) for name, size in info.items() if name.endswith(".context_length"))
-        return next((size for size in sizes if size), None)
+        if not isinstance(answer.get("models"), list):
+            return None
+        items = map(json_object, items_of(answer["models"])[:_MOST_MODELS])
+        return frozenset(text_or_empty(item.get(key)) for item in items for key in ("name", "model"))
+
+
+def _model_context(said: ForeignObject) -> int | None:
+    info = json_object(said.get("model_info"))
+    sizes = (token_count(size) for name, size in info.items() if name.endswith(".context_length"))
+    return next((size for size in sizes if size), None)
 
 
 def _options(sampling: Sampling, context: int | None) -> RequestBody:

@@ -338,6 +338,9 @@ class RecordedProvider:
         del seconds
         return (ListedModel(id=self.recording.model),)
 
+    async def describe_models(self, seconds: float) -> tuple[ListedModel, ...]:
+        return await self.list_models(seconds)
+
     async def probe(self, model: str, seconds: float) -> ProbeResult:
         del model, seconds
         why = f"the provider {self.name} plays a recording and asks no model"
@@ -467,6 +470,9 @@ class _RecordingProvider:
 
     async def list_models(self, seconds: float) -> tuple[ListedModel, ...]:
         return await self._provider.list_models(seconds)
+
+    async def describe_models(self, seconds: float) -> tuple[ListedModel, ...]:
+        return await self._provider.describe_models(seconds)
 
     async def probe(self, model: str, seconds: float) -> ProbeResult:
         return await self._provider.probe(model, seconds)

@@ -116,6 +116,9 @@ class ServerProvider(ABC):
     async def list_models(self, seconds: float) -> tuple[ListedModel, ...]:
         return await list_server_models(self.endpoint, seconds, self.extra_headers())
 
+    async def describe_models(self, seconds: float) -> tuple[ListedModel, ...]:
+        return await self.list_models(seconds)
+
     async def probe(self, model: str, seconds: float) -> ProbeResult:
         limited = type(self)(self.endpoint.with_sampling(max_tokens=MAX_PROBE_TOKENS))
         result = await probe_model(limited.reply, model)

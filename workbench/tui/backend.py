@@ -21,7 +21,13 @@ if TYPE_CHECKING:
     from workbench.tui.main.unseen_ends import SessionEnd
     from workbench.views.pipeline import LaunchPlan, LaunchRequest, PipelineChoice
     from workbench.views.provider_form import ProviderFields
-    from workbench.views.providers import FoundModel, ProviderReport, ProviderRow
+    from workbench.views.providers import (
+        FoundModel,
+        ProviderReport,
+        ProviderRow,
+        ProviderStatus,
+        ProviderUsage,
+    )
     from workbench.views.trust_question import QuestionCounts
     from workbench.views.undo import UndoPlan
 
@@ -286,6 +292,18 @@ class ProviderBackend:
     def rows(self) -> "Sequence[ProviderRow]":
         """Return the providers that are set up."""
         return ()
+
+    def status(self, name: str, trial: "Trial") -> "ProviderStatus":
+        """Ask the server of a provider that is set up for its models. May take seconds."""
+        raise BackendError("No server was asked. This screen only shows.")
+
+    def usage(self) -> "Mapping[str, ProviderUsage]":
+        """Return what the sessions of this home took of each provider."""
+        return {}
+
+    def test(self, name: str, trial: "Trial") -> "ProviderReport":
+        """Ask the model of a provider that is set up for two short replies. May take minutes."""
+        raise BackendError("No model was asked. This screen only shows.")
 
     def offered_models(self, fields: "ProviderFields") -> Sequence[str]:
         """Ask the server of a form which models it has. May take seconds."""
