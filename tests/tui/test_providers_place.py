@@ -17,7 +17,7 @@ from workbench.host.model_selection import ModelPreference, select_model, server
 from workbench.journal.home import Home
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.backend import BackendError
-from workbench.tui.providers.provider_list import SETUP_TEXT
+from workbench.views.provider_form import SETUP_TEXT
 from workbench.views.providers import (
     FoundModel,
     OfferedModel,

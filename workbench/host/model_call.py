@@ -239,11 +239,12 @@ class ModelCall:
 
     def _request(self, state: TurnState) -> ModelRequest:
         context, session = self._writer.context, self._writer.session()
-        limit = context.loaded().config.max_session_messages
+        config = context.loaded().config
+        kind, limit = provider_kind(session.provider, config), config.max_session_messages
         every, fresh = model_messages(state, self._writer.unseal, limit, self._wire_name)
         return ModelRequest(
             session_id=session.id, model=session.model, messages=every, fresh=fresh,
-            tools=tuple(context.tools.visible(session.provider, session.active_tools)),
+            tools=tuple(context.tools.visible(session.provider, session.active_tools, kind)),
             used_exchanges=state.used_exchanges,
         )  # fmt: skip
 

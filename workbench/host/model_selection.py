@@ -365,6 +365,29 @@ def select_model(
     return SelectedModel(provider=name, model=model, configuration={"endpoint": chosen} if chosen else {})
 
 
+def model_of_step(config: Config, provider: str, model: str) -> tuple[str, str]:
+    """Return whom a step of a pipeline asks, by what its persona names; empty texts are left to the settings.
+
+    The provider is chosen as a session's is. No server is asked for its models: a model that nobody names
+    stays empty, and servers with one model take that.
+    """
+    wish = ModelPreference(provider=provider or None)
+    try:
+        name = _selected_provider(config, wish)
+    except NoModelSelected:
+        return "", model or config.default_model or ""
+    takes_default = is_default_provider(config, name) or name not in config.providers
+    known = model or _configured_model(config, wish, name)
+    return name, known or (config.default_model if takes_default else None) or ""
+
+
+def context_tokens_in_settings(config: Config, name: str) -> int | None:
+    """Return the tokens that a provider's models may hold: its num_ctx, else what its kind is known for."""
+    provider = config.providers.get(name)
+    kind = PROVIDER_KINDS.get(provider_kind(name, config))
+    return (provider.num_ctx if provider else None) or (kind.usual_context_tokens if kind else None)
+
+
 def is_provider_set_up(config: Config) -> bool:
     """Return whether the settings name a provider that a session can be begun with."""
     try:

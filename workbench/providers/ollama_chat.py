@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterator
 from typing import Final
 
+from workbench.config.keys import OLLAMA
 from workbench.domain.messages import (
     Message,
     ModelRequest,
@@ -35,7 +36,7 @@ from workbench.providers.server_models import ask_object, server_abilities
 from workbench.providers.server_provider import ReplyReader, RequestBody, ServerProvider, encode_body
 from workbench.providers.think_tags import ThinkTagReader
 
-_MOST_UNASKED_CONTEXT: Final = 32_768
+_MOST_UNASKED_CONTEXT: Final = OLLAMA.usual_context_tokens or 32_768
 """Tokens of context that are asked for where no setting says how many: more may not fit into memory."""
 _SHOW_SECONDS: Final = 10.0
 _MOST_MODELS: Final = 2_000

@@ -34,6 +34,7 @@ from workbench.effects.files import Root, read_bounded
 from workbench.host import redaction
 from workbench.host.crash_recovery import recover_call
 from workbench.host.driver_context import DriverContext, OnEvents, SessionWriter, StepConstraints
+from workbench.host.model_selection import context_tokens_in_settings, model_of_step
 from workbench.host.session_driver import SessionProgress, drive_session
 from workbench.journal.errors import JournalError
 from workbench.journal.leases import DriverIdentity, lease_guard, release_lease, take_lease
@@ -76,11 +77,11 @@ def _provider_and_model(
     configuration: dict[str, Json] = {}
     if persona.get("temperature") is not None:
         configuration["temperature"] = persona["temperature"]
-    model = str(persona.get("model") or config.default_model or "")
+    asked, model = model_of_step(config, str(persona.get("provider") or ""), str(persona.get("model") or ""))
     if not recordings and persona.get("provider") == RECORDED.name:
         recordings = f"{context.workspace}/{RECORDINGS_FOLDER}"
     if not recordings:
-        return str(persona.get("provider") or config.default_provider or ""), model, configuration
+        return asked, model, configuration
     path = _recording_path(recordings, spec)
     data = read_bounded(path) or b""
     configuration["recording"] = {"path": str(path), "sha256": hashlib.sha256(data).hexdigest()}
@@ -102,10 +103,9 @@ def _recording_path(folder: str, spec: StepSpec) -> Path:
 
 def conversation_token_limit(context: DriverContext, spec: StepSpec) -> int:
     """Return the tokens at which the conversation of a step is full: a part of its context."""
-    provider = context.loaded().config.providers.get(str(spec.persona.get("provider") or ""))
-    window = spec.context_window or (
-        provider.num_ctx if provider and provider.num_ctx else DEFAULT_CONTEXT_TOKENS
-    )
+    config = context.loaded().config
+    name, _ = model_of_step(config, str(spec.persona.get("provider") or ""), "")
+    window = spec.context_window or context_tokens_in_settings(config, name) or DEFAULT_CONTEXT_TOKENS
     return window * spec.relay_percent // 100
 
 
