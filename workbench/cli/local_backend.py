@@ -287,17 +287,19 @@ class LocalBackend(Backend):
 
     def begin_session(self, prompt: str) -> str:
         """Begin a session with the model that the settings name, else with the newest session's."""
-        from workbench.agents.prompt import system_prompt
+        from workbench.host.instruction_files import SessionInstructions, session_instructions
         from workbench.host.model_selection import plays_recording
 
+        config = self._config()
         chosen = self._next_session.choice or self._chosen()
+        begun = SessionInstructions(system_prompt="")
+        if not plays_recording(chosen.provider, config):
+            begun = session_instructions(self._journal, self._workspace, config.instruction_files)
         session_id = session_requests().create_session(
             self._journal, workspace=self._workspace, provider=chosen.provider, model=chosen.model,
             actor=screen_actor(), title=prompt.splitlines()[0],
-            configuration={**chosen.configuration, **self._next_session.members},
-            system_prompt=""
-            if plays_recording(chosen.provider, self._config())
-            else system_prompt(self._workspace),
+            configuration={**chosen.configuration, **self._next_session.members, **begun.configuration},
+            system_prompt=begun.system_prompt,
         )  # fmt: skip
         session_requests().submit_prompt(self._journal, session_id, prompt, screen_actor())
         return session_id

@@ -137,7 +137,7 @@ def _key_schema(key: ConfigKey) -> JsonSchema:
     schema: JsonSchema = {"description": key.meaning, **_kind_schema(key.kind)}
     if key.default is None:
         return {"description": schema.pop("description"), "anyOf": [schema, {"type": "null"}]}
-    default = list[object]() if key.default == () else key.default
+    default = list(cast("tuple[object, ...]", key.default)) if isinstance(key.default, tuple) else key.default
     return {**schema, "default": default}
 
 

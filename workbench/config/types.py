@@ -147,6 +147,7 @@ _HEADERS = text_map_kind(
     text_kind("a header value"),
 )
 _API_VERSION = text_kind("a version such as 2024-10-21", "[0-9A-Za-z._-]{1,64}", 64)
+_FILE_NAMES = list_kind(text_kind("the name of a file, without a folder", r"[^/\\\\]+", 255), "file names")
 _VARIABLE = text_kind("the name of an environment variable", "[A-Za-z_][A-Za-z0-9_]*", 256)
 _Bytes = Annotated[int, Meta(ge=256, le=LARGEST_INTEGER)]
 _Seconds = Annotated[int, Meta(ge=1, le=86_400)]
@@ -465,6 +466,14 @@ class Config(Struct, frozen=True, kw_only=True):
         Meta(ge=10, le=1000),
         setting("How many messages of a session a model is shown; none is deleted."),
     ] = 100
+    instruction_files: Annotated[
+        tuple[str, ...],
+        setting(
+            "Files of a trusted folder, and of those above it up to its git root, that a new session begins "
+            "with; empty: none.",
+            kind=_FILE_NAMES,
+        ),
+    ] = ("AGENTS.md", "CLAUDE.md")
     output_format: Annotated[Literal["human", "json"], setting("Form of what commands print.")] = "human"
     auto_approval_rules: Annotated[
         tuple[AutoApprovalRule, ...],

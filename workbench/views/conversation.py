@@ -139,8 +139,8 @@ class Transcript:
                 for block in self._run.blocks(event):
                     self._blocks.put(block)
             case (
-                e.SessionStatusChanged() | e.SessionChanged() | e.ContinueRequested() | e.MarkAdded()
-                | e.WorkspaceTrusted() | e.Unknown()
+                e.SessionCreated() | e.SessionStatusChanged() | e.SessionChanged() | e.ContinueRequested()
+                | e.MarkAdded() | e.WorkspaceTrusted() | e.Unknown()
             ):  # fmt: skip
                 self._said(event)
             case e.SessionEvent() | e.RequestEvent() | e.ActionEvent() | e.RuleEvent():

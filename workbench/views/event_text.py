@@ -244,6 +244,10 @@ def is_bookkeeping(event: Event) -> bool:
     )
 
 
+_MOST_NAMED: Final = 12
+"""Instruction files that are named."""
+
+
 def notice_of(
     body: Body, *, was_stopped: bool, window_seconds: float | None = None
 ) -> tuple[NoticeKind, str, KeyHints] | None:
@@ -260,6 +264,9 @@ def notice_of(
             return ("continued", "You resumed it.", ())
         case e.MarkAdded(label=label):
             return ("mark", one_line(label, 200), ())
+        case e.SessionCreated(configuration={"instructions": [*names]}) if names:
+            files = ", ".join(one_line(str(name), 100) for name in names[:_MOST_NAMED])
+            return ("changed", f"It begins with the instructions of {files}.", ())
         case e.SessionChanged() as changed if words := session_settings_text(changed):
             return ("changed", one_line(f"{words[:1].upper()}{words[1:]}.", 200), ())
         case e.WorkspaceTrusted():

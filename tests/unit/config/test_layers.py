@@ -158,6 +158,7 @@ WIDENING = {
     "default_provider": "ollama",
     "api_timeout_seconds": 29,
     "max_session_messages": 99,
+    "instruction_files": [],
     "output_format": "json",
     "retention.sealed_days": 29,
     "ui.theme": "t",
