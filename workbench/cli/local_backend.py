@@ -132,6 +132,11 @@ class LocalBackend(Backend):
     def continue_session(self, session_id: str) -> None:
         session_requests().continue_session(self._journal, session_id, self._actor)
 
+    def compact_session(self, session_id: str, words: str) -> None:
+        session = self._journal.session(session_id)
+        if session is not None:
+            session_requests().compact_session(self._journal, session, words, self._actor)
+
     def end_session(self, session_id: str) -> None:
         """End a session for good; an agent that works is asked to stop first."""
         session = self._journal.session(session_id)

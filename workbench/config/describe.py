@@ -137,7 +137,8 @@ def _key_schema(key: ConfigKey) -> JsonSchema:
     schema: JsonSchema = {"description": key.meaning, **_kind_schema(key.kind)}
     if key.default is None:
         return {"description": schema.pop("description"), "anyOf": [schema, {"type": "null"}]}
-    default = list(cast("tuple[object, ...]", key.default)) if isinstance(key.default, tuple) else key.default
+    value = cast("object", key.default)
+    default = list(cast("tuple[object, ...]", value)) if isinstance(value, tuple) else value
     return {**schema, "default": default}
 
 

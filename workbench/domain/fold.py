@@ -221,6 +221,8 @@ def _turn_rows(event: Event, body: e.TurnBody, look: RowLookup) -> tuple[Row, ..
     match body:
         case e.ReplyCompleted():
             return _reply_completed(event, body, look)
+        case e.ConversationCompacted(usage=used):
+            return _on_session(event, look, lambda s: replace(s, usage=s.usage.plus(used)))
         case e.TurnStarted():
             return _on_session(event, look, lambda s: replace(s, open_turn=event.turn_id))
         case e.TurnEnded():

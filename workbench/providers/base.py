@@ -172,6 +172,10 @@ class Provider(Protocol):
         """Do as `list_models`, with what each model can do where a server must be asked for that apart."""
         ...
 
+    async def context_tokens(self, model: str, seconds: float) -> int | None:
+        """Return the context that the server gives each request; None where nothing says it."""
+        ...
+
     async def probe(self, model: str, seconds: float) -> ProbeResult:
         """Ask a model to say hello, then to call a tool that is never run; it may have to be loaded first."""
         ...

@@ -390,6 +390,10 @@ class Backend:
         """Let a paused session go on."""
         raise BackendError(_NOTHING_SENT)
 
+    def compact_session(self, session_id: str, words: str) -> None:
+        """Ask for a summary that stands for the conversation; `words` are what it is to keep."""
+        raise BackendError(_NOTHING_SENT)
+
     def end_session(self, session_id: str) -> None:
         """End a session for good; what it asks is withdrawn, what it did stays."""
         raise BackendError(_NOTHING_SENT)

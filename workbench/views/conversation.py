@@ -140,7 +140,7 @@ class Transcript:
                     self._blocks.put(block)
             case (
                 e.SessionCreated() | e.SessionStatusChanged() | e.SessionChanged() | e.ContinueRequested()
-                | e.MarkAdded() | e.WorkspaceTrusted() | e.Unknown()
+                | e.CompactionRequested() | e.MarkAdded() | e.WorkspaceTrusted() | e.Unknown()
             ):  # fmt: skip
                 self._said(event)
             case e.SessionEvent() | e.RequestEvent() | e.ActionEvent() | e.RuleEvent():
@@ -160,6 +160,9 @@ class Transcript:
                 self._turn_ended(event, body)
             case e.ReplyCompleted():
                 self._reply_completed(event, body)
+            case e.ConversationCompacted():
+                self._said(event)
+                self._blocks.put(TextBlock(id=f"summary:{event.id}", at=event.at, text=body.summary))
             case e.ErrorRaised():
                 self._error(event, body)
             case e.ProgressReported() | e.HookRan():

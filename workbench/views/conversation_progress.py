@@ -66,7 +66,7 @@ class ModelProgress:
             if self._sent and body.usage.input_tokens:
                 self._bytes_per_token = self._sent / body.usage.input_tokens
             self.end()
-        elif isinstance(body, e.TurnEnded | e.ErrorRaised):
+        elif isinstance(body, e.TurnEnded | e.ErrorRaised | e.ConversationCompacted):
             self.end()
 
     def end(self) -> None:

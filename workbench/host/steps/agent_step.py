@@ -6,18 +6,17 @@ Every call of it passes the gate and names pipeline and step.
 import asyncio
 import hashlib
 import os
-from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Final, cast
+from typing import cast
 
 from msgspec.structs import replace
 
+from workbench.agents.compaction import session_transcript
 from workbench.agents.planner import CONTEXT_FULL
 from workbench.config.keys import RECORDED
 from workbench.domain.events import (
     ActionCancelled,
     CallFinished,
-    CallProposed,
     ErrorRaised,
     Event,
     PromptSubmitted,
@@ -41,7 +40,6 @@ from workbench.journal.leases import DriverIdentity, lease_guard, release_lease,
 from workbench.pipelines.compaction import CHECKPOINT_NAME
 from workbench.policy.hooks import HookRule
 from workbench.policy.permissions import PermissionPattern
-from workbench.text.safe import one_line
 
 DEFAULT_CONTEXT_TOKENS = 200_000
 """Tokens of a context of which nothing is known."""
@@ -264,37 +262,3 @@ async def _settle_open_calls(writer: SessionWriter, session_id: str) -> None:
         )
     for call in journal.calls(session_id, states=("pending", "approved")):
         await writer.append(writer.call_event(CallFinished(state="cancelled", detail="withdrawn"), call))
-
-
-MAX_TRANSCRIPT: Final = 200_000
-"""Characters in all: about 50,000 tokens, which leaves room for the answer in any context that is relayed."""
-_MAX_RESULT: Final = 2_000
-
-
-def session_transcript(events: Sequence[Event]) -> str:
-    """Return the conversation; of a long one the first fifth and the end."""
-    whole = "\n\n".join(_transcript_paragraphs(events))
-    if len(whole) <= MAX_TRANSCRIPT:
-        return whole
-    head = MAX_TRANSCRIPT // 5
-    left_out = len(whole) - MAX_TRANSCRIPT
-    return f"{whole[:head]}\n\n… {left_out:,} characters left out …\n\n{whole[head - MAX_TRANSCRIPT :]}"
-
-
-def _transcript_paragraphs(events: Sequence[Event]) -> Iterator[str]:
-    targets: dict[str | None, str] = {}
-    for event in events:
-        match event.body:
-            case PromptSubmitted(text=text):
-                yield f"USER: {text}"
-            case ReplyCompleted(text=text):
-                if text.strip():
-                    yield f"AGENT: {text}"
-            case CallProposed(tool=tool, target=target):
-                targets[event.call_id] = f"{tool} {one_line(target, 300)}".rstrip()
-            case CallFinished() as done:
-                result = done.preview or done.error or done.summary
-                shown = result if len(result) <= _MAX_RESULT else f"{result[:_MAX_RESULT]} …"
-                yield f"TOOL {targets.get(event.call_id, 'call')}: {done.state}\n{shown}".rstrip()
-            case _:
-                continue
