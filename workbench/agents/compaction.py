@@ -21,7 +21,7 @@ MAX_TRANSCRIPT: Final = 200_000
 _MAX_RESULT: Final = 2_000
 _SUMMARY_PROMPT: Final = """\
 The conversation below comes near the limit of its context. Write a checkpoint with which another agent, \
-who sees nothing of it, goes on with the task: what was asked, what is done and where it is, what was \
+who sees nothing of it, continues the task: what was asked, what is done and where it is, what was \
 decided and why, what failed, and what is to be done next. Name files and commands exactly. Use no \
 tools.{more}
 
@@ -31,7 +31,7 @@ tools.{more}
 _MORE: Final = "\n\nThe human says what matters most in it: {words}"
 CONTINUATION_HEAD: Final = (
     "Note of the workbench: the conversation until here was long and is replaced by this checkpoint of it. "
-    "The files are as they were left. Go on from there and do not begin again."
+    "The files are as they were left. Continue from there and do not start again."
 )
 """What stands before a summary in the conversation that goes on."""
 

@@ -325,9 +325,7 @@ class LimitSettings(Struct, frozen=True, kw_only=True):
         _Seconds, setting("How long a command may run, in seconds.", narrows=is_smaller)
     ] = 60
     compact_percent: Annotated[
-        int,
-        Meta(ge=0, le=95),
-        setting("How full a context may be, in percent, before the conversation is compacted; 0: never."),
+        int, Meta(ge=0, le=95), setting("Percent of a context at which it is compacted; 0: never.")
     ] = 80
     output_blob_bytes: Annotated[
         int,
@@ -474,9 +472,7 @@ class Config(Struct, frozen=True, kw_only=True):
     instruction_files: Annotated[
         tuple[str, ...],
         setting(
-            "Files of a trusted folder, and of those above it up to its git root, that a new session begins "
-            "with; empty: none.",
-            kind=_FILE_NAMES,
+            "Files of a trusted folder, up to its git root, that join the system prompt.", kind=_FILE_NAMES
         ),
     ] = ("AGENTS.md", "CLAUDE.md")
     output_format: Annotated[Literal["human", "json"], setting("Form of what commands print.")] = "human"

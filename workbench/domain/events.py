@@ -805,5 +805,4 @@ class Event(Struct, frozen=True, kw_only=True):
 
     @property
     def kind(self) -> str:
-        body = self.body
-        return body.original_kind if isinstance(body, Unknown) else body.KIND
+        return self.body.original_kind if isinstance(self.body, Unknown) else self.body.KIND

@@ -253,7 +253,7 @@ def _conversation_change(body: e.SessionCreated | e.CompactionRequested | e.Conv
     match body:
         case e.SessionCreated(configuration={"instructions": [*names]}) if names:
             files = ", ".join(one_line(str(name), 100) for name in names[:_MOST_NAMED])
-            return f"It begins with the instructions of {files}."
+            return f"It started with the instructions of {files}."
         case e.SessionCreated():
             return ""
         case e.CompactionRequested():
@@ -261,7 +261,9 @@ def _conversation_change(body: e.SessionCreated | e.CompactionRequested | e.Conv
         case e.ConversationCompacted():
             why = "" if body.is_asked else "The context was nearly full. "
             size = f"{body.tokens:,} tokens" if body.tokens else "The conversation"
-            return f"{why}{size} became this summary by {one_line(body.model, 80)}, sent from here on."
+            return (
+                f"{why}{size} became this summary by {one_line(body.model, 80)}. The model gets it instead."
+            )
 
 
 _MOST_NAMED: Final = 12
