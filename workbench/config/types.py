@@ -260,6 +260,8 @@ class ProviderSettings(Struct, frozen=True, kw_only=True):
         ]
         | None
     )
+    fallback: Annotated[Text, setting("Provider that is asked while this one is overloaded.")] | None
+    keep_alive: Annotated[Text, setting('How long Ollama keeps a model loaded, such as "30m".')] | None
     prices: Annotated[TokenPrices, setting("Prices; without them no money is shown.", kind=_PRICES)] | None
     origin: Origin
     """Where its `kind` was said, or the first thing about it."""
@@ -450,12 +452,8 @@ class Config(Struct, frozen=True, kw_only=True):
     config_version: Annotated[int, Meta(ge=1, le=CONFIG_VERSION), setting("Version of this form.")] = (
         CONFIG_VERSION
     )
-    default_model: Annotated[Text, setting("Model of a new session; unset, the provider's own.")] | None = (
-        None
-    )
-    default_provider: (
-        Annotated[Text, setting("Provider of a new session; unset, the only one there is.")] | None
-    ) = None
+    default_model: Annotated[Text, setting("Model of a new session; else the provider's.")] | None = None
+    default_provider: Annotated[Text, setting("Provider of a new session; else the only one.")] | None = None
     api_timeout_seconds: Annotated[
         int,
         Meta(ge=5, le=300),

@@ -5,7 +5,7 @@ any provider's wire format, and their texts may hold what the journal scrubs.
 """
 
 from collections.abc import Iterable
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from msgspec import Meta, Struct, field
 
@@ -74,6 +74,10 @@ class ToolCallPart(Struct, frozen=True, kw_only=True):
     arguments: str
 
 
+LOADING: Final = "loads the model"
+"""What `progress.reported` says of a server that was asked and has to do that first."""
+
+
 class ProgressPart(Struct, frozen=True, kw_only=True):
     """The request goes out, or a piece of a call came; the call itself follows when it is whole."""
 
@@ -81,6 +85,8 @@ class ProgressPart(Struct, frozen=True, kw_only=True):
     """Bytes of the request."""
     received: int = 0
     """Characters of the piece."""
+    is_loading: bool = False
+    """Whether the server has to load the model first, as it says itself."""
 
 
 class OpaquePart(Struct, frozen=True, kw_only=True):

@@ -19,6 +19,7 @@ from workbench.domain.events import (
     ProgressReported,
     TextStreamed,
     ThinkingStreamed,
+    TurnStarted,
 )
 from workbench.domain.messages import FailurePart, Message, ModelRequest
 from workbench.domain.values import Actor, Body
@@ -70,6 +71,11 @@ class CompactionCall(ModelCall):
 
     def _stream(self, kind: type[TextStreamed] | type[ThinkingStreamed], text: str) -> None:
         """Show nothing of a summary before it is whole: it is no reply."""
+
+    def _asks_anew(self, body: TurnStarted) -> list[Event]:
+        """Start no turn: a summary is none."""
+        del body
+        return []
 
     async def _completed(self) -> None:
         reply, session = self.reply, self._writer.session()

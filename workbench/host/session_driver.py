@@ -65,7 +65,8 @@ from workbench.host.driver_context import DriverContext, OnEvents, SessionWriter
 from workbench.host.executor import execute_call
 from workbench.host.gate_runner import gate_call, propose_anew, reopen_action
 from workbench.host.model_call import ModelCall
-from workbench.host.model_selection import ProviderUnavailable, context_tokens_in_settings
+from workbench.host.model_defaults import context_tokens_in_settings
+from workbench.host.model_selection import ProviderUnavailable
 from workbench.host.undo import propose_undo
 from workbench.host.waiting_reads import WaitingReads
 from workbench.journal.decisions import expire_due_actions

@@ -86,6 +86,8 @@ class Endpoint:
     """Azure OpenAI: the version of its deployments' interface; empty uses the one without versions."""
     context_tokens: int | None = None
     """The size of the context that is asked for, where the protocol lets one ask (Ollama)."""
+    keep_alive: str = ""
+    """How long the server keeps a model loaded after a reply (Ollama); empty leaves it to the server."""
     thinking_tokens: int | None = None
     """How many tokens the model may think, where the protocol lets one say so; 0: it does not think."""
 

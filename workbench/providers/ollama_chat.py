@@ -39,6 +39,7 @@ from workbench.providers.think_tags import ThinkTagReader
 _MOST_UNASKED_CONTEXT: Final = OLLAMA.usual_context_tokens or 32_768
 """Tokens of context that are asked for where no setting says how many: more may not fit into memory."""
 _SHOW_SECONDS: Final = 10.0
+_PS_SECONDS: Final = 2.0
 _MOST_MODELS: Final = 2_000
 _MOST_DESCRIBED: Final = 20
 """Models of one server that are asked about one by one."""
@@ -65,6 +66,8 @@ class OllamaChat(ServerProvider):
         }  # fmt: skip
         if request.tools and self.endpoint.sampling.tool_choice != "none":
             body["tools"] = [_wire_tool(tool) for tool in request.tools]
+        if self.endpoint.keep_alive:
+            body["keep_alive"] = keep_alive_value(self.endpoint.keep_alive)
         if self.endpoint.thinking_tokens is not None:
             body["think"] = self.endpoint.thinking_tokens > 0
         return body
@@ -81,6 +84,10 @@ class OllamaChat(ServerProvider):
             return self.endpoint.context_tokens
         known = await self.context_tokens(model, _SHOW_SECONDS)
         return min(known, _MOST_UNASKED_CONTEXT) if known else None
+
+    async def must_load(self, model: str) -> bool:
+        loaded = await self._loaded_models(_PS_SECONDS)
+        return loaded is not None and not loaded & {model, f"{model}:latest"}
 
     def new_reader(self, sent: int) -> ReplyReader:
         return ChatLineReader(sent)
@@ -138,6 +145,11 @@ def _model_context(said: ForeignObject) -> int | None:
     info = json_object(said.get("model_info"))
     sizes = (token_count(size) for name, size in info.items() if name.endswith(".context_length"))
     return next((size for size in sizes if size), None)
+
+
+def keep_alive_value(text: str) -> str | int:
+    """Return a duration as Ollama takes it: `30m` as a text, bare seconds and -1 (for ever) as a number."""
+    return int(text) if text.removeprefix("-").isdecimal() else text
 
 
 def _options(sampling: Sampling, context: int | None) -> RequestBody:

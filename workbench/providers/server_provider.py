@@ -81,6 +81,11 @@ class ServerProvider(ABC):
         del model, seconds
         return None
 
+    async def must_load(self, model: str) -> bool:
+        """Return whether the server says that it has to load the model before it can answer."""
+        del model
+        return False
+
     def extra_headers(self) -> Mapping[str, str]:
         """Return headers that the protocol demands besides the key."""
         return {}
@@ -143,7 +148,7 @@ class _Exchange:
 
     async def parts(self) -> AsyncGenerator[ReplyPart, None]:
         endpoint = self._endpoint
-        yield ProgressPart(sent=len(self._data))
+        yield ProgressPart(sent=len(self._data), is_loading=await self._provider.must_load(self._model))
         request = HttpRequest(
             url=self._provider.chat_url(self._model), method="POST", headers=self._headers,
             body=self._data, connect_seconds=endpoint.connect_seconds,

@@ -8,12 +8,8 @@ from workbench.config.layers import load_config
 from workbench.domain.events import CallProposed, Event, ReplyCompleted, TurnStarted
 from workbench.domain.messages import asked_models
 from workbench.domain.values import Actor, GateVerdict, ReplyCall
-from workbench.host.model_selection import (
-    ModelPreference,
-    context_tokens_in_settings,
-    model_of_step,
-    select_model,
-)
+from workbench.host.model_defaults import context_tokens_in_settings, fallback_of, model_of_step
+from workbench.host.model_selection import ModelPreference, select_model
 
 LOCAL = {"kind": "openai-compatible", "base_url": "http://127.0.0.1:1/v1", "model": "small", "num_ctx": 8192}
 OLLAMA = {"kind": "ollama", "model": "qwen"}
@@ -75,3 +71,13 @@ def test_calls_and_replies_tell_who_was_asked_then():
     assert asked_models(events) == {
         "e2": ("ollama", "qwen"), "c1": ("ollama", "qwen"), "e4": ("azure", "other"), "c2": ("ollama", "qwen"),
     }  # fmt: skip
+
+
+def test_a_fallback_is_only_what_the_settings_name_and_what_can_be_asked(tmp_path):
+    config = settings(tmp_path, providers={
+        "a": {**LOCAL, "fallback": "b"}, "b": {**OLLAMA, "fallback": "nobody"},
+        "c": {**LOCAL, "fallback": "d"}, "d": {"kind": "anthropic"}, "e": LOCAL,
+    })  # fmt: skip
+    chosen = fallback_of(config, "a")
+    assert chosen is not None and (chosen.provider, chosen.model) == ("b", "qwen")
+    assert [fallback_of(config, name) for name in ("b", "c", "e", "x")] == [None] * 4

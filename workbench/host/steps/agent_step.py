@@ -33,7 +33,7 @@ from workbench.effects.files import Root, read_bounded
 from workbench.host import redaction
 from workbench.host.crash_recovery import recover_call
 from workbench.host.driver_context import DriverContext, OnEvents, SessionWriter, StepConstraints
-from workbench.host.model_selection import context_tokens_in_settings, model_of_step
+from workbench.host.model_defaults import context_tokens_in_settings, model_of_step
 from workbench.host.session_driver import SessionProgress, drive_session
 from workbench.journal.errors import JournalError
 from workbench.journal.leases import DriverIdentity, lease_guard, release_lease, take_lease
