@@ -7,6 +7,7 @@ from workbench.host.instruction_files import MAX_ALL_BYTES, MAX_FILE_BYTES, sess
 from workbench.host.workspace_trust import grant_trust
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
+from workbench.policy.autorun_files import autorun_reason
 
 NAMES = ("AGENTS.md", "CLAUDE.md")
 TOKEN = "ghp_" + "aB3dE5fG7hI9" * 3
@@ -100,3 +101,8 @@ def test_a_folder_or_a_file_without_words_is_passed_over(journal, tmp_path):
     (tmp_path / "CLAUDE.md").write_text("  \n")
     trusted_workspace(journal, tmp_path)
     assert begun(journal, tmp_path).files == ()
+
+
+def test_no_grant_covers_a_change_to_them(repository):
+    for path in ("AGENTS.md", "docs/CLAUDE.md", "claude.local.md"):
+        assert autorun_reason(path, str(repository)), path
