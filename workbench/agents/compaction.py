@@ -56,19 +56,16 @@ def session_transcript(events: Sequence[Event], most: int = MAX_TRANSCRIPT) -> s
 def _transcript_paragraphs(events: Sequence[Event]) -> Iterator[str]:
     targets: dict[str | None, str] = {}
     for event in events:
-        match event.body:
-            case ConversationCompacted(summary=text):
-                yield f"CHECKPOINT OF WHAT WAS BEFORE: {text}"
-            case PromptSubmitted(text=text):
-                yield f"USER: {text}"
-            case ReplyCompleted(text=text):
-                if text.strip():
-                    yield f"AGENT: {text}"
-            case CallProposed(tool=tool, target=target):
-                targets[event.call_id] = f"{tool} {one_line(target, 300)}".rstrip()
-            case CallFinished() as done:
-                result = done.preview or done.error or done.summary
-                shown = result if len(result) <= _MAX_RESULT else f"{result[:_MAX_RESULT]} …"
-                yield f"TOOL {targets.get(event.call_id, 'call')}: {done.state}\n{shown}".rstrip()
-            case _:
-                continue
+        body = event.body
+        if isinstance(body, ConversationCompacted):
+            yield f"CHECKPOINT OF WHAT WAS BEFORE: {body.summary}"
+        elif isinstance(body, PromptSubmitted):
+            yield f"USER: {body.text}"
+        elif isinstance(body, ReplyCompleted) and body.text.strip():
+            yield f"AGENT: {body.text}"
+        elif isinstance(body, CallProposed):
+            targets[event.call_id] = f"{body.tool} {one_line(body.target, 300)}".rstrip()
+        elif isinstance(body, CallFinished):
+            result = body.preview or body.error or body.summary
+            shown = result if len(result) <= _MAX_RESULT else f"{result[:_MAX_RESULT]} …"
+            yield f"TOOL {targets.get(event.call_id, 'call')}: {body.state}\n{shown}".rstrip()

@@ -198,7 +198,7 @@ class Transcript:
                 pass
 
     def apply_all(self, events: Iterable[Event]) -> set[str]:
-        return set[str]().union(*(self.apply(event) for event in events))
+        return set[str]().union(*map(self.apply, events))
 
     def close(self) -> None:
         """End this part of a session: nothing in it streams any more or waits for a key."""
