@@ -456,11 +456,10 @@ class Transcript:
             self._drop_streamed(self._round(event))
         keys = ERROR_KEYS if event.turn_id is not None else ()
         self._blocks.retire_keys()
-        block = ErrorBlock(
+        self._blocks.put(ErrorBlock(
             id=f"error:{event.id}", at=event.at, code=body.code, message=body.message, details=body.details,
             remedy=body.remedy, keys=keys,
-        )  # fmt: skip
-        self._blocks.put(block)
+        ))  # fmt: skip
 
     def _said(self, event: Event) -> None:
         if isinstance(event.body, e.SessionStatusChanged):
