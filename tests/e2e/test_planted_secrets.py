@@ -12,10 +12,14 @@ import sys
 
 import pytest
 
+from tests.support.chat_server import ChatServer, error
 from tests.support.sizes import IS_CAMPAIGN
 from tests.support.stage import call, exchange, recording, text
 
+KINDS = ("openai-compatible", "anthropic", "azure-openai", "ollama")
+"""Kinds of provider: each sends a key, and its server says the key back."""
 PLACES = (
+    *KINDS,
     "prompt", "streamed", "read", "written", "command", "output", "failing output", "model error", "reason",
     "title", "tag", "imported prompt", "imported output", "hook", "step output", "run input", "crash",
 )  # fmt: skip
@@ -109,14 +113,38 @@ if IS_CAMPAIGN:
 
 
 @pytest.fixture
-def told(shop):
+def servers(monkeypatch):
+    """Settings of a provider of each kind, whose server answers every question with the keys it was sent."""
+    words = f"bad credentials: {' '.join(map(key, KINDS))}"
+    with ChatServer(otherwise=error("400 Bad Request", words)) as server:
+        for kind in KINDS:
+            monkeypatch.setenv(variable(kind), key(kind))
+        yield {
+            kind: {"kind": kind, "base_url": server.base_url, "key_env": variable(kind), "model": "m"}
+            for kind in KINDS
+        }
+        assert {key(kind) for kind in KINDS} <= {word for one in server.asked for word in sent_words(one)}
+
+
+def variable(kind):
+    return f"PLANTED_{kind.upper().replace('-', '_')}"
+
+
+def sent_words(asked):
+    return " ".join(asked.headers.values()).split()
+
+
+@pytest.fixture
+def told(shop, servers):
     """Live a life with keys in it, and return everything that was said on the way."""
     shop.recording.write_text(json.dumps(SCRIPT))
     (shop.project / "settings.env").write_text(f"TOKEN={key('read')}\n")
     (shop.root / "hook.txt").write_text(f"not with {key('hook')}")
     shop.home.mkdir(mode=0o700)
     hook = {"matcher": "LS", "command": f"cat {shop.root}/hook.txt; exit 1"}
-    (shop.home / "config.json").write_text(json.dumps({"config_version": 1, "hooks": {"PreToolUse": [hook]}}))
+    (shop.home / "config.json").write_text(
+        json.dumps({"config_version": 1, "hooks": {"PreToolUse": [hook]}, "providers": servers})
+    )
     said = []
 
     def call_it(*words, **more):
@@ -144,7 +172,7 @@ def told(shop):
         for form in FORMS:
             call_it("sessions", "export", one["id"], "--format", form)
     call_it("sessions", "show", session["id"])
-    call_it("doctor")
+    call_it("doctor", code=1)
     for more in ({}, {"WORKBENCH_DEBUG": "1"}):
         argv = [sys.executable, "-c", CRASH, key("crash")]
         crash = subprocess.run(

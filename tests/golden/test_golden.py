@@ -44,6 +44,8 @@ LARGEST = 2_000_000
 NOWHERE = {
     "session.deleted": "deleting takes the events of a session away, so nothing is left to look at",
     "progress.reported": "a server is asked and answers in pieces; recordings ask none",
+    "compaction.requested": "none of them is long; tests/unit/host/test_compaction_of_sessions.py asks for it",
+    "conversation.compacted": "as above",
     "fork.requested": "nothing answers it yet",
     "call.repeated": "no agent of theirs makes the same call three times; tests/unit/agents/test_repetition.py does",
 }

@@ -103,7 +103,8 @@ def error(status, message, headers=None, **more):
 class ChatServer:
     """Answers each request in a thread of its own; `asked` is what came, `gone` counts who hung up."""
 
-    def __init__(self, *answers, otherwise=None, is_rude=False):
+    def __init__(self, *answers, otherwise=None, is_rude=False, loaded=None):
+        self.loaded = loaded  # the models that Ollama has in memory; None: the server does not say
         self.is_rude = is_rude  # answers before it has read anything
         self.answers, self.otherwise = list(answers), otherwise
         self.asked = []
@@ -150,6 +151,11 @@ class ChatServer:
             try:
                 asked = _read(connection) if not self.is_rude else Asked("", "", {}, b"")
                 if asked is None:
+                    return
+                if asked.path == "/api/ps":
+                    models = [{"name": name, "model": name} for name in self.loaded or ()]
+                    found = self.loaded is not None
+                    self._say(connection, whole({"models": models}, OK if found else "404 Not Found"))
                     return
                 self.asked.append(asked)
                 answer = self.answers.pop(0) if self.answers else self.otherwise

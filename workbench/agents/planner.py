@@ -28,6 +28,8 @@ class TurnLimits(Struct, frozen=True, kw_only=True):
     """How often until the turn is paused; 0 is never."""
     most_tokens: int = 0
     """Tokens of one model call after which the turn ends, its conversation being full; 0 is no limit."""
+    compact_at: int = 0
+    """Tokens of one model call after which the conversation is compacted before the next; 0 is never."""
 
 
 CONTEXT_FULL: Final = "the context is full"
@@ -44,6 +46,13 @@ class CallModel(Struct, frozen=True, kw_only=True):
     turn_id: str | None
     """None asks for a new turn."""
     round: int
+
+
+class Compact(Struct, frozen=True, kw_only=True):
+    """Ask the model for a summary, and append it; it stands for what was said until then."""
+
+    words: str = ""
+    is_asked: bool = False
 
 
 class Gate(Struct, frozen=True, kw_only=True):
@@ -129,6 +138,7 @@ class Pause(Struct, frozen=True, kw_only=True):
 Effect = (
     Initialize
     | CallModel
+    | Compact
     | Gate
     | Execute
     | RecoverCall
@@ -254,7 +264,7 @@ def _turn_effects(state: TurnState, limits: TurnLimits) -> Iterator[Effect]:
     if any(not call.is_settled for call in (*state.calls, *state.stragglers)):
         yield from _pause_effects(state)
     elif state.turn is None:
-        yield from _start_effects(state)
+        yield from _start_effects(state, limits)
     else:
         yield from _advance_effects(state, state.turn, limits)
 
@@ -264,13 +274,25 @@ def _pause_effects(state: TurnState) -> Iterator[Effect]:
         yield Pause(reason="host lost")
 
 
-def _start_effects(state: TurnState) -> Iterator[Effect]:
+def _model_effect(state: TurnState, limits: TurnLimits, call: CallModel) -> Effect:
+    """Return the call of the model, or the summary that goes before it where the context is nearly full."""
+    if state.compaction is not None:
+        return Compact(words=state.compaction, is_asked=True)
+    used = state.reply.body.usage.total_tokens if state.reply else 0
+    is_full = bool(limits.compact_at) and used >= limits.compact_at and not state.has_failed_compaction
+    return Compact() if is_full else call
+
+
+def _start_effects(state: TurnState, limits: TurnLimits) -> Iterator[Effect]:
+    if state.compaction is not None and not state.is_undoing:
+        yield Compact(words=state.compaction, is_asked=True)
+        return
     if not (state.wants_turn and state.has_fresh):
         return
     if state.is_held:
         yield from _pause_effects(state)
     elif not state.is_undoing:
-        yield CallModel(turn_id=None, round=1)
+        yield _model_effect(state, limits, CallModel(turn_id=None, round=1))
 
 
 def _advance_effects(state: TurnState, turn: Turn, limits: TurnLimits) -> Iterator[Effect]:
@@ -288,7 +310,8 @@ def _advance_effects(state: TurnState, turn: Turn, limits: TurnLimits) -> Iterat
     elif _is_looping(state, limits):
         yield Pause(reason="loop")
     elif not state.is_undoing:
-        yield CallModel(turn_id=turn.id, round=turn.round + (turn.phase == "answered"))
+        call = CallModel(turn_id=turn.id, round=turn.round + (turn.phase == "answered"))
+        yield _model_effect(state, limits, call)
 
 
 def end_of_stopped_turn(turn: Turn) -> EndTurn:

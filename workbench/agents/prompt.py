@@ -45,6 +45,11 @@ def system_prompt(workspace: str) -> str:
 Messages = tuple[Message, ...]
 
 
+def exact_system_prompt(state: TurnState, unseal: Callable[[BlobRef], bytes | None]) -> Messages:
+    """Return the system prompt as a message; nothing where a session has none."""
+    return _MessageWriter(unseal=unseal, wire_names=str).system(state)
+
+
 def model_messages(
     state: TurnState,
     unseal: Callable[[BlobRef], bytes | None],

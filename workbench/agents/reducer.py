@@ -5,10 +5,11 @@ Total and pure: no event raises, a forbidden move changes nothing, and time with
 
 from collections.abc import Callable, Iterable
 from functools import reduce
-from typing import cast
+from typing import Final, cast
 
 from msgspec.structs import replace
 
+from workbench.agents.compaction import CONTINUATION_HEAD
 from workbench.agents.prompt import result_digest
 from workbench.agents.repetition import NOTHING_COUNTED, repetition_digest
 from workbench.agents.state import (
@@ -34,7 +35,9 @@ from workbench.domain.events import (
     CallFinished,
     CallProposed,
     CallRepeated,
+    CompactionRequested,
     ContinueRequested,
+    ConversationCompacted,
     ErrorRaised,
     Event,
     FileChanged,
@@ -42,6 +45,7 @@ from workbench.domain.events import (
     LeaseReleased,
     LeaseTaken,
     ProcessStarted,
+    ProgressReported,
     PromptSubmitted,
     RefreshRequested,
     ReplyCompleted,
@@ -119,6 +123,8 @@ def _lease_taken(state: TurnState, event: Event) -> TurnState:
     in_order = state.is_released and not _is_busy(state)
     state = _with_every_call(state, lambda c: replace(c, is_orphaned=c.state == "executing"))
     state = replace(state, lease=(body.host_id, body.epoch), is_released=False)
+    if state.is_compaction_begun and not in_order:
+        state = replace(state, compaction=None)
     if state.turn is None or in_order:
         return state
     phase = "answered" if state.turn.phase == "answered" else "unanswered"
@@ -165,10 +171,34 @@ def _human_spoke(state: TurnState) -> TurnState:
 
 def _interrupt_requested(state: TurnState, event: Event) -> TurnState:
     body = cast("InterruptRequested", event.body)
+    state = state if state.compaction is None else replace(state, compaction=None)
     if state.turn is None or (body.why and state.turn.is_interrupted):
         return state
     turn = replace(state.turn, is_interrupted=True, is_followed=False, limit=body.why)
     return replace(state, turn=turn)
+
+
+def _compaction_requested(state: TurnState, event: Event) -> TurnState:
+    body = cast("CompactionRequested", event.body)
+    return replace(state, compaction=body.words, is_compaction_begun=False, has_failed_compaction=False)
+
+
+def _progress_reported(state: TurnState, event: Event) -> TurnState:
+    del event
+    is_begun = state.compaction is not None and state.turn is None
+    return replace(state, is_compaction_begun=True) if is_begun else state
+
+
+def _conversation_compacted(state: TurnState, event: Event) -> TurnState:
+    body = cast("ConversationCompacted", event.body)
+    summary = Prompt(text=body.summary, text_ref=body.summary_ref)
+    turn = state.turn
+    if turn is not None and turn.phase == "answered":
+        turn = replace(turn, phase="unanswered", round=turn.round + 1)
+    return replace(
+        _with_used_exchange(state, body.exchange), turn=turn, past=None, reply=None,
+        said=(Prompt(text=CONTINUATION_HEAD), summary, *state.said), compaction=None,
+    )  # fmt: skip
 
 
 def _refresh_requested(state: TurnState, event: Event) -> TurnState:
@@ -217,7 +247,7 @@ def _reply_completed(state: TurnState, event: Event) -> TurnState:
         past = ConversationHistory(UserMessage(prompts=state.said), past)
     left = (call for call in state.calls if not call.is_settled)
     return replace(
-        _with_used_exchange(state, body.exchange), past=past, said=(),
+        _with_used_exchange(state, body.exchange), past=past, said=(), has_failed_compaction=False,
         reply=ModelReply(body=body, calls=tuple(map(_announced_call, body.calls))),
         stragglers=(*state.stragglers, *left),
     )  # fmt: skip
@@ -235,9 +265,13 @@ def _error_raised(state: TurnState, event: Event) -> TurnState:
     body = cast("ErrorRaised", event.body)
     if body.code in _NOTED_ERROR_CODES:
         state = replace(state, notes=(*state.notes, ReplyNote(text=body.message)))
+    if body.code == COMPACTION_FAILED:
+        state = replace(state, compaction=None, has_failed_compaction=True)
     return _with_used_exchange(state, body.exchange)
 
 
+COMPACTION_FAILED: Final = "compaction_failed"
+"""The code of the error that says that there is no summary."""
 _NOTED_ERROR_CODES: frozenset[str] = frozenset({"reply_calls", "reply_size", "reply_time"})
 """Bounds of this program that cut a reply: the model reads of them before the next prompt."""
 
@@ -439,6 +473,9 @@ _HANDLERS: dict[type[Body], _Handler] = {
     PromptSubmitted: _prompt_submitted,
     ContinueRequested: _continue_requested,
     InterruptRequested: _interrupt_requested,
+    CompactionRequested: _compaction_requested,
+    ConversationCompacted: _conversation_compacted,
+    ProgressReported: _progress_reported,
     RefreshRequested: _refresh_requested,
     UndoRequested: _undo_requested,
     TurnStarted: _turn_started,

@@ -201,6 +201,11 @@ class TurnState(Struct, frozen=True, kw_only=True):
     undos: tuple[tuple[str, str, UndoRequested], ...] = ()
     """(action id or nothing, request event id, request) not yet proposed."""
     used_exchanges: frozenset[int] = frozenset()
+    compaction: str | None = None
+    """What a human said who asked for a summary of the conversation; None: nobody asked."""
+    is_compaction_begun: bool = False
+    has_failed_compaction: bool = False
+    """No summary came of the conversation as it is: none is tried again by itself."""
 
     @property
     def calls(self) -> tuple[TurnCall, ...]:

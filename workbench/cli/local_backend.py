@@ -136,6 +136,11 @@ class LocalBackend(Backend):
     def continue_session(self, session_id: str) -> None:
         session_requests().continue_session(self._journal, session_id, self._actor)
 
+    def compact_session(self, session_id: str, words: str) -> None:
+        session = self._journal.session(session_id)
+        if session is not None:
+            session_requests().compact_session(self._journal, session, words, self._actor)
+
     def end_session(self, session_id: str) -> None:
         """End a session for good; an agent that works is asked to stop first."""
         session = self._journal.session(session_id)
@@ -296,17 +301,19 @@ class LocalBackend(Backend):
 
     def begin_session(self, prompt: str) -> str:
         """Begin a session with the model that the settings name, else with the newest session's."""
-        from workbench.agents.prompt import system_prompt
+        from workbench.host.instruction_files import SessionInstructions, session_instructions
         from workbench.host.model_selection import plays_recording
 
+        config = self._config()
         chosen = self._next_session.choice or self._chosen()
+        begun = SessionInstructions(system_prompt="")
+        if not plays_recording(chosen.provider, config):
+            begun = session_instructions(self._journal, self._workspace, config.instruction_files)
         session_id = session_requests().create_session(
             self._journal, workspace=self._workspace, provider=chosen.provider, model=chosen.model,
             actor=screen_actor(), title=prompt.splitlines()[0],
-            configuration={**chosen.configuration, **self._next_session.members},
-            system_prompt=""
-            if plays_recording(chosen.provider, self._config())
-            else system_prompt(self._workspace),
+            configuration={**chosen.configuration, **self._next_session.members, **begun.configuration},
+            system_prompt=begun.system_prompt,
         )  # fmt: skip
         session_requests().submit_prompt(self._journal, session_id, prompt, screen_actor())
         return session_id

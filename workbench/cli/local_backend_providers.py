@@ -2,8 +2,8 @@
 
 import asyncio
 import os
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 
 from workbench.cli.context import load_workspace_config
 from workbench.config.keys import PROVIDER_KINDS
@@ -15,7 +15,7 @@ from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.tui.backend import BackendError, ProviderBackend, Trial
 from workbench.views.provider_form import ProviderFields
-from workbench.views.providers import FoundModel, ProviderReport, ProviderRow
+from workbench.views.providers import FoundModel, ProviderReport, ProviderRow, ProviderStatus, ProviderUsage
 
 _LIST_SECONDS = 5.0
 """Seconds that a server gets to list its models; somebody waits for it."""
@@ -83,22 +83,43 @@ class LocalProviders(ProviderBackend):
     def try_provider(self, fields: ProviderFields, trial: Trial) -> ProviderReport:
         from workbench.host.provider_probe import probe_provider
 
-        def progress(text: str) -> None:
-            # Told inside the loop that asks: cancelling its task ends the request at once.
-            task, loop = asyncio.current_task(), asyncio.get_running_loop()
-
-            def stop() -> None:
-                if task is not None:
-                    with suppress(RuntimeError):  # it has ended meanwhile
-                        loop.call_soon_threadsafe(task.cancel)
-
-            trial.progress(text, stop)
-
         draft = _draft_of(fields)
-        try:
-            return probe_provider(self._config_with(draft), draft.name, draft.model, progress)
-        except asyncio.CancelledError:
-            raise BackendError("The trial was stopped.") from None
+        with _stoppable():
+            return probe_provider(self._config_with(draft), draft.name, draft.model, _progress_of(trial))
+
+    def status(self, name: str, trial: Trial) -> ProviderStatus:
+        from workbench.host.provider_probe import provider_status
+
+        config = self._config()
+        seconds = min(_LIST_SECONDS, config.api_timeout_seconds)
+        with _stoppable():
+            return provider_status(config, name, seconds, _progress_of(trial))
+
+    def usage(self) -> Mapping[str, ProviderUsage]:
+        from workbench.config.model_prices import PriceList
+        from workbench.domain.rows import OWN_AGENT
+        from workbench.journal.usage_queries import UsageScope, sessions_by_provider, usage_facts
+        from workbench.views.usage import sum_usage
+
+        price = PriceList.of(self._config()).cost
+        with self._journal.snapshot() as database:
+            counts = sessions_by_provider(database)
+            facts = usage_facts(database, "provider", UsageScope(origin=OWN_AGENT))
+        found: dict[str, ProviderUsage] = {}
+        for name, sessions in counts.items():
+            used = sum_usage((fact for fact in facts if fact.group == name), price)
+            found[name] = ProviderUsage(
+                sessions=sessions, input_tokens=used.usage.input_tokens,
+                output_tokens=used.usage.output_tokens,
+                cost=None if used.cost is None else used.cost / 1_000_000,
+            )  # fmt: skip
+        return found
+
+    def test(self, name: str, trial: Trial) -> ProviderReport:
+        from workbench.host.provider_probe import probe_provider
+
+        with _stoppable():
+            return probe_provider(self._config(), name, None, _progress_of(trial))
 
     def save(self, fields: ProviderFields) -> str:
         from workbench.host.provider_config import put_provider, remove_provider
@@ -154,6 +175,30 @@ class LocalProviders(ProviderBackend):
 
     def _config(self) -> Config:
         return self._loaded().config
+
+
+def _progress_of(trial: Trial) -> Callable[[str], None]:
+    """Return what tells a trial its progress, inside the loop that asks; to cancel ends it at once."""
+
+    def progress(text: str) -> None:
+        task, loop = asyncio.current_task(), asyncio.get_running_loop()
+
+        def stop() -> None:
+            if task is not None:
+                with suppress(RuntimeError):  # it has ended meanwhile
+                    loop.call_soon_threadsafe(task.cancel)
+
+        trial.progress(text, stop)
+
+    return progress
+
+
+@contextmanager
+def _stoppable() -> Generator[None]:
+    try:
+        yield
+    except asyncio.CancelledError:
+        raise BackendError("The trial was stopped.") from None
 
 
 def _draft_of(fields: ProviderFields) -> ProviderDraft:

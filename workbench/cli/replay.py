@@ -29,6 +29,7 @@ from workbench.cli.rows import JsonFields, action_json, call_json, iso_time, ses
 from workbench.cli.screen import exit_on_signals, load_config, require_terminal, screen_config
 from workbench.config.types import Config
 from workbench.domain.codec import event_to_object
+from workbench.domain.messages import asked_models
 from workbench.domain.rows import Action, Session
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.folders import remove_tree
@@ -520,6 +521,7 @@ def state_json(source: ReplaySource, session: Session) -> JsonFields:
     """Return what was at the moment as JSON."""
     waiting = _waiting_actions(source)
     counts = Counter(action.session_id for action in waiting)
+    asked = asked_models(source.events(session.id, 0, source.index + 1))
     return {
         "session": session.id,
         "index": source.index,
@@ -534,7 +536,7 @@ def state_json(source: ReplaySource, session: Session) -> JsonFields:
         "waiting": [
             {**action_json(action), "left_seconds": _seconds_left(action, source.now())} for action in waiting
         ],
-        "calls": [call_json(call) for call in source.calls(session.id)],
+        "calls": [call_json(call, asked) for call in source.calls(session.id)],
     }
 
 

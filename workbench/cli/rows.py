@@ -1,5 +1,6 @@
 """Rows of actions, calls and sessions as one line of text each and as JSON objects."""
 
+from collections.abc import Mapping
 from datetime import datetime
 
 from msgspec import Struct
@@ -183,13 +184,18 @@ def decision_json(action: Action) -> JsonFields | None:
     }
 
 
-def call_json(call: Call) -> JsonFields:
-    """Return a call as telemetry: when, who allowed it, tool, parameters, outcome (S4)."""
-    return row_fields(
+def call_json(call: Call, asked: Mapping[str, tuple[str, str]] | None = None) -> JsonFields:
+    """Return a call as telemetry: when, who allowed it, tool, parameters, outcome (S4).
+
+    With `asked` (`domain.messages.asked_models`) it tells which provider and model asked for it.
+    """
+    fields = row_fields(
         call,
         "id tool target state approval_method verdict_by rule action_id parameters requested_at started_at"
         " finished_at duration_ms exit_code detail summary error output_bytes",
     )
+    provider, model = (asked or {}).get(call.id, ("", ""))
+    return {**fields, "provider": provider, "model": model} if asked is not None else fields
 
 
 def session_json(session: Session, waiting: int = 0) -> JsonFields:

@@ -258,6 +258,7 @@ def result_json(
         "reason": session.reason,
         "reply": tally.reply,
         "usage": usage_json(session),
+        "instructions": session.configuration.get("instructions", []),
         "actions": [*map(action_json, actions), *map(_denied_call_json, denied)],
         "files": tally.files,
         "error": tally.error,

@@ -124,10 +124,10 @@ class RunProgress:
 
 def _model_parts(block: ProgressBlock) -> list[str]:
     """Return `qwen3 reads`, seconds and tokens; then `qwen3 writes`, its rate, tokens and seconds."""
-    parts = [f"{block.model} {block.phase}"]
+    parts = [f"loading {block.model}" if block.phase == "loads" else f"{block.model} {block.phase}"]
     if block.seconds is not None:
         parts.append(countdown_text(block.seconds))
-    if block.phase == "reads":
+    if block.phase in ("loads", "reads"):
         parts += [f"about {token_text(block.tokens)} tok"] if block.tokens else []
         usual = None if block.usual is None else duration_text(block.usual)
         return [*parts, f"usually {usual}"] if usual else parts

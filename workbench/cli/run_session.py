@@ -9,7 +9,6 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from workbench.agents.prompt import system_prompt
 from workbench.cli.console import Console
 from workbench.cli.context import find_session, short_id, user_actor, workspace_path
 from workbench.cli.errors import Refusal, UsageError
@@ -19,6 +18,7 @@ from workbench.domain.machines import TERMINAL_SESSION_STATES
 from workbench.domain.rows import Session
 from workbench.domain.values import Json
 from workbench.host import session_requests
+from workbench.host.instruction_files import SessionInstructions, session_instructions
 from workbench.host.model_selection import ModelPreference, NoModelSelected, select_model
 from workbench.journal.journal import Journal
 from workbench.journal.leases import DriverIdentity
@@ -42,6 +42,8 @@ class SessionPlan(Struct, frozen=True, kw_only=True):
     model: str
     configuration: dict[str, Json]
     is_instructed: bool = False
+    instruction_files: tuple[str, ...] = ()
+    """Names of files whose text joins the system prompt in a trusted workspace."""
     """Whether its model is told where it works; a recording needs no telling."""
 
 
@@ -186,7 +188,8 @@ def plan_session(options: Namespace, config: Config) -> SessionPlan:
         refusal = UsageError if error.is_misuse else Refusal
         raise refusal(_NOTHING_RUN, error.why, error.remedy) from None
     return SessionPlan(
-        provider=chosen.provider, model=chosen.model, configuration=chosen.configuration, is_instructed=True
+        provider=chosen.provider, model=chosen.model, configuration=chosen.configuration, is_instructed=True,
+        instruction_files=config.instruction_files,
     )  # fmt: skip
 
 
@@ -212,6 +215,9 @@ def begin_session(
     journal: Journal, plan: SessionPlan, workspace: str, prompt: str, driver: DriverIdentity | None = None
 ) -> str:
     """Start a session, say the prompt, and return the session's id; `driver` owns it from its first event."""
+    begun = SessionInstructions(system_prompt="")
+    if plan.is_instructed:
+        begun = session_instructions(journal, workspace, plan.instruction_files)
     lines = prompt.strip().splitlines()
     session_id = session_requests.create_session(
         journal,
@@ -219,8 +225,8 @@ def begin_session(
         provider=plan.provider,
         model=plan.model,
         title=one_line(lines[0], _TITLE_CELLS),
-        configuration=plan.configuration,
-        system_prompt=system_prompt(workspace) if plan.is_instructed else "",
+        configuration={**plan.configuration, **begun.configuration},
+        system_prompt=begun.system_prompt,
         actor=user_actor(),
         driver=driver,
     )

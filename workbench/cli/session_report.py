@@ -33,6 +33,7 @@ from workbench.cli.usage_report import (
 from workbench.domain import events as e
 from workbench.domain.events import Event
 from workbench.domain.machines import TERMINAL_SESSION_STATES
+from workbench.domain.messages import asked_models
 from workbench.domain.rows import Session
 from workbench.journal.decisions import expire_due_actions
 from workbench.journal.journal import Journal
@@ -67,6 +68,7 @@ def execute_show(options: Namespace, console: Console) -> int:
 def session_report_json(journal: Journal, session: Session) -> JsonFields:
     """Return a session in full as JSON."""
     events = journal.events(session.id)
+    asked = asked_models(events)
     actions = journal.actions(session_id=session.id)
     waiting = sum(action.state == "pending" for action in actions)
     return {
@@ -76,19 +78,23 @@ def session_report_json(journal: Journal, session: Session) -> JsonFields:
         "configuration": dict(session.configuration),
         "active_tools": list(session.active_tools),
         "telemetry_id": session.telemetry_id,
-        "messages": [message for event in events if (message := _message_json(event)) is not None],
-        "calls": [call_json(call) for call in journal.calls(session.id)],
+        "messages": [message for event in events if (message := _message_json(event, asked)) is not None],
+        "calls": [call_json(call, asked) for call in journal.calls(session.id)],
         "actions": [{**action_json(action), "decision": decision_json(action)} for action in actions],
         "files": [_file_json(event) for event in events if isinstance(event.body, e.FileChanged)],
     }
 
 
-def _message_json(event: Event) -> JsonFields | None:
+def _message_json(event: Event, asked: Mapping[str, tuple[str, str]]) -> JsonFields | None:
     if isinstance(event.body, e.PromptSubmitted):
         return {"role": "user", "at": iso_time(event.at), "content": event.body.text}
     if isinstance(event.body, e.ReplyCompleted):
         calls = [call.call_id for call in event.body.calls]
-        return {"role": "assistant", "at": iso_time(event.at), "content": event.body.text, "calls": calls}
+        provider, model = asked[event.id]
+        return {
+            "role": "assistant", "at": iso_time(event.at), "content": event.body.text, "calls": calls,
+            "provider": provider, "model": model,
+        }  # fmt: skip
     return None
 
 

@@ -134,7 +134,9 @@ def _key_schema(key: ConfigKey) -> JsonSchema:
     schema: JsonSchema = {"description": key.meaning, **_kind_schema(key.kind)}
     if key.default is None:
         return {"description": schema.pop("description"), "anyOf": [schema, {"type": "null"}]}
-    default = list[object]() if key.default == () else key.default
+    default: object = key.default
+    if isinstance(default, tuple):
+        default = list(cast("tuple[object, ...]", default))
     return {**schema, "default": default}
 
 

@@ -34,6 +34,8 @@ class ProviderKind(Struct, frozen=True, kw_only=True):
     """The header that a key is sent in; `Authorization` has `Bearer` before it."""
     takes_tokens: bool = False
     """A key that is a signed token (RFC 7519) goes into `Authorization` all the same."""
+    usual_context_tokens: int | None = None
+    """Tokens of context where nothing says how many; None where a kind says nothing about it."""
     address_hint: str = "an OpenAI-compatible endpoint; it often ends in /v1"
     """What base_url must be, for remedies."""
 
@@ -55,11 +57,13 @@ class ProviderKind(Struct, frozen=True, kw_only=True):
 OPENAI_COMPATIBLE = ProviderKind(name="openai-compatible")
 OLLAMA = ProviderKind(
     name="ollama", default_base_url="http://localhost:11434", extra_path="/v1",
+    usual_context_tokens=32_768,
     address_hint="the address of an Ollama server, such as http://localhost:11434, without a path",
 )  # fmt: skip
 ANTHROPIC = ProviderKind(
     name="anthropic", default_base_url="https://api.anthropic.com", api_path="/v1", key_header="x-api-key",
-    takes_tokens=True, address_hint="an endpoint of the Anthropic Messages API; it often ends in /v1",
+    takes_tokens=True, usual_context_tokens=200_000,
+    address_hint="an endpoint of the Anthropic Messages API; it often ends in /v1",
 )  # fmt: skip
 AZURE_OPENAI = ProviderKind(
     name="azure-openai", api_path="/openai/v1", key_header="api-key", takes_tokens=True,

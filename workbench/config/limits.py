@@ -77,6 +77,9 @@ class LimitSettings(Struct, frozen=True, kw_only=True):
     command_seconds: Annotated[
         _Seconds, setting("How long a command may run, in seconds.", narrows=is_smaller)
     ] = 60
+    compact_percent: Annotated[
+        int, Meta(ge=0, le=95), setting("Percent of a context at which it is compacted; 0: never.")
+    ] = 80
     output_blob_bytes: Annotated[
         int,
         Meta(ge=1_024, le=LARGEST_INTEGER),

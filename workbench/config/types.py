@@ -167,6 +167,7 @@ _HEADERS = text_map_kind(
     text_kind("a header value"),
 )
 _API_VERSION = text_kind("a version such as 2024-10-21", "[0-9A-Za-z._-]{1,64}", 64)
+_FILE_NAMES = list_kind(text_kind("the name of a file, without a folder", r"[^/\\\\]+", 255), "file names")
 _VARIABLE = text_kind("the name of an environment variable", "[A-Za-z_][A-Za-z0-9_]*", 256)
 _Seconds = Annotated[int, Meta(ge=1, le=86_400)]
 
@@ -278,6 +279,8 @@ class ProviderSettings(Struct, frozen=True, kw_only=True):
         ]
         | None
     )
+    fallback: Annotated[Text, setting("Provider that is asked while this one is overloaded.")] | None
+    keep_alive: Annotated[Text, setting('How long Ollama keeps a model loaded, such as "30m".')] | None
     prices: (
         Annotated[
             TokenPrices, setting("Prices of its models; unset, those of the program's table.", kind=_PRICES)
@@ -428,12 +431,8 @@ class Config(Struct, frozen=True, kw_only=True):
     config_version: Annotated[int, Meta(ge=1, le=CONFIG_VERSION), setting("Version of this form.")] = (
         CONFIG_VERSION
     )
-    default_model: Annotated[Text, setting("Model of a new session; unset, the provider's own.")] | None = (
-        None
-    )
-    default_provider: (
-        Annotated[Text, setting("Provider of a new session; unset, the only one there is.")] | None
-    ) = None
+    default_model: Annotated[Text, setting("Model of a new session; else the provider's.")] | None = None
+    default_provider: Annotated[Text, setting("Provider of a new session; else the only one.")] | None = None
     api_timeout_seconds: Annotated[
         int,
         Meta(ge=5, le=300),
@@ -447,6 +446,12 @@ class Config(Struct, frozen=True, kw_only=True):
         Meta(ge=10, le=1000),
         setting("How many messages of a session a model is shown; none is deleted."),
     ] = 100
+    instruction_files: Annotated[
+        tuple[str, ...],
+        setting(
+            "Files of a trusted folder, up to its git root, that join the system prompt.", kind=_FILE_NAMES
+        ),
+    ] = ("AGENTS.md", "CLAUDE.md")
     output_format: Annotated[Literal["human", "json"], setting("Form of what commands print.")] = "human"
     auto_approval_rules: Annotated[
         tuple[AutoApprovalRule, ...],

@@ -176,6 +176,14 @@ class ContinueRequested(RequestEvent, frozen=True, kw_only=True):
     KIND: ClassVar[str] = "continue.requested"
 
 
+class CompactionRequested(RequestEvent, frozen=True, kw_only=True):
+    """A human wants the conversation to be compacted into a summary."""
+
+    KIND: ClassVar[str] = "compaction.requested"
+    words: str = ""
+    """What the summary is to keep; scrubbed."""
+
+
 class RefreshRequested(RequestEvent, frozen=True, kw_only=True):
     """A human wants a stale action proposed anew (`action_id` of the envelope)."""
 
@@ -261,6 +269,23 @@ class ReplyCompleted(TurnEvent, frozen=True, kw_only=True):
     exchange: int | None = None
     """Which exchange of a recording this was; folds tell which are used."""
     round: Annotated[int, Meta(ge=1)] = 1
+
+
+class ConversationCompacted(TurnEvent, frozen=True, kw_only=True):
+    """A model wrote a summary: from here on it is sent instead of what was said before."""
+
+    KIND: ClassVar[str] = "conversation.compacted"
+    summary: str
+    summary_ref: BlobRef | None = None
+    usage: Usage = Usage()
+    """What the summary took."""
+    provider: str = ""
+    model: str = ""
+    tokens: Count = 0
+    """How many the newest reply had used before; 0 where nothing says it."""
+    exchange: int | None = None
+    is_asked: bool = False
+    """Whether a human asked for it; otherwise the context was nearly full."""
 
 
 class TurnEnded(TurnEvent, frozen=True, kw_only=True):
@@ -735,12 +760,12 @@ SessionBody = (
     SessionCreated | SessionStatusChanged | SessionChanged | SessionDeleted | LeaseTaken | LeaseReleased
 )  # fmt: skip
 RequestBody = (
-    PromptSubmitted | InterruptRequested | ContinueRequested | RefreshRequested | UndoRequested | MarkAdded
-    | ForkRequested
+    PromptSubmitted | InterruptRequested | ContinueRequested | CompactionRequested | RefreshRequested
+    | UndoRequested | MarkAdded | ForkRequested
 )  # fmt: skip
 TurnBody = (
-    TurnStarted | TextStreamed | ThinkingStreamed | ReplyCompleted | TurnEnded | ProgressReported
-    | ErrorRaised | HookRan
+    TurnStarted | TextStreamed | ThinkingStreamed | ReplyCompleted | ConversationCompacted | TurnEnded
+    | ProgressReported | ErrorRaised | HookRan
 )  # fmt: skip
 CallBody = (
     CallProposed | CallExecuting | ProcessStarted | OutputStreamed | FileChanged | CallFinished | CallRepeated
@@ -780,5 +805,4 @@ class Event(Struct, frozen=True, kw_only=True):
 
     @property
     def kind(self) -> str:
-        body = self.body
-        return body.original_kind if isinstance(body, Unknown) else body.KIND
+        return self.body.original_kind if isinstance(self.body, Unknown) else self.body.KIND

@@ -108,9 +108,8 @@ def apply_event(event: Event, look: RowLookup) -> tuple[Row, ...]:
     if not event.body.DURABLE:
         return ()
     rows = () if _is_foreign_grant(event) else _changed_rows(event, look)
-    if any(isinstance(row, Session) for row in rows):
-        return rows
-    return (*rows, *_touch_session(event, look))
+    is_touched = any(isinstance(row, Session) for row in rows)
+    return rows if is_touched else (*rows, *_touch_session(event, look))
 
 
 def _changed_rows(event: Event, look: RowLookup) -> tuple[Row, ...]:
@@ -221,10 +220,11 @@ def _turn_rows(event: Event, body: e.TurnBody, look: RowLookup) -> tuple[Row, ..
     match body:
         case e.ReplyCompleted():
             return _reply_completed(event, body, look)
-        case e.TurnStarted():
-            return _on_session(event, look, lambda s: replace(s, open_turn=event.turn_id))
-        case e.TurnEnded():
-            return _on_session(event, look, lambda s: replace(s, open_turn=None))
+        case e.ConversationCompacted(usage=used):
+            return _on_session(event, look, lambda s: replace(s, usage=s.usage.plus(used)))
+        case e.TurnStarted() | e.TurnEnded():
+            turn_id = event.turn_id if isinstance(body, e.TurnStarted) else None
+            return _on_session(event, look, lambda s: replace(s, open_turn=turn_id))
         case e.TextStreamed() | e.ThinkingStreamed() | e.ProgressReported() | e.ErrorRaised() | e.HookRan():
             return ()
 

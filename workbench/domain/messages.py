@@ -4,11 +4,12 @@ They pass between agent and model provider, and between coordinator and step exe
 any provider's wire format, and their texts may hold what the journal scrubs.
 """
 
-from typing import Annotated, Literal
+from collections.abc import Iterable
+from typing import Annotated, Final, Literal
 
 from msgspec import Meta, Struct, field
 
-from workbench.domain.events import ArtifactStored
+from workbench.domain.events import ArtifactStored, CallProposed, Event, ReplyCompleted, TurnStarted
 from workbench.domain.values import BlobRef, Count, Json, JsonObject, StepKind, ToolDescriptor, Usage
 
 Role = Literal["system", "user", "assistant", "tool"]
@@ -73,6 +74,10 @@ class ToolCallPart(Struct, frozen=True, kw_only=True):
     arguments: str
 
 
+LOADING: Final = "loads the model"
+"""What `progress.reported` says of a server that was asked and has to do that first."""
+
+
 class ProgressPart(Struct, frozen=True, kw_only=True):
     """The request goes out, or a piece of a call came; the call itself follows when it is whole."""
 
@@ -80,6 +85,8 @@ class ProgressPart(Struct, frozen=True, kw_only=True):
     """Bytes of the request."""
     received: int = 0
     """Characters of the piece."""
+    is_loading: bool = False
+    """Whether the server has to load the model first, as it says itself."""
 
 
 class OpaquePart(Struct, frozen=True, kw_only=True):
@@ -216,3 +223,23 @@ class StepOutcome(Struct, frozen=True, kw_only=True):
     """Parked, because the conversation is full: somebody has to go on from a checkpoint."""
     transcript_ref: BlobRef | None = None
     """That conversation as text, sealed."""
+
+
+def asked_models(events: Iterable[Event]) -> dict[str, tuple[str, str]]:
+    """Return provider and model that were asked then, by the id of each reply's event and of each call in it.
+
+    `/model` changes whom a session asks: what its row says counts for what comes, not for what was.
+    """
+    asked: dict[str, tuple[str, str]] = {}
+    newest = ("", "")
+    for event in events:
+        body = event.body
+        if isinstance(body, TurnStarted):
+            newest = (body.provider, body.model)
+        elif isinstance(body, ReplyCompleted):
+            answered = (newest[0], body.model or newest[1])
+            asked[event.id] = answered
+            asked.update((call.call_id, answered) for call in body.calls)
+        elif isinstance(body, CallProposed) and body.replaces in asked and event.call_id:
+            asked[event.call_id] = asked[body.replaces]
+    return asked

@@ -397,7 +397,7 @@ def run_title(run: PipelineState) -> str:
 
 OWN_AGENT: Final = "workbench"
 """What stands for the origin of a session that came from no file."""
-UsageGroup = Literal["time", "day", "model", "project", "agent", "session"]
+UsageGroup = Literal["time", "day", "model", "project", "agent", "session", "provider"]
 """What sums of token use may be told apart by: quarters of an hour, local days, and so on."""
 
 

@@ -235,7 +235,7 @@ class ToolDescriptor(Struct, frozen=True, kw_only=True):
     output_schema: JsonObject = field(default_factory=dict[str, Json])
     requires_approval: bool = True
     allowed_providers: tuple[str, ...] = ("*",)
-    """Provider names that may see the tool; `*` is every provider. Never empty."""
+    """Providers that may see the tool, by name or by kind (S4 means kinds); `*` is every one. Never empty."""
     verb: str = "run"
     """One of `edit write run fetch read gate ask`: the queue's word for it."""
     path_parameters: tuple[str, ...] = ()
@@ -245,9 +245,9 @@ class ToolDescriptor(Struct, frozen=True, kw_only=True):
     """The parameter that names what is acted on, shown in lists."""
     examples: tuple[ToolExample, ...] = ()
 
-    def is_offered_to(self, provider: str) -> bool:
-        """Return whether a provider's models may see the tool."""
-        return "*" in self.allowed_providers or provider in self.allowed_providers
+    def is_offered_to(self, provider: str, kind: str = "") -> bool:
+        """Return whether the models of a provider of that name and kind may see the tool."""
+        return not {"*", provider, kind or provider}.isdisjoint(self.allowed_providers)
 
 
 class Body(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

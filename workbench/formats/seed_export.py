@@ -14,6 +14,7 @@ from typing import Final
 from msgspec import Struct, field
 
 from workbench.domain import events as e
+from workbench.domain.messages import asked_models
 from workbench.domain.rows import Action, Call, Session
 from workbench.domain.values import Body, Json, JsonObject
 from workbench.text.human import iso_time
@@ -328,13 +329,14 @@ def assistant_turns(row: Session, events: Sequence[e.Event]) -> Iterator[JsonObj
 
 
 def _assistant_messages(row: Session, events: Sequence[e.Event]) -> Iterator[dict[str, Json]]:
+    asked = asked_models(events)
     for event in events:
         match event.body:
             case e.PromptSubmitted(text=text):
                 yield {"role": "user", "content": text, "timestamp": iso_time(event.at)}
             case e.ReplyCompleted() as body if body.text:
                 usage = {"inputTokens": body.usage.input_tokens, "outputTokens": body.usage.output_tokens}
-                meta = {**usage, "provider": row.provider, "round": body.round}
+                meta = {**usage, "provider": asked[event.id][0] or row.provider, "round": body.round}
                 yield {
                     "role": "assistant",
                     "content": body.text,

@@ -31,6 +31,7 @@ from workbench.host.driver_context import (
     DriverContext,
     SessionWriter,
 )
+from workbench.host.model_selection import provider_kind
 from workbench.journal.journal import Journal
 from workbench.policy import hooks
 from workbench.policy.gate import GateCall, GateContext, ScreenedCall, read_deny_verdict, recheck_call
@@ -344,7 +345,8 @@ def gate_context(writer: SessionWriter, loaded: LoadedConfig) -> GateContext:
         workspace_trust.trust_state(writer.journal, writer.context.governing_workspace),
     )
     return GateContext(
-        descriptors=context.tools.descriptors(), provider=session.provider, active_tools=session.active_tools,
+        descriptors=context.tools.descriptors(), provider=session.provider,
+        provider_kind=provider_kind(session.provider, loaded.config), active_tools=session.active_tools,
         workspace=context.workspace, protected=_closed_paths(context),
         deny=(*context.constraints.deny, *_patterns_as_globs(approvals.deny)),
         allow=_patterns_as_globs(approvals.allow), ceiling=context.constraints.ceiling,

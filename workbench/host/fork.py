@@ -24,6 +24,7 @@ from workbench.domain.events import (
     CallExecuting,
     CallFinished,
     CallProposed,
+    ConversationCompacted,
     Event,
     FileChanged,
     PromptSubmitted,
@@ -159,7 +160,7 @@ class _ConversationCopy:
     def _taken(self, event: Event) -> Iterator[Event]:
         self._last = event
         match event.body:
-            case PromptSubmitted():
+            case PromptSubmitted() | ConversationCompacted():
                 yield self._event(event.body, event, None)
             case TurnStarted():
                 self._open_turn = event.turn_id

@@ -26,6 +26,7 @@ from workbench.domain.events import (
     Event,
     ProgressReported,
     ReplyCompleted,
+    SessionChanged,
     SessionStatusChanged,
     TextStreamed,
     ThinkingStreamed,
@@ -33,6 +34,7 @@ from workbench.domain.events import (
     TurnStarted,
 )
 from workbench.domain.messages import (
+    LOADING,
     ExchangePart,
     FailurePart,
     ModelRequest,
@@ -49,6 +51,7 @@ from workbench.domain.values import Actor, BlobRef, Body, GateVerdict, Json, Jso
 from workbench.effects.runtime import fault_point
 from workbench.host import redaction
 from workbench.host.driver_context import DeltaWriter, SessionWriter, apply_pending_config_changes
+from workbench.host.model_defaults import fallback_of
 from workbench.host.model_selection import ProviderUnavailable, provider_kind
 from workbench.providers.base import (
     DEFAULT_REPLY_SECONDS,
@@ -171,6 +174,8 @@ class ModelCall:
         self._deltas: DeltaWriter | None = None
         self._kind: type[TextStreamed] | type[ThinkingStreamed] | None = None
         self._received, self._reported_at = 0, 0.0
+        self._overloaded: set[str] = set()
+        """Providers that this call found overloaded, so that none is asked twice."""
 
     async def run(self) -> None:
         """Call the model and record the reply or the error."""
@@ -197,6 +202,9 @@ class ModelCall:
             if self.reply.exchange is not None:
                 used.add(self.reply.exchange)
             wait = patience.wait(failure)
+            if wait is None and await self._took_fallback(failure):
+                patience, first, self.reply = RetryPolicy(self._writer.new_id()), None, PartialReply()
+                continue
             if wait is None:
                 await self._failed(failure, patience.last_words(failure))
                 return
@@ -208,6 +216,27 @@ class ModelCall:
             first = failure
             await self._writer.context.sleep(wait)
             self.reply = PartialReply()
+
+    async def _took_fallback(self, failure: FailurePart) -> bool:
+        """Let the session ask the provider that the configuration names for an overload, and say so."""
+        session, config = self._writer.session(), self._writer.context.loaded().config
+        self._overloaded.add(session.provider)
+        chosen = fallback_of(config, session.provider)
+        if chosen is None or chosen.provider in self._overloaded or not is_momentary_failure(failure):
+            return False
+        whom = f"{chosen.model} ({chosen.provider})"
+        words = f"{whom} is asked instead, as the settings say; /model changes it."
+        changed = SessionChanged(
+            provider=chosen.provider, model=chosen.model, configuration={"endpoint": None}
+        )
+        asked = TurnStarted(provider=chosen.provider, model=chosen.model, round=self._round)
+        await self._writer.append(
+            self._error(replace(failure, remedy=""), words), self._event(changed), *self._asks_anew(asked)
+        )
+        return True
+
+    def _asks_anew(self, body: TurnStarted) -> list[Event]:
+        return [self._event(body)]
 
     async def stopped(self) -> list[Event]:
         """Return the events for the part of a reply that came before an interrupt."""
@@ -239,11 +268,12 @@ class ModelCall:
 
     def _request(self, state: TurnState) -> ModelRequest:
         context, session = self._writer.context, self._writer.session()
-        limit = context.loaded().config.max_session_messages
+        config = context.loaded().config
+        kind, limit = provider_kind(session.provider, config), config.max_session_messages
         every, fresh = model_messages(state, self._writer.unseal, limit, self._wire_name)
         return ModelRequest(
             session_id=session.id, model=session.model, messages=every, fresh=fresh,
-            tools=tuple(context.tools.visible(session.provider, session.active_tools)),
+            tools=tuple(context.tools.visible(session.provider, session.active_tools, kind)),
             used_exchanges=state.used_exchanges,
         )  # fmt: skip
 
@@ -296,7 +326,7 @@ class ModelCall:
         self._received = 0 if part.sent else self._received + part.received
         if part.sent or now - self._reported_at >= _PROGRESS_INTERVAL_SECONDS:
             self._reported_at = now
-            message = "asks" if part.sent else "writes a call"
+            message = LOADING if part.is_loading else "asks" if part.sent else "writes a call"
             body = ProgressReported(message=message, sent=part.sent, received=self._received)
             self._writer.stream(self._event(body, actor=AGENT_ACTOR))
 

@@ -123,7 +123,8 @@ def _endpoint_from_settings(
     return Endpoint(
         name=name, base_url=kind.server_url(base_url), kind=kind,
         headers=dict(provider.headers) if same else {}, api_version=provider.api_version or "",
-        context_tokens=provider.num_ctx, thinking_tokens=provider.thinking_tokens,
+        context_tokens=provider.num_ctx, keep_alive=provider.keep_alive or "",
+        thinking_tokens=provider.thinking_tokens,
         sampling=sampling, connect_seconds=config.api_timeout_seconds,
         first_token_seconds=provider.first_token_seconds or DEFAULT_FIRST_TOKEN_SECONDS,
         silence_seconds=provider.silence_seconds or DEFAULT_SILENCE_SECONDS,
@@ -347,7 +348,7 @@ def select_model(
     config: Config, wish: ModelPreference, listing: ModelLister = list_model_names
 ) -> SelectedModel:
     """Return which model a new session asks, or raise NoModelSelected."""
-    name = _selected_provider(config, wish)
+    name = selected_provider(config, wish)
     if not has_server(name, config):
         raise _unusable_provider_error(name, config)
     chosen: dict[str, Json] = {}
@@ -360,7 +361,7 @@ def select_model(
     except EndpointUnavailable as error:
         raise NoModelSelected(error.why, error.remedy, is_misuse=True) from None
     model = (
-        wish.model or _configured_model(config, wish, name) or _only_listed_model(config, provider, listing)
+        wish.model or configured_model(config, wish, name) or _only_listed_model(config, provider, listing)
     )
     return SelectedModel(provider=name, model=model, configuration={"endpoint": chosen} if chosen else {})
 
@@ -368,7 +369,7 @@ def select_model(
 def is_provider_set_up(config: Config) -> bool:
     """Return whether the settings name a provider that a session can be begun with."""
     try:
-        return has_server(_selected_provider(config, ModelPreference()), config)
+        return has_server(selected_provider(config, ModelPreference()), config)
     except NoModelSelected:
         return False
 
@@ -378,7 +379,8 @@ def usable_providers(config: Config) -> tuple[str, ...]:
     return tuple(name for name in config.providers if has_server(name, config))
 
 
-def _selected_provider(config: Config, wish: ModelPreference) -> str:
+def selected_provider(config: Config, wish: ModelPreference) -> str:
+    """Return the provider that is asked for, else the default or the only one; may raise NoModelSelected."""
     if wish.provider is not None and wish.provider.strip():
         return wish.provider
     if wish.base_url:
@@ -408,7 +410,8 @@ def _unusable_provider_error(name: str, config: Config) -> NoModelSelected:
     )
 
 
-def _configured_model(config: Config, wish: ModelPreference, name: str) -> str | None:
+def configured_model(config: Config, wish: ModelPreference, name: str) -> str | None:
+    """Return the model that the settings name for a provider; None where they name none."""
     provider = config.providers.get(name)
     own = provider.model if provider else None
     if wish.provider is None and not wish.base_url:

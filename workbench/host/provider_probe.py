@@ -20,7 +20,7 @@ from workbench.providers.base import ListedModel, ModelsNotListed, ProbeResult, 
 from workbench.providers.errors import CONTINUE_HINT
 from workbench.text.human import sentence
 from workbench.text.safe import one_line
-from workbench.views.providers import OfferedModel, ProviderReport
+from workbench.views.providers import OfferedModel, ProviderReport, ProviderStatus
 
 OnProgress = Callable[[str], None]
 """Is told what is being done, a short sentence each."""
@@ -84,7 +84,36 @@ def _model_in_settings(config: Config, name: str) -> str | None:
 
 def offered_models(listed: Iterable[ListedModel]) -> tuple[OfferedModel, ...]:
     """Return models as rows."""
-    return tuple(OfferedModel(id=model.id, context=model.context) for model in listed)
+    return tuple(
+        OfferedModel(
+            id=model.id, context=model.context, abilities=model.abilities, is_loaded=model.is_loaded
+        )
+        for model in listed
+    )  # fmt: skip
+
+
+def provider_status(
+    config: Config, name: str, seconds: float, on_progress: OnProgress | None = None
+) -> ProviderStatus:
+    """Ask a provider's server for its models and what each can do, within so many seconds a question.
+
+    Call it in a thread; `on_progress` is told inside the loop that asks. Raises nothing.
+    """
+    register_secrets(config)
+    try:
+        provider = server_provider(config, name)
+    except EndpointUnavailable as error:
+        return ProviderStatus(provider=name, why_not=f"{error.why} {error.remedy}")
+
+    async def ask() -> tuple[ListedModel, ...]:
+        if on_progress is not None:
+            on_progress(f"Asking {name} for its models.")
+        return await provider.describe_models(seconds)
+
+    try:
+        return ProviderStatus(provider=name, models=offered_models(asyncio.run(ask())))
+    except ModelsNotListed as error:
+        return ProviderStatus(provider=name, why_not=failure_text(error.failure))
 
 
 def missing_model_problems(report: ProviderReport, wanted: str | None) -> Iterator[str]:
@@ -134,14 +163,7 @@ def capability_text(report: ProviderReport) -> str:
     """Say what the model of a report can do: `qwen3 streams, calls tools, counts tokens, …`."""
     if not report.answers:
         return f"{report.model} did not answer"
-    can = [
-        "streams" if report.streams else "does not stream",
-        "calls tools" if report.calls_tools else "called no tool",
-        "counts tokens" if report.counts_tokens else "counts no tokens",
-        *(["thinks aloud"] if report.thinks else []),
-        f"context of {report.context:,} tokens" if report.context else "context size not said",
-    ]
-    return f"{report.model} {', '.join(can)}"
+    return f"{report.model} {report.ability_words}"
 
 
 def failure_text(failure: FailurePart) -> str:

@@ -16,11 +16,13 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
+from typing import Final
 
 from msgspec import Struct
 
 from workbench.agents.planner import (
     CallModel,
+    Compact,
     Effect,
     EndTurn,
     Execute,
@@ -57,11 +59,14 @@ from workbench.domain.machines import IllegalMoveError, PauseReason
 from workbench.domain.rows import Action, Call, Lease, Session
 from workbench.domain.values import Body
 from workbench.effects.runtime import fault_point
+from workbench.host.compaction_call import CompactionCall
 from workbench.host.crash_recovery import recover_call
 from workbench.host.driver_context import DriverContext, OnEvents, SessionWriter, ignore_events
 from workbench.host.executor import execute_call
 from workbench.host.gate_runner import gate_call, propose_anew, reopen_action
 from workbench.host.model_call import ModelCall
+from workbench.host.model_defaults import context_tokens_in_settings
+from workbench.host.model_selection import ProviderUnavailable
 from workbench.host.spend_limits import ask_beyond_limit
 from workbench.host.undo import propose_undo
 from workbench.host.waiting_reads import WaitingReads
@@ -71,6 +76,9 @@ from workbench.journal.leases import DriverIdentity, lease_guard, release_lease,
 from workbench.text.human import duration_text
 from workbench.tools.base import CommitTool
 
+_FEWEST_TOKENS_TO_COMPACT: Final = 2_000
+"""Below it no server is asked for its context: no conversation is that near its end."""
+_CONTEXT_SECONDS: Final = 5.0
 _PAUSE_AFTER_OUTCOME: dict[str, PauseReason] = {
     "unattended": "unattended",
     "limit": "limit reached",
@@ -103,6 +111,8 @@ class SessionRunner:
         """Effects that changed nothing, with the cursor at which they did not: not tried again there."""
         self._stops: dict[str, asyncio.Event] = {}
         self._model: ModelCall | None = None
+        self._learned: dict[tuple[str, str], int | None] = {}
+        """Tokens of context by provider and model, as their servers said."""
         self._changed = asyncio.Event()
 
     # --- the loop -------------------------------------------------------------------------------
@@ -152,10 +162,21 @@ class SessionRunner:
             repeats_noted=config.limits.repeats_noted,
             repeats_paused=config.limits.repeats_paused,
             most_tokens=self.writer.context.constraints.most_tokens,
+            compact_at=self._compaction_limit(),
         )
+
+    def _compaction_limit(self) -> int:
+        """Return the tokens at which a conversation is compacted; a step has its own way to."""
+        if self.writer.context.constraints.run_id:
+            return 0
+        percent = self.writer.context.loaded().config.limits.compact_percent
+        return self._context_tokens() * percent // 100
 
     def _start_due(self) -> None:
         due = due_effects(self.state, self._limits())
+        for effect, task in self._running.items():
+            if isinstance(effect, Compact) and effect not in due:
+                task.cancel()
         is_stopping = any(isinstance(effect, StopModel) for effect in due)
         for effect in due:
             if effect in self._running or self._idle.get(effect) == self.cursor:
@@ -219,6 +240,8 @@ class SessionRunner:
                 return self._initialize()
             case CallModel():
                 return self._call_model(effect)
+            case Compact():
+                return self._compact(effect)
             case Gate():
                 return gate_call(self.writer, effect.call_id)
             case Execute():
@@ -255,6 +278,29 @@ class SessionRunner:
         self._model = ModelCall(self.writer, lambda: self.state, effect.turn_id, effect.round)
         await self._model.run()
         self._model = None
+        await self._learn_context()
+
+    async def _compact(self, effect: Compact) -> None:
+        await CompactionCall(self.writer, lambda: self.state, effect, self._context_tokens()).run()
+
+    def _context_tokens(self) -> int:
+        """Return the tokens of the session's context; 0 where nothing says it."""
+        session, config = self.writer.session(), self.writer.context.loaded().config
+        known = context_tokens_in_settings(config, session.provider)
+        return known or self._learned.get((session.provider, session.model)) or 0
+
+    async def _learn_context(self) -> None:
+        """Ask the server once how large its context is, where no setting says so and it begins to matter."""
+        session, reply = self.writer.session(), self.state.reply
+        asked = (session.provider, session.model)
+        used = reply.body.usage.total_tokens if reply else 0
+        if asked in self._learned or used < _FEWEST_TOKENS_TO_COMPACT or self._context_tokens():
+            return
+        context = self.writer.context
+        self._learned[asked] = None
+        with contextlib.suppress(ProviderUnavailable):
+            provider = context.provider(session, context.loaded().config)
+            self._learned[asked] = await provider.context_tokens(session.model, _CONTEXT_SECONDS)
 
     async def _stop_model(self) -> None:
         for effect, task in list(self._running.items()):

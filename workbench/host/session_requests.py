@@ -8,12 +8,14 @@ from typing import Final
 
 from workbench.domain.events import (
     ActionCancelled,
+    CompactionRequested,
     ContinueRequested,
     Event,
     InterruptRequested,
     MarkAdded,
     PromptSubmitted,
     RefreshRequested,
+    ReplyCompleted,
     SessionChanged,
     SessionCreated,
     SessionStatusChanged,
@@ -79,6 +81,18 @@ def submit_prompt(journal: Journal, session_id: str, text: str, actor: Actor) ->
 def continue_session(journal: Journal, session_id: str, actor: Actor) -> None:
     """Let a paused session go on."""
     _append_request(journal, session_id, ContinueRequested(), actor)
+
+
+def compact_session(journal: Journal, session: Session, words: str, actor: Actor) -> None:
+    """Ask for a summary that stands for the conversation; SessionRefused where there is none to compact.
+
+    `words`: what the summary is to keep.
+    """
+    require_changeable_session(journal, session, "Nothing was compacted.")
+    if not any(isinstance(event.body, ReplyCompleted) for event in journal.events(session.id)):
+        raise SessionRefused("Nothing was compacted.", "Nothing was said in it yet.", "Say something first.")
+    body = CompactionRequested(words=redaction.redact_line(words.strip(), 2_000))
+    _append_request(journal, session.id, body, actor)
 
 
 def interrupt_session(journal: Journal, session_id: str, actor: Actor) -> None:

@@ -33,6 +33,7 @@ _DAY: Final = "date(token_use.at / 1000000, 'unixepoch', 'localtime')"
 _GROUPS: Final[dict[UsageGroup, tuple[str, str]]] = {
     "time": ("''", "token_use.at"), "day": (_DAY, "min(token_use.at)"), "model": ("token_use.model", "0"),
     "project": ("session.workspace", "0"), "agent": (_AGENT, "0"), "session": ("token_use.session_id", "0"),
+    "provider": ("token_use.provider", "0"),
 }  # fmt: skip
 """What replies are grouped by, and the time that is told apart."""
 _SUMS: Final = ", ".join(f"sum({name})" for name in Usage.__struct_fields__)
@@ -103,6 +104,18 @@ def session_usage(database: Database, session_id: str, *, with_children: bool = 
     """Return what a session used, by what it is priced by; by default together with all below it."""
     ids = session_family(database, session_id) if with_children else (session_id,)
     return usage_facts(database, "session", UsageScope(session_ids=ids))
+
+
+_SESSIONS_BY_PROVIDER: Final = (
+    "SELECT token_use.provider, count(DISTINCT token_use.session_id)"
+    " FROM token_use JOIN session ON session.id = token_use.session_id"
+    " WHERE session.origin IS NULL GROUP BY 1"
+)
+
+
+def sessions_by_provider(database: Database) -> dict[str, int]:
+    """Return how many sessions that were made here asked each provider."""
+    return dict(database.execute(_SESSIONS_BY_PROVIDER).fetchall())
 
 
 def top_sessions(database: Database) -> dict[str, str]:

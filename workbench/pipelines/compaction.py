@@ -10,6 +10,7 @@ from typing import Final, cast
 from msgspec import Struct
 from msgspec.structs import replace
 
+from workbench.agents.compaction import summary_prompt
 from workbench.domain.events import Event, StepChanged
 from workbench.domain.messages import StepOutcome, StepSpec
 from workbench.domain.values import Json, Usage
@@ -25,14 +26,6 @@ CHECKPOINT_NAME: Final = "checkpoint"
 """What the summariser's part of a step is called, and the artifact that it leaves."""
 SUMMARIZER_PERSONA: Final = "summarizer"
 _DEFAULT_PERCENT: Final = 80
-_SUMMARY_PROMPT: Final = """\
-The conversation below comes near the limit of its context. Write a checkpoint with which another agent, \
-who sees nothing of it, goes on with the task: what was asked, what is done and where it is, what was \
-decided and why, what failed, and what is to be done next. Name files and commands exactly. Use no tools.
-
-<conversation>
-{transcript}
-</conversation>"""
 _CONTINUATION_PROMPT: Final = """\
 {prompt}
 
@@ -78,7 +71,7 @@ def _summary_spec(attempt: Attempt, spec: StepSpec, transcript: str) -> StepSpec
     name = compaction_plan(attempt.step, attempt.context.manifest).persona or attempt.persona_name()
     facts = cast("dict[str, Json]", attempt.agent(name)["persona"])
     return replace(
-        spec, source=_SUMMARY_PROMPT.format(transcript=transcript), part=CHECKPOINT_NAME, session_id=None,
+        spec, source=summary_prompt(transcript), part=CHECKPOINT_NAME, session_id=None,
         keeps_output=True, title=f"{spec.title} · {CHECKPOINT_NAME}", relay_percent=0,
         persona={**facts, "deny": [["*", "a checkpoint needs no tools"]], "hooks": []},
     )  # fmt: skip

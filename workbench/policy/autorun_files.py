@@ -14,6 +14,7 @@ AUTORUN_MARK: Final = "runs by itself"
 _RUN_BY_SHELL: Final = "a shell hook such as direnv runs it when somebody enters the folder"
 _RUN_BY_EDITOR: Final = "an editor runs or obeys it when somebody opens the folder"
 _RUN_BY_AGENT: Final = "an agent starts the programs that it names, or obeys its hooks"
+_OBEYED_BY_AGENT: Final = "agents obey its text from their first message on"
 _RUN_BY_CODE_HOST: Final = "a code host runs it after a push"
 _RUN_BY_GIT: Final = "git runs it at a commit, a checkout or a merge"
 _OBEYED_BY_GIT: Final = "git obeys it at every checkout, diff or update"
@@ -39,6 +40,7 @@ _PATTERNS_BY_REASON: Final = {
         ".gemini/**", ".codex/**", ".windsurf/**", ".roo/mcp.json", ".kiro/**", ".amazonq/**", ".continue/**",
         "opencode.json", "opencode.jsonc", ".opencode/**", ".aider.conf.yml", ".goosehints",
     ),
+    _OBEYED_BY_AGENT: ("agents.md", "claude.md", "claude.local.md", "agents.override.md", "gemini.md"),
     _RUN_BY_CODE_HOST: (
         ".github/workflows/**", ".github/actions/**", ".github/dependabot.yml",
         ".github/copilot-setup-steps.yml", ".gitea/workflows/**", ".forgejo/workflows/**", ".gitlab-ci.yml",

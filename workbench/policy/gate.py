@@ -53,6 +53,8 @@ class GateContext(Struct, frozen=True, kw_only=True):
     descriptors: Mapping[str, ToolDescriptor]
     """By id and by wire name."""
     provider: str
+    """Name of the provider that the session asks."""
+    provider_kind: str = ""
     workspace: str
     session_id: str
     now: int
@@ -176,7 +178,7 @@ def _offered_tool(call: GateCall, context: GateContext) -> ToolDescriptor | Gate
     descriptor = context.descriptors.get(call.tool)
     if descriptor is None:
         return _refused_verdict("schema", f"{name}: no tool is called that")
-    if not descriptor.is_offered_to(context.provider):
+    if not descriptor.is_offered_to(context.provider, context.provider_kind):
         return _refused_verdict("schema", f"{name}: not offered to {one_line(context.provider, 60)}")
     if context.active_tools and descriptor.id not in context.active_tools:
         return _refused_verdict("schema", f"{name}: not active in this session")

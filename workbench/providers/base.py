@@ -86,6 +86,8 @@ class Endpoint:
     """Azure OpenAI: the version of its deployments' interface; empty uses the one without versions."""
     context_tokens: int | None = None
     """The size of the context that is asked for, where the protocol lets one ask (Ollama)."""
+    keep_alive: str = ""
+    """How long the server keeps a model loaded after a reply (Ollama); empty leaves it to the server."""
     thinking_tokens: int | None = None
     """How many tokens the model may think, where the protocol lets one say so; 0: it does not think."""
 
@@ -115,6 +117,10 @@ class ListedModel(Struct, frozen=True, kw_only=True):
     id: str
     context: int | None = None
     """Tokens, where the server says."""
+    abilities: tuple[str, ...] = ()
+    """What it can do in the server's own words, such as `tools`; empty where the server says nothing."""
+    is_loaded: bool = False
+    """Whether the server says that it is in memory."""
 
 
 class ProbeResult(Struct, frozen=True, kw_only=True):
@@ -162,6 +168,14 @@ class Provider(Protocol):
 
         Raises ModelsNotListed: the server cannot be reached or answers something else.
         """
+        ...
+
+    async def describe_models(self, seconds: float) -> tuple[ListedModel, ...]:
+        """Do as `list_models`, with what each model can do where a server must be asked for that apart."""
+        ...
+
+    async def context_tokens(self, model: str, seconds: float) -> int | None:
+        """Return the context that the server gives each request; None where nothing says it."""
         ...
 
     async def probe(self, model: str, seconds: float) -> ProbeResult:

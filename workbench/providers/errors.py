@@ -26,6 +26,10 @@ _OVERFLOW_WORDS: Final = (
     "context length", "context size", "context window", "exceeds the available context", "maximum context",
     "prompt is too long", "too many tokens", "input is too long",
 )  # fmt: skip
+_NO_TOOL_WORDS: Final = (
+    "does not support tools", "does not support function", "tool use is not supported",
+    "tools are not supported",
+)  # fmt: skip
 _QUOTA_CODES: Final = ("insufficient_quota", "billing_hard_limit_reached", "quota_exceeded", "billing_error")
 _QUOTA_WORDS: Final = ("credit balance is too low",)
 _FILTER_CODES: Final = ("content_filter", "responsibleaipolicyviolation")
@@ -172,6 +176,9 @@ def _code_message_remedy(
         return _unauthorised_failure(endpoint, str(host), status)
     if status == 404 or codes & {*_MISSING_MODEL_CODES} or (status == 400 and _says_model_missing(lowered)):
         return _not_found_failure(endpoint, model, codes, lowered)
+    if status == 400 and _contains_any(lowered, _NO_TOOL_WORDS):
+        remedy = f"Take a model that calls tools: workbench doctor --provider {endpoint.name} lists them."
+        return "no_tools", f'"{quote_server_text(model)}" cannot call tools, and an agent needs them', remedy
     if status == 429:
         return "rate_limited", f"{host} limits requests (429)", f"Wait a while. {CONTINUE_HINT}"
     if status == 503 and "loading" in lowered:

@@ -4,10 +4,12 @@ Source: the API reference of Ollama. Its OpenAI-compatible interface cannot ask 
 is left alone cuts a longer conversation without a word.
 """
 
+import asyncio
 import json
 from collections.abc import Iterator
 from typing import Final
 
+from workbench.config.keys import OLLAMA
 from workbench.domain.messages import (
     Message,
     ModelRequest,
@@ -30,14 +32,17 @@ from workbench.providers.reply_parts import (
     text_or_empty,
     token_count,
 )
-from workbench.providers.server_models import ask_object
+from workbench.providers.server_models import ask_object, server_abilities
 from workbench.providers.server_provider import ReplyReader, RequestBody, ServerProvider, encode_body
 from workbench.providers.think_tags import ThinkTagReader
 
-_MOST_UNASKED_CONTEXT: Final = 32_768
+_MOST_UNASKED_CONTEXT: Final = OLLAMA.usual_context_tokens or 32_768
 """Tokens of context that are asked for where no setting says how many: more may not fit into memory."""
 _SHOW_SECONDS: Final = 10.0
+_PS_SECONDS: Final = 2.0
 _MOST_MODELS: Final = 2_000
+_MOST_DESCRIBED: Final = 20
+"""Models of one server that are asked about one by one."""
 _MOST_BYTES_PER_TOKEN: Final = 8
 """Of any text that models are asked; a reply that counts fewer tokens was made of a part of it."""
 _FEWEST_COUNTED: Final = 1_000
@@ -61,6 +66,8 @@ class OllamaChat(ServerProvider):
         }  # fmt: skip
         if request.tools and self.endpoint.sampling.tool_choice != "none":
             body["tools"] = [_wire_tool(tool) for tool in request.tools]
+        if self.endpoint.keep_alive:
+            body["keep_alive"] = keep_alive_value(self.endpoint.keep_alive)
         if self.endpoint.thinking_tokens is not None:
             body["think"] = self.endpoint.thinking_tokens > 0
         return body
@@ -78,6 +85,10 @@ class OllamaChat(ServerProvider):
         known = await self.context_tokens(model, _SHOW_SECONDS)
         return min(known, _MOST_UNASKED_CONTEXT) if known else None
 
+    async def must_load(self, model: str) -> bool:
+        loaded = await self._loaded_models(_PS_SECONDS)
+        return loaded is not None and not loaded & {model, f"{model}:latest"}
+
     def new_reader(self, sent: int) -> ReplyReader:
         return ChatLineReader(sent)
 
@@ -94,15 +105,51 @@ class OllamaChat(ServerProvider):
         names = (text_or_empty(item.get("name")) for item in listed)
         return tuple(ListedModel(id=errors.quote_server_text(name)) for name in names if name.strip())
 
+    async def describe_models(self, seconds: float) -> tuple[ListedModel, ...]:
+        listed, loaded = await self.list_models(seconds), await self._loaded_models(seconds)
+
+        async def describe(model: ListedModel) -> ListedModel:
+            said = await self._show(model.id, seconds)
+            return ListedModel(
+                id=model.id, context=_model_context(said), abilities=server_abilities(said),
+                is_loaded=model.id in (loaded or ()),
+            )  # fmt: skip
+
+        described = await asyncio.gather(*map(describe, listed[:_MOST_DESCRIBED]))
+        return (*described, *listed[_MOST_DESCRIBED:])
+
     async def context_tokens(self, model: str, seconds: float) -> int | None:
+        return _model_context(await self._show(model, seconds))
+
+    async def _show(self, model: str, seconds: float) -> ForeignObject:
+        """Return what the server says of a model; empty where it does not."""
         url = f"{self.endpoint.base_url}/api/show"
         try:
-            answer = await ask_object(self.endpoint, url, seconds, body=encode_body({"model": model}))
+            return await ask_object(self.endpoint, url, seconds, body=encode_body({"model": model}))
+        except ModelsNotListed:
+            return {}
+
+    async def _loaded_models(self, seconds: float) -> frozenset[str] | None:
+        """Return the models that are in memory; None where the server does not say."""
+        try:
+            answer = await ask_object(self.endpoint, f"{self.endpoint.base_url}/api/ps", seconds)
         except ModelsNotListed:
             return None
-        info = json_object(answer.get("model_info"))
-        sizes = (token_count(size) for name, size in info.items() if name.endswith(".context_length"))
-        return next((size for size in sizes if size), None)
+        if not isinstance(answer.get("models"), list):
+            return None
+        items = map(json_object, items_of(answer["models"])[:_MOST_MODELS])
+        return frozenset(text_or_empty(item.get(key)) for item in items for key in ("name", "model"))
+
+
+def _model_context(said: ForeignObject) -> int | None:
+    info = json_object(said.get("model_info"))
+    sizes = (token_count(size) for name, size in info.items() if name.endswith(".context_length"))
+    return next((size for size in sizes if size), None)
+
+
+def keep_alive_value(text: str) -> str | int:
+    """Return a duration as Ollama takes it: `30m` as a text, bare seconds and -1 (for ever) as a number."""
+    return int(text) if text.removeprefix("-").isdecimal() else text
 
 
 def _options(sampling: Sampling, context: int | None) -> RequestBody:

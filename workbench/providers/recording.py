@@ -298,6 +298,7 @@ def _is_recoverable_status(status: int | None) -> bool:
 _STOP_PARTS: Final = {
     "length": StopPart(reason="length"), "filtered": StopPart(reason="filtered"),
     "calls": StopPart(reason="calls"), "size": StopPart(reason="size"), "time": StopPart(reason="time"),
+    "input": StopPart(reason="input"),
 }  # fmt: skip
 
 
@@ -337,6 +338,13 @@ class RecordedProvider:
     async def list_models(self, seconds: float) -> tuple[ListedModel, ...]:
         del seconds
         return (ListedModel(id=self.recording.model),)
+
+    async def describe_models(self, seconds: float) -> tuple[ListedModel, ...]:
+        return await self.list_models(seconds)
+
+    async def context_tokens(self, model: str, seconds: float) -> int | None:
+        del model, seconds
+        return None
 
     async def probe(self, model: str, seconds: float) -> ProbeResult:
         del model, seconds
@@ -467,6 +475,12 @@ class _RecordingProvider:
 
     async def list_models(self, seconds: float) -> tuple[ListedModel, ...]:
         return await self._provider.list_models(seconds)
+
+    async def describe_models(self, seconds: float) -> tuple[ListedModel, ...]:
+        return await self._provider.describe_models(seconds)
+
+    async def context_tokens(self, model: str, seconds: float) -> int | None:
+        return await self._provider.context_tokens(model, seconds)
 
     async def probe(self, model: str, seconds: float) -> ProbeResult:
         return await self._provider.probe(model, seconds)

@@ -23,6 +23,7 @@ from workbench.effects.http import HttpFailed, HttpReply, HttpRequest, open_http
 from workbench.providers import errors
 from workbench.providers.base import Endpoint, KeyMissing, ListedModel, ModelsNotListed, ProbeResult
 from workbench.providers.errors import ForeignObject, json_object
+from workbench.providers.reply_parts import items_of
 
 _MAX_LIST_BYTES: Final = 4 * 1024 * 1024
 _MAX_MODELS: Final = 2_000
@@ -30,6 +31,10 @@ _CONTEXT_KEYS: Final = (
     "n_ctx", "loaded_context_length", "max_model_len", "context_length", "context_window",
     "max_context_length", "n_ctx_train",
 )  # fmt: skip
+_MAX_ABILITIES: Final = 12
+_MAX_ABILITY: Final = 24
+_UNSAID_ABILITIES: Final = ("completion", "chat_completion", "inference")
+"""What every model of a chat does."""
 MAX_PROBE_TOKENS: Final = 256
 """Of each of the two replies; some of it may go into thinking."""
 _PROBE_TOOL: Final = ToolDescriptor(
@@ -145,7 +150,23 @@ def _listed_model(item: ForeignObject) -> ListedModel | None:
     return ListedModel(
         id=errors.quote_server_text(name),
         context=_context_tokens(json_object(item.get("meta"))) or _context_tokens(item),
+        abilities=server_abilities(item),
     )
+
+
+def server_abilities(values: ForeignObject) -> tuple[str, ...]:
+    """Return what a server says that a model can do: a list of words, or an object of yes and no."""
+    said = values.get("capabilities")
+    if isinstance(said, dict):
+        found = [name for name, can in cast("dict[str, object]", said).items() if _is_supported(can)]
+    else:
+        found = [word for word in items_of(said) if isinstance(word, str)]
+    words = (errors.quote_server_text(word)[:_MAX_ABILITY] for word in found[:_MAX_ABILITIES])
+    return tuple(dict.fromkeys(word for word in words if word and word not in _UNSAID_ABILITIES))
+
+
+def _is_supported(said: object) -> bool:
+    return said is True or json_object(said).get("supported") is True
 
 
 def _context_tokens(values: ForeignObject) -> int | None:

@@ -81,6 +81,11 @@ class ServerProvider(ABC):
         del model, seconds
         return None
 
+    async def must_load(self, model: str) -> bool:
+        """Return whether the server says that it has to load the model before it can answer."""
+        del model
+        return False
+
     def extra_headers(self) -> Mapping[str, str]:
         """Return headers that the protocol demands besides the key."""
         return {}
@@ -116,6 +121,9 @@ class ServerProvider(ABC):
     async def list_models(self, seconds: float) -> tuple[ListedModel, ...]:
         return await list_server_models(self.endpoint, seconds, self.extra_headers())
 
+    async def describe_models(self, seconds: float) -> tuple[ListedModel, ...]:
+        return await self.list_models(seconds)
+
     async def probe(self, model: str, seconds: float) -> ProbeResult:
         limited = type(self)(self.endpoint.with_sampling(max_tokens=MAX_PROBE_TOKENS))
         result = await probe_model(limited.reply, model)
@@ -140,7 +148,7 @@ class _Exchange:
 
     async def parts(self) -> AsyncGenerator[ReplyPart, None]:
         endpoint = self._endpoint
-        yield ProgressPart(sent=len(self._data))
+        yield ProgressPart(sent=len(self._data), is_loading=await self._provider.must_load(self._model))
         request = HttpRequest(
             url=self._provider.chat_url(self._model), method="POST", headers=self._headers,
             body=self._data, connect_seconds=endpoint.connect_seconds,

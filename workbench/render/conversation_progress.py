@@ -29,7 +29,8 @@ _MAX_BAR_CELLS: Final = 18
 
 
 def progress_lines(block: ProgressBlock, width: int, ink: Ink, glyphs: Glyphs) -> list[Content]:
-    parts = _reading_parts(block, ink) if block.phase == "reads" else _writing_parts(block, ink, glyphs)
+    is_silent = block.phase in ("loads", "reads")
+    parts = _reading_parts(block, ink) if is_silent else _writing_parts(block, ink, glyphs)
     room, gap = max(1, width - NOTE_INDENT - 1), Content(PART_SEPARATOR)
     lines = [parts[0]]
     for part in parts[1:]:
@@ -45,7 +46,8 @@ def progress_lines(block: ProgressBlock, width: int, ink: Ink, glyphs: Glyphs) -
 
 
 def _reading_parts(block: ProgressBlock, ink: Ink) -> list[Content]:
-    parts = [safe_content(f"{block.model} reads", ink.of("foreground"), ink)]
+    does = "is being loaded by its server" if block.phase == "loads" else "reads"
+    parts = [safe_content(f"{block.model} {does}", ink.of("foreground"), ink)]
     if block.seconds is not None:
         parts.append(styled(duration_text(block.seconds, counts_on=True), ink.of("foreground", bold=True)))
     sizes = [f"about {token_text(block.tokens)} tok"] if block.tokens else []

@@ -52,18 +52,21 @@ class ToolRegistry:
         """Return descriptors by id and by wire name, as the gate takes them."""
         return {name: tool.descriptor for name, tool in self._tools.items()}
 
-    def visible(self, provider: str, active: Sequence[str] = ()) -> tuple[ToolDescriptor, ...]:
+    def visible(
+        self, provider: str, active: Sequence[str] = (), kind: str = ""
+    ) -> tuple[ToolDescriptor, ...]:
         """Return the tools that a provider sees in a session, in the order of registration.
 
         Args:
             provider: Name of the provider.
             active: Ids of the session's active tools; empty means all.
+            kind: Kind of the provider, where it has another name.
         """
         unique = {tool.descriptor.id: tool.descriptor for tool in self._tools.values()}
         return tuple(
             descriptor
             for descriptor in unique.values()
-            if descriptor.is_offered_to(provider) and (not active or descriptor.id in active)
+            if descriptor.is_offered_to(provider, kind) and (not active or descriptor.id in active)
         )
 
 
@@ -94,7 +97,7 @@ def _tool_problems(descriptor: ToolDescriptor) -> Iterator[str]:
     if descriptor.risk_level not in get_args(Risk) or descriptor.capability not in get_args(Capability):
         yield f"risk_level or capability: one of {', '.join((*get_args(Risk), *get_args(Capability)))}"
     if not descriptor.allowed_providers:
-        yield "allowed_providers: empty; name providers, or * for all"
+        yield "allowed_providers: empty; name providers or their kinds, or * for all"
     yield from (f"input_schema: {problem}" for problem in schemas.schema_problems(descriptor.input_schema))
     yield from (f"output_schema: {problem}" for problem in schemas.schema_problems(descriptor.output_schema))
     if not descriptor.examples:

@@ -24,7 +24,13 @@ if TYPE_CHECKING:
     from workbench.views.import_offer import ImportOffer
     from workbench.views.pipeline import LaunchPlan, LaunchRequest, PipelineChoice
     from workbench.views.provider_form import ProviderFields
-    from workbench.views.providers import FoundModel, ProviderReport, ProviderRow
+    from workbench.views.providers import (
+        FoundModel,
+        ProviderReport,
+        ProviderRow,
+        ProviderStatus,
+        ProviderUsage,
+    )
     from workbench.views.trust_question import QuestionCounts
     from workbench.views.undo import UndoPlan
 
@@ -306,6 +312,18 @@ class ProviderBackend:
         """Return the providers that are set up."""
         return ()
 
+    def status(self, name: str, trial: "Trial") -> "ProviderStatus":
+        """Ask the server of a provider that is set up for its models. May take seconds."""
+        raise BackendError("No server was asked. This screen only shows.")
+
+    def usage(self) -> "Mapping[str, ProviderUsage]":
+        """Return what the sessions of this home took of each provider."""
+        return {}
+
+    def test(self, name: str, trial: "Trial") -> "ProviderReport":
+        """Ask the model of a provider that is set up for two short replies. May take minutes."""
+        raise BackendError("No model was asked. This screen only shows.")
+
     def offered_models(self, fields: "ProviderFields") -> Sequence[str]:
         """Ask the server of a form which models it has. May take seconds."""
         raise BackendError(_NO_PROVIDER)
@@ -389,6 +407,10 @@ class Backend:
 
     def continue_session(self, session_id: str) -> None:
         """Let a paused session go on."""
+        raise BackendError(_NOTHING_SENT)
+
+    def compact_session(self, session_id: str, words: str) -> None:
+        """Ask for a summary that stands for the conversation; `words` are what it is to keep."""
         raise BackendError(_NOTHING_SENT)
 
     def end_session(self, session_id: str) -> None:

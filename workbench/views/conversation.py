@@ -156,8 +156,8 @@ class Transcript:
                 for block in self._run.blocks(event):
                     self._blocks.put(block)
             case (
-                e.SessionStatusChanged() | e.SessionChanged() | e.ContinueRequested() | e.MarkAdded()
-                | e.WorkspaceTrusted() | e.Unknown()
+                e.SessionCreated() | e.SessionStatusChanged() | e.SessionChanged() | e.ContinueRequested()
+                | e.CompactionRequested() | e.MarkAdded() | e.WorkspaceTrusted() | e.Unknown()
             ):  # fmt: skip
                 self._said(event)
             case e.SessionEvent() | e.RequestEvent() | e.ActionEvent() | e.RuleEvent():
@@ -177,6 +177,9 @@ class Transcript:
                 self._turn_ended(event, body)
             case e.ReplyCompleted():
                 self._reply_completed(event, body)
+            case e.ConversationCompacted():
+                self._said(event)
+                self._blocks.put(TextBlock(id=f"summary:{event.id}", at=event.at, text=body.summary))
             case e.ErrorRaised():
                 self._error(event, body)
             case e.ProgressReported() | e.HookRan():
@@ -199,7 +202,7 @@ class Transcript:
                 pass
 
     def apply_all(self, events: Iterable[Event]) -> set[str]:
-        return set[str]().union(*(self.apply(event) for event in events))
+        return set[str]().union(*map(self.apply, events))
 
     def close(self) -> None:
         """End this part of a session: nothing in it streams any more or waits for a key."""
@@ -468,11 +471,10 @@ class Transcript:
             self._drop_streamed(self._round(event))
         keys = ERROR_KEYS if event.turn_id is not None else ()
         self._blocks.retire_keys()
-        block = ErrorBlock(
+        self._blocks.put(ErrorBlock(
             id=f"error:{event.id}", at=event.at, code=body.code, message=body.message, details=body.details,
             remedy=body.remedy, keys=keys,
-        )  # fmt: skip
-        self._blocks.put(block)
+        ))  # fmt: skip
 
     def _said(self, event: Event) -> None:
         if isinstance(event.body, e.SessionStatusChanged):

@@ -160,7 +160,7 @@ class NoticeBlock(Struct, frozen=True, kw_only=True):
     keys: tuple[tuple[str, str], ...] = ()
 
 
-ModelPhase = Literal["reads", "thinks", "writes"]
+ModelPhase = Literal["loads", "reads", "thinks", "writes"]
 
 
 class ProgressBlock(Struct, frozen=True, kw_only=True):

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from workbench.domain import events as e
 from workbench.domain.events import Event
+from workbench.domain.messages import LOADING
 from workbench.text.safe import one_line
 from workbench.views.conversation_blocks import ModelPhase, ProgressBlock
 
@@ -57,6 +58,7 @@ class ModelProgress:
         elif isinstance(body, e.ProgressReported) and body.sent:
             self._ask(self._model, at)
             self._sent = body.sent
+            self._phase = "loads" if body.message == LOADING else "reads"
         elif isinstance(body, e.ProgressReported) and body.received:
             self._take("writes", -1, 0, body.received, body.received, at)
         elif isinstance(body, e.TextStreamed | e.ThinkingStreamed):
@@ -66,7 +68,7 @@ class ModelProgress:
             if self._sent and body.usage.input_tokens:
                 self._bytes_per_token = self._sent / body.usage.input_tokens
             self.end()
-        elif isinstance(body, e.TurnEnded | e.ErrorRaised):
+        elif isinstance(body, e.TurnEnded | e.ErrorRaised | e.ConversationCompacted):
             self.end()
 
     def end(self) -> None:
@@ -78,11 +80,11 @@ class ModelProgress:
         phase, began = self._phase, self._began_at
         if phase is None:
             return None
-        if phase == "reads":
+        if phase in ("loads", "reads"):
             return ProgressBlock(
                 at=self._asked_at or now, phase=phase, model=one_line(self._model, 40),
                 seconds=_whole_seconds(self._asked_at, now), tokens=round(self._sent / self._bytes_per_token),
-                usual=self._usual_seconds(),
+                usual=self._usual_seconds() if phase == "reads" else None,
             )  # fmt: skip
         bars = self._bars(now, began)
         counted = [count for count in bars if count is not None]
@@ -116,8 +118,10 @@ class ModelProgress:
             self._received, self._began_at = 0, None
             self._ends.clear()
             self._seconds.clear()
-        elif self._phase == "reads" and self._asked_at is not None:
-            self._waits.setdefault(self._model, deque(maxlen=_MAX_WAITS)).append(max(0, at - self._asked_at))
+        elif self._phase in ("loads", "reads") and self._asked_at is not None:
+            if self._phase == "reads":
+                waits = self._waits.setdefault(self._model, deque(maxlen=_MAX_WAITS))
+                waits.append(max(0, at - self._asked_at))
             self._began_at = at
         self._phase, self._last_at = phase, at
         end = offset + chars

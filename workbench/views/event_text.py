@@ -65,7 +65,8 @@ def _undo_words(body: e.Body) -> str:
 
 
 _Request = (
-    e.PromptSubmitted | e.InterruptRequested | e.ContinueRequested | e.ForkRequested | e.MarkAdded
+    e.PromptSubmitted | e.InterruptRequested | e.ContinueRequested | e.CompactionRequested | e.ForkRequested
+    | e.MarkAdded
 )  # fmt: skip
 
 
@@ -77,6 +78,8 @@ def _request_words(body: _Request) -> str:
             return f"to be stopped: {body.why}" if body.why else "asked to stop"
         case e.ContinueRequested():
             return "asked to continue"
+        case e.CompactionRequested():
+            return "to be compacted" + (f": {body.words}" if body.words else "")
         case e.ForkRequested():
             return _comma_joined(f"forked from event {body.at_sequence}", body.folder)
         case e.MarkAdded():
@@ -143,6 +146,8 @@ def _turn_words(body: e.TurnBody) -> str:
         case e.ReplyCompleted():
             asked = " ".join(call.tool for call in body.calls)
             return body.text or (f"asks for {asked}" if asked else "a reply without words")
+        case e.ConversationCompacted():
+            return f"compacted: {body.summary}"
         case e.TurnEnded():
             return f"the turn ended: {body.detail or body.outcome}"
         case e.ProgressReported():
@@ -240,6 +245,27 @@ def is_bookkeeping(event: Event) -> bool:
     )
 
 
+def _conversation_change(body: e.SessionCreated | e.CompactionRequested | e.ConversationCompacted) -> str:
+    match body:
+        case e.SessionCreated(configuration={"instructions": [*names]}) if names:
+            files = ", ".join(one_line(str(name), 100) for name in names[:_MOST_NAMED])
+            return f"It started with the instructions of {files}."
+        case e.SessionCreated():
+            return ""
+        case e.CompactionRequested():
+            return "You asked for a summary of the conversation."
+        case e.ConversationCompacted():
+            why = "" if body.is_asked else "The context was nearly full. "
+            size = f"{body.tokens:,} tokens" if body.tokens else "The conversation"
+            return (
+                f"{why}{size} became this summary by {one_line(body.model, 80)}. The model gets it instead."
+            )
+
+
+_MOST_NAMED: Final = 12
+"""Instruction files that are named."""
+
+
 def notice_of(
     body: Body, *, was_stopped: bool, window_seconds: float | None = None
 ) -> tuple[NoticeKind, str, KeyHints] | None:
@@ -256,6 +282,9 @@ def notice_of(
             return ("continued", "You resumed it.", ())
         case e.MarkAdded(label=label):
             return ("mark", one_line(label, 200), ())
+        case e.SessionCreated() | e.CompactionRequested() | e.ConversationCompacted():
+            words = _conversation_change(body)
+            return ("changed", words, ()) if words else None
         case e.SessionChanged() as changed if words := session_settings_text(changed):
             return ("changed", one_line(f"{words[:1].upper()}{words[1:]}.", 200), ())
         case e.WorkspaceTrusted():

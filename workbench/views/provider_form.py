@@ -27,6 +27,60 @@ KEY_REFUSED: Final = (
 )
 KEY_REFUSED_ELSEWHERE: Final = "That looks like a key. It was removed: keys are never typed here."
 
+SETUP_TEXT: Final = """\
+Models are named in one file, which you may also write by hand. Any one of these is enough:
+
+    {file}
+
+llama.cpp (llama-server --jinja -m model.gguf), or any server of yours that speaks OpenAI's chat completions
+
+    {{ "default_provider": "local", "providers": {{ "local": {{
+        "kind": "openai-compatible", "base_url": "http://127.0.0.1:8080/v1", "model": "NAME" }} }} }}
+
+Ollama; num_ctx is the context it is asked for
+
+    {{ "default_provider": "ollama", "providers": {{ "ollama": {{
+        "kind": "ollama", "base_url": "http://localhost:11434", "model": "qwen3-coder:30b",
+        "num_ctx": 32768 }} }} }}
+
+A hosted server; key_env names the variable that holds its key, the key itself is never stored
+
+    {{ "default_provider": "hosted", "providers": {{ "hosted": {{
+        "kind": "openai-compatible", "base_url": "https://HOST/v1", "model": "NAME",
+        "key_env": "MODELS_API_KEY" }} }} }}
+
+Anthropic
+
+    {{ "default_provider": "anthropic", "providers": {{ "anthropic": {{
+        "kind": "anthropic", "base_url": "https://api.anthropic.com", "model": "NAME",
+        "key_env": "ANTHROPIC_API_KEY" }} }} }}
+
+Azure OpenAI; the model is the name of your deployment
+
+    {{ "default_provider": "azure", "providers": {{ "azure": {{
+        "kind": "azure-openai", "base_url": "https://NAME.openai.azure.com", "model": "DEPLOYMENT",
+        "key_env": "AZURE_OPENAI_API_KEY" }} }} }}
+
+Azure OpenAI with a token of Entra ID, which a command prints, by the interface with versions
+
+    {{ "default_provider": "azure", "providers": {{ "azure": {{
+        "kind": "azure-openai", "base_url": "https://NAME.openai.azure.com", "model": "DEPLOYMENT",
+        "api_version": "2024-10-21",
+        "key_command": "az account get-access-token --resource https://cognitiveservices.azure.com \
+--query accessToken -o tsv" }} }} }}
+
+A key of your keyring: a command that prints it stands for key_env
+
+    {{ "default_provider": "hosted", "providers": {{ "hosted": {{
+        "kind": "openai-compatible", "base_url": "https://HOST/v1", "model": "NAME",
+        "key_command": "secret-tool lookup service models" }} }} }}
+
+Then          ctrl+n, write what you want done, enter. A saved file counts within a minute.
+Try it        t on a provider in place 9, or workbench doctor --provider local --probe
+Once only     workbench run -p TEXT --base-url http://127.0.0.1:8080/v1
+Without one   d on the first page is the demo, 5 imports sessions of other programs"""
+"""The set-up page; `file` is where the settings are."""
+
 
 class ProviderFields(Struct, frozen=True, kw_only=True):
     """What stands in the form. It holds no key: only the name of a variable, or a command."""

@@ -75,6 +75,43 @@ class OfferedModel(Struct, frozen=True, kw_only=True):
     id: str
     context: int | None = None
     """Tokens, where the server says."""
+    abilities: tuple[str, ...] = ()
+    """What it can do, where the server says."""
+    is_loaded: bool = False
+    """Whether the server says that it is in memory."""
+
+    @property
+    def words(self) -> str:
+        """Name it and what is known of it: `qwen3 (32,768 tokens, tools, loaded)`."""
+        facts = [f"{self.context:,} tokens"] if self.context else []
+        facts += [*self.abilities, *(["loaded"] if self.is_loaded else [])]
+        return f"{self.id} ({', '.join(facts)})" if facts else self.id
+
+
+class ProviderStatus(Struct, frozen=True, kw_only=True):
+    """What a provider's server said when it was asked for its models."""
+
+    provider: str
+    models: tuple[OfferedModel, ...] = ()
+    why_not: str = ""
+    """Why it did not say them, with what helps; empty when it did."""
+
+
+class ProviderUsage(Struct, frozen=True, kw_only=True):
+    """What the sessions of a home took of a provider."""
+
+    sessions: int
+    input_tokens: int
+    output_tokens: int
+    cost: float | None = None
+    """In US dollars, as far as prices are known; None where none is."""
+
+    @property
+    def words(self) -> str:
+        """Say it as a sentence without its end."""
+        count = "1 session" if self.sessions == 1 else f"{self.sessions:,} sessions"
+        cost = f", which cost {self.cost:.2f}" if self.cost is not None else ""
+        return f"{self.input_tokens:,} tokens sent and {self.output_tokens:,} received in {count}{cost}"
 
 
 class ProviderReport(Struct, frozen=True, kw_only=True):
@@ -100,6 +137,18 @@ class ProviderReport(Struct, frozen=True, kw_only=True):
     @property
     def is_well(self) -> bool:
         return not self.problems
+
+    @property
+    def ability_words(self) -> str:
+        """Say what the model that was asked can do: `streams, calls tools, counts tokens, …`."""
+        can = [
+            "streams" if self.streams else "does not stream",
+            "calls tools" if self.calls_tools else "called no tool",
+            "counts tokens" if self.counts_tokens else "counts no tokens",
+            *(["thinks aloud"] if self.thinks else []),
+            f"context of {self.context:,} tokens" if self.context else "context size not said",
+        ]
+        return ", ".join(can)
 
 
 def found_words(found: Iterable[FoundModel]) -> tuple[str, ...]:

@@ -160,6 +160,8 @@ WIDENING = {
     "default_provider": "ollama",
     "api_timeout_seconds": 29,
     "max_session_messages": 99,
+    "instruction_files": [],
+    "limits.compact_percent": 50,
     "output_format": "json",
     "retention.sealed_days": 29,
     "sessions.watch": True,

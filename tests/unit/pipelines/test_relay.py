@@ -3,10 +3,10 @@
 import pytest
 
 from tests.unit.pipelines.projects import MANIFEST, PROMPTS
+from workbench.agents.compaction import MAX_TRANSCRIPT, session_transcript
 from workbench.domain.events import CallFinished, Event, PromptSubmitted, ReplyCompleted
 from workbench.domain.values import Actor
 from workbench.effects.runtime import ManualClock
-from workbench.host.steps.agent_step import MAX_TRANSCRIPT, session_transcript
 from workbench.pipelines import compaction
 from workbench.pipelines.load import load_from_texts
 from workbench.pipelines.model import Compaction, Manifest, Runtime, Step

@@ -82,6 +82,10 @@ def test_a_tool_is_refused_to_a_provider_that_is_not_listed(work):
     only = {"read_file": replace(KNOWN["read_file"], allowed_providers=("ollama",))}
     assert spoken(READING, context(work, descriptors=only)) == ("refused", "schema", "default")
     assert spoken(READING, context(work, descriptors=only, provider="ollama"))[0] == "ask"
+    mine = context(work, descriptors=only, provider="mine", provider_kind="ollama")
+    assert spoken(READING, mine)[0] == "ask", "S4 names kinds"
+    other = context(work, descriptors=only, provider="mine", provider_kind="anthropic")
+    assert spoken(READING, other) == ("refused", "schema", "default")
 
 
 def test_a_tool_is_known_by_id_and_wire_name(work):

@@ -17,6 +17,7 @@ from workbench.domain.messages import (
     MessageCall,
     ModelRequest,
     OpaquePart,
+    ProgressPart,
     StopPart,
     TextPart,
     ThinkingPart,
@@ -28,8 +29,9 @@ from workbench.providers.anthropic_messages import AnthropicMessages, conversati
 from workbench.providers.azure_openai import AzureOpenAI
 from workbench.providers.base import Endpoint, KeyMissing
 from workbench.providers.call_ids import unique_call_ids
-from workbench.providers.ollama_chat import OllamaChat
+from workbench.providers.ollama_chat import OllamaChat, keep_alive_value
 from workbench.providers.openai_compatible import OpenAICompatible
+from workbench.secrets import scrubber
 from workbench.tools.registry import tool_registry
 
 anthropic = pytest.importorskip("anthropic")
@@ -456,6 +458,126 @@ def test_faults_are_named_and_say_what_to_do(case):
         assert KINDS[wire].address_hint in failure.remedy
     if case == "azure, busy":
         assert failure.retry_after_s == 1.5
+
+
+# --- the same bad input on every wire -----------------------------------------------------------------
+
+SAID_KEY = "sk-made-up-" + "Kq7Zp2" * 5
+
+
+def refused(wire, status, message, kind="invalid_request_error", headers=None):
+    """An error in the words of a wire."""
+    if wire == "ollama":
+        return whole({"error": message}, status, **(headers or {}))
+    if wire == "anthropic":
+        body = {"type": "error", "error": {"type": kind, "message": message}}
+        return whole(body, status, **(headers or {}))
+    return error(status, message, headers=headers, code=kind)
+
+
+def first_word(wire):
+    """The beginning of a reply that says one word."""
+    return {
+        "ollama": json.dumps({"message": {"role": "assistant", "content": "a"}, "done": False}).encode()
+        + b"\n",
+        "anthropic": START + text_block(0, "a").encode(),
+        "azure": event(chunk({"role": "assistant", "content": "a"})),
+    }[wire]
+
+
+def stream(wire, *pieces):
+    return Answer(list(pieces), headers=LINES if wire == "ollama" else {"Content-Type": "text/event-stream"})
+
+
+def filtered(wire):
+    """A reply that its provider cut short."""
+    if wire == "anthropic":
+        return stream(wire, START, text_block(0, "a").encode(), message_end("refusal").encode())
+    return stream(
+        wire, event(chunk({"content": "a"})), event(chunk(finish="content_filter")), event("[DONE]")
+    )
+
+
+BAD_INPUT = {
+    "stalled before a word": (lambda w: Answer([Stall()], head=False), "no_answer", {"first_token_seconds": 0.3}),
+    "stalled in the reply": (lambda w: stream(w, first_word(w), Stall()), "server_stalled", {"silence_seconds": 0.3}),
+    "broken off": (lambda w: stream(w, first_word(w)), "reply_broken_off", {}),
+    "garbage": (lambda w: stream(w, b"data: {no\n\n" if w != "ollama" else b"{no\n"), "not_openai", {}),
+    "HTML": (lambda w: Answer([b"<html>hi"], headers={"Content-Type": "text/html"}), "not_openai", {}),
+    "HTML with a status": (lambda w: Answer([b"<h1>Bad gateway"], "502 Bad Gateway", {"Content-Type": "text/html"}), "http_502", {}),
+    "wrong key": (lambda w: refused(w, "401 No", "bad key", "authentication_error"), "key_refused", {}),
+    "key without rights": (lambda w: refused(w, "403 No", "forbidden", "permission_error"), "key_refused", {}),
+    "no such model": (lambda w: refused(w, "404 Not Found", 'model "m" not found', "not_found_error"), "no_such_model", {}),
+    "no tools": (lambda w: refused(w, "400 Bad Request", "m does not support tools"), "no_tools", {}),
+    "context full": (lambda w: refused(w, "400 Bad Request", "input is too long: exceeds the available context size"), "context_overflow", {}),
+    "429 for ten minutes": (lambda w: refused(w, "429 Too Many", "slow", "rate_limit_error", {"retry-after": "600"}), "rate_limited", {}),
+    "overloaded": (lambda w: refused(w, "529 Overloaded", "Overloaded", "overloaded_error"), "http_529", {}),
+    "a key said back": (lambda w: refused(w, "400 Bad Request", f"what is {SAID_KEY}?"), "http_400", {}),
+}  # fmt: skip
+
+
+@each_row("wire", CLIENTS, ids=str)
+@pytest.mark.parametrize("fault", BAD_INPUT)
+def test_bad_input_has_the_same_name_on_every_wire_and_a_remedy(wire, fault):
+    answer, code, more = BAD_INPUT[fault]
+    scrubber.register_secret(SAID_KEY)
+    parts, _ = ask(wire, answer(wire), key=lambda: SAID_KEY, key_place="$MADE_UP", **more)
+    failure = summary(parts)
+    assert isinstance(failure, FailurePart), parts
+    assert (failure.code, bool(failure.remedy)) == (code, True)
+    assert SAID_KEY not in failure.message + failure.remedy
+    if fault == "429 for ten minutes":
+        assert failure.retry_after_s == 600.0
+    if fault == "wrong key":
+        assert "$MADE_UP" in failure.remedy
+
+
+@each_row("wire", CLIENTS, ids=str)
+def test_a_server_that_is_down_is_named(wire):
+    with ChatServer() as server:
+        asked = provider(wire, server)
+    failure = summary(asyncio.run(parts_of(asked)))
+    assert (failure.code, failure.remedy[:16]) == ("server_down", "Start the server")
+
+
+@pytest.mark.parametrize("wire", ["anthropic", "azure"])
+def test_a_reply_that_was_filtered_keeps_what_came(wire):
+    parts, _ = ask(wire, filtered(wire))
+    assert StopPart(reason="filtered") in parts and summary(parts)[0] == "a"
+
+
+def test_an_ollama_server_that_was_named_with_v1_is_asked_all_the_same():
+    assert OLLAMA.server_url("http://localhost:11434/v1/") == "http://localhost:11434"
+
+
+@pytest.mark.parametrize(
+    ("loaded", "loads"), [((), True), (("m:latest",), False), (("m",), False), (("x",), True), (None, False)]
+)
+def test_ollama_says_when_it_has_to_load_the_model_first(loaded, loads):
+    end = {"message": {"role": "assistant", "content": "ok"}, "done": True, "done_reason": "stop"}
+    with ChatServer(line(end), loaded=loaded) as server:
+        asked = provider("ollama", server, keep_alive="30m")
+        parts = asyncio.run(parts_of(asked))
+        assert [part.is_loading for part in parts if isinstance(part, ProgressPart)] == [loads]
+        (sent,) = server.asked
+        assert sent.json["keep_alive"] == "30m" and sent.json["truncate"] is False
+
+
+def test_how_long_a_model_is_kept_is_sent_as_ollama_takes_it():
+    assert [keep_alive_value(text) for text in ("30m", "600", "-1", "1h30m")] == ["30m", 600, -1, "1h30m"]
+
+
+def test_models_are_described_with_what_they_can_and_whether_they_are_loaded():
+    tags = whole({"models": [{"name": "qwen:latest"}, {"name": "embed"}]})
+    show = {
+        "capabilities": ["completion", "tools", "thinking"],
+        "model_info": {"qwen.context_length": 40_960},
+    }
+    with ChatServer(tags, otherwise=whole(show), loaded=("qwen:latest",)) as server:
+        models = asyncio.run(provider("ollama", server).describe_models(5))
+    assert [(one.id, one.context, one.abilities, one.is_loaded) for one in models] == [
+        ("qwen:latest", 40_960, ("tools", "thinking"), True), ("embed", 40_960, ("tools", "thinking"), False),
+    ]  # fmt: skip
 
 
 def test_a_server_that_read_only_a_part_is_told():

@@ -98,6 +98,8 @@ def test_a_provider_sees_what_it_may_and_a_session_what_is_active():
     assert [d.id for d in registry.visible("ollama")] == ["read_file", "b.c"]
     assert [d.id for d in registry.visible("recorded")] == ["read_file"]
     assert [d.id for d in registry.visible("ollama", ["b.c"])] == ["b.c"]
+    assert [d.id for d in registry.visible("mine", kind="ollama")] == ["read_file", "b.c"], "S4 means kinds"
+    assert [d.id for d in registry.visible("mine", kind="anthropic")] == ["read_file"]
 
 
 def test_a_tool_is_found_by_id_and_wire_name():

@@ -6,18 +6,17 @@ Every call of it passes the gate and names pipeline and step.
 import asyncio
 import hashlib
 import os
-from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Final, cast
+from typing import cast
 
 from msgspec.structs import replace
 
+from workbench.agents.compaction import session_transcript
 from workbench.agents.planner import CONTEXT_FULL
 from workbench.config.keys import RECORDED
 from workbench.domain.events import (
     ActionCancelled,
     CallFinished,
-    CallProposed,
     ErrorRaised,
     Event,
     PromptSubmitted,
@@ -34,13 +33,13 @@ from workbench.effects.files import Root, read_bounded
 from workbench.host import redaction
 from workbench.host.crash_recovery import recover_call
 from workbench.host.driver_context import DriverContext, OnEvents, SessionWriter, StepConstraints
+from workbench.host.model_defaults import context_tokens_in_settings, model_of_step
 from workbench.host.session_driver import SessionProgress, drive_session
 from workbench.journal.errors import JournalError
 from workbench.journal.leases import DriverIdentity, lease_guard, release_lease, take_lease
 from workbench.pipelines.compaction import CHECKPOINT_NAME
 from workbench.policy.hooks import HookRule
 from workbench.policy.permissions import PermissionPattern
-from workbench.text.safe import one_line
 
 DEFAULT_CONTEXT_TOKENS = 200_000
 """Tokens of a context of which nothing is known."""
@@ -76,11 +75,11 @@ def _provider_and_model(
     configuration: dict[str, Json] = {}
     if persona.get("temperature") is not None:
         configuration["temperature"] = persona["temperature"]
-    model = str(persona.get("model") or config.default_model or "")
+    asked, model = model_of_step(config, str(persona.get("provider") or ""), str(persona.get("model") or ""))
     if not recordings and persona.get("provider") == RECORDED.name:
         recordings = f"{context.workspace}/{RECORDINGS_FOLDER}"
     if not recordings:
-        return str(persona.get("provider") or config.default_provider or ""), model, configuration
+        return asked, model, configuration
     path = _recording_path(recordings, spec)
     data = read_bounded(path) or b""
     configuration["recording"] = {"path": str(path), "sha256": hashlib.sha256(data).hexdigest()}
@@ -102,10 +101,9 @@ def _recording_path(folder: str, spec: StepSpec) -> Path:
 
 def conversation_token_limit(context: DriverContext, spec: StepSpec) -> int:
     """Return the tokens at which the conversation of a step is full: a part of its context."""
-    provider = context.loaded().config.providers.get(str(spec.persona.get("provider") or ""))
-    window = spec.context_window or (
-        provider.num_ctx if provider and provider.num_ctx else DEFAULT_CONTEXT_TOKENS
-    )
+    config = context.loaded().config
+    name, _ = model_of_step(config, str(spec.persona.get("provider") or ""), "")
+    window = spec.context_window or context_tokens_in_settings(config, name) or DEFAULT_CONTEXT_TOKENS
     return window * spec.relay_percent // 100
 
 
@@ -265,37 +263,3 @@ async def _settle_open_calls(writer: SessionWriter, session_id: str) -> None:
         )
     for call in journal.calls(session_id, states=("pending", "approved")):
         await writer.append(writer.call_event(CallFinished(state="cancelled", detail="withdrawn"), call))
-
-
-MAX_TRANSCRIPT: Final = 200_000
-"""Characters in all: about 50,000 tokens, which leaves room for the answer in any context that is relayed."""
-_MAX_RESULT: Final = 2_000
-
-
-def session_transcript(events: Sequence[Event]) -> str:
-    """Return the conversation; of a long one the first fifth and the end."""
-    whole = "\n\n".join(_transcript_paragraphs(events))
-    if len(whole) <= MAX_TRANSCRIPT:
-        return whole
-    head = MAX_TRANSCRIPT // 5
-    left_out = len(whole) - MAX_TRANSCRIPT
-    return f"{whole[:head]}\n\n… {left_out:,} characters left out …\n\n{whole[head - MAX_TRANSCRIPT :]}"
-
-
-def _transcript_paragraphs(events: Sequence[Event]) -> Iterator[str]:
-    targets: dict[str | None, str] = {}
-    for event in events:
-        match event.body:
-            case PromptSubmitted(text=text):
-                yield f"USER: {text}"
-            case ReplyCompleted(text=text):
-                if text.strip():
-                    yield f"AGENT: {text}"
-            case CallProposed(tool=tool, target=target):
-                targets[event.call_id] = f"{tool} {one_line(target, 300)}".rstrip()
-            case CallFinished() as done:
-                result = done.preview or done.error or done.summary
-                shown = result if len(result) <= _MAX_RESULT else f"{result[:_MAX_RESULT]} …"
-                yield f"TOOL {targets.get(event.call_id, 'call')}: {done.state}\n{shown}".rstrip()
-            case _:
-                continue

@@ -11,6 +11,7 @@ from msgspec import Struct, field
 MAX_COMPLETIONS: Final = 8
 """Candidates shown."""
 SLASH_COMMANDS: Final = (
+    ("/compact", "a summary instead of all that was said"),
     ("/continue", "continue after a pause"),
     ("/end", "end this session for good"),
     ("/help", "keys and signs"),
@@ -28,6 +29,7 @@ SLASH_COMMANDS: Final = (
 ADD_PROVIDER: Final = "add a provider…"
 """The last of the models that `/model` offers."""
 COMMAND_ALIASES: Final = {
+    "/compact": "compress summarize summarise context tokens full shorten",
     "/continue": "resume unpause", "/end": "close finish", "/mark": "bookmark note",
     "/messages": "log notices notifications history", "/mode": "permissions approval auto ask plan",
     "/model": "model switch change llm", "/restart": "host daemon server background",

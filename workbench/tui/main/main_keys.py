@@ -55,7 +55,7 @@ def _no_place_key(number: int) -> "Key[MainScreen]":
 
 APP: Final[tuple[Key["MainScreen"], ...]] = (
     *(_place_key(place) for place in PLACES),
-    *(_no_place_key(number) for number in range(len(PLACES), 10)),
+    *(_no_place_key(number) for number in range(10) if str(number) not in {place.key for place in PLACES}),
     Key(id="app.pane-next", keys=("tab",), label="next pane", tooltip="next pane",
         aliases="focus switch", shown="tab",
         action=lambda screen: screen.focus_next_pane(1)),

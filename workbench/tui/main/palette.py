@@ -104,12 +104,17 @@ def _add_mark(context: "MainContext", rest: str) -> None:
     context.tasks.steer(lambda: context.folders.backend.models.add_bookmark(session_id, rest))
 
 
+def _compact(context: "MainContext", rest: str) -> None:
+    ask = context.folders.backend.compact_session
+    context.tasks.ask_current(lambda session_id: ask(session_id, rest), "A summary is asked for.")
+
+
 _COMMANDS_WITHOUT_VALUE: Final[dict[str, "Callable[[MainContext], None]"]] = {
     "messages": _open_messages, "restart": _restart_host, "continue": _continue_session,
     "go": _continue_session, "end": _end_session,
 }  # fmt: skip
 _COMMANDS_WITH_VALUE: Final[dict[str, "Callable[[MainContext, str], None]"]] = {
-    "model": _set_model, "mode": _set_mode, "mark": _add_mark,
+    "compact": _compact, "model": _set_model, "mode": _set_mode, "mark": _add_mark,
     "provider": lambda context, rest: context.providers.command(rest),
 }  # fmt: skip
 """Commands with a word behind them."""

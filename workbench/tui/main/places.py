@@ -49,12 +49,17 @@ def _rules(context: "MainContext") -> None:
     context.app.push_screen(RulesScreen(context))
 
 
+def _providers(context: "MainContext") -> None:
+    context.providers.open_list()
+
+
 def _statistics(context: "MainContext") -> "Pane":
     from workbench.tui.library.statistics_pane import StatisticsPane
 
     return StatisticsPane(context.app.journal, context.backend.price, context.state, context.status.workspace)
 
 
+PROVIDERS_KEY: Final = "9"
 PLACES: Final = (
     Place(key="0", title="sessions", aliases="chats tabs list"),
     Place(key="1", title="conversation", aliases="chat transcript"),
@@ -64,10 +69,13 @@ PLACES: Final = (
     Place(key="5", title="library", aliases="history search imported", factory=_library),
     Place(key="6", title="rules", aliases="permissions allow deny policy always", factory=_rules),
     Place(key="7", title="statistics", aliases="usage cost tokens price stats money", factory=_statistics),
-)
+    Place(key=PROVIDERS_KEY, title="providers", tooltip="models and providers",
+          aliases="models keys servers llm api setup", factory=_providers),
+)  # fmt: skip
+_PLACES_BY_NUMBER: Final = {int(place.key): place for place in PLACES}
 PANE_PLACES: Final = tuple(int(place.key) for place in PLACES if place.factory is None)
 """Numbers of the places whose panes are always there."""
-NO_SUCH_PLACE: Final = f"There is no such place: they are {PLACES[0].key} to {PLACES[-1].key}."
+NO_SUCH_PLACE: Final = f"There is no such place: they are {' '.join(place.key for place in PLACES)}."
 PLACES_UNAVAILABLE: Final = "This is a replay: other places are behind it. esc leaves it."
 
 
@@ -118,7 +126,7 @@ class PlaceStack:
         if self._is_replay:
             self._context.say(PLACES_UNAVAILABLE)
             return False
-        factory = PLACES[place].factory
+        factory = _PLACES_BY_NUMBER[place].factory
         pane = factory(self._context) if factory is not None else None
         if pane is None:
             return False

@@ -1,23 +1,35 @@
-"""The providers that are set up, what was found on this machine, and the way to the form that adds one."""
+"""Place 9: the providers that are set up, whether their servers answer, what was found, set-up page and form.
 
+Each server is asked in a thread of its own, only while this is open, and never waited for.
+"""
+
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 from textual.strip import Strip
+from textual.style import Style
+from textual.timer import Timer
 from textual.widgets import Static
 
 from workbench.render import cells
 from workbench.render.cells import Column, key_hint, key_hint_row, wrap_plain_text
+from workbench.render.list_rows import icon_column
+from workbench.render.theme import ColorName
+from workbench.text.human import counted, duration_text, token_text
 from workbench.text.safe import one_line
 from workbench.tui import keymap
-from workbench.tui.backend import error_text
+from workbench.tui.backend import Trial, error_text
+from workbench.tui.main.places import PLACES, PROVIDERS_KEY
 from workbench.tui.render_context import glyphs, ink
 from workbench.tui.widgets.dialog import Dialog, PagerScreen
 from workbench.tui.widgets.line_view import RowList, RowPlacement
-from workbench.views.providers import FoundModel, ProviderRow
+from workbench.views.provider_form import SETUP_TEXT
+from workbench.views.providers import FoundModel, ProviderReport, ProviderRow, ProviderStatus, ProviderUsage
+from workbench.views.status_icons import StatusName
 from workbench.views.welcome import LOOKING, NOTHING_FOUND, found_text
 
 if TYPE_CHECKING:
@@ -27,39 +39,19 @@ _ADD: Final = "add a provider…"
 _NO_SERVER: Final = "plays recordings"
 _MAX_CELLS: Final = 200
 _MAX_NAME_CELLS: Final = 20
-_MAX_DETAIL_LINES: Final = 3
+_STATUS_CELLS: Final = 16
+_FEW_DETAIL_LINES: Final = 3
+_MANY_DETAIL_LINES: Final = 12
 _DETAIL_FROM: Final = 14
 """Rows of the screen from which the row under the cursor is said in full."""
-_FILE_TEXT: Final = """\
-Models are named in one file, which you may also write by hand. Any one of these three is enough:
-
-    {file}
-
-llama.cpp (llama-server --jinja -m model.gguf), or any server of yours that speaks OpenAI's chat completions
-
-    {{ "default_provider": "local", "providers": {{ "local": {{
-        "kind": "openai-compatible", "base_url": "http://127.0.0.1:8080/v1", "model": "NAME" }} }} }}
-
-Ollama
-
-    {{ "default_provider": "ollama", "providers": {{ "ollama": {{
-        "kind": "ollama", "base_url": "http://localhost:11434", "model": "qwen3-coder:30b" }} }} }}
-
-A hosted server; key_env names the variable that holds its key, the key itself is never stored
-
-    {{ "default_provider": "hosted", "providers": {{ "hosted": {{
-        "kind": "openai-compatible", "base_url": "https://HOST/v1", "model": "NAME",
-        "key_env": "MODELS_API_KEY" }} }} }}
-
-Then          ctrl+n, write what you want done, enter. A saved file counts within a minute.
-Try it        workbench doctor --provider local --probe
-Once only     workbench run -p TEXT --base-url http://127.0.0.1:8080/v1
-Without one   d on the first page is the demo, 5 imports sessions of other programs"""
+_MANY_FROM: Final = 30
+"""Rows of the screen from which there is room for all that is known of it."""
+_MAX_MODELS_SAID: Final = 12
 
 
 def open_settings_file(context: "MainContext") -> None:
     """Show how config.json is written by hand."""
-    text = _FILE_TEXT.format(file=f"    {context.backend.config_file()}")
+    text = SETUP_TEXT.format(file=f"    {context.backend.config_file()}")
     context.app.push_screen(PagerScreen("Settings", text.splitlines()))
 
 
@@ -70,6 +62,8 @@ class ProviderList(RowList):
         super().__init__(key="providers-list")
         self.rows: dict[str, ProviderRow] = {}
         self.found: dict[str, FoundModel] = {}
+        self.statuses: dict[str, ProviderStatus] = {}
+        self.usage: Mapping[str, ProviderUsage] = {}
         self.captions: dict[str, str] = {}
 
     def show_rows(
@@ -92,45 +86,60 @@ class ProviderList(RowList):
             words = cells.safe_content(f" {self.captions[row_id]}", colours.of("muted", bold=True))
             return cells.line_strip(words, width, colours.on("background"))
         bar = glyphs(self).of("cursor") if placed.is_cursor else " "
-        bold = colours.of("foreground", bold=placed.is_cursor)
-        head, facts, state = self._parts(row_id)
-        columns = [
-            Column(content=Content.styled(bar, colours.of("info")), gap=0),
-            Column(
-                content=cells.safe_content(head, bold, colours),
-                width=self._name_cells if facts else None,
-                grows=not facts,
-            ),
-            Column(content=cells.safe_content(facts, colours.of("muted"), colours), grows=True, gap=2),
-            Column(content=state, drop=1),
-            Column(content=Content(" "), gap=0),
-        ]
+        bold, muted = colours.of("foreground", bold=placed.is_cursor), colours.of("muted")
+        columns = [Column(content=Content.styled(bar, colours.of("info")), gap=0)]
+        if (row := self.rows.get(row_id)) is not None:
+            columns += self._provider_columns(row, bold)
+        else:
+            found = self.found.get(row_id)
+            text = found_text(found) if found is not None else _ADD
+            state = "" if found is None else "add" if found.model else "choose a model"
+            columns.append(Column(content=cells.safe_content(text, bold, colours), grows=True))
+            columns.append(Column(content=Content.styled(state, muted), drop=1))
+        columns.append(Column(content=Content(" "), gap=0))
         style = colours.cursor(has_focus=True) if placed.is_cursor else colours.on("background")
-        return cells.row_strip(
-            columns if facts else [*columns[:2], *columns[3:]], width, style, glyphs=glyphs(self)
-        )
+        return cells.row_strip(columns, width, style, glyphs=glyphs(self))
+
+    def _provider_columns(self, row: ProviderRow, bold: Style) -> Iterator[Column]:
+        colours, signs = ink(self), glyphs(self)
+        muted = colours.of("muted")
+        icon, words = self.status_words(row)
+        used = self.usage.get(row.name)
+        tokens = f"{token_text(used.input_tokens + used.output_tokens)} tokens" if used else ""
+        cost = f"{used.cost:.2f}" if used and used.cost is not None else ""
+        facts = one_line(_facts(row), _MAX_CELLS)
+        yield Column(content=cells.safe_content(row.name, bold, colours), width=self._name_cells)
+        yield icon_column(icon, colours, signs, gap=2)
+        yield Column(content=Content.styled(words, muted), width=_STATUS_CELLS)
+        yield Column(content=Content.styled(row.kind, muted), width=self._kind_cells, drop=4)
+        yield Column(content=cells.safe_content(facts, muted, colours), grows=True, least=20)
+        yield Column(content=Content.styled(tokens, muted), drop=3)
+        yield Column(content=Content.styled(cost, muted), drop=2)
+        yield Column(content=Content.styled("default" if row.is_default else "", colours.of("info")), drop=1)
+
+    def status_words(self, row: ProviderRow) -> tuple[StatusName, str]:
+        """Return the sign and the few words of how a provider's server answers."""
+        if not row.has_server:
+            return "ok", _NO_SERVER
+        status = self.statuses.get(row.name)
+        if status is None:
+            return "running", "is asked …"
+        if status.why_not:
+            return "failed", "does not answer"
+        count = len(status.models)
+        return ("ok", counted(count, "model")) if count else ("partly", "has no model")
 
     @property
     def _name_cells(self) -> int:
         return min(_MAX_NAME_CELLS, max((len(row.name) for row in self.rows.values()), default=1))
 
-    def _parts(self, row_id: str) -> tuple[str, str, Content]:
-        colours = ink(self)
-        if (row := self.rows.get(row_id)) is not None:
-            state = Content.styled("default", colours.of("info")) if row.is_default else Content("")
-            return row.name, one_line(_facts(row), _MAX_CELLS), state
-        if (found := self.found.get(row_id)) is not None:
-            return (
-                found_text(found),
-                "",
-                Content.styled("add" if found.model else "choose a model", colours.of("muted")),
-            )
-        return _ADD, "", Content("")
+    @property
+    def _kind_cells(self) -> int:
+        return max((len(row.kind) for row in self.rows.values()), default=1)
 
 
 def _facts(row: ProviderRow) -> str:
-    parts = [row.model or ("" if row.has_server else _NO_SERVER), row.base_url]
-    parts += [row.key_words] if row.key != "none" else []
+    parts = [row.model, row.key_words if row.key != "none" else "", row.base_url]
     return ", ".join(part for part in parts if part)
 
 
@@ -149,6 +158,13 @@ class ProviderScreen(Dialog, inherit_bindings=False):
         self._said_before = context.providers.said
         """The last change that was said here."""
         self._has_moved = False
+        self._asked: dict[str, Trial] = {}
+        """Servers that are being asked for their models."""
+        self._trial: Trial | None = None
+        self._trial_of, self._trial_step, self._trial_began = "", "", 0.0
+        self._ticker: Timer | None = None
+        self._reports: dict[str, ProviderReport | str] = {}
+        """What the last test of a provider came to, or why there was none."""
 
     def compose(self) -> ComposeResult:
         with Vertical(id="providers-box"):
@@ -163,6 +179,19 @@ class ProviderScreen(Dialog, inherit_bindings=False):
         self._show()
         self._read()
         self._main.providers.look(self._looked)
+
+    def on_unmount(self) -> None:
+        """Wait for no server when this is left."""
+        for trial in (*self._asked.values(), *([self._trial] if self._trial is not None else [])):
+            trial.cancel()
+
+    def on_key(self, event: events.Key) -> None:
+        """Go to another place by its number."""
+        if event.key in {place.key for place in PLACES}:
+            event.stop()
+            self.dismiss()
+            if event.key != PROVIDERS_KEY:
+                self._main.go_to(int(event.key))
 
     def on_resize(self) -> None:
         """Wrap anew."""
@@ -199,6 +228,54 @@ class ProviderScreen(Dialog, inherit_bindings=False):
         if why_not:
             self._said, self._is_error = why_not, True
         self._show()
+        self._ask_servers()
+        self._read_usage()
+
+    def _ask_servers(self) -> None:
+        """Ask every server that was not asked yet, each in a thread."""
+        for row in self._rows or ():
+            if row.has_server and row.name not in self._asked:
+                self._ask_server(row.name)
+
+    def _ask_server(self, name: str) -> None:
+        main, trial = self._main, Trial(lambda _: None)
+        self._asked[name] = trial
+
+        def work() -> None:
+            try:
+                status = main.backend.providers.status(name, trial)
+            except Exception as error:  # noqa: BLE001 whatever a backend says is told, nothing is hidden
+                status = ProviderStatus(provider=name, why_not=error_text(error))
+            if not trial.is_cancelled:
+                main.call_from_thread(self._take_status, trial, status)
+
+        self.run_worker(
+            work, group="provider status", description=f"ask {name}", thread=True, exit_on_error=False
+        )
+
+    def _take_status(self, trial: Trial, status: ProviderStatus) -> None:
+        if self.is_attached and self._asked.get(status.provider) is trial:
+            self._list.statuses[status.provider] = status
+            self._list.invalidate()
+            self._say()
+
+    def _read_usage(self) -> None:
+        """Read in a thread what the sessions of this home took."""
+        main = self._main
+
+        def work() -> None:
+            usage = main.backend.providers.usage()
+            main.call_from_thread(self._take_usage, usage)
+
+        self.run_worker(
+            work, group="provider usage", description="read the usage", thread=True, exit_on_error=False
+        )
+
+    def _take_usage(self, usage: Mapping[str, ProviderUsage]) -> None:
+        if self.is_attached:
+            self._list.usage = usage
+            self._list.invalidate()
+            self._say()
 
     def _looked(self) -> None:
         if self.is_attached:
@@ -224,28 +301,57 @@ class ProviderScreen(Dialog, inherit_bindings=False):
     def _say(self) -> None:
         """Say what was refused, or the row under the cursor in full; then the keys."""
         self._detail.display = self.size.height >= _DETAIL_FROM or bool(self._said)
-        width, colours = max(8, self.box.size.width - 2), ink(self)
-        text, shade = (
-            (self._said, "failed") if self._is_error else (self._said or self._row_in_full(), "muted")
-        )
-        lines = wrap_plain_text(glyphs(self).line(text), width)[:_MAX_DETAIL_LINES]
-        shown = Content("\n").join([Content(" ") + line for line in lines])
-        self._detail.update(shown.stylize(colours.of(shade)))  # type: ignore[arg-type]
+        width, most = max(8, self.box.size.width - 2), self._detail_line_count
+        lines = self._detail_lines(width)[:most]
+        self._detail.styles.max_height = most + 1
+        self._detail.update(Content("\n").join(lines))
         self._keys.update(self._key_line())
         below = len(lines) + 1 if self._detail.display else 0
         room = self.size.height - self.box.gutter.height - below - 1
         self._list.styles.height = max(1, min(len(self._list.ids), room))
 
-    def _row_in_full(self) -> str:
+    @property
+    def _detail_line_count(self) -> int:
+        if self.size.height >= _MANY_FROM:
+            return _MANY_DETAIL_LINES
+        return _FEW_DETAIL_LINES + max(0, (self.size.height - _DETAIL_FROM) // 3)
+
+    def _detail_lines(self, width: int) -> list[Content]:
+        colours, line = ink(self), glyphs(self).line
+        if self._said:
+            texts: list[tuple[str, ColorName]] = [(self._said, "failed" if self._is_error else "muted")]
+        else:
+            texts = list(self._row_in_full())
+        return [
+            (Content(" ") + part).stylize(colours.of(shade))  # type: ignore[arg-type]
+            for text, shade in texts for part in wrap_plain_text(line(text), width)
+        ]  # fmt: skip
+
+    def _row_in_full(self) -> Iterator[tuple[str, ColorName]]:
         cursor = self._list.cursor or ""
         if (row := self._list.rows.get(cursor)) is not None:
-            where = "" if row.is_own else f" It is set in {row.file}."
-            note = "New sessions use it." if row.is_default else "enter lets new sessions use it."
-            return f"{one_line(f'{row.name}, {row.kind}, {_facts(row)}', _MAX_CELLS)}. {note}{where}"
-        if (found := self._list.found.get(cursor)) is not None:
+            yield from self._provider_in_full(row)
+        elif (found := self._list.found.get(cursor)) is not None:
             does = "adds it to config.json and uses it" if found.model else "opens the form to choose a model"
-            return f"{found_text(found)}. enter {does}."
-        return "A form asks for address, model and key variable, tries them and saves config.json."
+            yield f"{found_text(found)}. enter {does}.", "muted"
+        else:
+            text = "A form asks for address, model and key variable, tries them and saves config.json."
+            yield text, "muted"
+
+    def _provider_in_full(self, row: ProviderRow) -> Iterator[tuple[str, ColorName]]:
+        where = "" if row.is_own else f" It is set in {row.file}."
+        note = "New sessions use it." if row.is_default else "enter lets new sessions use it."
+        facts = one_line(f"{row.name}, {row.kind}, {_facts(row)}", _MAX_CELLS)
+        if self._trial is not None and self._trial_of == row.name:
+            seconds = int(self._main.app.monotonic() - self._trial_began)
+            yield f"{seconds} s  {self._trial_step} esc stops it.", "info"
+        elif (report := self._reports.get(row.name)) is not None:
+            yield from _report_text(report)
+        if (status := self._list.statuses.get(row.name)) is not None:
+            yield _status_text(row, status)
+        yield f"{facts}. {note}{where}", "muted"
+        if (used := self._list.usage.get(row.name)) is not None:
+            yield f"Used: {used.words}.", "muted"
 
     def _key_line(self) -> Content:
         cursor = self._list.cursor or ""
@@ -309,10 +415,111 @@ class ProviderScreen(Dialog, inherit_bindings=False):
         self._main.providers.undo(self._done)
 
     def look(self) -> None:
-        """Look for models again."""
+        """Look for models again, and ask every server once more."""
+        for trial in self._asked.values():
+            trial.cancel()
+        self._asked.clear()
+        self._list.statuses.clear()
+        self._reports.clear()
         self._main.providers.look(self._looked)
         self._show()
+        self._read()
+
+    # --- a model of one provider ------------------------------------------------------------------
+
+    @property
+    def _row(self) -> ProviderRow | None:
+        return self._list.rows.get(self._list.cursor or "")
+
+    def _tell(self, why_not: str) -> None:
+        self._said, self._is_error = why_not, True
+        self._say()
+
+    def choose_model(self) -> None:
+        """Leave for the composer, where the model of this session is chosen among those of the provider."""
+        row = self._row
+        if row is None or not row.has_server:
+            self._tell("There is no provider here that a session could ask.")
+            return
+        status = self._list.statuses.get(row.name)
+        offered = status.models[0].id if status is not None and len(status.models) == 1 else ""
+        self.dismiss()
+        self._main.widgets.composer.begin(f"/model {row.name}/{row.model or offered}")
+
+    def test(self) -> None:
+        """Ask the provider's model for two short replies, one with a call of a tool; seconds are counted."""
+        row = self._row
+        if row is None or not row.has_server:
+            self._tell("There is no provider here that could be tested.")
+            return
+        if self._trial is not None:
+            return
+        self._said, name = "", row.name
+        main, trial = self._main, Trial(lambda text: main.call_from_thread(self._test_says, text))
+        self._trial, self._trial_of, self._trial_step = trial, name, "Asking."
+        self._trial_began = main.app.monotonic()
+        self._ticker = self.set_interval(1.0, self._say)
+
+        def work() -> None:
+            try:
+                report: ProviderReport | str = main.backend.providers.test(name, trial)
+            except Exception as error:  # noqa: BLE001 whatever a backend says is told, nothing is hidden
+                report = error_text(error)
+            if not trial.is_cancelled:
+                main.call_from_thread(self._tested, trial, report)
+
+        self.run_worker(work, group="trial", description=f"test {name}", thread=True, exit_on_error=False)
+        self._say()
+
+    def _test_says(self, text: str) -> None:
+        if self.is_attached and self._trial is not None:
+            self._trial_step = one_line(text, _MAX_CELLS)
+            self._say()
+
+    def _tested(self, trial: Trial, report: ProviderReport | str) -> None:
+        if self.is_attached and trial is self._trial:
+            self._reports[self._trial_of] = report
+            self._end_test()
+
+    def _end_test(self) -> None:
+        self._trial = None
+        if self._ticker is not None:
+            self._ticker.stop()
+        self._say()
+
+    def leave(self) -> None:
+        """Stop a test that is under way, else go back."""
+        if self._trial is None:
+            super().leave()
+            return
+        self._trial.cancel()
+        self._reports[self._trial_of] = "The test was stopped."
+        self._end_test()
 
     def show_file(self) -> None:
         """Show how the file is written by hand."""
         open_settings_file(self._main)
+
+
+def _status_text(row: ProviderRow, status: ProviderStatus) -> tuple[str, ColorName]:
+    if status.why_not:
+        return status.why_not, "failed"
+    if not status.models:
+        return "It answers, and has no model. Load one there.", "waiting"
+    own = sorted(status.models, key=lambda model: model.id != row.model)
+    names = ", ".join(model.words for model in own[:_MAX_MODELS_SAID])
+    more = len(own) - _MAX_MODELS_SAID
+    return f"It answers. Models: {names}{f' and {more:,} more' if more > 0 else ''}.", "foreground"
+
+
+def _report_text(report: "ProviderReport | str") -> Iterator[tuple[str, ColorName]]:
+    if isinstance(report, str):
+        yield report, "failed"
+        return
+    for problem in report.problems:
+        yield problem, "failed"
+    if report.is_well:
+        yield (
+            f"Tested in {duration_text(report.seconds)}: {report.model} {report.ability_words}.",
+            "foreground",
+        )
