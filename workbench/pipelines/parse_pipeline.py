@@ -198,12 +198,14 @@ class _MountDocument(DocumentModel):
     )
 
 
+_WORKSPACE_TYPES: Final = {"worktree": True, "directory": False, "basic": False, "folder": False, "": False}
+"""Whether a workspace is a worktree; every other one is a folder."""
+
+
 class _WorkspaceDocument(DocumentModel):
     root: Text = ""
     mount: Items[_MountDocument] = ()
-    is_worktree: Annotated[bool, one_of({"worktree": True, "directory": False, "": False})] = Field(
-        default=False, alias="type"
-    )
+    is_worktree: Annotated[bool, one_of(_WORKSPACE_TYPES)] = Field(default=False, alias="type")
     branch: Text = ""
     base: Text = ""
     ref: Text = ""
