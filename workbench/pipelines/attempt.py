@@ -5,6 +5,7 @@ The coordinator commits the beginning and the end.
 
 import asyncio
 import itertools
+import os
 from collections.abc import Sequence
 
 from msgspec import Struct
@@ -18,6 +19,7 @@ from workbench.effects.child_processes import ProcessNotStarted, run_hook
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.runtime import fault_point
 from workbench.pipelines import artifacts, contracts, model, step_order, template_values, templates
+from workbench.pipelines.artifact_placement import PlacedArtifact, Placement, earlier_artifacts
 from workbench.pipelines.documents import OutsideRoot
 from workbench.pipelines.executor import OnStepEvent, RunJournal
 from workbench.pipelines.run_context import RunContext
@@ -57,7 +59,8 @@ class Attempt:
     def __init__(self, context: RunContext, step: model.Step, step_run: StepRun, number: int) -> None:
         self.context, self.step, self.step_run, self.number = context, step, step_run, number
         self.id = StepId(run=context.journal.run_id, step=step_run.id, attempt=number)
-        self.workspace = ""
+        self.workspace = self.folder = ""
+        """Its workspace, and the folder in it that a command begins in."""
 
     # --- before it runs -----------------------------------------------------------------------------
 
@@ -93,10 +96,12 @@ class Attempt:
         values = self._values("")
         # An item of a matrix gets a folder of its own even where the step names one folder for all.
         self.workspace = context.workspaces.path_of(step, context.pipeline, self.step_run.id, values.fill)
+        self.folder = self.workspace
         values = self._values(self.workspace)
         if step.kind in ("prompt", "command", "aggregate") and not is_resumed:
             context.workspaces.prepare(step, self.workspace, values.fill, self._project_files())
-            self._inject(values)
+            if not self._inject(values) and step.kind == "command":
+                self.folder = context.workspaces.mounted_project(step, self.workspace, values.fill)
             self._require(values)
         return self._specified(values, spent_ms)
 
@@ -112,15 +117,38 @@ class Attempt:
             attempt=self.number, workspace=workspace, repeated_sets=context.repeated_sets,
         )  # fmt: skip
 
-    def _inject(self, values: TemplateValues) -> None:
-        for wanted in self.step.injections:
+    def _inject(self, values: TemplateValues) -> bool:
+        """Put artifacts of earlier steps into the workspace; return whether there were any."""
+        context, step = self.context, self.step
+        placed: list[PlacedArtifact] = []
+        for wanted in step.injections:
             artifact = values.produced(wanted.step, wanted.artifact)
             if artifact is not None:
-                artifacts.write_artifact(
-                    self.context.journal, artifact, self.workspace, artifacts.injected_path(wanted.name)
-                )
+                path = artifacts.injected_path(wanted.name)
+                artifacts.write_artifact(context.journal, artifact, self.workspace, path)
+                placed.append(PlacedArtifact(step=wanted.step, artifact=artifact, injected_as=wanted.name))
             elif not wanted.is_optional:
                 raise AttemptNotReady(f"{wanted.step} left no artifact {wanted.artifact}")
+        text = self._said_text(values)
+        is_private = not step.workspace.is_worktree and not step.workspace.root
+        placement = Placement(
+            journal=context.journal, workspace=self.workspace, text=text, is_private=is_private,
+            own_paths=[values.fill(output.path) for output in step.outputs if output.path],
+            is_everywhere=is_private and step.kind == "prompt",
+        )  # fmt: skip
+        earlier = earlier_artifacts(step, context.state, context.pipeline.steps, text)
+        return placement.place([*placed, *earlier]) or bool(placed)
+
+    def _said_text(self, values: TemplateValues) -> str:
+        """Return everything that a step says itself, in which it may name places of artifacts."""
+        step, files = self.step, self.context.definition.files()
+        texts = [step.source, files.text(step.source_path) or "" if step.source_path else ""]
+        texts += [f"{contract.source}\n{contract.command}" for contract in step.contracts]
+        texts += [rule.target for rule in step.validation]
+        manifest = self.context.manifest
+        if step.persona and manifest and (persona := manifest.personas.get(values.fill(step.persona))):
+            texts.append(files.text(persona.prompt_file) or "")
+        return "\n".join(texts)
 
     def _require(self, values: TemplateValues) -> None:
         for rule in self.step.validation:
@@ -162,13 +190,14 @@ class Attempt:
         match step.kind:
             case "command":
                 source, variables = templates.shell_command(self._source(), values.of, values.own_text)
-                return replace(spec, source=source, environment={**variables, **self._feedback()})
+                facts: dict[str, Json] = {**variables, **self._feedback()}
+                return replace(spec, source=source, environment=facts, workspace=self.folder)
             case "pipeline":
                 written = step.source if step.branch is None else self._case(step.branch, values)
                 if written == model.SKIP_CASE and step.branch is not None:
                     return replace(spec, kind="route")
                 text = values.fill(step.pipeline_input)
-                facts: dict[str, Json] = {"input": text, "is_computed": "{{" in written}
+                facts = {"input": text, "is_computed": "{{" in written}
                 return replace(spec, source=values.fill(written), environment=facts)
             case "route":
                 return spec
@@ -288,7 +317,10 @@ class Attempt:
         step, context = self.step, self.context
         values = self._values(self.workspace)
         try:
-            outputs = tuple(replace(output, path=values.fill(output.path)) for output in step.outputs)
+            paths = (self._left_at(values.fill(output.path)) for output in step.outputs)
+            outputs = tuple(
+                replace(output, path=path) for output, path in zip(step.outputs, paths, strict=True)
+            )
             if step.workspace.mounts:
                 await asyncio.to_thread(context.workspaces.give_back, step, self.workspace, values.fill)
             collected = await self._collected(outputs, outcome)
@@ -316,6 +348,13 @@ class Attempt:
             outcome=outcome, contracts=tuple(checks), artifacts=tuple(collected.stored), is_empty=is_empty,
             details=tuple(collected.left_out),
         )  # fmt: skip
+
+    def _left_at(self, path: str) -> str:
+        """Return where a step left what it declares: in its workspace, or below the folder it began in."""
+        below = os.path.relpath(self.folder, self.workspace)
+        if below != "." and path and not artifacts.path_kind(self.workspace, path):
+            return f"{below}/{path.strip('/')}"
+        return path
 
     async def _collected(
         self, outputs: Sequence[model.ArtifactSpec], outcome: StepOutcome
@@ -347,8 +386,9 @@ class Attempt:
         """Return the file that a contract checks: an artifact's, a path, else the step's first artifact."""
         for output in self.step.outputs:
             if output.kind != "folder" and source in ("", output.name):
-                return values.fill(output.path) if output.kind == "file" else f"artifacts/{output.name}"
-        return source
+                path = self._left_at(values.fill(output.path))
+                return path if output.kind == "file" else f"artifacts/{output.name}"
+        return self._left_at(source)
 
     @property
     def tried(self) -> int:

@@ -341,7 +341,8 @@ def _unresolved_fact_reason(check: CheckContext, step: Step, kind: str, rest: st
         return f"there is no gate {gate}"
     if gate not in check.before(step):
         return f"{gate} does not end before this step starts"
-    return "" if what in ("text", "choice", "key", "reason") else "a gate has text and choice"
+    known = ("text", "choice", "label", "key", "reason", "timestamp")
+    return "" if what in known else f"a gate has {', '.join(known)}"
 
 
 def _check_paths(check: CheckContext, step: Step) -> None:

@@ -407,18 +407,20 @@ def _contract_model(place: DocumentPlace) -> type[ContractDocument]:
 
 
 _RETRY_POLICIES: Final = {
-    "none": (1, 0.0, 1.0), "standard": (3, 1.0, 2.0), "aggressive": (5, 0.2, 2.0), "patient": (3, 5.0, 3.0),
+    "none": (1, 0.0, 30.0), "standard": (3, 1.0, 30.0), "aggressive": (5, 0.2, 30.0),
+    "patient": (3, 5.0, 90.0),
 }  # fmt: skip
-"""Attempts, seconds of the first delay, and its growth."""
-_BACKOFF_FACTORS: Final = {"fixed": 1.0, "linear": 1.0, "exponential": 2.0}
+"""Attempts, seconds of the first delay, and the most that it grows to, as Wave's guide of retry policies."""
+_NO_POLICY: Final = (1, 1.0, 30.0)
+_BACKOFF_FACTORS: Final = {"": 2.0, "fixed": 1.0, "linear": 1.0, "exponential": 2.0}
 
 
 class RetryDocument(DocumentModel):
     """How often and when a step is tried again."""
 
-    policy: Annotated[tuple[int, float, float], one_of(_RETRY_POLICIES)] = (1, 0.0, 1.0)
+    policy: Annotated[tuple[int, float, float], one_of(_RETRY_POLICIES)] = _NO_POLICY
     max_attempts: Annotated[Whole, between(1, 100)] | None = None
-    backoff: Annotated[str, one_of({word: word for word in _BACKOFF_FACTORS})] = ""
+    backoff: Annotated[str, one_of({word: word for word in _BACKOFF_FACTORS if word})] = ""
     then: Annotated[FailureAction, one_of(_FAILURE_ACTIONS)] = Field(default="fail", alias="on_failure")
     rework_step: Text = ""
     base_delay: Place | None = None
@@ -427,12 +429,12 @@ class RetryDocument(DocumentModel):
 
     def failure_policy(self) -> FailurePolicy:
         """Return what `retry` alone says of failures."""
-        attempts, delay, factor = self.policy
+        attempts, delay, most = self.policy
         return self.to(
             FailurePolicy, attempts=self.max_attempts or attempts,
             delay_seconds=self._seconds("base_delay", delay),
-            delay_factor=_BACKOFF_FACTORS.get(self.backoff, factor),
-            most_delay_seconds=self._seconds("max_delay", 60.0), is_linear=self.backoff == "linear",
+            delay_factor=_BACKOFF_FACTORS[self.backoff],
+            most_delay_seconds=self._seconds("max_delay", most), is_linear=self.backoff == "linear",
         )  # fmt: skip
 
     def _seconds(self, name: str, default: float) -> float:

@@ -23,6 +23,7 @@ from workbench.pipelines.executor import RunJournal
 from workbench.pipelines.load import RunDefinition
 from workbench.pipelines.model import Aggregate, Manifest, Pipeline, Step
 from workbench.pipelines.state import RunState, StepRun
+from workbench.text.human import iso_time
 from workbench.text.safe import one_line
 
 
@@ -141,11 +142,13 @@ class TemplateValues(Struct, frozen=True, kw_only=True):
             action = self.journal.action(action.successor)
         if action is None:
             return None
-        return (
-            (action.choice or action.state)
-            if what in ("choice", "key")
-            else action.text or action.reason or ""
-        )
+        if what == "timestamp":
+            return iso_time(action.decided_at) if action.decided_at else ""
+        if what not in ("choice", "label", "key"):
+            return action.text or action.reason or ""
+        gate = self.pipeline.step(step).gate if what != "key" else None
+        labels = {choice.key: choice.label for choice in gate.choices} if gate else {}
+        return labels.get(action.choice or "", action.choice or action.state)
 
     def _output(self, run: StepRun, path: str) -> str | None:
         first, _, rest = path.partition(".")

@@ -179,6 +179,11 @@ class Workspaces(Struct, frozen=True, kw_only=True):
             on_copied=None if mount.is_readonly else lambda copy: self._note_base(path, number, copy),
         )  # fmt: skip
 
+    def mounted_project(self, step: Step, path: str, fill: Callable[[str], str]) -> str:
+        """Return where a step has the whole project mounted, or its workspace: there its commands begin."""
+        ends = (self._ends(path, mount, fill) for mount in step.workspace.mounts)
+        return next((target for source, target in ends if source == self.project), path)
+
     def _ends(self, path: str, mount: Mount, fill: Callable[[str], str]) -> tuple[str, str]:
         try:
             source = os.path.realpath(f"{self.project}/{path_inside_root(fill(mount.source))}")

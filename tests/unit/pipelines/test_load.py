@@ -436,10 +436,12 @@ def test_a_required_tool_that_is_not_there_is_named_and_no_run_begins(tmp_path, 
 @pytest.mark.parametrize(
     ("words", "seconds"),
     [
-        ("{base_delay: 2s}", [2, 2, 2]), ("{base_delay: 2s, backoff: fixed}", [2, 2, 2]),
+        ("{max_attempts: 3}", [1, 2, 4]), ("{policy: standard, base_delay: 10s}", [10, 20, 30]),
+        ("{policy: aggressive, base_delay: 20s}", [20, 30, 30]), ("{policy: patient, base_delay: 30s}", [30, 60, 90]),
+        ("{base_delay: 2s}", [2, 4, 8]), ("{base_delay: 2s, backoff: fixed}", [2, 2, 2]),
         ("{base_delay: 2s, backoff: linear, max_delay: 5s}", [2, 4, 5]),
         ("{base_delay: 2s, backoff: exponential}", [2, 4, 8]), ("{policy: none}", [0, 0, 0]),
-        ("{policy: patient, max_delay: 20s}", [5, 15, 20]),
+        ("{policy: patient, max_delay: 15s}", [5, 10, 15]),
     ],
 )  # fmt: skip
 def test_the_time_between_attempts_grows_as_the_file_says(tmp_path, words, seconds):
