@@ -122,11 +122,15 @@ class Attempt:
         context, step = self.context, self.step
         placed: list[PlacedArtifact] = []
         for wanted in step.injections:
-            artifact = values.produced(wanted.step, wanted.artifact)
+            artifact = values.injected(wanted)
             if artifact is not None:
                 path = artifacts.injected_path(wanted.name)
                 artifacts.write_artifact(context.journal, artifact, self.workspace, path)
-                placed.append(PlacedArtifact(step=wanted.step, artifact=artifact, injected_as=wanted.name))
+                step_id = wanted.step if not wanted.pipeline else ""
+                placed.append(PlacedArtifact(step=step_id, artifact=artifact, injected_as=wanted.name))
+            elif wanted.pipeline and not wanted.is_optional:
+                why = f"no completed run of {wanted.pipeline} left an artifact {wanted.artifact}"
+                raise AttemptNotReady(f"{why}; run {wanted.pipeline} first")
             elif not wanted.is_optional:
                 raise AttemptNotReady(f"{wanted.step} left no artifact {wanted.artifact}")
         text = self._said_text(values)
@@ -343,7 +347,7 @@ class Attempt:
                     outcome=outcome, contracts=tuple(checks), failure=text, failed_contract=contract,
                     artifacts=tuple(collected.stored),
                 )  # fmt: skip
-        is_empty = bool(step.outputs) and not collected.stored
+        is_empty = any(not output.is_implied for output in step.outputs) and not collected.stored
         return AttemptResult(
             outcome=outcome, contracts=tuple(checks), artifacts=tuple(collected.stored), is_empty=is_empty,
             details=tuple(collected.left_out),
@@ -388,6 +392,9 @@ class Attempt:
             if output.kind != "folder" and source in ("", output.name):
                 path = self._left_at(values.fill(output.path))
                 return path if output.kind == "file" else f"artifacts/{output.name}"
+        if not source:
+            there = (name for name in contracts.USUAL_SOURCES if artifacts.path_kind(self.workspace, name))
+            source = next(there, contracts.USUAL_SOURCES[0])
         return self._left_at(source)
 
     @property

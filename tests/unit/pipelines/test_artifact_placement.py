@@ -119,3 +119,96 @@ def test_a_gate_waits_for_hours_unless_somebody_says_otherwise(runs):
         run = here.run(f"\n  - {{id: g, gate: {{prompt: go on?{timeout}}}}}\n").pipeline_id
         (action,) = here.waiting(run)
         assert (action.expires_at - action.created_at) / 60_000_000 == minutes
+
+
+@pytest.mark.parametrize("folder", [".wave", ".agents"])
+def test_a_contract_of_a_step_that_declares_nothing_checks_the_usual_file(runs, folder):
+    here = runs()
+    contract = "handover: {contract: {type: json_schema, schema: {type: object, required: [n]}}}"
+    steps = f"""
+  - id: a
+    exec:
+      type: command
+      source: |
+        mkdir {folder}; echo '%s' > {folder}/artifact.json
+    {contract}
+"""
+    assert here.run(steps % '{"n": 1}').status == "completed"
+    assert "$: 'n' is a required property" in here.run(steps % "{}").error_message
+
+
+PRINTED = """
+  - {id: a, exec: {type: command, source: "echo one; echo two >&2"}}
+  - id: b
+    dependencies: [a]
+    memory: {inject_artifacts: [{step: a, artifact: report, as: given}]}
+    exec: {type: command, source: "cat artifacts/given"}
+    output_artifacts: [{name: said, source: stdout}]
+"""
+
+
+def test_what_a_step_prints_is_its_artifact_where_it_declares_none(runs):
+    here = runs()
+    row = here.run(PRINTED)
+    assert artifact(here, row.pipeline_id, "b", "said") == b"one\n"
+    silent = here.run(PRINTED.replace("echo one; echo two >&2", "true"))
+    assert here.states(silent.pipeline_id)["a"] == "completed"
+    assert artifact(here, silent.pipeline_id, "b", "said") == b""
+
+
+OTHER = """
+  - id: make
+    exec: {type: command, source: "echo {{ input }} > plan.md"}
+    output_artifacts: [{name: plan, path: plan.md}]
+"""
+READS = """
+  - id: read
+    memory: {inject_artifacts: [{pipeline: other, artifact: plan, as: given%s}]}
+    exec: {type: command, source: "cat .wave/artifacts/given || cat artifacts/given; echo {{ artifacts.given }}"}
+    output_artifacts: [{name: said, source: stdout}]
+"""
+
+
+def test_an_artifact_of_another_pipeline_is_that_of_its_last_completed_run(runs):
+    here = runs()
+    other = here.pipeline(OTHER, name="other")
+    without = here.run(READS % "")
+    assert "no completed run of other left an artifact plan; run other first" in without.error_message
+    assert (
+        here.run(
+            (READS % ", optional: true").replace("{{ artifacts.given }}", "").replace("cat", "true")
+        ).status
+        == "completed"
+    )
+    for text in ("one", "two"):
+        assert here.drive(here.request(other, input=text)).status == "completed"
+    row = here.run(READS % "")
+    assert artifact(here, row.pipeline_id, "read", "said") == b"two\ntwo\n\n"
+
+
+def test_a_run_below_the_same_run_comes_before_a_later_one(runs):
+    here = runs()
+    other = here.pipeline(OTHER, name="other")
+    here.pipeline(READS % "", name="reader")
+    both = "\n  - {id: one, pipeline: other.yaml, input: mine}\n  - {id: g, dependencies: [one], gate: {prompt: x}}\n"
+    run = here.run(both + "  - {id: two, dependencies: [g], pipeline: reader.yaml}\n").pipeline_id
+    here.drive(here.request(other, input="later"))
+    here.answer(run)
+    row = here.drive(run)
+    assert (row.status, row.error_message) == ("completed", "")
+    child = here.step(run, "two").session_id
+    assert artifact(here, child, "read", "said") == b"mine\nmine\n\n"
+
+
+def test_an_artifact_of_a_run_that_was_cleaned_says_so(runs):
+    here = runs()
+    other = here.pipeline(OTHER, name="other")
+    left = here.drive(here.request(other, input="one"))
+    (stored,) = [body for _, body in here.bodies(left.pipeline_id, "artifact.stored")]
+    for path in here.home.path.rglob(f"*{str(stored.content_ref).rpartition(':')[2][4:]}*"):
+        path.unlink()
+    row = here.run(READS % "")
+    assert (
+        "other #1 was cleaned up, and its artifact plan is no longer kept; run other again"
+        in row.error_message
+    )

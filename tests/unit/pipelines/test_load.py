@@ -197,7 +197,7 @@ STEPS = [
     (command("a", dependencies="[a]"), "cycle"),
     (command("a", memory="{strategy: full}"), "wrong_value"),
     (command("a") + command("b", memory="{inject_artifacts: [{step: a, artifact: x}]}"), "not_an_ancestor"),
-    (command("a") + command("b", dependencies="[a]", memory="{inject_artifacts: [{step: a, artifact: x}]}"), "unknown_artifact"),
+    (command("a", output_artifacts="[{name: y, path: y}]") + command("b", dependencies="[a]", memory="{inject_artifacts: [{step: a, artifact: x}]}"), "unknown_artifact"),
     (command("a", output_artifacts="[{name: x, path: ../x}]"), "path_outside"),
     (command("a", output_artifacts="[{name: x}]"), "missing_field"),
     (command("a", workspace="{mount: [{source: /etc, target: /x}]}"), "path_outside"),
