@@ -238,6 +238,9 @@ class Attempt:
     def _failures_before(self) -> list[tuple[str, str]]:
         """Return the steps of the same round whose failure led here, with why they failed."""
         steps, around = self.context.state.steps, set(self.step.tolerates)
+        if self.step.is_rework_only:
+            users = (one for one in self.context.pipeline.steps if one.failing.rework_step == self.step.id)
+            return [(one.id, steps[one.id].detail) for one in users if steps[one.id].detail]
         for step_set in self.context.repeated_sets:
             around |= step_set if self.step.id in step_set else frozenset()
         return [
@@ -515,7 +518,8 @@ def _end_change(attempt: Attempt, result: AttemptResult, spent: int, journal: Ru
         policy = replace(policy, then=result.failed_contract.then)
     if result.is_retryable and attempt.tried < policy.attempts:
         return replace(plain, state="retrying", detail=why_text)
-    if policy.then == "rework" and attempt.tried == policy.attempts:
+    can_be_reworked = policy.then == "rework" and policy.rework_step and not attempt.step_run.matrix
+    if can_be_reworked and attempt.tried == policy.attempts:
         return replace(plain, state="retrying", detail=why_text)
     return _final_failure(
         plain, result, policy, why_text, is_taken=is_failure_routed(attempt.step, attempt.context.pipeline)

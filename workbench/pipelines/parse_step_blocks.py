@@ -323,6 +323,12 @@ class ContractDocument(DocumentModel):
         "required": "names", "baseline": "a baseline",
     }  # fmt: skip
 
+    @property
+    def is_review(self) -> bool:
+        """Return whether it is a review, whose rework may be the step itself, tried again."""
+        kind = self.place_of("type")
+        return kind is not None and text_at(kind) == "agent_review"
+
     def contract(self) -> Contract:
         kind = self.place_of("type")
         word = text_at(kind) if kind else ""
@@ -460,7 +466,8 @@ def failure_policy(
     for contract in contracts:
         action = _FAILURE_ACTIONS.get(contract.on_failure)
         # What one contract only warns of says nothing of the others, nor of the step itself.
-        if action in ("skip", "rework"):
+        is_review = action == "rework" and not (contract.rework_step or rework) and contract.is_review
+        if action in ("skip", "rework") and not is_review:
             then, rework = action, contract.rework_step or rework
     if is_optional and then == "fail":
         then = "skip"

@@ -41,7 +41,7 @@ from workbench.pipelines import templates
 from workbench.pipelines.contracts import InputRefused, check_input
 from workbench.pipelines.load import RunDefinition, define_run
 from workbench.pipelines.model import Manifest, Pipeline
-from workbench.pipelines.state import RunState, StepRun, fold_run
+from workbench.pipelines.state import RunState, StepRun, fold_run, reworks_of
 from workbench.pipelines.step_order import descendants, step_plans
 from workbench.text.human import iso_time
 
@@ -265,6 +265,7 @@ def _steps_to_reset(state: RunState, pipeline: Pipeline) -> tuple[str, ...]:
         again |= descendants(step, needs)
     again |= {item.id for item in state.steps.values() if item.matrix and item.matrix in again}
     left = set(state.steps_to_redo())
+    again |= reworks_of(again | left, pipeline.steps)
     return tuple(
         step
         for step in state.steps
