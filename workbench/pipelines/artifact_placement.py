@@ -16,9 +16,11 @@ from workbench.effects.file_primitives import FileRefused
 from workbench.pipelines import artifacts
 from workbench.pipelines.documents import OutsideRoot, path_inside_root
 from workbench.pipelines.executor import RunJournal
-from workbench.pipelines.model import Step
+from workbench.pipelines.model import ArtifactInjection, Step
+from workbench.pipelines.run_context import RunContext
 from workbench.pipelines.state import RunState
 from workbench.pipelines.step_order import ancestors
+from workbench.pipelines.template_values import TemplateValues
 
 FOLDERS: Final = (".wave/artifacts", ".agents/artifacts")
 """Folders in which programs with such files keep artifacts."""
@@ -103,3 +105,46 @@ class Placement(Struct, frozen=True, kw_only=True):
             own == path or own.startswith(f"{path}/") or path.startswith(f"{own}/")
             for own in (name.strip("/").removeprefix("./") for name in self.own_paths)
         )
+
+
+def inject_artifacts(context: RunContext, step: Step, values: TemplateValues) -> bool:
+    """Put artifacts of earlier steps into the workspace of `values`; return whether there were any.
+
+    Raises ArtifactMissing where one that the step needs is not there, and FileRefused.
+    """
+    placed: list[PlacedArtifact] = []
+    for wanted in step.injections:
+        artifact = values.injected(wanted)
+        if artifact is not None:
+            path = artifacts.injected_path(wanted.name)
+            artifacts.write_artifact(context.journal, artifact, values.workspace, path)
+            step_id = wanted.step if not wanted.pipeline else ""
+            placed.append(PlacedArtifact(step=step_id, artifact=artifact, injected_as=wanted.name))
+        elif not wanted.is_optional:
+            raise artifacts.ArtifactMissing(_missing_words(wanted))
+    text = _said_text(context, step, values)
+    is_private = not step.workspace.is_worktree and not step.workspace.root
+    placement = Placement(
+        journal=context.journal, workspace=values.workspace, text=text, is_private=is_private,
+        own_paths=[values.fill(output.path) for output in step.outputs if output.path],
+        is_everywhere=is_private and step.kind == "prompt",
+    )  # fmt: skip
+    earlier = earlier_artifacts(step, context.state, context.pipeline.steps, text)
+    return placement.place([*placed, *earlier]) or bool(placed)
+
+
+def _missing_words(wanted: ArtifactInjection) -> str:
+    if not wanted.pipeline:
+        return f"{wanted.step} left no artifact {wanted.artifact}"
+    why = f"no completed run of {wanted.pipeline} left an artifact {wanted.artifact}"
+    return f"{why}; run {wanted.pipeline} first"
+
+
+def _said_text(context: RunContext, step: Step, values: TemplateValues) -> str:
+    """Return everything that a step says itself, in which it may name places of artifacts."""
+    files, manifest = context.definition.files(), context.manifest
+    texts = [step.source, files.text(step.source_path) or "" if step.source_path else ""]
+    texts += [f"{contract.source}\n{contract.command}" for contract in step.contracts]
+    texts += [rule.target for rule in step.validation]
+    persona = manifest.personas.get(values.fill(step.persona)) if manifest and step.persona else None
+    return "\n".join([*texts, files.text(persona.prompt_file) or "" if persona else ""])

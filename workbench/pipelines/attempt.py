@@ -19,7 +19,7 @@ from workbench.effects.child_processes import ProcessNotStarted, run_hook
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.runtime import fault_point
 from workbench.pipelines import artifacts, contracts, model, step_order, template_values, templates
-from workbench.pipelines.artifact_placement import PlacedArtifact, Placement, earlier_artifacts
+from workbench.pipelines.artifact_placement import inject_artifacts
 from workbench.pipelines.documents import OutsideRoot
 from workbench.pipelines.executor import OnStepEvent, RunJournal
 from workbench.pipelines.run_context import RunContext
@@ -100,7 +100,7 @@ class Attempt:
         values = self._values(self.workspace)
         if step.kind in ("prompt", "command", "aggregate") and not is_resumed:
             context.workspaces.prepare(step, self.workspace, values.fill, self._project_files())
-            if not self._inject(values) and step.kind == "command":
+            if not inject_artifacts(context, step, values) and step.kind == "command":
                 self.folder = context.workspaces.mounted_project(step, self.workspace, values.fill)
             self._require(values)
         return self._specified(values, spent_ms)
@@ -116,43 +116,6 @@ class Attempt:
             manifest=context.manifest, state=context.state, step=self.step, item=self.step_run.item,
             attempt=self.number, workspace=workspace, repeated_sets=context.repeated_sets,
         )  # fmt: skip
-
-    def _inject(self, values: TemplateValues) -> bool:
-        """Put artifacts of earlier steps into the workspace; return whether there were any."""
-        context, step = self.context, self.step
-        placed: list[PlacedArtifact] = []
-        for wanted in step.injections:
-            artifact = values.injected(wanted)
-            if artifact is not None:
-                path = artifacts.injected_path(wanted.name)
-                artifacts.write_artifact(context.journal, artifact, self.workspace, path)
-                step_id = wanted.step if not wanted.pipeline else ""
-                placed.append(PlacedArtifact(step=step_id, artifact=artifact, injected_as=wanted.name))
-            elif wanted.pipeline and not wanted.is_optional:
-                why = f"no completed run of {wanted.pipeline} left an artifact {wanted.artifact}"
-                raise AttemptNotReady(f"{why}; run {wanted.pipeline} first")
-            elif not wanted.is_optional:
-                raise AttemptNotReady(f"{wanted.step} left no artifact {wanted.artifact}")
-        text = self._said_text(values)
-        is_private = not step.workspace.is_worktree and not step.workspace.root
-        placement = Placement(
-            journal=context.journal, workspace=self.workspace, text=text, is_private=is_private,
-            own_paths=[values.fill(output.path) for output in step.outputs if output.path],
-            is_everywhere=is_private and step.kind == "prompt",
-        )  # fmt: skip
-        earlier = earlier_artifacts(step, context.state, context.pipeline.steps, text)
-        return placement.place([*placed, *earlier]) or bool(placed)
-
-    def _said_text(self, values: TemplateValues) -> str:
-        """Return everything that a step says itself, in which it may name places of artifacts."""
-        step, files = self.step, self.context.definition.files()
-        texts = [step.source, files.text(step.source_path) or "" if step.source_path else ""]
-        texts += [f"{contract.source}\n{contract.command}" for contract in step.contracts]
-        texts += [rule.target for rule in step.validation]
-        manifest = self.context.manifest
-        if step.persona and manifest and (persona := manifest.personas.get(values.fill(step.persona))):
-            texts.append(files.text(persona.prompt_file) or "")
-        return "\n".join(texts)
 
     def _require(self, values: TemplateValues) -> None:
         for rule in self.step.validation:
