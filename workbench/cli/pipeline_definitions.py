@@ -177,6 +177,7 @@ def _report_json(file: str, report: ProblemReport) -> JsonFields:
     return {
         "file": file,
         "ok": report.is_ok,
+        "runnable": report.is_runnable,
         "errors": [problem.facts() for problem in report.errors],
         "warnings": [problem.facts() for problem in report.warnings],
     }
@@ -185,17 +186,22 @@ def _report_json(file: str, report: ProblemReport) -> JsonFields:
 def _print_reports(results: list[tuple[str, ProblemReport]], console: Console) -> None:
     printed: set[str] = set()
     for file, report in results:
-        for problem in report.ordered():
+        for problem, others in report.grouped():
             # Several pipelines share one manifest: what is wrong with it is said once.
             if str(problem) not in printed:
                 printed.add(str(problem))
-                console.say(str(problem))
-        signs = console.signs
-        sign = signs.of("ok") if report.is_ok else signs.of("failed")
-        console.say(
-            f"{sign} {file}: {counted(len(report.errors), 'error')},"
-            f" {counted(len(report.warnings), 'warning')}"
-        )
+                console.say(f"{problem}{_other_places(others)}")
+        status = "ok" if report.is_runnable else "risk" if report.is_ok else "failed"
+        counts = [counted(len(report.errors), "error"), counted(len(report.warnings), "warning")]
+        if report.stopping:
+            counts.append(f"could not begin: {len(report.stopping)}")
+        console.say(f"{console.signs.of(status)} {file}: {', '.join(counts)}")
+
+
+def _other_places(lines: "Sequence[int]") -> str:
+    """Return where else in the file the same is wrong."""
+    shown = ", ".join(map(str, lines[:6])) + (" …" if len(lines) > 6 else "")
+    return f" ({len(lines) + 1} times, also in line{'s' * (len(lines) > 1)} {shown})" if lines else ""
 
 
 GRAPH_EXAMPLE = """workbench pipeline graph nightly

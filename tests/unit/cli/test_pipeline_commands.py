@@ -127,7 +127,7 @@ def test_the_object_of_validate_is_the_agreed_one(place):
     file = str(place / "bad.yaml")
     code, out, _ = said(place, "pipeline", "validate", file, "--json")
     found = json.loads(out)
-    assert (code, list(found)) == (1, ["file", "ok", "errors", "warnings"])
+    assert (code, list(found)) == (1, ["file", "ok", "runnable", "errors", "warnings"])
     (error,) = found["errors"]
     assert list(error) == ["code", "message", "file", "line", "column", "path"]
     assert (error["code"], error["file"], error["line"], error["path"]) == (
@@ -142,6 +142,24 @@ def test_the_object_of_validate_is_the_agreed_one(place):
     assert said(place, "pipeline", "validate", str(place / "odd.yaml"), "--strict")[0] == 1
     code, _, err = said(place, "pipeline", "validate", file, "--root", "/nowhere")
     assert (code, "no folder /nowhere" in err) == (1, True)
+
+
+def test_validate_has_a_sign_for_what_is_right_and_could_not_begin(place):
+    write = "kind: WavePipeline\nmetadata: {name: b}\nrequires: {tools: [no-such-tool]}\nsteps:\n"
+    file = place / "stuck.yaml"
+    file.write_text(write + "".join(command(name, "true", odd="1") for name in "abc"))
+    code, out, _ = said(place, "pipeline", "validate", str(file))
+    lines = [line for line in out.splitlines() if "stuck.yaml" in line]
+    assert (code, len(lines)) == (0, 3)
+    assert lines[1].endswith("[unknown_key] (3 times, also in lines 10, 13)")
+    assert lines[2].startswith("! ") and "0 errors" in lines[2] and lines[2].endswith("could not begin: 1")
+    code, out, _ = said(place, "pipeline", "validate", str(file), "--json")
+    found = json.loads(out)
+    assert (code, found["ok"], found["runnable"]) == (0, True, False)
+    stops = [one["code"] for one in found["warnings"] if one.get("stops_run")]
+    assert stops == ["missing_binary"]
+    file.write_text(file.read_text().replace("no-such-tool", "sh"))
+    assert json.loads(said(place, "pipeline", "validate", str(file), "--json")[1])["runnable"] is True
 
 
 def test_validate_and_graph_take_the_name_of_a_pipeline_too(place):

@@ -63,7 +63,7 @@ def manifest_with(tmp_path, **changes):
 MANIFESTS = [
     (74, ("kind: WaveManifest", "kind: Deployment"), "error", "wrong_kind", 2),
     (76, ("    adapter: own", "    adapter: nobody"), "error", "unknown_adapter", 14),
-    (77, ("prompts/builder.md", "prompts/gone.md"), "warning", "missing_file", 15),
+    (77, ("prompts/builder.md", "prompts/gone.md"), "error", "missing_file", 15),
     (81, ("mode: headless", "mode: chat"), "error", "wrong_value", 8),
     (81, ("    binary: workbench\n", ""), "error", "missing_field", 7),
     (79, ("binary: workbench", "binary: no-such-binary-here"), "warning", "missing_binary", 7),
@@ -152,7 +152,7 @@ def test_hooks_need_matcher_command_and_a_script_that_is_there(tmp_path):
         - {matcher: "*", command: "echo done"}
 """
     loaded = manifest_with(tmp_path, one=("  reader:", hooks + "  reader:"))
-    assert {(p.code, p.line) for p in loaded.report.ordered()} == {
+    assert {(p.code, p.line) for p in loaded.report.errors} == {
         ("missing_file", 19), ("missing_field", 20), ("missing_field", 21),
     }  # fmt: skip
     assert [hook.event for hook in loaded.manifest.personas["builder"].hooks] == ["PreToolUse"] * 3 + [
@@ -390,7 +390,8 @@ def test_every_real_file_loads_and_says_what_is_missing():
     assert len(files) == 15
     for file in files:
         loaded = load_pipeline(str(file))
-        assert loaded.report.is_ok, messages(loaded)
+        missing = [p.message.partition(" is not")[0] for p in loaded.report.errors]
+        assert missing == [f"the prompt of persona {name}" for name in ("auditor", "craftsman", "debugger")]
         assert loaded.pipeline.steps
         assert all(p.line for p in loaded.report.warnings)
 
