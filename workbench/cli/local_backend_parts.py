@@ -77,10 +77,16 @@ class LocalRuns(RunBackend):
         request = RunRequest(name=run.file or run.pipeline_name, input=run.input, from_step=step)
         return request_run(self._journal, self._workspace, request, screen_actor())
 
-    def retry_step(self, run_id: str, step: str) -> None:
-        from workbench.host.steps.run_requests import resume_run
+    def retry_step(self, run_id: str, step: str, *, as_it_was: bool = False) -> None:
+        from workbench.host.steps.run_requests import changed_files, resume_run
 
-        resume_run(self._journal, run_id, screen_actor(), step)
+        if not as_it_was and (changed := changed_files(self._journal, run_id)):
+            what = f"{one_line(changed[0], 60)}{f' and {len(changed) - 1} more' if len(changed) > 1 else ''}"
+            raise BackendError(
+                f"{what} changed since this run began. F goes on with the files as they are now; "
+                "R once more with what the run was started with."
+            )
+        resume_run(self._journal, run_id, screen_actor(), step, reads_files=False)
 
     def cancel_run(self, run_id: str) -> None:
         from workbench.host.steps.run_requests import cancel_run

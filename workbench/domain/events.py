@@ -174,6 +174,8 @@ class ContinueRequested(RequestEvent, frozen=True, kw_only=True):
     """A human lets a paused session go on."""
 
     KIND: ClassVar[str] = "continue.requested"
+    reads_files: bool = False
+    """A run goes on with its files as they are now; else with what it was started with."""
 
 
 class RefreshRequested(RequestEvent, frozen=True, kw_only=True):
@@ -607,6 +609,8 @@ class StepRetryRequested(RunEvent, frozen=True, kw_only=True):
     """A human wants a step of an ended run done again, with everything that depends on it."""
 
     KIND: ClassVar[str] = "step.retry_requested"
+    reads_files: bool = False
+    """With the files of the run as they are now; else with what it was started with."""
 
 
 # --- what the coordinator says ---------------------------------------------------------------------

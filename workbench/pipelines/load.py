@@ -361,6 +361,17 @@ class RunDefinition(Struct, frozen=True, kw_only=True):
     def files(self) -> FrozenFiles:
         return FrozenFiles(self.texts)
 
+    def changed_files(self) -> tuple[str, ...]:
+        """Return the files, relative to the project, whose text is another one now, or that are gone."""
+        before = {
+            **{f"{self.root}/{path}": text for path, text in self.texts.items()},
+            self.pipeline_file: self.pipeline_text,
+            **({self.manifest_file: self.manifest_text} if self.manifest_text is not None else {}),
+        }
+        return tuple(
+            os.path.relpath(path, self.root) for path, text in before.items() if _text_now(path) != text
+        )
+
     def read(self) -> tuple[Pipeline, Manifest | None]:
         """Return pipeline and manifest. Raises ValueError."""
         names = (self.pipeline_file, self.manifest_file)
@@ -370,6 +381,14 @@ class RunDefinition(Struct, frozen=True, kw_only=True):
         if pipeline is None:
             raise ValueError("; ".join(str(problem) for problem in report.errors))
         return pipeline, manifest
+
+
+def _text_now(path: str) -> str | None:
+    try:
+        data = read_bounded(Path(path), MOST_YAML_BYTES)
+        return None if data is None else data.decode("utf-8-sig")
+    except (FileRefused, UnicodeDecodeError):
+        return None
 
 
 def define_run(loaded: LoadedPipeline, **facts: object) -> RunDefinition:

@@ -114,6 +114,8 @@ class RunState(Struct):
     """Steps that a human wants done again."""
     is_continue_requested: bool = False
     """A human said to go on, and no round has begun since."""
+    reads_files: bool = False
+    """The last word of a human was to go on with the files as they are now."""
     is_given_back: bool = False
     session_status: str = "created"
     reason: str | None = None
@@ -227,12 +229,12 @@ def _on_cancel_requested(state: RunState, _event: Event, body: RunCancelRequeste
     state.is_cancelled, state.cancel_reason = True, body.reason
 
 
-def _on_continue_requested(state: RunState, _event: Event, _body: ContinueRequested) -> None:
-    state.is_continue_requested = True
+def _on_continue_requested(state: RunState, _event: Event, body: ContinueRequested) -> None:
+    state.is_continue_requested, state.reads_files = True, body.reads_files
 
 
-def _on_retry_requested(state: RunState, event: Event, _body: StepRetryRequested) -> None:
-    state.is_continue_requested = True
+def _on_retry_requested(state: RunState, event: Event, body: StepRetryRequested) -> None:
+    state.is_continue_requested, state.reads_files = True, body.reads_files
     if event.step:
         state.retries.add(event.step)
 

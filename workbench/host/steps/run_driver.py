@@ -301,7 +301,7 @@ class _NestedRuns:
             # Its end was not recorded above: it is taken as it is. A step that failed after it begins anew.
             return [] if self._was_cut_off(spec.id.step) else None
         actor = Actor(kind="host", pid=os.getpid())
-        return [journal.event(ContinueRequested(), step.session_id, actor)]
+        return [journal.event(ContinueRequested(reads_files=state.reads_files), step.session_id, actor)]
 
     def _is_same(self, run_id: str, name: str, input_text: str) -> bool:
         before = fold_run(self._options.context.journal.events(run_id)).request

@@ -3,6 +3,7 @@
 # A run keeps what it was started with. Pipeline, manifest, prompts and schemas are sealed with
 # `run.started`; a file that changes later is checked at once and changes nothing of a run under way.
 
+import itertools
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -27,8 +28,15 @@ from workbench.journal.journal import Journal
 from workbench.journal.transaction import TransactionTables
 from workbench.pipelines.contracts import InputRefused, check_input
 from workbench.pipelines.documents import Problem, find_manifest, project_folder
-from workbench.pipelines.load import LoadedPipeline, find_pipeline, load_pipeline, similar_pipeline_hint
+from workbench.pipelines.load import (
+    LoadedPipeline,
+    RunDefinition,
+    find_pipeline,
+    load_pipeline,
+    similar_pipeline_hint,
+)
 from workbench.pipelines.model import Pipeline
+from workbench.pipelines.state import fold_run
 from workbench.pipelines.step_order import descendants
 from workbench.text.safe import one_line
 
@@ -184,19 +192,55 @@ def cancel_run(journal: Journal, run_id: str, actor: Actor, reason: str = "") ->
     _append_run_request(journal, run_id, RunCancelRequested(reason=redaction.redact_line(reason, 500)), actor)
 
 
-def resume_run(journal: Journal, run_id: str, actor: Actor, step: str = "") -> None:
-    """Ask for a run to continue, redoing `step` and what needs it; RunRefused where it cannot."""
+def changed_files(journal: Journal, run_id: str) -> tuple[str, ...]:
+    """Return the files that a run was started with and that are others now, also those of runs below it.
+
+    As paths relative to the project; what a run that was never started would read is not asked.
+    """
+    started = fold_run(journal.events(run_id)).started
+    data = journal.blobs.read(started.definition_ref) if started and started.definition_ref else None
+    if data is None:
+        return ()
+    definition = RunDefinition.from_bytes(data)
+    below = (row.session_id for row in journal.step_states(run_id) if row.kind == "pipeline")
+    nested = (changed_files(journal, child) for child in below if child is not None)
+    return tuple(dict.fromkeys((*definition.changed_files(), *itertools.chain.from_iterable(nested))))
+
+
+def resume_run(
+    journal: Journal, run_id: str, actor: Actor, step: str = "", *, reads_files: bool | None = None
+) -> None:
+    """Ask for a run to continue, redoing `step` and what needs it; RunRefused where it cannot.
+
+    With `reads_files` it goes on with its files as they are now, without as they were when it was started;
+    None is refused where they differ.
+    """
     what = "nothing was resumed"
     run = _existing_run(journal, run_id, what)
     session = journal.session(run_id)
     if run.status == "completed" or session is None or session.status in TERMINAL_SESSION_STATES:
         raise RunRefused(what, f"the run is {run.status}", "start another one with workbench pipeline run")
+    if reads_files is None and (changed := changed_files(journal, run_id)):
+        names = one_line(", ".join(changed[:4]), 200) + (" …" if len(changed) > 4 else "")
+        why = f"{names} changed since this run was started, so it is not clear what should go on"
+        raise RunRefused(what, why, "say --as-it-is for the files as they are now, or --as-it-was")
+    if reads_files:
+        _require_readable(journal, session.workspace, run)
     if not step:
-        _append_run_request(journal, run_id, ContinueRequested(), actor)
+        _append_run_request(journal, run_id, ContinueRequested(reads_files=bool(reads_files)), actor)
         return
     if all(row.step_id != step for row in journal.step_states(run_id)):
         raise RunRefused(what, f"the run has no step {step}", "see workbench pipeline status")
-    _append_run_request(journal, run_id, StepRetryRequested(), actor, step)
+    _append_run_request(journal, run_id, StepRetryRequested(reads_files=bool(reads_files)), actor, step)
+
+
+def _require_readable(journal: Journal, workspace: str, run: PipelineState) -> None:
+    if not is_trusted(journal, workspace):
+        why = f"{workspace} changed since it was trusted, so nothing in it acts"
+        raise RunRefused("nothing was resumed", why, "look at it, then run workbench trust")
+    require_runnable_pipeline(
+        load_requested_pipeline(workspace, RunRequest(name=run.file or run.pipeline_name))
+    )
 
 
 def _existing_run(journal: Journal, run_id: str, what: str) -> PipelineState:

@@ -231,7 +231,13 @@ async def _continue_run(
         what, why = "the run does not continue", "what it was started with no longer exists"
         raise RunRefused(what, why, "start another one with workbench pipeline run")
     definition = RunDefinition.from_bytes(data)
-    pipeline, manifest = definition.read()
+    if is_new_round and state.reads_files and state.request is not None:
+        definition, pipeline, manifest = await _define_again(context, state, state.request, definition)
+        data = definition.to_bytes()
+        sealed, plans = writer.seal(data), step_plans(pipeline, manifest)
+        before = replace(before, definition_ref=sealed, definition_digest=writer.keyed(data), steps=plans)
+    else:
+        pipeline, manifest = definition.read()
     await _end_leftover_steps(context, driver, state)
     bodies = [*_moves_to_processing(state)]
     events = [writer.event(body) for body in bodies]
@@ -257,6 +263,23 @@ async def _continue_run(
     )
 
 
+async def _define_again(
+    context: DriverContext, state: RunState, request: RunRequested, before: RunDefinition
+) -> tuple[RunDefinition, Pipeline, Manifest | None]:
+    """Read the files of a run again, as a human said. Raises RunRefused where it cannot go on with them."""
+    what = "the run does not continue"
+    if not is_trusted(context.journal, context.workspace):
+        raise RunRefused(what, "its workspace is not trusted as it is now", "run workbench trust")
+    definition, pipeline, manifest = await asyncio.to_thread(_define_run, context, request, before.input)
+    known = {step.id for step in pipeline.steps}
+    gone = [step.id for step in state.waiting.values() if (step.matrix or step.id) not in known]
+    if gone:
+        why = f"{gone[0]} waits for an answer, and the file has no such step any more"
+        raise RunRefused(what, why, "answer it first, or start another run")
+    kept = {"started_at": before.started_at, "branch": before.branch, "grants": before.grants}
+    return replace(definition, **kept), pipeline, manifest
+
+
 def _steps_to_reset(state: RunState, pipeline: Pipeline) -> tuple[str, ...]:
     """Return what begins anew: all that is not completed, and what a human wants done again."""
     needs = {step.id: step.needs for step in pipeline.steps}
@@ -269,7 +292,8 @@ def _steps_to_reset(state: RunState, pipeline: Pipeline) -> tuple[str, ...]:
     return tuple(
         step
         for step in state.steps
-        if step in left or (step in again and state.steps[step].state != "pending")
+        if (state.steps[step].matrix or step) in needs
+        and (step in left or (step in again and state.steps[step].state != "pending"))
     )
 
 
