@@ -352,10 +352,13 @@ class Attempt:
                     self.context.journal, artifact, self.workspace, f"artifacts/{artifact.name}"
                 )
 
-    def _named_source(self, values: TemplateValues, source: str) -> str:
+    def _named_source(self, values: TemplateValues, source: str, *, is_json: bool = False) -> str:
         """Return the file that a contract checks: an artifact's, a path, else the step's first artifact."""
-        for output in self.step.outputs:
-            if output.kind != "folder" and source in ("", output.name):
+        outputs = [output for output in self.step.outputs if output.kind != "folder"]
+        if not source and is_json:  # of several the first that is meant to be JSON
+            outputs.sort(key=lambda output: output.type != "json" and not output.path.endswith(".json"))
+        for output in outputs:
+            if source in ("", output.name):
                 path = self._left_at(values.fill(output.path))
                 return path if output.kind == "file" else f"artifacts/{output.name}"
         if not source:
@@ -373,7 +376,8 @@ class Attempt:
     ) -> ContractChecked:
         if contract.type == "test_suite":
             return await self._suite(contract, values, on_event)
-        source = self._named_source(values, values.fill(contract.source))
+        is_json = contract.type == "json_schema"
+        source = self._named_source(values, values.fill(contract.source), is_json=is_json)
         environment = dict(self.context.workspaces.environment)
         return await asyncio.to_thread(
             contracts.check_contract, contract, self.workspace, source, self.context.definition.files(),
