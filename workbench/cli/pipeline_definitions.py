@@ -358,9 +358,26 @@ def allowed_patterns(step: Step, manifest: Manifest | None) -> tuple[PermissionP
     persona = manifest.personas.get(step.persona) if manifest and step.kind == "prompt" else None
     if manifest is None or persona is None:
         return ()
-    adapter = manifest.adapters.get(persona.adapter)
-    permissions = persona.permissions or (adapter.permissions if adapter else None)
-    return permissions.allowed if permissions else ()
+    adapter = manifest.adapters.get(step.adapter or persona.adapter)
+    if adapter is None or not adapter.is_built_in:
+        return ()  # another program makes its own calls: nothing here asks about them
+    return (persona.permissions or adapter.permissions).allowed
+
+
+def still_asked(patterns: "Sequence[str]") -> tuple[str, ...]:
+    """Return what asks also where these patterns are granted for a run, in words."""
+    from workbench.policy.permissions import TOOL_ALIASES, parse_permission
+
+    shell = ("Bash", *TOOL_ALIASES["Bash"])
+    commands = [parsed for parsed in map(parse_permission, patterns) if parsed.name in shell]
+    places = "what git or another program runs by itself, and of what governs this workspace"
+    lines = [f"changes of {places}; hidden characters"]
+    if commands and not any(parsed.is_bare for parsed in commands):
+        unread = "redirects, $(…), loops, here-documents, or words not known to be harmless"
+        lines.insert(0, f"commands with {unread}")
+    if not commands:
+        lines.insert(0, "every command")
+    return tuple(lines)
 
 
 def wait_text(step: Step) -> str:
@@ -455,6 +472,9 @@ def _print_steps(
         console.say("Would ask for every call, or be granted for this run with --grant-personas:")
         for pattern in granted:
             console.say(f"  {pattern}")
+        console.say("Would still ask:")
+        for line in still_asked(granted):
+            console.say(f"  {line}")
 
 
 def _step_line(step: Step, manifest: Manifest | None) -> str:
@@ -475,7 +495,8 @@ def _plan_json(loaded: load.LoadedPipeline, tried: DryRunResult) -> JsonFields:
             {**_step_json(step, loaded.manifest), "taken_from_earlier_run": step.id in tried.kept}
             for step in _steps_in_order(pipeline)
         ],
-        "grants": list(granted_patterns(loaded)), "errors": [error.facts() for error in report.errors],
+        "grants": list(granted_patterns(loaded)), "still_asks": list(still_asked(granted_patterns(loaded))),
+        "errors": [error.facts() for error in report.errors],
         "warnings": [warning.facts() for warning in report.warnings],
     }  # fmt: skip
 

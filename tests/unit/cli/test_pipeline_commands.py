@@ -9,10 +9,11 @@ from argparse import Namespace
 import pytest
 from msgspec.structs import replace
 
-from tests.unit.pipelines.projects import command, project
+from tests.unit.pipelines.projects import MANIFEST, command, project
 from workbench.cli import pipeline_run
 from workbench.cli.console import Console
 from workbench.cli.dispatch import dispatch
+from workbench.cli.pipeline_definitions import still_asked
 from workbench.domain.codec import event_from_line
 
 STEPS = command("a", "echo one > a.txt", output_artifacts="[{name: x, path: a.txt}]") + command(
@@ -239,3 +240,30 @@ def test_following_a_run_that_is_over_ends_and_an_array_cannot_be_followed(place
     assert (code, "completed" in out, "one" in out) == (0, True, True)
     code, _, err = said(place, "pipeline", "logs", "--follow", "--json")
     assert (code, "stream-json" in err) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("patterns", "asks"),
+    [
+        (("Read",), "every command"), (("Bash(git *)", "Read"), "commands with redirects"), (("Bash",), ""),
+        (("run_in_terminal(*)",), ""),
+    ],
+)  # fmt: skip
+def test_the_dry_run_names_what_still_asks(patterns, asks):
+    lines = still_asked(patterns)
+    assert lines[0].startswith(asks or "changes of what git or another program runs by itself")
+    assert len(lines) == 1 + bool(asks)
+
+
+def test_nothing_is_offered_to_be_granted_to_personas_of_another_program(place):
+    steps = "- id: a\n  persona: builder\n  exec: {type: prompt, source: x}\n"
+    file = project(place, steps)
+    said(place, "trust")
+    code, out, _ = said(place, "pipeline", "run", "p.yaml", "--dry-run", "--output-format", "json")
+    assert json.loads(out)["grants"] == ["Read", "Write"]
+    assert json.loads(out)["still_asks"][0] == "every command"
+    project(place, steps, manifest=MANIFEST.replace("binary: workbench", "binary: sh"))
+    code, out, _ = said(place, "pipeline", "run", "p.yaml", "--dry-run", "--output-format", "json")
+    assert (code, json.loads(out)["grants"], bool(file)) == (0, [], True)
+    code, out, _ = said(place, "pipeline", "run", "p.yaml", "--dry-run")
+    assert "Would still ask" not in out
