@@ -440,6 +440,8 @@ class ActionOpened(ActionEvent, frozen=True, kw_only=True):
     extensions: Count = 0
     subject: JsonObject = field(default_factory=dict[str, Json])
     """What a trust, gate or finding row is about."""
+    subject_ref: BlobRef | None = None
+    """Exact bytes that the subject names by their digest: the pipeline that would be run."""
 
 
 class ActionApproved(ActionEvent, frozen=True, kw_only=True):
@@ -596,6 +598,10 @@ class RunRequested(RunEvent, frozen=True, kw_only=True):
     """Folder with one recording a step (`STEP.json`); empty asks the personas' providers."""
     depth: Count = 0
     """How many runs stand above this one."""
+    definition_ref: BlobRef | None = None
+    """Exactly what is run, sealed before a human was asked; absent where its files are read at the start."""
+    is_generated: bool = False
+    """Whether an agent wrote it."""
 
 
 class RunCancelRequested(RunEvent, frozen=True, kw_only=True):

@@ -11,7 +11,7 @@ import os
 import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import cast
+from typing import Final, cast
 
 from msgspec import Struct, field
 from msgspec.structs import asdict
@@ -41,6 +41,9 @@ from workbench.pipelines.documents import (
 from workbench.pipelines.model import SKIP_CASE, Manifest, Pipeline, Step
 from workbench.text.safe import one_line
 from workbench.text.yaml_nodes import MOST_YAML_BYTES, YamlError, parse_yaml
+
+GENERATED_FILE: Final = "(written by an agent)"
+"""Stands where the file of a pipeline is named that has none."""
 
 
 class LoadedPipeline(Struct, frozen=True, kw_only=True):
@@ -95,6 +98,23 @@ def load_pipeline(
     return LoadedPipeline(
         file=file, root=files.root, manifest_file=manifest_file, pipeline=pipeline, manifest=read,
         report=report, texts=files.seen(), sources=sources,
+    )  # fmt: skip
+
+
+def load_pipeline_text(text: str, root: str, manifest_file: str | None) -> LoadedPipeline:
+    """Load a pipeline that is no file, such as one that an agent wrote, with the manifest of a project."""
+    report, files, sources = ProblemReport(), DiskFiles(os.path.realpath(root)), {GENERATED_FILE: text}
+    place = _parse_document(text, GENERATED_FILE, report)
+    manifest = None
+    if manifest_file is not None:
+        manifest = _read_manifest(_load_document(manifest_file, report, sources), files)
+    pipeline = _read_pipeline(place, manifest, files)
+    if pipeline is not None and place is not None:
+        _check_child_pipelines(pipeline, place, files.root)
+        _check_tools(place)
+    return LoadedPipeline(
+        file=GENERATED_FILE, root=files.root, manifest_file=manifest_file, pipeline=pipeline,
+        manifest=manifest, report=report, texts=files.seen(), sources=sources,
     )  # fmt: skip
 
 
@@ -345,6 +365,8 @@ class RunDefinition(Struct, frozen=True, kw_only=True):
     grants: tuple[str, ...] = ()
     recordings: str = ""
     depth: int = 0
+    is_generated: bool = False
+    """Whether an agent wrote it."""
     forge: dict[str, str] = field(default_factory=dict[str, str])
     """What is known of the project's code host by the address of its repository (`forges`)."""
     texts: dict[str, str] = field(default_factory=dict[str, str])
@@ -365,7 +387,7 @@ class RunDefinition(Struct, frozen=True, kw_only=True):
         """Return the files, relative to the project, whose text is another one now, or that are gone."""
         before = {
             **{f"{self.root}/{path}": text for path, text in self.texts.items()},
-            self.pipeline_file: self.pipeline_text,
+            **({} if self.is_generated else {self.pipeline_file: self.pipeline_text}),
             **({self.manifest_file: self.manifest_text} if self.manifest_text is not None else {}),
         }
         return tuple(

@@ -30,7 +30,7 @@ EVERYDAY = [
     "ls *.md", "python -c 'print(1)'", "ls | xargs -n1 echo", "sed -i s/a/b/ src/a.md", "echo $(date)",
     "cd src && ls .", "mkdir -p .wave/output && echo {} > .wave/output/plan.json", "ls 2>/dev/null",
     "git status; git add -A; git commit -m 'x'", "cat < src/a.md | sort", "test -f /etc/hostname && echo y",
-    "x=1; eval \"echo $x\"", "find . -name '**.md'", "",
+    "cat ../x /etc/hostname", "x=1; eval \"echo $x\"", "find . -name '**.md'", "",
 ]  # fmt: skip
 ASKED = [
     ("echo x > .git/hooks/pre-commit", "belongs to git"),

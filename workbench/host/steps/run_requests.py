@@ -21,7 +21,7 @@ from workbench.domain.events import (
 )
 from workbench.domain.machines import TERMINAL_SESSION_STATES
 from workbench.domain.rows import PipelineState
-from workbench.domain.values import SYSTEM_SESSION, Actor, Body, Refused
+from workbench.domain.values import SYSTEM_SESSION, Actor, BlobRef, Body, Refused
 from workbench.host import redaction
 from workbench.host.workspace_trust import is_trusted
 from workbench.journal.journal import Journal
@@ -64,6 +64,8 @@ class RunRequest(Struct, frozen=True, kw_only=True):
     recordings: str = ""
     parent_id: str | None = None
     depth: int = 0
+    sealed: BlobRef | None = None
+    """Exactly what is to be run, sealed before; then no file is read."""
 
 
 _NO_RUN = "no run was started"
@@ -109,15 +111,13 @@ def request_run(
     if needs_trust and not is_trusted(journal, workspace):
         remedy = "look at it, then run workbench trust"
         raise RunRefused(_NO_RUN, f"{workspace} is not trusted, so nothing in it acts", remedy)
-    loaded = load_requested_pipeline(workspace, request)
-    require_runnable_pipeline(loaded)
-    assert loaded.pipeline is not None
+    pipeline, file, manifest_file, is_generated = _requested(journal, workspace, request)
     try:
-        check_input(loaded.pipeline.input, request.input)
+        check_input(pipeline.input, request.input)
     except InputRefused as error:
         raise RunRefused(_NO_RUN, str(error), "give an input that satisfies it with --input") from None
-    name, run_id = loaded.pipeline.name, journal.clock.new_id()
-    from_run = _earlier_run(journal, workspace, loaded, request) if request.from_step else ""
+    name, run_id = pipeline.name, journal.clock.new_id()
+    from_run = _earlier_run(journal, workspace, pipeline, request) if request.from_step else ""
 
     def work(live: TransactionTables, now: int) -> list[Event]:
         number = live.next_run_number(name, workspace)
@@ -128,8 +128,8 @@ def request_run(
             workspace=workspace, provider="", model="", number=number, telemetry_id=journal.clock.new_id(),
         )  # fmt: skip
         wanted = RunRequested(
-            pipeline=name, file=os.path.relpath(loaded.file, workspace), manifest=loaded.manifest_file or "",
-            input=input_text, input_ref=ref, grants=request.grants,
+            pipeline=name, file=file, manifest=manifest_file, definition_ref=request.sealed,
+            is_generated=is_generated, input=input_text, input_ref=ref, grants=request.grants,
             from_step=request.from_step, from_run=from_run,
             recordings=request.recordings, depth=request.depth,
         )  # fmt: skip
@@ -144,6 +144,22 @@ def request_run(
 
     journal.transact(work)
     return run_id
+
+
+def _requested(journal: Journal, workspace: str, request: RunRequest) -> tuple[Pipeline, str, str, bool]:
+    """Return what is asked for, its file, its manifest's, and whether an agent wrote it."""
+    data = journal.blobs.read(request.sealed) if request.sealed is not None else None
+    if data is not None:
+        definition = RunDefinition.from_bytes(data)
+        file = definition.pipeline_file
+        file = file if definition.is_generated else os.path.relpath(file, workspace)
+        return definition.read()[0], file, definition.manifest_file, definition.is_generated
+    if request.sealed is not None:
+        raise RunRefused(_NO_RUN, "what was sealed for it is no longer kept", "ask for it again")
+    loaded = load_requested_pipeline(workspace, request)
+    require_runnable_pipeline(loaded)
+    assert loaded.pipeline is not None
+    return loaded.pipeline, os.path.relpath(loaded.file, workspace), loaded.manifest_file or "", False
 
 
 def _run_grant_rule(pattern: str, run_id: str, number: str) -> RuleAdded:
@@ -163,9 +179,7 @@ def kept_steps(pipeline: Pipeline, from_step: str) -> tuple[str, ...]:
     return tuple(step for step in needs if step not in anew)
 
 
-def _earlier_run(journal: Journal, workspace: str, loaded: LoadedPipeline, request: RunRequest) -> str:
-    pipeline = loaded.pipeline
-    assert pipeline is not None
+def _earlier_run(journal: Journal, workspace: str, pipeline: Pipeline, request: RunRequest) -> str:
     wanted = set(kept_steps(pipeline, request.from_step))
     for run in journal.pipeline_states(workspace):
         if run.pipeline_name != pipeline.name:

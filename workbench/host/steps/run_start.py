@@ -151,18 +151,25 @@ async def _start_first_round(context: DriverContext, writer: RunWriter, state: R
 def _define_run(
     context: DriverContext, body: RunRequested, input_text: str
 ) -> tuple[RunDefinition, Pipeline, Manifest | None]:
+    facts = {
+        "input": input_text, "branch": _git_output(context, "branch", "--show-current"),
+        "forge": templates.code_host_facts(_git_output(context, "remote", "get-url", "origin")),
+        "started_at": iso_time(context.journal.now()), "grants": body.grants,
+        "recordings": body.recordings, "depth": body.depth,
+    }  # fmt: skip
+    if body.definition_ref is not None:
+        data = context.journal.blobs.read(body.definition_ref)
+        if data is None:
+            why = "what was sealed for it is no longer kept"
+            raise RunRefused("the run did not start", why, "ask for it again")
+        definition = replace(RunDefinition.from_bytes(data), **facts)
+        return definition, *definition.read()
     loaded = load_requested_pipeline(
         context.workspace, RunRequest(name=body.file, manifest=body.manifest or None)
     )
     require_runnable_pipeline(loaded)
     assert loaded.pipeline is not None
-    definition = define_run(
-        loaded, input=input_text, branch=_git_output(context, "branch", "--show-current"),
-        forge=templates.code_host_facts(_git_output(context, "remote", "get-url", "origin")),
-        started_at=iso_time(context.journal.now()), grants=body.grants, recordings=body.recordings,
-        depth=body.depth,
-    )  # fmt: skip
-    return definition, loaded.pipeline, loaded.manifest
+    return define_run(loaded, **facts), loaded.pipeline, loaded.manifest
 
 
 def _git_output(context: DriverContext, *words: str) -> str:
@@ -270,6 +277,8 @@ async def _define_again(
     what = "the run does not continue"
     if not is_trusted(context.journal, context.workspace):
         raise RunRefused(what, "its workspace is not trusted as it is now", "run workbench trust")
+    if not before.is_generated:
+        request = replace(request, definition_ref=None)
     definition, pipeline, manifest = await asyncio.to_thread(_define_run, context, request, before.input)
     known = {step.id for step in pipeline.steps}
     gone = [step.id for step in state.waiting.values() if (step.matrix or step.id) not in known]
