@@ -194,7 +194,7 @@ def _print_reports(results: list[tuple[str, ProblemReport]], console: Console) -
         status = "ok" if report.is_runnable else "risk" if report.is_ok else "failed"
         counts = [counted(len(report.errors), "error"), counted(len(report.warnings), "warning")]
         if report.stopping:
-            counts.append(f"could not begin: {len(report.stopping)}")
+            counts.append(f"could not start: {len(report.stopping)}")
         console.say(f"{console.signs.of(status)} {file}: {', '.join(counts)}")
 
 
@@ -370,7 +370,7 @@ def still_asked(patterns: "Sequence[str]") -> tuple[str, ...]:
 
     shell = ("Bash", *TOOL_ALIASES["Bash"])
     commands = [parsed for parsed in map(parse_permission, patterns) if parsed.name in shell]
-    places = "what git or another program runs by itself, and of what governs this workspace"
+    places = "what git or another program runs by itself, and of the files that control this workspace"
     lines = [f"changes of {places}; hidden characters"]
     if commands and not any(parsed.is_bare for parsed in commands):
         unread = "redirects, $(…), loops, here-documents, or words not known to be harmless"

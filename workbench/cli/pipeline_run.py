@@ -302,11 +302,11 @@ def configure_resume(parser: ArgumentParser) -> None:
     files = parser.add_mutually_exclusive_group()
     files.add_argument(
         "--as-it-was", dest="reads_files", action="store_false", default=None,
-        help="go on with the files as they were when the run was started",
+        help="use the files as they were when the run was started",
     )  # fmt: skip
     files.add_argument(
         "--as-it-is", dest="reads_files", action="store_true", default=None,
-        help="go on with the files as they are now; what is completed stays so",
+        help="use the files as they are now; what is completed stays so",
     )  # fmt: skip
     add_output_options(parser)
 

@@ -431,7 +431,7 @@ def _commit_subject(
         return record.opened.subject
     draft = tool.draft(writer.exact(record.row.parameters, record.row.parameters_ref), context)
     if draft.needs_answer:
-        raise ToolRefused("Not run: an agent wrote it, and a rule let it pass; only a human's answer does.")
+        raise ToolRefused("Not run: an agent wrote it, so only a human's answer counts, and no rule.")
     return draft.subject
 
 

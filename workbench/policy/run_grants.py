@@ -93,6 +93,6 @@ def _objection(path: str, root: str, boundary: CommandBoundary, governing: froze
     if why := next(filter(None, (protection_reason(real, rest, home) for rest in rests)), None):
         return why
     if why := autorun_reason(real, root):
-        return f"is no file like any other: {why}"
+        return f"cannot be granted: {why}"
     target = ResolvedPath(path=real, relative=relative, exists=os.path.lexists(real))
     return "is denied" if boundary.is_denied is not None and boundary.is_denied(target) else ""

@@ -156,9 +156,7 @@ class PipelineRun:
         lines = [f"Run the pipeline {subject.get('pipeline')}, {whose}:", *(f"  {step}" for step in steps)]
         return "\n".join([*lines, f"Exactly this text runs: {subject.get('digest')}"])
 
-    def commit(
-        self, changes: Sequence[FileChange], subject: JsonObject, context: CallContext
-    ) -> ToolOutput:
+    def commit(self, changes: Sequence[FileChange], subject: JsonObject, context: CallContext) -> ToolOutput:
         """Run it to its end, as it was sealed."""
         del changes
         return context.pipelines.run(str(subject["digest"]), str(subject["sealed"]), context.is_stopped)

@@ -211,11 +211,8 @@ class RunBackend:
         """Begin a run that takes over what stands before a step, and return its id."""
         raise BackendError(_NO_RUN)
 
-    def retry_step(self, run_id: str, step: str, *, as_it_was: bool = False) -> None:
-        """Do a step again, with everything that depends on it.
-
-        Refused where files of the run changed since it was started, unless that was said to be right.
-        """
+    def retry_step(self, run_id: str, step: str) -> None:
+        """Do a step again, with everything that depends on it."""
         raise BackendError(_NOTHING_SENT)
 
     def cancel_run(self, run_id: str) -> None:

@@ -153,7 +153,7 @@ def test_validate_has_a_sign_for_what_is_right_and_could_not_begin(place):
     lines = [line for line in out.splitlines() if "stuck.yaml" in line]
     assert (code, len(lines)) == (0, 3)
     assert lines[1].endswith("[unknown_key] (3 times, also in lines 10, 13)")
-    assert lines[2].startswith("! ") and "0 errors" in lines[2] and lines[2].endswith("could not begin: 1")
+    assert lines[2].startswith("! ") and "0 errors" in lines[2] and lines[2].endswith("could not start: 1")
     code, out, _ = said(place, "pipeline", "validate", str(file), "--json")
     found = json.loads(out)
     assert (code, found["ok"], found["runnable"]) == (0, True, False)

@@ -104,7 +104,7 @@ def test_no_grant_does_instead_of_a_humans_answer(runs, grant):
     says(here, "go", name="own", definition=OWN)
     row = here.run(GO, grants=(grant,))
     assert the_call(here, row.pipeline_id).state == "failed"
-    assert "only a human's answer does" in the_call(here, row.pipeline_id).error
+    assert "only a human's answer counts" in the_call(here, row.pipeline_id).error
     assert named(here, "own") == []
 
 

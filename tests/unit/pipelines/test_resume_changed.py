@@ -3,7 +3,9 @@
 import pytest
 
 from tests.unit.pipelines.test_runs_engine import artifact
+from workbench.cli.local_backend_parts import LocalRuns
 from workbench.host.steps.run_requests import RunRefused, changed_files
+from workbench.tui.backend import BackendError
 
 STEPS = """
   - id: a
@@ -89,6 +91,17 @@ def test_a_step_that_the_file_has_no_more_waits_for_nothing(failed):
     row = here.resume(gate, reads_files=True)
     assert row.status != "completed"
     assert len(here.waiting(gate)) == 1
+
+
+def test_the_screen_asks_once_which_files_count(failed):
+    here, run = failed
+    here.pipeline(STEPS % (here.root, "echo mended"))
+    screen = LocalRuns(here.home, here.journal, str(here.root))
+    with pytest.raises(BackendError, match=r"p\.yaml changed since this run was started. F runs from here"):
+        screen.retry_step(run, "b")
+    screen.retry_step(run, "b")
+    row = here.drive(run)
+    assert (row.round, "exit code 3" in row.error_message) == (2, True)
 
 
 def test_a_mended_pipeline_below_counts_too(runs):

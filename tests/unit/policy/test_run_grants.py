@@ -46,7 +46,7 @@ ASKED = [
     ("cp -r $HOME /tmp/x", "belongs to workbench"),
     ("cp -r \"${HOME}/.local\" /tmp/x", "belongs to workbench"),
     ("echo x >> ~/.bashrc", "your shell or login"),
-    ("echo x > .envrc", "no file like any other"),
+    ("echo x > .envrc", "cannot be granted"),
     ("echo '{}' > wave.yaml", "controls this workspace"),
     ("echo x > .wave/pipelines/p.yaml", "controls this workspace"),
     ("echo x > .wave/output/../pipelines/p.yaml", "controls this workspace"),

@@ -236,7 +236,7 @@ def resume_run(
         raise RunRefused(what, f"the run is {run.status}", "start another one with workbench pipeline run")
     if reads_files is None and (changed := changed_files(journal, run_id)):
         names = one_line(", ".join(changed[:4]), 200) + (" …" if len(changed) > 4 else "")
-        why = f"{names} changed since this run was started, so it is not clear what should go on"
+        why = f"{names} changed since this run was started, so it is not clear which files to use"
         raise RunRefused(what, why, "say --as-it-is for the files as they are now, or --as-it-was")
     if reads_files:
         _require_readable(journal, session.workspace, run)

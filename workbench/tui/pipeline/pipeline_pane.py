@@ -65,8 +65,6 @@ class PipelinePane(Pane):
         self._is_full = False
         self._has_overview: bool | None = None
         self._find = ""
-        self._retried = ("", "")
-        """The run and the step of the last retry: a second time means in spite of changed files."""
         self._wanted: str | None = None
 
     def compose_body(self) -> Iterable[Widget]:
@@ -480,12 +478,7 @@ class PipelinePane(Pane):
             case "cancel":
                 tasks.ask(runs.cancel_run, run.id, "The run ends.")
             case "retry":
-                was_asked, self._retried = self._retried == (run.id, step_id), (run.id, step_id)
-                tasks.ask(
-                    lambda key: runs.retry_step(key, step_id, as_it_was=was_asked),
-                    run.id,
-                    f"{step_id} is done again.",
-                )
+                tasks.ask(lambda key: runs.retry_step(key, step_id), run.id, f"{step_id} is done again.")
             case "from":
                 tasks.begin_run(lambda: runs.run_from(run.id, step_id), self._run_begun, folder)
 
