@@ -372,7 +372,8 @@ class RunDefinition(Struct, frozen=True, kw_only=True):
     texts: dict[str, str] = field(default_factory=dict[str, str])
 
     def to_bytes(self) -> bytes:
-        return json.dumps(asdict(self), ensure_ascii=False, sort_keys=True).encode("utf-8", "surrogatepass")
+        members = {name: value for name, value in asdict(self).items() if name != "is_generated" or value}
+        return json.dumps(members, ensure_ascii=False, sort_keys=True).encode("utf-8", "surrogatepass")
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "RunDefinition":

@@ -469,13 +469,14 @@ def _ask_verdict(passed: ScreenedCall, context: GateContext) -> GateVerdict:
 
 def _uncovered_reason(passed: ScreenedCall, seen: ShellView, context: GateContext) -> str:
     allowing = rules.rules_in_force("allow", context.rules, _rule_moment(context))
-    if _text_oddity(passed) is not None:
-        return "no rule can cover it: it contains hidden or misleading characters"
-    if run_grants.whole_tool_grant(allowing, passed.descriptor) is not None:
+    odd, whole = _text_oddity(passed), run_grants.whole_tool_grant(allowing, passed.descriptor)
+    if whole is not None and odd is None:
         why = run_grants.protected_place(seen.raw, command_boundary(context))
         return f"the grant for this run does not cover it: {why}"
     if not seen.plain:
         return f"no rule can cover it: {', '.join(seen.reasons)}"
+    if odd is not None:
+        return "no rule can cover it: it contains hidden or misleading characters"
     if why := boundary_objection(seen.commands, command_boundary(context)):
         return f"no rule can cover it: {why}"
     subject = _rule_subject(passed)

@@ -71,7 +71,7 @@ def test_it_covers_no_closed_place(where, line, why):
 
 def test_hidden_characters_and_an_ended_trust_ask(where):
     verdict = judged(call(command="echo \u202e x > out"), where).verdict
-    assert (verdict.outcome, "hidden or misleading" in verdict.reason) == ("ask", True)
+    assert (verdict.outcome, "cannot be seen" in verdict.reason) == ("ask", True)
     verdict = judged(call(command="echo x"), replace(where, ended="the trust ended")).verdict
     assert (verdict.outcome, verdict.reason) == ("ask", "the trust ended")
 
