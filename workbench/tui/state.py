@@ -26,7 +26,15 @@ from workbench.domain.events import (
     WorkspaceTrustRevoked,
 )
 from workbench.domain.machines import ENDED_RUN_STATES
-from workbench.domain.rows import Action, Call, PipelineState, Session, StepState, step_key
+from workbench.domain.rows import (
+    Action,
+    Call,
+    PipelineState,
+    Session,
+    StepState,
+    run_title,
+    step_key,
+)
 from workbench.domain.values import SYSTEM_SESSION, UNDO_TOOL, JsonObject, StepPlan
 from workbench.tui import journal_source
 from workbench.tui.journal_source import MAX_CALLS, JournalSource, TranscriptWindow
@@ -188,6 +196,16 @@ class RunStore:
             )
             self._taken[run.name] = known
         return known[1]
+
+    def newer_than(self, run: PipelineRun) -> str:
+        """Return the title of a run that goes on and began after another one; not of one below it."""
+        for key, row in self.rows.items():
+            if row.created_at <= run.created_at:
+                break
+            session = self._source.session(key) if row.status not in ENDED_RUN_STATES else None
+            if session is not None and session.parent_id is None:
+                return run_title(row)
+        return ""
 
     @property
     def is_moving(self) -> bool:

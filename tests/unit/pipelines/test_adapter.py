@@ -127,7 +127,7 @@ def test_known_programs_get_their_own_words_and_values_are_not_looked_into():
         persona={"prompt": "be brief", "deny": [["Bash(rm *)", "w:1"]]},
     )  # fmt: skip
     words = adapter_command_line(spec)
-    assert words[:4] == ["/opt/claude", "-p", "--output-format", "json"]
+    assert words[:4] == ["/opt/claude", "-p", "--output-format", "stream-json"]
     assert adapter_stdin(spec) == b"say {model} {prompt}"
     assert words[words.index("--disallowedTools") + 1] == "Bash(rm *)"
     assert "--model" not in words
@@ -144,7 +144,7 @@ print(json.dumps({{"type": "result", "result": f"{{len(text)}} {{text[:9]}} {{te
 @pytest.mark.parametrize(
     ("name", "args", "expected"),
     [
-        ("claude", "", "300004 say xxxxx xxxxx 10"),
+        ("claude", "", "300004 say xxxxx xxxxx 11"),
         ("codex", "", "300017 You build xxxxx 4"),
         ("gemini", "", "300017 You build xxxxx 3"),
         ("mine", "[--quiet]", "300004 say xxxxx xxxxx 2"),
