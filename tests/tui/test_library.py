@@ -293,6 +293,11 @@ def test_export_and_import(stage, tmp_path):
         await shows(shown)
         lines = (tmp_path / "out.jsonl").read_text().splitlines()
         assert json.loads(lines[0])["workbench_session"] == 1
+        await shown.press("E")
+        shown.main.line_bar.input.value = str(tmp_path / "out.page.html")
+        await shown.press("enter")
+        await shows(shown)
+        assert (tmp_path / "out.page.html").read_text().startswith("<!doctype html>")
         await shown.press("I")
         shown.main.line_bar.input.value = str(tmp_path / "none.jsonl")
         await shown.press("enter")

@@ -5,8 +5,8 @@ import pytest
 from tests.support import drawn_runs
 from tests.tui.test_compare import PLANS, three_runs
 from tests.tui.test_pipeline_pane import play as play
-from workbench.domain.events import SessionCreated, StepChanged
-from workbench.domain.values import StepPlan
+from workbench.domain.events import CallProposed, ReplyCompleted, SessionCreated, StepChanged
+from workbench.domain.values import Actor, GateVerdict, ReplyCall, StepPlan
 from workbench.effects.runtime import ManualClock
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
@@ -146,3 +146,53 @@ def test_a_newer_run_is_offered_where_an_old_one_is_shown(play):
         assert "runs now" not in s.text
 
     play(body, three_runs, size=(120, 36))
+
+
+def working_agents(journal, workspace):
+    run = drawn_runs.Written(journal, workspace, (StepPlan(id="a"), StepPlan(id="b")))
+    for step in ("a", "b"):
+        child = f"session-{step}"
+        created = SessionCreated(
+            session_kind="step", title=f"nightly #41 · {step}", workspace=workspace, parent_id=run.run
+        )
+        journal.append([journal.event(created, child, drawn_runs.HOST)])
+        run.step(step, "running", session_id=child)
+    return run
+
+
+def said(journal, step, *bodies, call=None):
+    child = f"session-{step}"
+    agent = Actor(kind="agent")
+    journal.append([journal.event(body, child, agent, turn_id="t", call_id=call) for body in bodies])
+
+
+def test_the_conversation_of_a_run_is_what_its_agents_say_and_its_calls_are_theirs(play):
+    async def body(s):
+        journal = s.main.app.journal
+        s.main.state.choose(s.run.run)
+        s.main.presenter.everything()
+        call = ReplyCall(call_id="session-a.call1", provider_call_id="1", tool="Bash", arguments={})
+        said(journal, "a", ReplyCompleted(text="I look at the handler.", calls=(call,)))
+        allowed = GateVerdict(outcome="allowed", step="grants", by="claude-code")
+        proposed = CallProposed(
+            tool="Bash", verdict=allowed, parameters={"command": "pytest -q"}, target="pytest -q"
+        )
+        said(journal, "a", proposed, call="session-a.call1")
+        await s.press("1")
+        assert "`a`" not in s.text
+        assert "a I look at the handler." in s.text
+        assert "shell pytest -q" in s.text
+        run = s.run
+        run.step("b", "completed")
+        said(journal, "a", ReplyCompleted(text="All done."))
+        run.step("a", "completed")
+        await s.settle()
+        assert "shell pytest -q" not in s.main.state.transcript.block("step:1:a").note
+        assert [call.id for call in s.main.state.calls] == ["session-a.call1"]
+        before = [(block.id, getattr(block, "text", "")) for block in s.main.state.transcript.blocks]
+        s.main.state.choose(s.run.run)
+        again = [(block.id, getattr(block, "text", "")) for block in s.main.state.transcript.blocks]
+        assert again == before
+        assert [text for _, text in again if text][-1] == "All done."
+
+    play(body, working_agents, size=(160, 48))

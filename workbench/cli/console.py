@@ -50,6 +50,22 @@ class Console:
         """Print a piece of text on stdout, at once."""
         self._print(self._shown(text))
 
+    def say_colored(self, line: str, color: str) -> None:
+        """Print one line on a terminal in a colour, as the digits of its SGR sequence; empty for none."""
+        shown = self._shown(line)
+        self._print(f"\x1b[{color}m{shown}\x1b[0m\n" if color else f"{shown}\n")
+
+    def exact(self, data: bytes) -> None:
+        """Print bytes as they are: for what reads them, and never for a terminal."""
+        self.clear_status()
+        self.out.flush()
+        stream = getattr(self.out, "buffer", None)
+        if stream is None:
+            self.out.write(data.decode("utf-8", "replace"))
+        else:
+            stream.write(data)
+            stream.flush()
+
     def note(self, text: str) -> None:
         """Print lines on stderr."""
         self.clear_status()

@@ -277,7 +277,10 @@ _APPROVALS = {
 _SESSIONS = {
     "list": _command("session_search:list", "the sessions of this workspace"),
     "show": _command("session_report:show", "one session: what was said, asked, decided and written"),
-    "resume": _command("session_management:resume", "open the screen on a session that can continue"),
+    "resume": _command(
+        "session_management:resume", "continue a session: here, or in the agent that wrote it"
+    ),
+    "diff": _command("session_diff:diff", "one diff of everything that a session changed"),
     "search": _command("session_search:search", "find sessions by words in them"),
     "stats": _command(
         "session_report:stats", "statistics: calls by tool, decisions, time to decide, tokens, files"

@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from workbench.cli.local_backend_providers import LocalProviders
     from workbench.cli.local_backend_sessions import LocalLibrary
     from workbench.config.types import Config
+    from workbench.formats.agent_commands import AgentCommand
+    from workbench.formats.session_diff import SessionDiff
     from workbench.host.model_selection import SelectedModel
     from workbench.tui.main.unseen_ends import SessionEnd
     from workbench.views.trust_question import QuestionCounts
@@ -379,6 +381,35 @@ class LocalBackend(Backend):
     def _newest(self) -> Session | None:
         newest = self._journal.sessions(workspace=self._workspace, kinds=("chat",), limit=1)
         return newest[0] if newest else None
+
+    def session_diff(self, session_id: str) -> "SessionDiff":
+        from workbench.cli.session_diff import session_diff
+
+        return session_diff(self._journal, self._known_session(session_id))
+
+    def agent_command(self, session_id: str) -> "AgentCommand":
+        from workbench.cli.session_resume import checked_agent_command
+        from workbench.formats.agent_commands import NotResumable
+
+        try:
+            return checked_agent_command(self._known_session(session_id))
+        except NotResumable as error:
+            raise BackendError(f"Not continued: {error}. F starts a session from its end.") from None
+
+    def run_agent(self, command: "AgentCommand") -> str:
+        from workbench.cli.session_resume import run_agent_command
+        from workbench.host.host_locks import refuse_inside_agents
+
+        refuse_inside_agents(self._journal, self._home, "resume a session")
+        code = run_agent_command(command)
+        ended = "has ended" if code == 0 else f"ended with {code}"
+        return f"{command.argv[0]} {ended}. I imports what it wrote."
+
+    def _known_session(self, session_id: str) -> Session:
+        session = self._journal.session(session_id)
+        if session is None:
+            raise BackendError("Nothing is shown: the session no longer exists.")
+        return session
 
     def open_editor(self, name: str, data: bytes) -> bytes | None:
         from workbench.effects.command_execution import EditorFailed, edit_in_editor

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, BinaryIO, Final, cast
 
 from workbench.cli.context import is_driven
 from workbench.cli.errors import Refusal
-from workbench.cli.session_export import export_texts
+from workbench.cli.session_export import TRANSCRIPT, export_texts
 from workbench.cli.session_import import FileReport, import_paths
 from workbench.domain.rows import Session
 from workbench.domain.values import Actor
 from workbench.effects.child_processes import ProcessNotStarted
 from workbench.effects.command_execution import start_workbench
-from workbench.effects.files import write_atomic
+from workbench.effects.files import write_atomic_parts
 from workbench.effects.process_table import read_process
 from workbench.formats.detect import CountingStream
 from workbench.host import session_requests
@@ -38,6 +38,7 @@ PROGRESS_SECONDS = 0.2
 FORMATS_BY_SUFFIX = {
     ".jsonl": "events", ".md": "markdown", ".markdown": "markdown", ".atif.json": "atif",
     ".wink.json": "wink", ".kaiak.jsonl": "kaiak", ".assistant.jsonl": "assistant",
+    ".page.html": TRANSCRIPT,
 }  # fmt: skip
 """How a file's name ends, and the format that it gets; a longer ending counts before a shorter one."""
 
@@ -125,9 +126,6 @@ class LocalLibrary(LibraryBackend):
     def export(self, session_id: str, path: str) -> str:
         session = self._session(session_id)
         target = self._at(path)
-        if target.suffix in FILM_FORMATS:
-            wanted = ExportRequest(session_id=session.id, path=path)
-            return export_film(self._home, self._journal, self._workspace, wanted, lambda _: None)
         form = next(
             (
                 FORMATS_BY_SUFFIX[end]
@@ -136,6 +134,9 @@ class LocalLibrary(LibraryBackend):
             ),
             None,
         )
+        if form is None and target.suffix in FILM_FORMATS:
+            wanted = ExportRequest(session_id=session.id, path=path)
+            return export_film(self._home, self._journal, self._workspace, wanted, lambda _: None)
         if form is None:
             raise BackendError(
                 f"Not written: {one_line(path, 60)} ends in none of"
@@ -145,8 +146,8 @@ class LocalLibrary(LibraryBackend):
             raise BackendError(
                 f"Not written: {one_line(str(target), 80)} is there already. Name another file."
             )
-        export_to_file(self._journal, session, form, target)
-        return f"Written: {one_line(str(target), 120)}, {size_text(target.stat().st_size)}."
+        size = export_to_file(self._home, self._journal, session, form, target)
+        return f"Written: {one_line(str(target), 120)}, {size_text(size)}."
 
     def _at(self, path: str) -> Path:
         return Path(self._workspace) / Path(path).expanduser()
@@ -176,10 +177,15 @@ OnProgress = Callable[[str], None]
 _OTHER_IMPORT: Final = "waiting for another import to end"
 
 
-def export_to_file(journal: Journal, session: Session, form: str, target: Path) -> None:
-    """Write a session to a file, whole or not at all."""
-    text = "".join(f"{part}\n" for part in export_texts(journal, session, form))
-    write_atomic(target, text.encode("utf-8", "backslashreplace"))
+def export_to_file(home: Home, journal: Journal, session: Session, form: str, target: Path) -> int:
+    """Write a session to a file, whole or not at all; return how many bytes it has."""
+    if form == TRANSCRIPT:
+        from workbench.cli.session_transcript import transcript_page
+
+        parts = transcript_page(home, journal, session)
+    else:
+        parts = (f"{part}\n" for part in export_texts(journal, session, form))
+    return write_atomic_parts(target, (part.encode("utf-8", "backslashreplace") for part in parts))
 
 
 class _ReportedProgress:

@@ -12,8 +12,9 @@ from workbench.cli.context import SESSION_ID_HELP, find_session, open_journal
 from workbench.cli.errors import EXIT_OK, Refusal, UsageError
 from workbench.domain.rows import Session
 from workbench.domain.values import Json
-from workbench.effects.files import write_atomic
+from workbench.effects.files import write_atomic_parts
 from workbench.formats import atif, seed_export, workbench_sessions
+from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.text.human import size_text
 from workbench.text.safe import escape_json, one_line, safe_text
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 EXPORT_EXAMPLE = """workbench sessions export 3f2a > session.jsonl
 workbench sessions export 3f2a --format markdown
+workbench sessions export 3f2a --format transcript --output session.html
 workbench sessions export 3f2a --format html --output session.html
 workbench sessions export 3f2a --format svg --at 12:01:31 --output moment.svg
 workbench sessions export 3f2a --format svg --animate --output session.svg"""
@@ -35,11 +37,12 @@ def configure_export(parser: ArgumentParser) -> None:
     parser.add_argument("id", metavar="ID", help=SESSION_ID_HELP)
     parser.add_argument(
         "--format",
-        choices=sorted([*_WRITERS, *PICTURE_FORMATS]),
+        choices=sorted([*_WRITERS, TRANSCRIPT, *PICTURE_FORMATS]),
         default="events",
         help="events, without loss, to be imported again (default); wink, a session file; kaiak, messages;"
         " assistant, turns and records; atif, a trajectory; markdown, to be read;"
-        " html, a page that plays it; cast, for asciinema; svg, a picture of a moment",
+        " transcript, a page to read and search; html, a page that plays it; cast, for asciinema;"
+        " svg, a picture of a moment",
     )
     parser.add_argument("--output", metavar="FILE", help="write there instead of printing")
     add_picture_options(parser)
@@ -48,16 +51,37 @@ def configure_export(parser: ArgumentParser) -> None:
 def execute_export(options: Namespace, console: Console) -> int:
     if options.animate and options.format != "svg":
         raise UsageError("nothing was exported", "--animate is for pictures", "add --format svg")
-    with open_journal() as (_, journal):
+    with open_journal() as (home, journal):
         session = find_session(journal, options.id)
         if options.format in PICTURE_FORMATS:
             return export_picture(options, journal, session, console)
+        if options.format == TRANSCRIPT:
+            return _export_transcript(options, home, journal, session, console)
         texts = export_texts(journal, session, options.format)
         if options.output is not None:
             write_output((f"{text}\n" for text in texts), options.output, console)
             return EXIT_OK
         for text in texts:
             console.say(text)
+    return EXIT_OK
+
+
+def _export_transcript(
+    options: Namespace, home: Home, journal: Journal, session: Session, console: Console
+) -> int:
+    if options.output is None and console.is_terminal:
+        remedy = "name a file: --output session.html"
+        raise UsageError("nothing was exported", "a page is not to be read on a terminal", remedy)
+    from workbench.cli.session_transcript import transcript_page
+
+    parts = transcript_page(home, journal, session)
+    if options.output is None:
+        for part in parts:
+            console.write(part)
+        return EXIT_OK
+    target = _writable_path(options.output)
+    size = write_atomic_parts(target, (part.encode("utf-8", "replace") for part in parts))
+    console.note(f"{options.output}: {size_text(size)}")
     return EXIT_OK
 
 
@@ -115,6 +139,7 @@ _WRITERS: dict[str, Callable[[Journal, Session], _Texts]] = {
     "markdown": _markdown_texts,
 }
 PICTURE_FORMATS: Final = ("cast", "html", "svg")
+TRANSCRIPT: Final = "transcript"
 _THEMES: Final = ("workbench-dark", "workbench-light")
 _NARROWEST, _WIDEST = (40, 12), (400, 150)
 _FRAME_LIMITS: Final = range(2, 20_001)
@@ -189,13 +214,17 @@ def write_output(parts: Iterable[str], output: str | None, console: Console) -> 
         for part in parts:
             console.write(part)
         return
-    data = b"".join(part.encode("utf-8", "backslashreplace") for part in parts)
+    path = _writable_path(output)
+    size = write_atomic_parts(path, (part.encode("utf-8", "backslashreplace") for part in parts))
+    console.note(f"{output}: {size_text(size)}")
+
+
+def _writable_path(output: str) -> Path:
     path = Path(output).expanduser()
     if not path.parent.is_dir():
         why = f"there is no folder {one_line(str(path.parent), 120)}"
         raise Refusal("nothing was exported", why, "make it, or name another file")
-    write_atomic(path, data)
-    console.note(f"{output}: {size_text(len(data))}")
+    return path
 
 
 def _render_picture(options: Namespace, journal: Journal, session: Session, console: Console) -> list[str]:

@@ -21,9 +21,11 @@ from workbench.cli.context import (
 )
 from workbench.cli.errors import EXIT_FAILED, EXIT_OK, Refusal, UsageError
 from workbench.cli.rows import JsonFields
+from workbench.cli.session_resume import resume_in_agent
 from workbench.domain.machines import TERMINAL_SESSION_STATES
 from workbench.domain.rows import Session
 from workbench.domain.values import SYSTEM_SESSION, Actor
+from workbench.formats.agent_commands import RESUMABLE_ORIGINS
 from workbench.host import session_requests
 from workbench.host.fork import (
     ForkPlan,
@@ -192,6 +194,7 @@ def _newest_chat(journal: Journal) -> Session | None:
 
 RESUME_EXAMPLE = """workbench sessions resume
 workbench sessions resume 3f2a
+workbench sessions resume 3f2a --print
 workbench --continue ~/src/shop"""
 
 
@@ -199,6 +202,10 @@ def configure_resume(parser: ArgumentParser) -> None:
     parser.add_argument(
         "id", nargs="?", metavar="ID", help=f"{SESSION_ID_HELP}; if not given the newest of this workspace"
     )
+    printed = "of an imported session: print the command that continues it, and run nothing"
+    parser.add_argument("--print", action="store_true", dest="is_printed", help=printed)
+    confirmed = "of an imported session: do not ask before the agent that wrote it is started"
+    parser.add_argument("--yes", action="store_true", help=confirmed)
 
 
 def execute_resume(options: Namespace, console: Console) -> int:
@@ -208,9 +215,26 @@ def execute_resume(options: Namespace, console: Console) -> int:
         raise UsageError(
             "nothing was resumed", "a session works where it was started", "leave -C out, or the id"
         )
-    with open_journal() as (_, journal):
-        session = session_to_resume(journal, options.id, options.directory)
+    with open_journal() as (home, journal):
+        foreign = _foreign_session(journal, options.id)
+        session = foreign or session_to_resume(journal, options.id, options.directory)
+        if foreign is not None:
+            refuse_inside_agents(journal, home, "resume a session")
+    if foreign is not None:
+        return resume_in_agent(foreign, console, is_printed=options.is_printed, is_confirmed=options.yes)
+    if options.is_printed:
+        why = "it is a session of this program"
+        raise UsageError("nothing was printed", why, f"workbench sessions resume {session.id}")
     return open_screen(console, workspace_path(session.workspace), session.id)
+
+
+def _foreign_session(journal: Journal, word: str | None) -> Session | None:
+    """Return the session that is named if another program continues it."""
+    if word is None:
+        return None
+    session = find_session(journal, word)
+    is_foreign = session.origin in RESUMABLE_ORIGINS and is_imported_session(journal, session.id)
+    return session if is_foreign else None
 
 
 def session_to_resume(journal: Journal, word: str | None, directory: str | None) -> Session:

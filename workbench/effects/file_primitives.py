@@ -285,7 +285,7 @@ def _libc() -> tuple[Any, Any, int] | None:
     return call, how, ctypes.sizeof(How)
 
 
-_CREATE_FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+CREATE_FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _TMPFILE: Final[int | None] = getattr(os, "O_TMPFILE", None)
 _UNNAMED_FLAGS: Final = None if _TMPFILE is None else os.O_WRONLY | os.O_CLOEXEC | _TMPFILE
 _UNNAMED_UNSUPPORTED: Final = frozenset(
@@ -341,7 +341,7 @@ def write_temporary(here: int, data: bytes, mode: int, like: str | None = None) 
 
 
 def _write_named(here: int, name: str, data: bytes, mode: int, like: int | None) -> FileStamp:
-    file = os.open(name, _CREATE_FLAGS, 0o600, dir_fd=here)
+    file = os.open(name, CREATE_FLAGS, 0o600, dir_fd=here)
     try:
         return _fill_file(file, data, mode, like)
     except BaseException:

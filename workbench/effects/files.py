@@ -9,6 +9,7 @@
 import contextlib
 import errno
 import os
+import secrets
 import stat
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -388,6 +389,27 @@ def write_atomic(path: Path, data: bytes, mode: int = 0o600) -> None:
             _write_and_sync(here, path.name, data, mode)
         finally:
             os.close(here)
+
+
+def write_atomic_parts(path: Path, parts: Iterable[bytes], mode: int = 0o600) -> int:
+    """Replace a file as `write_atomic` does, by bytes that come one after the other; return how many came."""
+    with translated_os_errors(str(path)), contextlib.ExitStack() as opened:
+        here = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        opened.callback(os.close, here)
+        new, total = f".workbench-{secrets.token_hex(16)}.tmp", 0
+        file = os.open(new, file_primitives.CREATE_FLAGS, mode, dir_fd=here)
+        try:
+            with os.fdopen(file, "wb", buffering=1 << 20) as stream:
+                for part in parts:
+                    total += stream.write(part)
+                stream.flush()
+                sync_to_disk(file)
+            file_primitives.replace_file(here, new, path.name)
+        except BaseException:
+            file_primitives.remove_file(here, new)
+            raise
+        sync_to_disk(here)
+        return total
 
 
 def _write_and_sync(here: int, name: str, data: bytes, mode: int) -> None:

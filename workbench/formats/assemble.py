@@ -39,10 +39,11 @@ _AGENT: Final = Actor(kind="agent")
 _TOOL: Final = Actor(kind="tool")
 _USER: Final = Actor(kind="user", via="import")
 _SYSTEM: Final = Actor(kind="system", via="import")
-READ_AS: Final = 2
+READ_AS: Final = 3
 """How events are made from records: with a higher number, a file that is imported again replaces its session.
 
-2: calls start when they were asked for; cached tokens and costs stand apart.
+2: calls start when they were asked for; cached tokens and costs stand apart. 3: kept records and long outputs
+are whole.
 """
 CurrentSessionId = Callable[[str], str]
 """Turns the id that a session would get into the one that it gets; ids of deleted ones are not used again."""
@@ -227,7 +228,7 @@ class Assembler:
                 yield from () if is_last else self._spoken(r.Reply(usage=usage), usage)
             case r.ErrorRecord(code=code, message=message, at=time_us):
                 body = events.ErrorRaised(
-                    code=sanitize.sanitize_line(code, 80), message=sanitize.sanitize_text(message, 8_000)
+                    code=sanitize.sanitize_line(code, 80), message=sanitize.sanitize_text(message)
                 )
                 yield self._event(body, _SYSTEM, time_us)
             case r.UnmappedRecord():
@@ -245,7 +246,7 @@ class Assembler:
             )
         name = sanitize.sanitize_line(item.kind, 80) or "record"
         kind = name if item.is_understood else f"{NOT_UNDERSTOOD}.{name}"
-        content = sanitize.sanitize_value(item.content)
+        content = sanitize.sanitize_record(item.content)
         body = events.Unknown(original_kind=f"{self._origin}.{kind}", content=content)
         return self._event(body, _SYSTEM, item.at)
 

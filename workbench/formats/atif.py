@@ -123,10 +123,7 @@ def write(session: Session, events: Sequence[Event], calls: Sequence[Call]) -> J
         "schema_version": VERSION, "session_id": session.id,
         "agent": {"name": session.origin or "workbench", "version": "1", "model_name": session.model or None},
         "steps": numbered,
-        "final_metrics": {
-            "total_prompt_tokens": session.usage.input_tokens,
-            "total_completion_tokens": session.usage.output_tokens, "total_steps": len(numbered),
-        },
+        "final_metrics": {**_written_metrics(session.usage, "total_"), "total_steps": len(numbered)},
         "extra": {"title": session.title, "workspace": session.workspace, "status": session.status},
     }  # fmt: skip
 
@@ -143,9 +140,7 @@ def _written_event(
         step["model_name"] = body.model
     if body.thinking:
         step["reasoning_content"] = body.thinking
-    step["metrics"] = {
-        "prompt_tokens": body.usage.input_tokens, "completion_tokens": body.usage.output_tokens,
-    }  # fmt: skip
+    step["metrics"] = _written_metrics(body.usage, "")
     if body.calls:
         step["tool_calls"] = [
             {"tool_call_id": _written_call(call), "function_name": call.tool,
@@ -158,6 +153,17 @@ def _written_event(
             "states": {_written_call(call): _call_state(_replacing_call(call, rows)) for call in body.calls}
         }
     return step
+
+
+def _written_metrics(usage: Usage, prefix: str) -> dict[str, Json]:
+    metrics: dict[str, Json] = {
+        f"{prefix}prompt_tokens": usage.input_tokens, f"{prefix}completion_tokens": usage.output_tokens,
+    }  # fmt: skip
+    if usage.cache_read_tokens:
+        metrics[f"{prefix}cached_tokens"] = usage.cache_read_tokens
+    if usage.cost_microdollars:
+        metrics[f"{prefix}cost_usd"] = usage.cost_microdollars / 1_000_000
+    return metrics
 
 
 def _written_call(call: "e.ReplyCall") -> str:

@@ -125,9 +125,9 @@ class CallEvents:
         said = call.decision or r.CallDecision(call=call.asked.id, is_approved=True)
         body = events.ActionApproved(
             digest="", approved_until=place.at, result_digest="",
-            reason=sanitize.sanitize_text(said.reason, 8_000) or None,
+            reason=sanitize.sanitize_text(said.reason) or None,
             choice=sanitize.sanitize_line(said.choice, 200) or None,
-            text=sanitize.sanitize_text(said.text, 8_000) or None,
+            text=sanitize.sanitize_text(said.text) or None,
         )  # fmt: skip
         self._tell(call, place, "decided", body, _USER, action=call.action)
 
@@ -143,7 +143,7 @@ class CallEvents:
         if item.state == "rejected" or (decision is not None and not decision.is_approved):
             said = decision or r.CallDecision(call=call.asked.id, is_approved=False)
             body = events.ActionRejected(
-                reason=sanitize.sanitize_text(said.reason or item.reason, 8_000) or None,
+                reason=sanitize.sanitize_text(said.reason or item.reason) or None,
                 choice=sanitize.sanitize_line(said.choice, 200) or None,
             )
             self._tell(call, place, "decided", body, _USER, action=call.action)
@@ -191,15 +191,15 @@ class CallEvents:
         took = item.duration_ms
         if took is None:
             took = (at - (call.at if call.ran_at is None else call.ran_at)) // 1_000
-        text = sanitize.sanitize_text(item.text)
+        text = sanitize.sanitize_text(item.text, sanitize.MOST_OUTPUT)
         ref = None
         if len(text) > MOST_INLINE:
             ref = self._store(text.encode("utf-8", "replace"))
             middle = f"\n[… {len(text)} characters in all, the middle is left out …]\n"
-            text = f"{text[:_SHOWN_OF_LARGE]}{middle}{text[-2_000:]}"
+            text = sanitize.sanitize_text(f"{text[:_SHOWN_OF_LARGE]}{middle}{text[-2_000:]}")
         # What was released as running before its rejection was read cannot be rejected any more.
         state = "cancelled" if item.state in ("rejected", "expired") else item.state
-        error = sanitize.sanitize_text(item.error, 8_000) or (item.state if state != "succeeded" else "")
+        error = sanitize.sanitize_text(item.error) or (item.state if state != "succeeded" else "")
         about: dict[str, Json] = {"child_session": child} if child else {}
         if call.progress:
             about["progress"] = dict(call.progress)

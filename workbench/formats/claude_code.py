@@ -6,12 +6,11 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from workbench.domain.values import Json, JsonObject, Usage
+from workbench.domain.values import JsonObject, Usage
 from workbench.formats import records as r
 from workbench.formats.claude_calls import QUESTION_TOOLS, ProgressReader, answer_to, question_of
 from workbench.formats.claude_tree import MessageTree, rewind_records
 from workbench.formats.input import JsonLine
-from workbench.formats.sanitize import MOST_STRING, sanitize_text
 
 _BOOKKEEPING_TYPES: Final = frozenset({
     "system", "summary", "file-history-snapshot", "queue-operation", "progress", "attachment", "result",
@@ -233,9 +232,7 @@ class _SessionReader:
             yield kept
         elif row.get("isMeta") is True or row.get("isCompactSummary") is True:
             kind = "compaction" if row.get("isCompactSummary") else "meta"
-            yield r.UnmappedRecord(
-                kind=kind, content=_in_pieces(sanitize_text(words)), at=time_us, line=number
-            )
+            yield r.UnmappedRecord(kind=kind, content=words, at=time_us, line=number)
         else:
             yield from self._said(words, time_us, number)
 
@@ -360,13 +357,6 @@ def _block_content(block: JsonObject) -> str:
 def _model_name(holder: JsonObject) -> str:
     model = r.text_of(holder, "model")
     return "" if model == _SYNTHETIC else model
-
-
-def _in_pieces(words: str) -> Json:
-    """Return a scrubbed text in pieces: each string that is kept has a bound, and nothing is lost."""
-    if len(words) <= MOST_STRING:
-        return words
-    return [words[start : start + MOST_STRING] for start in range(0, len(words), MOST_STRING)]
 
 
 def _typed_text(words: str) -> str:

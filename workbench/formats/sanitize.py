@@ -13,9 +13,11 @@ from workbench.secrets.scrubber import scrub, scrub_value, secret_kind_of_name
 
 MOST_TEXT: Final = 1 << 20
 """Characters of a prompt, a reply or an output."""
+MOST_OUTPUT: Final = 1 << 24
+"""Characters of an output that is stored beside its event."""
 MOST_STRING: Final = 8_000
-"""Characters of one string in records that are kept, and in arguments where they are shown again."""
-_MOST_ITEMS: Final = 2_000
+"""Characters of one string where arguments are shown again, and of encoded data in records that are kept."""
+_MOST_ITEMS: Final = 50_000
 _MOST_DEPTH: Final = 24
 _SHORT_TEXT: Final = 120
 _SCRUBBED_BEYOND: Final = 8_192
@@ -28,8 +30,10 @@ def sanitize_text(text: str, most: int = MOST_TEXT) -> str:
         return _sanitize_short(text)
     if len(text) <= most:
         return _scrub_if_needed(text)
-    # Scrubbed a little beyond the cut, so that no secret is left in half.
-    return _scrub_if_needed(text[: most + _SCRUBBED_BEYOND])[:most] + cut_mark(len(text), most)
+    # Scrubbed a little beyond the cut, so that no secret is left in half, and once more behind it: what the
+    # cut made of a text is found now or when an export is read again, and both are to be equal.
+    clean = _scrub_if_needed(text[: most + _SCRUBBED_BEYOND])[:most]
+    return _scrub_if_needed(clean + cut_mark(len(text), most))
 
 
 def cut_mark(length: int, most: int) -> str:
@@ -150,6 +154,26 @@ def sanitize_value(value: Json, most: int = MOST_STRING) -> Json:
     return _scrubbed_value(_bounded_value(value, 0, most))
 
 
+def sanitize_record(value: Json) -> Json:
+    """Return a record that is kept as it is: whole, but for encoded data such as pictures."""
+    return _scrubbed_value(_bounded_value(_without_data(value, 0), 0, MOST_TEXT))
+
+
+def _without_data(value: Json, depth: int) -> Json:
+    """Cut long strings without any blank: what no human and no program here reads."""
+    if isinstance(value, str):
+        is_data = len(value) > MOST_STRING and not any(map(str.isspace, value[:MOST_STRING]))
+        return sanitize_text(value, MOST_STRING) if is_data else value
+    if depth >= _MOST_DEPTH:
+        return value
+    if isinstance(value, dict):
+        members = cast("dict[str, Json]", value)
+        return {key: _without_data(item, depth + 1) for key, item in members.items()}
+    if isinstance(value, list):
+        return [_without_data(item, depth + 1) for item in cast("list[Json]", value)]
+    return value
+
+
 def _scrubbed_value(value: Json) -> Json:
     """Scrub the parts of a value that may hold a secret; a record is looked at as one text first."""
     # One look at all of its strings together: nearly every record holds no secret, and a look costs the same
@@ -201,7 +225,7 @@ def short_object(value: JsonObject) -> JsonObject:
 
 def _bounded_value(value: Json, depth: int, most: int) -> Json:
     if isinstance(value, str):
-        short = value if len(value) <= most else value[:most] + cut_mark(len(value), most)
+        short = value if len(value) <= most else sanitize_text(value, most)
         return short if short.isascii() else short.encode("utf-8", "replace").decode("utf-8")
     if isinstance(value, dict):
         return _bounded_members(cast("dict[str, Json]", value), depth, most)

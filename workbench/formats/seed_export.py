@@ -231,7 +231,9 @@ def _modification_content(proposal_id: str, path: str, change: str) -> JsonObjec
 
 
 def _system_content(event: e.Event) -> KaiakContent:
+    said = {"text": event.body.text} if isinstance(event.body, e.PromptSubmitted) else {}
     return "System", {
+        **said,
         "event": event.kind,
         "request_id": event.action_id or event.call_id,
         "status": event.kind.rpartition(".")[2],

@@ -117,7 +117,11 @@ _KAIAK_CHANGES: Final = {"Create": "create", "Modify": "modify", "Delete": "dele
 
 
 def is_kaiak_lines(sample: list[JsonObject]) -> bool:
-    return any({"sequence_number", "content", "session_id"} <= line.keys() for line in sample)
+    """Tell whether lines are messages of S2, or the session and the calls that an export has before them."""
+    if any({"sequence_number", "content", "session_id"} <= line.keys() for line in sample):
+        return True
+    session = r.object_of(sample[0] if sample else {}, "session")
+    return {"workspace_path", "configuration", "token_usage"} <= session.keys()
 
 
 def is_kaiak_document(value: Json) -> bool:

@@ -142,7 +142,8 @@ def _is_no_key_line(line: str) -> bool:
 def _cut_text(text: str, longest: int) -> str:
     if len(text) <= longest:
         return text
-    return f"{text[:longest]}… ({len(text):,} characters)"
+    # Scrubbed once more: what the cut made of it would be found when an export is read again.
+    return f"{scrub(text[:longest]).text}… ({len(text):,} characters)"
 
 
 def _cut_strings(value: Json) -> Json:

@@ -189,6 +189,14 @@ def session_file_changes(journal: Journal, session_id: str) -> list[Event]:
     return [decode_event(values) for values in rows]
 
 
+def file_changes(journal: Journal, session_id: str) -> Iterator[Event]:
+    """Yield what was written in a session in order, also what an import says of it."""
+    where = "session_id = ? AND kind = 'file.changed' ORDER BY sequence_number"
+    with journal.snapshot() as database:
+        for values in database.execute(f"{SELECT_EVENTS} WHERE {where}", (session_id,)):
+            yield decode_event(values)
+
+
 def session_turns(journal: Journal, session_id: str) -> list[str]:
     """Return the ids of the turns of a session, in the order in which they began."""
     statement = (

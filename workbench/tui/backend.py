@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from workbench.domain.events import RuleAdded
     from workbench.domain.rows import Call, Rule
     from workbench.domain.values import ToolDescriptor
+    from workbench.formats.agent_commands import AgentCommand
+    from workbench.formats.session_diff import SessionDiff
     from workbench.policy.shell.command_paths import CommandBoundary
     from workbench.tui.main.unseen_ends import SessionEnd
     from workbench.views.pipeline import LaunchPlan, LaunchRequest, PipelineChoice
@@ -398,6 +400,18 @@ class Backend:
             "No session was forked. What is shown here is not in your library: workbench replay --keep."
         )
 
+    def session_diff(self, session_id: str) -> "SessionDiff":
+        """Return everything that a session and those that it started changed, without secrets."""
+        raise BackendError("There is no diff here.")
+
+    def agent_command(self, session_id: str) -> "AgentCommand":
+        """Return what continues an imported session in the agent that wrote it."""
+        raise BackendError("Nothing is continued here.")
+
+    def run_agent(self, command: "AgentCommand") -> str:
+        """Run the program of an agent in this terminal; return what to say."""
+        raise BackendError("Nothing is continued here.")
+
     def export_film(self, request: ExportRequest, on_progress: Callable[[str], None]) -> str:
         """Write a film or a picture; return what to say. Takes up to some minutes."""
         raise BackendError(
@@ -530,3 +544,6 @@ class ReplayBackend(Backend):
 
     def export_film(self, request: ExportRequest, on_progress: Callable[[str], None]) -> str:
         return self._live.export_film(request, on_progress)
+
+    def session_diff(self, session_id: str) -> "SessionDiff":
+        return self._live.session_diff(session_id)

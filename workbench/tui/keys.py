@@ -30,9 +30,9 @@ def _replay() -> Iterator[Rows]:
 
 
 def _library() -> Iterator[Rows]:
-    from workbench.tui.library.library_keys import FIND, LIBRARY, STATISTICS
+    from workbench.tui.library.library_keys import FIND, LIBRARY, SESSION_DIFF, STATISTICS
 
-    yield from (LIBRARY, FIND, STATISTICS)
+    yield from (LIBRARY, FIND, STATISTICS, SESSION_DIFF)
 
 
 def _providers() -> Iterator[Rows]:
@@ -51,7 +51,7 @@ _AT_START: Final[Mapping[str, Rows]] = {
 _LATER: Final[Mapping[str, Callable[[], Iterator[Rows]]]] = {
     "always": _rules, "rules": _rules, "replay": _replay, "beside": _replay,
     "providers": _providers, "provider": _providers,
-    "library": _library, "find": _library, "statistics": _library,
+    "library": _library, "find": _library, "statistics": _library, "session-diff": _library,
 }  # fmt: skip
 
 
@@ -104,6 +104,7 @@ CHAINS: Final = (
     ("dialog",),
     ("batch",),
     ("undo",),
+    ("session-diff",),
     ("always",),
     ("rules",),
     ("launch",),

@@ -287,8 +287,8 @@ class SessionRequest(Struct, eq=False):
     """The user wants something done with sessions of the library."""
 
     what: str
-    """`open`, `replay`, `go_on`, `fork`, `rename`, `tag`, `archive`, `end`, `delete`, `send`; `take` and
-    `cancel` an import."""
+    """`open`, `replay`, `go_on`, `fork`, `rename`, `tag`, `archive`, `end`, `delete`, `send`, `diff`,
+    `resume`; `take` and `cancel` an import."""
     sessions: Sequence[Session]
     text: str | None = None
     """What was typed for it; None asks for it first."""

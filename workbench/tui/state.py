@@ -5,6 +5,7 @@ widget and writes nothing.
 """
 
 from collections.abc import Container, Iterable, Mapping, Sequence
+from heapq import merge
 from typing import Final, Literal, cast
 
 from msgspec import Struct, field
@@ -225,6 +226,9 @@ MAX_SESSIONS: Final = 200
 MAX_DECIDED: Final = 40
 TAIL_EVENTS: Final = 1_000
 """Events of a session that are read when it is shown; older ones when they are asked for."""
+_STEP_EVENTS: Final = 300
+"""Events of the session of one step that are read where its run is shown."""
+_MAX_STEP_SESSIONS: Final = 40
 _ROW_KINDS: Final = ("call.", "action.", "session.", "turn.", "reply.", "prompt.", "refresh.", "undo.")
 
 
@@ -333,7 +337,8 @@ class ScreenState:
         events = self._tail(session_id, tail)
         self._fold(session_id, events)
         self.file_events = [event for event in events if isinstance(event.body, FileChanged)]
-        self.calls = list(self.source.calls(session_id))
+        calls = [call for key in (session_id, *self._step_sessions()) for call in self.source.calls(key)]
+        self.calls = sorted(calls, key=lambda call: (call.requested_at, call.ordinal))[-MAX_CALLS:]
         self._note_undone(self.calls)
         source = self.source
         is_long = len(self.calls) == MAX_CALLS
@@ -346,8 +351,23 @@ class ScreenState:
         if events and isinstance(source, JournalSource):
             before = source.turns_before(events[0])
         self.transcript = Transcript(session_id, before)
-        self.transcript.apply_all(events)
+        self.transcript.apply_all(self._with_steps(events))
         self._first, self._folded = events[0].sequence_number if events else 1, len(events)
+
+    def _with_steps(self, events: Sequence[Event]) -> Iterable[Event]:
+        """Return the events of a run with those of its agents between them."""
+        sessions = {
+            event.body.session_id: None
+            for event in events
+            if isinstance(event.body, StepChanged) and event.body.session_id
+        }
+        if not sessions:
+            return events
+        below = (self._tail(key, _STEP_EVENTS) for key in list(sessions)[-_MAX_STEP_SESSIONS:])
+        return merge(events, *below, key=lambda event: event.position)
+
+    def _step_sessions(self) -> list[str]:
+        return list(self.transcript.step_sessions)[-_MAX_STEP_SESSIONS:]
 
     def trim(self) -> bool:
         """Fold the last events only, if many came since; False when nothing changed.
@@ -424,14 +444,19 @@ class ScreenState:
             changed.has_first = True
         return changed
 
-    def _note(self, event: Event, changed: StateChange, touched: set[str]) -> None:
+    def _note_shown(self, event: Event, changed: StateChange) -> None:
+        """Fold an event of the session on show, or of an agent in a step of the run on show."""
         is_current = self.current is not None and event.session_id == self.current.id
-        if is_current:
-            changed.blocks |= self.transcript.apply(event)
-            self._folded += 1
-            self._note_calls(event, changed)
-            if isinstance(event.body, FileChanged):
-                self.file_events.append(event)
+        if not is_current and event.session_id not in self.transcript.step_sessions:
+            return
+        changed.blocks |= self.transcript.apply(event)
+        self._folded += is_current
+        self._note_calls(event, changed)
+        if is_current and isinstance(event.body, FileChanged):
+            self.file_events.append(event)
+
+    def _note(self, event: Event, changed: StateChange, touched: set[str]) -> None:
+        self._note_shown(event, changed)
         if event.action_id:
             changed.actions.add(event.action_id)
         if isinstance(event.body, SessionDeleted):

@@ -107,7 +107,7 @@ class Transcript:
     def apply(self, event: Event) -> set[str]:
         """Fold one event; return the ids of blocks that were added, changed or removed."""
         if event.session_id != self.session_id:
-            return set()
+            return self._said_in_step(event)
         self._position = max(self._position, event.position)
         self._blocks.begin()
         rows = apply_event(event, self._rows)
@@ -120,6 +120,19 @@ class Transcript:
                 self._show_call(row, event)
             elif isinstance(row, Action) and row.call_id in self._rows.calls:
                 self._show_call(self._rows.calls[row.call_id], event)
+        return self._blocks.changed()
+
+    @property
+    def step_sessions(self) -> Mapping[str, str]:
+        """Return the sessions that agents lead in the steps of a run, each with its step."""
+        return self._run.sessions
+
+    def _said_in_step(self, event: Event) -> set[str]:
+        if event.session_id not in self._run.sessions:
+            return set()
+        self._blocks.begin()
+        for block in self._run.said(event):
+            self._blocks.put(block)
         return self._blocks.changed()
 
     def _add(self, event: Event) -> None:

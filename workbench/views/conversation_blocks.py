@@ -120,6 +120,9 @@ class StepBlock(Struct, frozen=True, kw_only=True):
     def with_items(self, words: str) -> "StepBlock":
         return replace(self, items=words)
 
+    def with_note(self, words: str) -> "StepBlock":
+        return replace(self, note=words)
+
 
 class OutputBlock(Struct, frozen=True, kw_only=True):
     """What a command wrote; it has no rows while folded."""

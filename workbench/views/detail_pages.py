@@ -18,11 +18,11 @@ from workbench.text.safe import one_line, reason_lines
 from workbench.text.width import cell_width
 from workbench.views.action_detail import json_text
 from workbench.views.conversation_blocks import OutputBuffer, insert_piece
-from workbench.views.event_text import repeated_text
 from workbench.views.page_lines import LineTone, PageLine, ToneSpan, icon_part, output_tones, page_line
 from workbench.views.pipeline import PipelineItem, PipelineRun, PipelineStep
 from workbench.views.run_times import EarlierStep, usual_seconds
 from workbench.views.status_icons import STEP_STATUSES, StatusName, call_status, step_status_name
+from workbench.views.tools import repeated_text
 
 PageMoment = tuple[int, StatusName | None, str]
 

@@ -12,7 +12,7 @@ from workbench.domain.rows import Action, Call, Session
 from workbench.domain.values import Body, StepKind, StepPlan
 from workbench.text.human import duration_text, spoken_duration
 from workbench.text.safe import one_line, reason_line
-from workbench.views.conversation_blocks import NoticeBlock, NoticeKind, PromptBlock, StepBlock
+from workbench.views.conversation_blocks import NoticeBlock, NoticeKind, PromptBlock, StepBlock, TextBlock
 from workbench.views.status_icons import (
     ACTION_STATUSES,
     RUN_STATUSES,
@@ -21,6 +21,7 @@ from workbench.views.status_icons import (
     StepStatus,
     step_status_name,
 )
+from workbench.views.tools import repeated_text, shown_tool
 
 _MAX_LINE_CELLS: Final = 200
 
@@ -172,11 +173,6 @@ def _call_words(about: str, body: e.CallBody) -> str:
             return f"{about}: {repeated_text(body.times)}"
 
 
-def repeated_text(times: int) -> str:
-    """Return what is shown of a call that ended once more as it had ended before."""
-    return f"same call, same result, {times} times"
-
-
 def _rule_words(body: e.RuleBody) -> str:
     match body:
         case e.RuleAdded():
@@ -277,7 +273,7 @@ def _pause_notice(reason: PauseReason | None, window: float | None) -> tuple[Not
     return ("paused", text, LOOP_KEYS if reason == "loop" else PAUSE_KEYS)
 
 
-RunBlock = PromptBlock | NoticeBlock | StepBlock
+RunBlock = PromptBlock | NoticeBlock | StepBlock | TextBlock
 _STEP_KIND_WORDS: Final[dict[StepKind, str]] = {
     "prompt": "agent", "command": "command", "gate": "gate", "pipeline": "pipeline",
     "route": "choice of the way", "aggregate": "puts files together",
@@ -295,6 +291,24 @@ class RunStepLog:
         self._matrix: dict[str, str] = {}
         self._lines: dict[str, StepBlock] = {}
         self._round = 1
+        self.sessions: dict[str, str] = {}
+        """The sessions that agents lead in its steps, each with its step."""
+
+    def said(self, event: Event) -> Iterator[RunBlock]:
+        """Yield what an event of a step's session adds: words of the agent, and what it does now."""
+        step = self.sessions[event.session_id]
+        line = self._lines.get(step)
+        match event.body:
+            case e.ReplyCompleted(text=text) if text.strip():
+                is_alone = sum(known.sign == "running" for known in self._lines.values()) < 2
+                name = one_line(step, 60).replace("`", "'")
+                said = text if is_alone else f"`{name}` {text}"
+                yield TextBlock(id=f"said:{event.id}", at=event.at, text=said)
+            case e.CallProposed(tool=tool, target=target) if line is not None and line.sign == "running":
+                note = f"{one_line(shown_tool(tool), 40)} {one_line(target, 200)}".rstrip()
+                yield self._keep(step, line.with_note(note))
+            case _:
+                pass
 
     def blocks(self, event: Event) -> Iterator[RunBlock]:
         match event.body:
@@ -340,6 +354,8 @@ class RunStepLog:
         return line
 
     def _line(self, event: Event, step: str, body: e.StepChanged) -> StepBlock:
+        if body.session_id and body.state == "running":
+            self.sessions[body.session_id] = step
         plan, before = self._plans.get(step), self._lines.get(step)
         meaning: StatusName = STEP_STATUSES[_step_status(body)][0]
         again = f"attempt {body.attempt}   " if body.attempt > 1 else ""

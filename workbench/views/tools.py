@@ -11,7 +11,6 @@ from workbench.domain.values import SelectedHunk
 from workbench.text.human import duration_text
 from workbench.text.safe import one_line
 from workbench.views.approvals import MAX_TARGET_CELLS, taken_text
-from workbench.views.event_text import repeated_text
 from workbench.views.status_icons import CALL_STATUSES, StatusName, call_status
 
 FRESH_WAIT_SECONDS: Final = 300
@@ -349,6 +348,11 @@ _SAME_TOOLS: Final = {
 }  # fmt: skip
 """Names of agents' tools by the word that is shown for them; calls and permissions keep the agent's own."""
 _TOOL_WORDS: Final = {name: kind for kind, names in _SAME_TOOLS.items() for name in names}
+
+
+def repeated_text(times: int) -> str:
+    """Return what is shown of a call that ended once more as it had ended before."""
+    return f"same call, same result, {times} times"
 
 
 def shown_tool(name: str) -> str:

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from tests.support.browser import CHROMIUM, chromium
 from workbench.formats import film as formats_film
 from workbench.formats.film import Film, FilmFrame, FilmGap, FilmMark, TextStyle, screen_row, text_pieces
 from workbench.formats.film.svg import SvgWriter, frame_svg
@@ -363,3 +364,17 @@ def test_a_cast_is_what_its_format_says():
     assert cast_faults(lines) == []
     odd = replace(TWO, marks=(FilmMark(at=9_000_000, kind="edit", sign="ok"), *TWO.marks))
     assert cast_faults(cast_lines(odd)) == []
+
+
+@pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
+@pytest.mark.campaign
+def test_a_browser_plays_it_offline_and_has_nothing_to_complain_of(tmp_path):
+    target = tmp_path / "film.html"
+    target.write_text(html_document(TWO), encoding="utf-8")
+    with chromium(tmp_path) as tab:
+        tab.open(target.as_uri())
+        assert "two" in tab.value("document.getElementById('screen').textContent")
+        tab.press("End")
+        tab.wait("document.getElementById('screen').textContent.includes('three')")
+        assert tab.value("document.querySelectorAll('#screen script, #screen img').length") == 0
+        assert (tab.requests, tab.complaints) == ([target.as_uri()], [])

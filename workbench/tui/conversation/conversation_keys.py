@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 NO_ERROR: Final = "There is no error to answer here."
 NOT_FOLDED: Final = "Only thoughts and outputs can be folded."
 NOT_LOOPING: Final = "No repeated call waits for an answer here."
+NO_SESSION: Final = "There is no session here."
 NOT_PAUSED: Final = "Nothing is paused here."
 
 
@@ -27,6 +28,12 @@ def _undo_turn(pane: "ConversationPane") -> None:
         pane.main.ask_undo(session.id, turn.id)
 
 
+def _open_diff(pane: "ConversationPane") -> None:
+    session = pane.main.state.current
+    if session is not None:
+        pane.main.show_session_diff(session)
+
+
 CONVERSATION: Final[tuple[Key["ConversationPane"], ...]] = (
     Key(id="conversation.fold", keys=("space",), label="fold", tooltip="open or fold thought and output",
         aliases="collapse expand",
@@ -40,6 +47,10 @@ CONVERSATION: Final[tuple[Key["ConversationPane"], ...]] = (
         action=lambda pane: pane.move_turn(-1)),
     Key(id="conversation.turn-next", keys=("]",), label="", tooltip="the turn after", shown="-", group="Read",
         action=lambda pane: pane.move_turn(1)),
+    Key(id="conversation.diff", keys=("d",), label="diff", tooltip="all that it changed, as one diff",
+        aliases="changes patch files", group="Read",
+        action=lambda pane: _open_diff(pane),
+        why_off=lambda pane: "" if pane.main.state.current else NO_SESSION),
     Key(id="conversation.continue-turn", keys=("c",), label="continue", tooltip="continue after a pause",
         aliases="resume continue",
         group="Decide", footer=10, decides=True,

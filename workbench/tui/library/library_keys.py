@@ -6,6 +6,7 @@ from workbench.tui.keymap import Key
 
 if TYPE_CHECKING:
     from workbench.tui.library.library_pane import LibraryPane
+    from workbench.tui.library.session_diff_dialog import SessionDiffDialog
     from workbench.tui.library.statistics_pane import StatisticsPane
 
 LIBRARY: Final[tuple[Key["LibraryPane"], ...]] = (
@@ -30,6 +31,12 @@ LIBRARY: Final[tuple[Key["LibraryPane"], ...]] = (
     Key(id="library.undo", keys=("u",), label="undo…", tooltip="undo all its file changes, or restore them",
         group="Decide", footer=68, decides=True,
         action=lambda pane: pane.wish("undo"), why_off=lambda pane: pane.why_no_row()),
+    Key(id="library.diff", keys=("d",), label="diff", tooltip="all that it changed, as one diff",
+        aliases="changes patch files", group="Read", footer=74,
+        action=lambda pane: pane.wish("diff"), why_off=lambda pane: pane.why_no_row()),
+    Key(id="library.resume", keys=("R",), label="resume", tooltip="continue it in the agent that wrote it",
+        aliases="claude codex gemini opencode agent continue", group="Decide", footer=75, decides=True,
+        action=lambda pane: pane.wish("resume"), why_off=lambda pane: pane.why_no_row()),
     Key(id="library.beside", keys=("B",), label="side by side", tooltip="the two marked ones, in step",
         group="Many", footer=69,
         action=lambda pane: pane.wish("beside"), why_off=lambda pane: pane.why_no_row()),
@@ -104,4 +111,27 @@ STATISTICS: Final[tuple[Key["StatisticsPane"], ...]] = (
     Key(id="statistics.where", keys=("w",), label="where", tooltip="all, this workspace, this session",
         group="Read", footer=6,
         action=lambda pane: pane.next_where()),
+)  # fmt: skip
+SESSION_DIFF: Final[tuple[Key["SessionDiffDialog"], ...]] = (
+    Key(id="session-diff.row-down", keys=("j", "down"), label="file", tooltip="file after, before",
+        shown="j k", group="Move", footer=1, in_palette=False,
+        action=lambda screen: screen.move(1)),
+    Key(id="session-diff.row-up", keys=("k", "up"), label="", tooltip="file before", shown="-", group="Move",
+        in_palette=False,
+        action=lambda screen: screen.move(-1)),
+    Key(id="session-diff.scroll-down", keys=("J", "space"), label="scroll", tooltip="three lines of the diff",
+        shown="J K", group="Move", footer=2, in_palette=False,
+        action=lambda screen: screen.scroll_detail(3)),
+    Key(id="session-diff.scroll-up", keys=("K",), label="", tooltip="three lines up", shown="-", group="Move",
+        in_palette=False,
+        action=lambda screen: screen.scroll_detail(-3)),
+    Key(id="session-diff.page-down", keys=("ctrl+d", "pagedown"), label="", tooltip="a page of the diff",
+        shown="-", group="Move", in_palette=False,
+        action=lambda screen: screen.scroll_detail(15)),
+    Key(id="session-diff.page-up", keys=("ctrl+u", "pageup"), label="", tooltip="a page up", shown="-",
+        group="Move", in_palette=False,
+        action=lambda screen: screen.scroll_detail(-15)),
+    Key(id="session-diff.leave", keys=("escape", "q", "d"), label="back", shown="esc", tooltip="back",
+        group="Move", footer=3, in_palette=False,
+        action=lambda screen: screen.leave()),
 )  # fmt: skip

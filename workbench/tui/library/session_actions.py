@@ -12,6 +12,8 @@ Asks for the words that are needed and reports what came of it; the work is done
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
+from textual.app import SuspendNotSupported
+
 from workbench.domain.machines import TERMINAL_SESSION_STATES
 from workbench.domain.rows import Session
 from workbench.text.human import clock_time
@@ -24,6 +26,7 @@ from workbench.views.library import is_typeable_title
 from workbench.views.sessions import session_slug, session_title
 
 if TYPE_CHECKING:
+    from workbench.formats.agent_commands import AgentCommand
     from workbench.tui.main.context import MainContext
     from workbench.tui.main.tasks import BackgroundTasks
     from workbench.views.conversation_blocks import Block
@@ -156,8 +159,58 @@ class ExportPrompt:
         del purpose
 
 
+class ResumePrompt:
+    """Shows the command that continues a session elsewhere, and runs or copies it when that is confirmed."""
+
+    def __init__(self, context: "MainContext", command: "AgentCommand") -> None:
+        self._context, self._command = context, command
+
+    def ask(self) -> None:
+        """Ask what is to be done with it."""
+        command = self._command
+        if command.problem:
+            title, right = f"{command.words}: {command.problem}", "nothing can be run here"
+            does = "copy the command"
+        else:
+            title, right = f"Run {command.words} in {command.folder}", "c enter copies it instead"
+            does = "run it in this terminal"
+        self._context.post(LineWanted(self, "resume", title, right=right, does=does, is_armed=True))
+
+    def line_heard(self, purpose: str, text: str, *, is_final: bool) -> None:
+        del purpose
+        if not is_final:
+            return
+        answer = text.strip().casefold()
+        if self._command.problem or answer == "c":
+            is_copied = self._context.backend.copy_to_clipboard(self._command.shell_line)
+            self._context.say("Copied." if is_copied else f"Not copied: {self._command.shell_line}")
+        elif answer in ("", "y", "yes"):
+            self._run()
+        else:
+            self._context.say("Nothing was run.")
+
+    def _run(self) -> None:
+        said: list[str] = []
+        try:
+            with self._context.app.suspend():
+                # The framework takes the terminal back only from what raises nothing.
+                try:
+                    said.append(self._context.backend.run_agent(self._command))
+                except BackendError as error:
+                    said.append(str(error))
+        except SuspendNotSupported:
+            said.append(f"It needs a terminal of its own: {self._command.shell_line}")
+        self._context.say(said[0])
+
+    def line_dropped(self, purpose: str) -> None:
+        """Run nothing."""
+        del purpose
+
+
 _TWO: Final = 2
-SINGLE_SESSION_ACTIONS: Final = frozenset({"open", "replay", "go_on", "fork", "rename", "send", "undo"})
+SINGLE_SESSION_ACTIONS: Final = frozenset(
+    {"open", "replay", "go_on", "fork", "rename", "send", "undo", "diff", "resume"}
+)
 ACTIONS_WITH_TEXT: Final = frozenset({"rename", "tag", "end", "delete", "send", "take"})
 """What needs words before it is done."""
 
@@ -244,6 +297,22 @@ class SessionActions:
     def _undo(self, sessions: Sequence[Session], _: str) -> None:
         self._context.ask_undo(sessions[0].id)
 
+    def _diff(self, sessions: Sequence[Session], _: str) -> None:
+        self._context.show_session_diff(sessions[0])
+
+    def _resume(self, sessions: Sequence[Session], _: str) -> None:
+        session = sessions[0]
+        if session.origin is None:
+            self._go_on(sessions, "")
+            return
+
+        def work() -> str:
+            command = self._context.backend.agent_command(session.id)
+            self._context.call_from_thread(ResumePrompt(self._context, command).ask)
+            return ""
+
+        self._context.tasks.file(work)
+
     # --- what is asked first --------------------------------------------------------------------------
 
     def _ask(self, wish: SessionRequest) -> None:
@@ -252,7 +321,7 @@ class SessionActions:
             "rename": lambda: ("Title", "", "rename it", session.title if session else ""),
             "tag": lambda: ("Tags of " + _sessions_in_words(wish.sessions), "separate by spaces",
                             "tag it", " ".join(session.tags) if session else ""),
-            "send": lambda: ("Export to", ".jsonl all of it, .md to read, .html .cast .svg", "write it",
+            "send": lambda: ("Export to", ".jsonl all, .md .page.html to read, .html .cast .svg", "write it",
                              f"{session_slug(session)}.jsonl" if session else ""),
             "take": lambda: ("Import a file or folder", "nothing in it is run", "import it", ""),
             "end": lambda: (f"End {_sessions_in_words(wish.sessions)} for good: what it asks is withdrawn."

@@ -10,6 +10,7 @@ from textual.message import Message
 from workbench.domain.rows import run_title
 
 if TYPE_CHECKING:
+    from workbench.domain.rows import Session
     from workbench.tui.app import WorkbenchApp
     from workbench.tui.approvals.approvals_pane import ApprovalsPane
     from workbench.tui.approvals.decision_writer import DecisionHandler
@@ -185,6 +186,12 @@ class MainContext:
         from workbench.tui.conversation.undo_dialog import open_undo
 
         open_undo(self, session_id, turn_id)
+
+    def show_session_diff(self, session: "Session") -> None:
+        """Show everything that a session changed."""
+        from workbench.tui.library.session_diff_dialog import open_session_diff
+
+        open_session_diff(self, session)
 
     def open_beside(self, session_id: str) -> None:
         """Show a session beside the one on show."""

@@ -90,7 +90,7 @@ def why_no_run_below(pane: "PipelinePane") -> str:
     step = pane.cursor_step
     if step is None or step.kind != "pipeline":
         return "The step under the cursor starts no pipeline."
-    return "" if run_below(pane) else "Its pipeline has not begun."
+    return "" if run_below(pane) else "Its pipeline did not start yet."
 
 
 def why_no_run_above(pane: "PipelinePane") -> str:
