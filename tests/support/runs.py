@@ -89,8 +89,8 @@ class Runs:
         """Write a pipeline, run it, and return its row."""
         return self.drive(self.request(self.pipeline(steps), **wish))
 
-    def resume(self, run, step=""):
-        run_requests.resume_run(self.journal, run, USER, step)
+    def resume(self, run, step="", reads_files=None):
+        run_requests.resume_run(self.journal, run, USER, step, reads_files=reads_files)
         return self.drive(run)
 
     def states(self, run):

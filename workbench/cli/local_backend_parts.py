@@ -56,6 +56,8 @@ class LocalRuns(RunBackend):
 
     def __init__(self, home: Home, journal: Journal, workspace: str) -> None:
         self._home, self._journal, self._workspace = home, journal, workspace
+        self._told = ("", "")
+        """The run and the step that a retry was asked of last: a second time is the answer."""
 
     def pipeline_names(self) -> Sequence[str]:
         from workbench.pipelines.documents import find_manifest, pipeline_files, project_folder
@@ -78,9 +80,16 @@ class LocalRuns(RunBackend):
         return request_run(self._journal, self._workspace, request, screen_actor())
 
     def retry_step(self, run_id: str, step: str) -> None:
-        from workbench.host.steps.run_requests import resume_run
+        from workbench.host.steps.run_requests import changed_files, resume_run
 
-        resume_run(self._journal, run_id, screen_actor(), step)
+        was_told, self._told = self._told == (run_id, step), (run_id, step)
+        if not was_told and (changed := changed_files(self._journal, run_id)):
+            what = f"{one_line(changed[0], 60)}{f' and {len(changed) - 1} more' if len(changed) > 1 else ''}"
+            raise BackendError(
+                f"{what} changed since this run was started. F runs from here with the files of now; "
+                "R once more retries with what the run was started with."
+            )
+        resume_run(self._journal, run_id, screen_actor(), step, reads_files=False)
 
     def cancel_run(self, run_id: str) -> None:
         from workbench.host.steps.run_requests import cancel_run

@@ -19,10 +19,12 @@ from workbench.policy.rule_suggestions import as_own_call, is_copied_by_fork, ru
 from workbench.policy.rule_validation import rule_notes, warnings_by_rule
 from workbench.policy.rules import call_subject
 from workbench.policy.trust import TrustRefused, governing_files
-from workbench.text.human import EFFECT_VERBS, spoken_duration
+from workbench.text.human import EFFECT_VERBS, counted, spoken_duration
 from workbench.text.safe import one_line
 from workbench.tools.registry import tool_descriptors
 
+_MOST_LISTED_FILES = 20
+"""Governing files that are named one by one; of more the folders are told."""
 LIST_EXAMPLE = """workbench rules list
 workbench rules list --all --json"""
 
@@ -316,4 +318,15 @@ def _trust_line(facts: JsonFields) -> str:
 
 
 def _governing_files_line(files: tuple[str, ...]) -> str:
-    return "Files that control agents: " + (", ".join(files) if files else "none")
+    if len(files) <= _MOST_LISTED_FILES:
+        return "Files that control agents: " + (", ".join(files) if files else "none")
+    folders: dict[str, int] = {}
+    for file in files:
+        folder = file.rpartition("/")[0]
+        folders[f"{folder}/" if folder else file] = folders.get(f"{folder}/", 0) + 1
+    width = max(map(len, folders))
+    rows = [
+        f"  {one_line(name, 200):<{width}}  {counted(count, 'file') if name.endswith('/') else ''}".rstrip()
+        for name, count in sorted(folders.items())
+    ]
+    return "\n".join([f"{len(files)} files control agents (all: workbench trust --show --json):", *rows])

@@ -177,6 +177,7 @@ def _report_json(file: str, report: ProblemReport) -> JsonFields:
     return {
         "file": file,
         "ok": report.is_ok,
+        "runnable": report.is_runnable,
         "errors": [problem.facts() for problem in report.errors],
         "warnings": [problem.facts() for problem in report.warnings],
     }
@@ -185,17 +186,22 @@ def _report_json(file: str, report: ProblemReport) -> JsonFields:
 def _print_reports(results: list[tuple[str, ProblemReport]], console: Console) -> None:
     printed: set[str] = set()
     for file, report in results:
-        for problem in report.ordered():
+        for problem, others in report.grouped():
             # Several pipelines share one manifest: what is wrong with it is said once.
             if str(problem) not in printed:
                 printed.add(str(problem))
-                console.say(str(problem))
-        signs = console.signs
-        sign = signs.of("ok") if report.is_ok else signs.of("failed")
-        console.say(
-            f"{sign} {file}: {counted(len(report.errors), 'error')},"
-            f" {counted(len(report.warnings), 'warning')}"
-        )
+                console.say(f"{problem}{_other_places(others)}")
+        status = "ok" if report.is_runnable else "risk" if report.is_ok else "failed"
+        counts = [counted(len(report.errors), "error"), counted(len(report.warnings), "warning")]
+        if report.stopping:
+            counts.append(f"could not start: {len(report.stopping)}")
+        console.say(f"{console.signs.of(status)} {file}: {', '.join(counts)}")
+
+
+def _other_places(lines: "Sequence[int]") -> str:
+    """Return where else in the file the same is wrong."""
+    shown = ", ".join(map(str, lines[:6])) + (" …" if len(lines) > 6 else "")
+    return f" ({len(lines) + 1} times, also in line{'s' * (len(lines) > 1)} {shown})" if lines else ""
 
 
 GRAPH_EXAMPLE = """workbench pipeline graph nightly
@@ -352,9 +358,26 @@ def allowed_patterns(step: Step, manifest: Manifest | None) -> tuple[PermissionP
     persona = manifest.personas.get(step.persona) if manifest and step.kind == "prompt" else None
     if manifest is None or persona is None:
         return ()
-    adapter = manifest.adapters.get(persona.adapter)
-    permissions = persona.permissions or (adapter.permissions if adapter else None)
-    return permissions.allowed if permissions else ()
+    adapter = manifest.adapters.get(step.adapter or persona.adapter)
+    if adapter is None or not adapter.is_built_in:
+        return ()  # another program makes its own calls: nothing here asks about them
+    return (persona.permissions or adapter.permissions).allowed
+
+
+def still_asked(patterns: "Sequence[str]") -> tuple[str, ...]:
+    """Return what asks also where these patterns are granted for a run, in words."""
+    from workbench.policy.permissions import TOOL_ALIASES, parse_permission
+
+    shell = ("Bash", *TOOL_ALIASES["Bash"])
+    commands = [parsed for parsed in map(parse_permission, patterns) if parsed.name in shell]
+    places = "what git or another program runs by itself, and of the files that control this workspace"
+    lines = [f"changes of {places}; hidden characters"]
+    if commands and not any(parsed.is_bare for parsed in commands):
+        unread = "redirects, $(…), loops, here-documents, or words not known to be harmless"
+        lines.insert(0, f"commands with {unread}")
+    if not commands:
+        lines.insert(0, "every command")
+    return tuple(lines)
 
 
 def wait_text(step: Step) -> str:
@@ -449,6 +472,9 @@ def _print_steps(
         console.say("Would ask for every call, or be granted for this run with --grant-personas:")
         for pattern in granted:
             console.say(f"  {pattern}")
+        console.say("Would still ask:")
+        for line in still_asked(granted):
+            console.say(f"  {line}")
 
 
 def _step_line(step: Step, manifest: Manifest | None) -> str:
@@ -469,7 +495,8 @@ def _plan_json(loaded: load.LoadedPipeline, tried: DryRunResult) -> JsonFields:
             {**_step_json(step, loaded.manifest), "taken_from_earlier_run": step.id in tried.kept}
             for step in _steps_in_order(pipeline)
         ],
-        "grants": list(granted_patterns(loaded)), "errors": [error.facts() for error in report.errors],
+        "grants": list(granted_patterns(loaded)), "still_asks": list(still_asked(granted_patterns(loaded))),
+        "errors": [error.facts() for error in report.errors],
         "warnings": [warning.facts() for warning in report.warnings],
     }  # fmt: skip
 

@@ -23,6 +23,7 @@ from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.journal.leases import is_lease_live
 from workbench.pipelines.state import fold_run
+from workbench.pipelines.workspaces import noted_branches
 from workbench.text.human import iso_time, size_text
 from workbench.text.safe import one_line
 
@@ -267,6 +268,12 @@ def execute_clean(options: Namespace, console: Console) -> int:
         f"{word} {row['folder']}  {row['files']} files, {size_text(int(row['bytes']))}  {row['run']}"
         for row in cleaned
     ]
+    for row in cleaned:
+        lines += [f"{word} the branch {one_line(name, 80)}" for name in row["branches"]]
+        lines += [
+            f"kept the branch {one_line(name, 80)}: its commits are nowhere else"
+            for name in row["branches_kept"]
+        ]
     return console.result(list(cleaned), lines or ["Nothing to clean."], is_json=options.json)
 
 
@@ -282,14 +289,27 @@ def _clean_run(home: Home, journal: Journal, run: PipelineState, options: Namesp
         return None
     names = files_below(str(folder))
     total = sum((folder / name).lstat().st_size for name in names)
+    branches, session = noted_branches(str(folder)), journal.session(run.pipeline_id)
+    kept: list[str] = []
     if not options.dry_run:
-        session = journal.session(run.pipeline_id)
         remove_tree(str(folder))
-        if session is not None:
-            # Worktrees lay in there; git forgets those that are gone.
-            with contextlib.suppress(GitFailed):
-                run_git(session.workspace, "worktree", "prune", environment=os.environ, seconds=30.0)
+        kept = _remove_branches(session.workspace, branches) if session is not None else branches
     return {
         "run": run_title(run), "run_id": run.pipeline_id, "folder": str(folder), "files": len(names),
         "bytes": total, "removed": not options.dry_run,
+        "branches": [branch for branch in branches if branch not in kept], "branches_kept": kept,
     }  # fmt: skip
+
+
+def _remove_branches(workspace: str, branches: list[str]) -> list[str]:
+    """Remove branches whose worktrees are gone; return those that git keeps for their commits."""
+    # Worktrees lay in there; git forgets those that are gone.
+    with contextlib.suppress(GitFailed):
+        run_git(workspace, "worktree", "prune", environment=os.environ, seconds=30.0)
+    kept: list[str] = []
+    for branch in branches:
+        try:
+            run_git(workspace, "branch", "--delete", "--", branch, environment=os.environ, seconds=30.0)
+        except GitFailed:
+            kept.append(branch)
+    return kept

@@ -284,7 +284,8 @@ def _follow_host(journal: Journal, run_id: str, options: Namespace, printer: Run
 
 
 RESUME_EXAMPLE = """workbench pipeline resume nightly#41
-workbench pipeline resume 3f2a9c1d --from-step tests"""
+workbench pipeline resume 3f2a9c1d --from-step tests
+workbench pipeline resume nightly --as-it-is"""
 
 
 def configure_resume(parser: ArgumentParser) -> None:
@@ -298,6 +299,15 @@ def configure_resume(parser: ArgumentParser) -> None:
         metavar="STEP",
         help="run this step and the steps that depend on it again, too",
     )
+    files = parser.add_mutually_exclusive_group()
+    files.add_argument(
+        "--as-it-was", dest="reads_files", action="store_false", default=None,
+        help="use the files as they were when the run was started",
+    )  # fmt: skip
+    files.add_argument(
+        "--as-it-is", dest="reads_files", action="store_true", default=None,
+        help="use the files as they are now; what is completed stays so",
+    )  # fmt: skip
     add_output_options(parser)
 
 
@@ -317,7 +327,7 @@ def execute_resume(options: Namespace, console: Console) -> int:
         if not is_lease_live(home, journal.lease(run.pipeline_id)):
             for step in interrupted_command_steps(fold_run(journal.events(run.pipeline_id))):
                 console.note(f"{step} was running when its process ended; it is run again from its start.")
-        resume_run(journal, run.pipeline_id, user_actor(), options.from_step)
+        resume_run(journal, run.pipeline_id, user_actor(), options.from_step, reads_files=options.reads_files)
         return drive_or_follow_run(home, journal, workspace, run.pipeline_id, options, console)
 
 

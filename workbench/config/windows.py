@@ -10,13 +10,16 @@ from workbench.config.types import ApprovalSettings, ApprovalWindow, WindowKind
 _KIND_OF_VERB: Final[Mapping[str, WindowKind]] = {
     "read": "read", "edit": "edit", "write": "edit", "run": "command", "fetch": "fetch", "gate": "gate",
 }  # fmt: skip
+GATE_MINUTES: Final = 24 * 60.0
+"""Minutes that a gate of a pipeline waits where neither its file nor a window of the user says it."""
 
 
 def approval_window_minutes(settings: ApprovalSettings, verb: str, workspace: str) -> float:
     """Return the minutes that a question waits: of the user's windows the most specific one counts.
 
     A folder is more specific than a kind, a longer folder than a shorter one; of two alike the last counts.
-    What a workspace says of itself only shortens it.
+    What a workspace says of itself only shortens it. A gate that nothing is said of waits for `GATE_MINUTES`:
+    the run it stands in was started by a human, who may be at lunch, and nothing else of it is at stake.
 
     Args:
         settings: All layers taken together.
@@ -26,7 +29,8 @@ def approval_window_minutes(settings: ApprovalSettings, verb: str, workspace: st
     fitting = [window for window in settings.windows if _fits(window, _KIND_OF_VERB.get(verb), workspace)]
     own = [window for window in fitting if window.origin.layer != "workspace"]
     # The sort is stable: of windows that are alike the one that was said last stands last.
-    minutes = sorted(own, key=_specificity)[-1].minutes if own else settings.window_minutes
+    usual = max(settings.window_minutes, GATE_MINUTES) if verb == "gate" else settings.window_minutes
+    minutes = sorted(own, key=_specificity)[-1].minutes if own else usual
     shorter = (window.minutes for window in fitting if window.origin.layer == "workspace")
     return min([minutes, *shorter])
 

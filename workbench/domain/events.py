@@ -174,6 +174,8 @@ class ContinueRequested(RequestEvent, frozen=True, kw_only=True):
     """A human lets a paused session go on."""
 
     KIND: ClassVar[str] = "continue.requested"
+    reads_files: bool = False
+    """A run goes on with its files as they are now; else with what it was started with."""
 
 
 class CompactionRequested(RequestEvent, frozen=True, kw_only=True):
@@ -463,6 +465,8 @@ class ActionOpened(ActionEvent, frozen=True, kw_only=True):
     extensions: Count = 0
     subject: JsonObject = field(default_factory=dict[str, Json])
     """What a trust, gate or finding row is about."""
+    subject_ref: BlobRef | None = None
+    """Exact bytes that the subject names by their digest: the pipeline that would be run."""
 
 
 class ActionApproved(ActionEvent, frozen=True, kw_only=True):
@@ -619,6 +623,10 @@ class RunRequested(RunEvent, frozen=True, kw_only=True):
     """Folder with one recording a step (`STEP.json`); empty asks the personas' providers."""
     depth: Count = 0
     """How many runs stand above this one."""
+    definition_ref: BlobRef | None = None
+    """Exactly what is run, sealed before a human was asked; absent where its files are read at the start."""
+    is_generated: bool = False
+    """Whether an agent wrote it."""
 
 
 class RunCancelRequested(RunEvent, frozen=True, kw_only=True):
@@ -632,6 +640,8 @@ class StepRetryRequested(RunEvent, frozen=True, kw_only=True):
     """A human wants a step of an ended run done again, with everything that depends on it."""
 
     KIND: ClassVar[str] = "step.retry_requested"
+    reads_files: bool = False
+    """With the files of the run as they are now; else with what it was started with."""
 
 
 # --- what the coordinator says ---------------------------------------------------------------------

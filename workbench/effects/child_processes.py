@@ -9,7 +9,7 @@ import signal
 import subprocess
 import time
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Final
 
@@ -65,10 +65,12 @@ def spawn(
     output: int,
     errors: int | None = None,
     is_detached: bool = False,
+    inherited: Collection[int] = (),
 ) -> subprocess.Popen[bytes]:
     """Start a process in a session of its own, with exactly this environment.
 
-    `output` takes standard error too, unless `errors` is given. A detached process is to outlive us and does
+    `output` takes standard error too, unless `errors` is given; `inherited` are further descriptors that it
+    gets under their own numbers. A detached process is to outlive us and does
     not count as a running command. Raises ProcessNotStarted.
     """
     try:
@@ -83,6 +85,7 @@ def spawn(
                     stderr=subprocess.STDOUT if errors is None else errors,
                     start_new_session=True,
                     bufsize=0,
+                    pass_fds=tuple(inherited),
                 )
             )
             return children[0]

@@ -13,6 +13,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Generator, Mapping, Sequence
@@ -43,6 +44,8 @@ from workbench.effects.process_table import (
 )
 
 _GATE_COMMAND: Final = ("/bin/sh", "-c", 'read -r go && exec "$@" </dev/null', "workbench-gate")
+_FEEDING_GATE: Final = ("/bin/sh", "-c", 'read -r go && in=$1 && shift && exec "$@" <"$in"', "workbench-gate")
+"""The gate of a command that is given something to read; its first word is where that is."""
 _DRAIN_SECONDS: Final = 0.2
 _KILL_WAIT_SECONDS: Final = 5.0
 
@@ -293,24 +296,35 @@ def _command_exit(status: int | None, reason: str, leftovers: int, duration: flo
 
 
 def prepare_command(
-    argv: Sequence[str], cwd: str, env: Mapping[str, str], mark: str, *, is_apart: bool = False
+    argv: Sequence[str],
+    cwd: str,
+    env: Mapping[str, str],
+    mark: str,
+    *,
+    is_apart: bool = False,
+    stdin: bytes = b"",
 ) -> Command:
     """Fork a helper that becomes the command when it is let go; it exits if this process dies first.
 
     No shell reads `argv`; `env` is scrubbed already, and the mark, which identifies the call, is added. With
-    `is_apart` standard output and error have a pipe each. Raises ProcessNotStarted, and ValueError for the
+    `is_apart` standard output and error have a pipe each. `stdin` is what it can read there, of any length:
+    the words of a command line have a limit. Raises ProcessNotStarted, and ValueError for the
     mark.
     """
     require_mark(mark)
     if not argv or argv[0].startswith("-"):
         raise ProcessNotStarted(argv[0] if argv else "", "it names no program", "give the program first")
-    with contextlib.ExitStack() as opened:
+    with contextlib.ExitStack() as opened, _unnamed_file(stdin) as source:
         gate_out, gate_in = open_pipe(opened)
         output, out_end = open_pipe(opened)
         ends = open_pipe(opened) if is_apart else None
         marked = marked_environment(env, mark)
         own, errors = (out_end, None) if ends is None else (ends[1], out_end)
-        child = spawn((*_GATE_COMMAND, *argv), cwd, marked, stdin=gate_out, output=own, errors=errors)
+        gate = _GATE_COMMAND if source is None else (*_FEEDING_GATE, f"/dev/fd/{source}")
+        child = spawn(
+            (*gate, *argv), cwd, marked, stdin=gate_out, output=own, errors=errors,
+            inherited=() if source is None else (source,),
+        )  # fmt: skip
         try:
             command = Command(child, gate_in, output, mark, ends[0] if ends else None)
         except ProcessLookupError:
@@ -325,6 +339,19 @@ def prepare_command(
     for pipe_end in (output, *(ends or ())[:1]):
         os.set_blocking(pipe_end, False)
     return command
+
+
+@contextlib.contextmanager
+def _unnamed_file(data: bytes) -> Generator[int | None]:
+    """Open a file with some bytes that nothing else can open, at its beginning; None for no bytes."""
+    if not data:
+        yield None
+        return
+    is_linux = sys.platform == "linux"
+    with os.fdopen(os.memfd_create("stdin"), "w+b") if is_linux else tempfile.TemporaryFile() as file:
+        file.write(data)
+        file.seek(0)
+        yield file.fileno()
 
 
 def start_detached(

@@ -54,10 +54,18 @@ def make_folder(path: str) -> None:
         Path(path).mkdir(mode=0o700, parents=True, exist_ok=True)
 
 
-def copy_tree(source: str, target: str, *, is_readonly: bool, skip: frozenset[str] = frozenset()) -> None:
+def copy_tree(
+    source: str,
+    target: str,
+    *,
+    is_readonly: bool,
+    skip: frozenset[str] = frozenset(),
+    on_copied: Callable[[str], None] | None = None,
+) -> None:
     """Copy a folder or a file; links, devices, `SKIPPED_FOLDERS` and the real paths in `skip` are left out.
 
-    With `is_readonly` every copy loses its write permission. Raises FileRefused: too large, or not copied.
+    With `is_readonly` every copy loses its write permission. `on_copied` is called with a folder's whole copy
+    before it has its name. Raises FileRefused: too large, or not copied.
     """
     budget = _CopyBudget()
     with translated_os_errors(source):
@@ -70,6 +78,8 @@ def copy_tree(source: str, target: str, *, is_readonly: bool, skip: frozenset[st
         remove_tree(partial)
         _copy_folder(source, partial, budget, skip, is_readonly=is_readonly)
         runtime.fault_point("tree.copied")
+        if on_copied is not None:
+            on_copied(partial)
         os.rename(partial, target)  # noqa: PTH104 -- beside the calls below
 
 

@@ -26,8 +26,8 @@ from workbench.config.types import (
     Origin,
     ToolHook,
 )
-from workbench.domain.events import Event, RuleAdded
-from workbench.domain.rows import Action, Call, Session
+from workbench.domain.events import ArtifactStored, Event, RuleAdded
+from workbench.domain.rows import Action, Call, Session, run_title
 from workbench.domain.values import Actor, BlobRef, Body, JsonObject, Refused, ToolDescriptor
 from workbench.effects.child_processes import agent_environment
 from workbench.effects.files import Root
@@ -384,6 +384,27 @@ class RunWriter(LeaseWriter, frozen=True):
 
     def action(self, action_id: str) -> Action | None:
         return self.context.journal.action(action_id)
+
+    def artifact_of_pipeline(self, pipeline: str, step: str, name: str) -> tuple[str, ArtifactStored] | None:
+        journal = self.context.journal
+        rows = [
+            row
+            for row in journal.pipeline_states(self.context.workspace)
+            if row.pipeline_name == pipeline and row.status == "completed"
+        ]
+        top = self._topmost(self.run_id)
+        for row in sorted(rows, key=lambda row: self._topmost(row.pipeline_id) != top):
+            events = (event for event in journal.events(row.pipeline_id) if step in ("", event.step))
+            left = [event.body for event in events if isinstance(event.body, ArtifactStored)]
+            found = [body for body in left if name in (body.name, body.path.rpartition("/")[2])]
+            if found:
+                return run_title(row), found[-1]
+        return None
+
+    def _topmost(self, session_id: str) -> str:
+        while (session := self.context.journal.session(session_id)) is not None and session.parent_id:
+            session_id = session.parent_id
+        return session_id
 
     def pending(self, session_id: str) -> tuple[str, ...]:
         return pending_action_ids(self.context.journal, session_id)

@@ -429,7 +429,10 @@ def _commit_subject(
         if tool.words(record.opened.subject) != record.opened.prompt:
             raise ToolRefused("Not prepared: the words of the commit are not those that were approved.")
         return record.opened.subject
-    return tool.draft(writer.exact(record.row.parameters, record.row.parameters_ref), context).subject
+    draft = tool.draft(writer.exact(record.row.parameters, record.row.parameters_ref), context)
+    if draft.needs_answer:
+        raise ToolRefused("Not run: an agent wrote it, so only a human's answer counts, and no rule.")
+    return draft.subject
 
 
 def call_finished_from_output(writer: SessionWriter, output: ToolOutput) -> CallFinished:

@@ -397,6 +397,7 @@ def action_opened_body(
         parameters=recorded, parameters_ref=parameters_ref, files=files, hunks=inline, hunks_ref=hunks_ref,
         added=added, removed=removed, supersedes=supersedes, prompt=prompt,
         subject=proposal.draft.subject if proposal.draft else {},
+        subject_ref=proposal.draft.subject_ref if proposal.draft else None,
         warnings=tuple(_proposal_warnings(proposal, exact, was_scrubbed)),
     )  # fmt: skip
 

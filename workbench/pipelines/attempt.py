@@ -5,6 +5,7 @@ The coordinator commits the beginning and the end.
 
 import asyncio
 import itertools
+import os
 from collections.abc import Sequence
 
 from msgspec import Struct
@@ -18,6 +19,7 @@ from workbench.effects.child_processes import ProcessNotStarted, run_hook
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.runtime import fault_point
 from workbench.pipelines import artifacts, contracts, model, step_order, template_values, templates
+from workbench.pipelines.artifact_placement import inject_artifacts
 from workbench.pipelines.documents import OutsideRoot
 from workbench.pipelines.executor import OnStepEvent, RunJournal
 from workbench.pipelines.run_context import RunContext
@@ -57,7 +59,8 @@ class Attempt:
     def __init__(self, context: RunContext, step: model.Step, step_run: StepRun, number: int) -> None:
         self.context, self.step, self.step_run, self.number = context, step, step_run, number
         self.id = StepId(run=context.journal.run_id, step=step_run.id, attempt=number)
-        self.workspace = ""
+        self.workspace = self.folder = ""
+        """Its workspace, and the folder in it that a command begins in."""
 
     # --- before it runs -----------------------------------------------------------------------------
 
@@ -93,10 +96,12 @@ class Attempt:
         values = self._values("")
         # An item of a matrix gets a folder of its own even where the step names one folder for all.
         self.workspace = context.workspaces.path_of(step, context.pipeline, self.step_run.id, values.fill)
+        self.folder = self.workspace
         values = self._values(self.workspace)
         if step.kind in ("prompt", "command", "aggregate") and not is_resumed:
             context.workspaces.prepare(step, self.workspace, values.fill, self._project_files())
-            self._inject(values)
+            if not inject_artifacts(context, step, values) and step.kind == "command":
+                self.folder = context.workspaces.mounted_project(step, self.workspace, values.fill)
             self._require(values)
         return self._specified(values, spent_ms)
 
@@ -111,16 +116,6 @@ class Attempt:
             manifest=context.manifest, state=context.state, step=self.step, item=self.step_run.item,
             attempt=self.number, workspace=workspace, repeated_sets=context.repeated_sets,
         )  # fmt: skip
-
-    def _inject(self, values: TemplateValues) -> None:
-        for wanted in self.step.injections:
-            artifact = values.produced(wanted.step, wanted.artifact)
-            if artifact is not None:
-                artifacts.write_artifact(
-                    self.context.journal, artifact, self.workspace, artifacts.injected_path(wanted.name)
-                )
-            elif not wanted.is_optional:
-                raise AttemptNotReady(f"{wanted.step} left no artifact {wanted.artifact}")
 
     def _require(self, values: TemplateValues) -> None:
         for rule in self.step.validation:
@@ -162,13 +157,14 @@ class Attempt:
         match step.kind:
             case "command":
                 source, variables = templates.shell_command(self._source(), values.of, values.own_text)
-                return replace(spec, source=source, environment={**variables, **self._feedback()})
+                facts: dict[str, Json] = {**variables, **self._feedback()}
+                return replace(spec, source=source, environment=facts, workspace=self.folder)
             case "pipeline":
                 written = step.source if step.branch is None else self._case(step.branch, values)
                 if written == model.SKIP_CASE and step.branch is not None:
                     return replace(spec, kind="route")
                 text = values.fill(step.pipeline_input)
-                facts: dict[str, Json] = {"input": text, "is_computed": "{{" in written}
+                facts = {"input": text, "is_computed": "{{" in written}
                 return replace(spec, source=values.fill(written), environment=facts)
             case "route":
                 return spec
@@ -205,6 +201,9 @@ class Attempt:
     def _failures_before(self) -> list[tuple[str, str]]:
         """Return the steps of the same round whose failure led here, with why they failed."""
         steps, around = self.context.state.steps, set(self.step.tolerates)
+        if self.step.is_rework_only:
+            users = (one for one in self.context.pipeline.steps if one.failing.rework_step == self.step.id)
+            return [(one.id, steps[one.id].detail) for one in users if steps[one.id].detail]
         for step_set in self.context.repeated_sets:
             around |= step_set if self.step.id in step_set else frozenset()
         return [
@@ -288,7 +287,10 @@ class Attempt:
         step, context = self.step, self.context
         values = self._values(self.workspace)
         try:
-            outputs = tuple(replace(output, path=values.fill(output.path)) for output in step.outputs)
+            paths = (self._left_at(values.fill(output.path)) for output in step.outputs)
+            outputs = tuple(
+                replace(output, path=path) for output, path in zip(step.outputs, paths, strict=True)
+            )
             if step.workspace.mounts:
                 await asyncio.to_thread(context.workspaces.give_back, step, self.workspace, values.fill)
             collected = await self._collected(outputs, outcome)
@@ -311,11 +313,18 @@ class Attempt:
                     outcome=outcome, contracts=tuple(checks), failure=text, failed_contract=contract,
                     artifacts=tuple(collected.stored),
                 )  # fmt: skip
-        is_empty = bool(step.outputs) and not collected.stored
+        is_empty = any(not output.is_implied for output in step.outputs) and not collected.stored
         return AttemptResult(
             outcome=outcome, contracts=tuple(checks), artifacts=tuple(collected.stored), is_empty=is_empty,
             details=tuple(collected.left_out),
         )  # fmt: skip
+
+    def _left_at(self, path: str) -> str:
+        """Return where a step left what it declares: in its workspace, or below the folder it began in."""
+        below = os.path.relpath(self.folder, self.workspace)
+        if below != "." and path and not artifacts.path_kind(self.workspace, path):
+            return f"{below}/{path.strip('/')}"
+        return path
 
     async def _collected(
         self, outputs: Sequence[model.ArtifactSpec], outcome: StepOutcome
@@ -343,12 +352,19 @@ class Attempt:
                     self.context.journal, artifact, self.workspace, f"artifacts/{artifact.name}"
                 )
 
-    def _named_source(self, values: TemplateValues, source: str) -> str:
+    def _named_source(self, values: TemplateValues, source: str, *, is_json: bool = False) -> str:
         """Return the file that a contract checks: an artifact's, a path, else the step's first artifact."""
-        for output in self.step.outputs:
-            if output.kind != "folder" and source in ("", output.name):
-                return values.fill(output.path) if output.kind == "file" else f"artifacts/{output.name}"
-        return source
+        outputs = [output for output in self.step.outputs if output.kind != "folder"]
+        if not source and is_json:  # of several the first that is meant to be JSON
+            outputs.sort(key=lambda output: output.type != "json" and not output.path.endswith(".json"))
+        for output in outputs:
+            if source in ("", output.name):
+                path = self._left_at(values.fill(output.path))
+                return path if output.kind == "file" else f"artifacts/{output.name}"
+        if not source:
+            there = (name for name in contracts.USUAL_SOURCES if artifacts.path_kind(self.workspace, name))
+            source = next(there, contracts.USUAL_SOURCES[0])
+        return self._left_at(source)
 
     @property
     def tried(self) -> int:
@@ -360,7 +376,8 @@ class Attempt:
     ) -> ContractChecked:
         if contract.type == "test_suite":
             return await self._suite(contract, values, on_event)
-        source = self._named_source(values, values.fill(contract.source))
+        is_json = contract.type == "json_schema"
+        source = self._named_source(values, values.fill(contract.source), is_json=is_json)
         environment = dict(self.context.workspaces.environment)
         return await asyncio.to_thread(
             contracts.check_contract, contract, self.workspace, source, self.context.definition.files(),
@@ -468,7 +485,8 @@ def _end_change(attempt: Attempt, result: AttemptResult, spent: int, journal: Ru
         policy = replace(policy, then=result.failed_contract.then)
     if result.is_retryable and attempt.tried < policy.attempts:
         return replace(plain, state="retrying", detail=why_text)
-    if policy.then == "rework" and attempt.tried == policy.attempts:
+    can_be_reworked = policy.then == "rework" and policy.rework_step and not attempt.step_run.matrix
+    if can_be_reworked and attempt.tried == policy.attempts:
         return replace(plain, state="retrying", detail=why_text)
     return _final_failure(
         plain, result, policy, why_text, is_taken=is_failure_routed(attempt.step, attempt.context.pipeline)

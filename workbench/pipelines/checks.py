@@ -203,10 +203,12 @@ def _check_artifacts(check: CheckContext, step: Step) -> None:
         return
     before = check.before(step)
     place = check.within(step, "memory", "inject_artifacts")
-    # An artifact of another pipeline is named where it is read, and is no injection of this one.
-    items = [item for item in mapping_items(place) if item.member("pipeline") is None]
+    items = mapping_items(place)
     for number, wanted in enumerate(step.injections):
         here = items[number] if number < len(items) else place
+        if wanted.pipeline:
+            _check_artifact_name(here, wanted.name)
+            continue
         _check_wanted_artifact(check, here, wanted.step, wanted.artifact, before)
         _check_artifact_name(here, wanted.name)
     matrix = step.matrix
@@ -235,7 +237,12 @@ def _check_wanted_artifact(
             "not_an_ancestor",
             f"{one_line(step_id, 60)} does not end before this step starts; add it to dependencies",
         )
-    if declared_output(step, artifact) is None and not _has_unknown_outputs(step):
+    declared = declared_output(step, artifact)
+    if declared is not None and declared.is_implied:
+        place.warn(
+            "undeclared_artifact", f"{step_id} declares no artifacts, so what it prints is taken for one"
+        )
+    elif declared is None and not _has_unknown_outputs(step):
         known = ", ".join(output.name for output in step.outputs) or "nothing"
         place.error(
             "unknown_artifact",
@@ -341,7 +348,8 @@ def _unresolved_fact_reason(check: CheckContext, step: Step, kind: str, rest: st
         return f"there is no gate {gate}"
     if gate not in check.before(step):
         return f"{gate} does not end before this step starts"
-    return "" if what in ("text", "choice", "key", "reason") else "a gate has text and choice"
+    known = ("text", "choice", "label", "key", "reason", "timestamp")
+    return "" if what in known else f"a gate has {', '.join(known)}"
 
 
 def _check_paths(check: CheckContext, step: Step) -> None:

@@ -188,6 +188,10 @@ def _typescript_compiler(workspace: str) -> str | None:
     return str(own) if own.is_file() else shutil.which("tsc")
 
 
+USUAL_SOURCES: Final = (".agents/artifact.json", ".wave/artifact.json")
+"""What a contract checks that names nothing at a step that declares nothing."""
+
+
 def check_contract_definitions(
     files: ProjectFiles, step: Step, places: Sequence[DocumentPlace], single: DocumentPlace
 ) -> None:
@@ -201,7 +205,9 @@ def check_contract_definitions(
         if contract.source and "{{" not in contract.source:
             _check_contract_source(place.member("source") or place, contract.source)
         if contract.type in ("json_schema", "non_empty_file") and not contract.source and not step.outputs:
-            place.error("missing_field", "it names no source, and the step declares no artifact to check")
+            usual = " or ".join(USUAL_SOURCES)
+            message = f"it names no source, and the step declares no artifact: {usual} is checked"
+            place.warn("usual_source", message)
 
 
 def _check_contract_source(place: DocumentPlace, path: str) -> None:

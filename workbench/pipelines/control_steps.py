@@ -19,6 +19,9 @@ run goes on, also back, within limits. A matrix runs one instance per item and e
 # sequential one begins no further item after a failure. A pipeline whose *name* came from a template has to
 # lie where trust covers it.
 #
+# A rework step stands for the step that failed, as the program whose files these are documents it: its
+# artifacts are that step's, which counts as completed and is not run again.
+#
 # A matrix has all its items from the moment its list is known (`StepChanged.items`), not only those that
 # have a row: else every item that begins would change the structure, and the graph would be laid out anew.
 
@@ -29,7 +32,7 @@ from typing import Final, cast
 from msgspec.structs import replace
 
 from workbench.changes.digest import action_digest
-from workbench.domain.events import ActionCancelled, ActionOpened, Event, StepChanged
+from workbench.domain.events import ActionCancelled, ActionOpened, ArtifactStored, Event, StepChanged
 from workbench.domain.rows import Action, run_title
 from workbench.domain.values import Json, JsonObject
 from workbench.pipelines import artifacts, templates
@@ -43,7 +46,7 @@ from workbench.pipelines.attempt import (
 )
 from workbench.pipelines.model import ArtifactSpec, GateSpec, Matrix, Route, RouteEdge, Step
 from workbench.pipelines.run_context import RunContext
-from workbench.pipelines.state import StepRun, finished_matrices, ready_steps
+from workbench.pipelines.state import StepRun, finished_matrices, needs_rework, ready_steps, reworks_of
 from workbench.pipelines.step_order import COMPLETE_TARGET, END_TARGETS, FAIL_TARGET, ancestors, descendants
 from workbench.pipelines.template_values import TemplateValues, step_outcome
 from workbench.text.safe import one_line
@@ -282,6 +285,7 @@ def steps_to_repeat(run: RunContext, target: str) -> tuple[str, ...]:
     """Return the steps and items that a way back to a step does again."""
     needs = {step.id: step.needs for step in run.pipeline.steps}
     names = {target, *descendants(target, needs)}
+    names |= reworks_of(names, run.pipeline.steps)
     return tuple(
         name
         for name, step_run in run.state.steps.items()
@@ -324,6 +328,55 @@ def _repeat_within_limits(run: RunContext, step: Step, target: str) -> tuple[str
     if most and total >= most:
         raise NoRoute(f"its steps were done {total} times in all; max_step_visits is {most}")
     return (*reset, step.id)
+
+
+# --- steps that another does instead --------------------------------------------------------------------
+
+
+async def settle_reworks(run: RunContext) -> None:
+    """End the failed steps whose rework step has ended: it stands for them, with its artifacts."""
+    for step in run.open_steps.open():
+        step_run = run.state.steps[step.id]
+        if step_run.state != "retrying" or not needs_rework(step_run, step):
+            continue
+        rework = run.state.steps.get(step.failing.rework_step)
+        if rework is not None and rework.has_ended:
+            await _settle_rework(run, step, step_run, rework)
+    run.catch_up()
+
+
+async def _settle_rework(run: RunContext, step: Step, step_run: StepRun, rework: StepRun) -> None:
+    end = StepChanged(
+        state="completed", attempt=step_run.attempt, duration_ms=step_run.working_ms,
+        detail=f"{rework.id} did it instead after: {one_line(step_run.detail, 400)}",
+        output=rework.printed, output_ref=rework.printed_ref,
+    )  # fmt: skip
+    stored: list[Event] = []
+    if rework.is_done and not rework.has_failed:
+        bodies = _stand_in_artifacts(step, list(rework.artifacts.values()))
+        stored = [run.journal.event(replace(body, attempt=step_run.attempt), step=step.id) for body in bodies]
+    else:
+        why = f"{step_run.detail}\n{rework.id}, its rework step, {rework.state}: {rework.detail}"
+        is_taken = is_failure_routed(step, run.pipeline)
+        state = "completed" if is_taken else "failed"
+        end = replace(end, state=state, detail=why, is_warned=is_taken, has_failed=is_taken)
+    running = StepChanged(state="running", attempt=step_run.attempt, duration_ms=step_run.working_ms)
+    end = replace(end, detail=run.journal.scrubbed(end.detail))
+    begun, ended = run.step_events(step.id, running, end)
+    await run.journal.append(begun, *stored, ended)
+
+
+def _stand_in_artifacts(step: Step, left: list[ArtifactStored]) -> list[ArtifactStored]:
+    """Return the artifacts of a rework step, also by the names that the failed step declares."""
+    names = {artifact.name for artifact in left}
+    others = [output for output in step.outputs if output.name not in names]
+    same = [
+        replace(artifact, name=output.name)
+        for output in others
+        for artifact in left
+        if artifact.path == output.path or len(left) == len(step.outputs) == 1
+    ]
+    return [*same, *left]
 
 
 MOST_ITEMS: Final = 1_000

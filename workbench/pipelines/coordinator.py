@@ -136,6 +136,8 @@ class Coordinator:
         else:
             await self._skip()
             await control_steps.settle_gates(self.context)
+            if self._has_rework_steps:
+                await control_steps.settle_reworks(self.context)
             await control_steps.settle_routes(self.context)
             await control_steps.settle_matrices(self.context)
             self._start()

@@ -44,10 +44,11 @@ class Problem(Struct, frozen=True, kw_only=True):
 
     def facts(self) -> dict[str, Json]:
         """Return it as `pipeline validate --json` prints it."""
-        return {
+        facts: dict[str, Json] = {
             "code": self.code, "message": self.message, "file": self.file, "line": self.line,
             "column": self.column, "path": self.path,
         }  # fmt: skip
+        return {**facts, "stops_run": True} if self.severity == "warning" and self.stops_run else facts
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}:{self.column}" if self.line else self.file
@@ -70,6 +71,26 @@ class ProblemReport(Struct):
     @property
     def is_ok(self) -> bool:
         return not self.errors
+
+    @property
+    def stopping(self) -> list[Problem]:
+        """Return the warnings that a run may not begin with: the file is right, and something is missing."""
+        return [problem for problem in self.warnings if problem.stops_run]
+
+    @property
+    def is_runnable(self) -> bool:
+        return self.is_ok and not self.stopping
+
+    def grouped(self) -> list[tuple[Problem, list[int]]]:
+        """Return each cause in a file once, with the lines of the places that have it after the first."""
+        groups: dict[tuple[str, str, str], tuple[Problem, list[int]]] = {}
+        for problem in self.ordered():
+            key = (problem.file, problem.severity, problem.message)
+            if key in groups:
+                groups[key][1].append(problem.line)
+            else:
+                groups[key] = (problem, [])
+        return list(groups.values())
 
     def ordered(self) -> list[Problem]:
         """Return every problem once, by file and line."""
@@ -288,16 +309,19 @@ def require_folder(place: DocumentPlace, files: ProjectFiles, what: str) -> None
             place.warn("missing_file", f"the folder {one_line(path, 120)} of {what} is not there")
 
 
-def require_file(place: DocumentPlace, files: ProjectFiles, what: str) -> None:
+def require_file(place: DocumentPlace, files: ProjectFiles, what: str, *, is_error: bool = False) -> None:
     """Report a file that is not there or leads out of the project."""
     path = text_at(place)
     with reporting_outside(place, "; keep it inside"):
         if files.text(path) is None:
             message = f"{what} is not there: {one_line(path, 160)}; make the file or name another"
-            place.warn("missing_file", message, stops_run=True)
+            if is_error:
+                place.error("missing_file", message)
+            else:
+                place.warn("missing_file", message, stops_run=True)
 
 
-def check_script_exists(command: DocumentPlace, files: ProjectFiles) -> None:
+def check_script_exists(command: DocumentPlace, files: ProjectFiles, *, is_error: bool = False) -> None:
     """Report a script that a command line names and that is not there (SPEC part B, 32)."""
     node, words = command.node, text_at(command).split()
     first = words[0] if words else ""
@@ -310,6 +334,7 @@ def check_script_exists(command: DocumentPlace, files: ProjectFiles) -> None:
             command.at(LocatedNode(value=first, line=node.line, column=node.column), command.path),
             files,
             "the script",
+            is_error=is_error,
         )
 
 

@@ -6,7 +6,7 @@ Nothing above may assume that a step runs on this machine.
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, Protocol
 
-from workbench.domain.events import Event
+from workbench.domain.events import ArtifactStored, Event
 from workbench.domain.messages import StepEvent, StepId, StepOutcome, StepSpec
 from workbench.domain.rows import Action
 from workbench.domain.values import BlobRef, Body, Decision
@@ -55,6 +55,14 @@ class RunJournal(Protocol):
         ...
 
     def action(self, action_id: str) -> Action | None: ...
+
+    def artifact_of_pipeline(self, pipeline: str, step: str, name: str) -> tuple[str, ArtifactStored] | None:
+        """Return a run of another pipeline, by its title, and the artifact that it left.
+
+        Of the runs that are completed the last one counts, one below the same topmost run before all others.
+        Without a step the last of its steps with such an artifact counts.
+        """
+        ...
 
     def pending(self, session_id: str) -> tuple[str, ...]:
         """Return the ids of the actions of a session that wait for a human."""

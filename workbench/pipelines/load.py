@@ -11,7 +11,7 @@ import os
 import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import cast
+from typing import Final, cast
 
 from msgspec import Struct, field
 from msgspec.structs import asdict
@@ -41,6 +41,9 @@ from workbench.pipelines.documents import (
 from workbench.pipelines.model import SKIP_CASE, Manifest, Pipeline, Step
 from workbench.text.safe import one_line
 from workbench.text.yaml_nodes import MOST_YAML_BYTES, YamlError, parse_yaml
+
+GENERATED_FILE: Final = "(written by an agent)"
+"""Stands where the file of a pipeline is named that has none."""
 
 
 class LoadedPipeline(Struct, frozen=True, kw_only=True):
@@ -95,6 +98,23 @@ def load_pipeline(
     return LoadedPipeline(
         file=file, root=files.root, manifest_file=manifest_file, pipeline=pipeline, manifest=read,
         report=report, texts=files.seen(), sources=sources,
+    )  # fmt: skip
+
+
+def load_pipeline_text(text: str, root: str, manifest_file: str | None) -> LoadedPipeline:
+    """Load a pipeline that is no file, such as one that an agent wrote, with the manifest of a project."""
+    report, files, sources = ProblemReport(), DiskFiles(os.path.realpath(root)), {GENERATED_FILE: text}
+    place = _parse_document(text, GENERATED_FILE, report)
+    manifest = None
+    if manifest_file is not None:
+        manifest = _read_manifest(_load_document(manifest_file, report, sources), files)
+    pipeline = _read_pipeline(place, manifest, files)
+    if pipeline is not None and place is not None:
+        _check_child_pipelines(pipeline, place, files.root)
+        _check_tools(place)
+    return LoadedPipeline(
+        file=GENERATED_FILE, root=files.root, manifest_file=manifest_file, pipeline=pipeline,
+        manifest=manifest, report=report, texts=files.seen(), sources=sources,
     )  # fmt: skip
 
 
@@ -345,12 +365,15 @@ class RunDefinition(Struct, frozen=True, kw_only=True):
     grants: tuple[str, ...] = ()
     recordings: str = ""
     depth: int = 0
+    is_generated: bool = False
+    """Whether an agent wrote it."""
     forge: dict[str, str] = field(default_factory=dict[str, str])
     """What is known of the project's code host by the address of its repository (`forges`)."""
     texts: dict[str, str] = field(default_factory=dict[str, str])
 
     def to_bytes(self) -> bytes:
-        return json.dumps(asdict(self), ensure_ascii=False, sort_keys=True).encode("utf-8", "surrogatepass")
+        members = {name: value for name, value in asdict(self).items() if name != "is_generated" or value}
+        return json.dumps(members, ensure_ascii=False, sort_keys=True).encode("utf-8", "surrogatepass")
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "RunDefinition":
@@ -361,6 +384,17 @@ class RunDefinition(Struct, frozen=True, kw_only=True):
     def files(self) -> FrozenFiles:
         return FrozenFiles(self.texts)
 
+    def changed_files(self) -> tuple[str, ...]:
+        """Return the files, relative to the project, whose text is another one now, or that are gone."""
+        before = {
+            **{f"{self.root}/{path}": text for path, text in self.texts.items()},
+            **({} if self.is_generated else {self.pipeline_file: self.pipeline_text}),
+            **({self.manifest_file: self.manifest_text} if self.manifest_text is not None else {}),
+        }
+        return tuple(
+            os.path.relpath(path, self.root) for path, text in before.items() if _text_now(path) != text
+        )
+
     def read(self) -> tuple[Pipeline, Manifest | None]:
         """Return pipeline and manifest. Raises ValueError."""
         names = (self.pipeline_file, self.manifest_file)
@@ -370,6 +404,14 @@ class RunDefinition(Struct, frozen=True, kw_only=True):
         if pipeline is None:
             raise ValueError("; ".join(str(problem) for problem in report.errors))
         return pipeline, manifest
+
+
+def _text_now(path: str) -> str | None:
+    try:
+        data = read_bounded(Path(path), MOST_YAML_BYTES)
+        return None if data is None else data.decode("utf-8-sig")
+    except (FileRefused, UnicodeDecodeError):
+        return None
 
 
 def define_run(loaded: LoadedPipeline, **facts: object) -> RunDefinition:

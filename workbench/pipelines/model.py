@@ -169,6 +169,8 @@ class ArtifactInjection(Struct, frozen=True, kw_only=True):
     name: str
     """Of the file below `artifacts/`, and of the template."""
     is_optional: bool = False
+    pipeline: str = ""
+    """The other pipeline whose last completed run left it; empty for this one. `step` may then be empty."""
 
 
 class Mount(Struct, frozen=True, kw_only=True):
@@ -199,6 +201,8 @@ class ArtifactSpec(Struct, frozen=True, kw_only=True):
     type: str = ""
     kind: ArtifactKind = "file"
     is_required: bool = True
+    is_implied: bool = False
+    """Whether the step declares nothing: what it prints is taken for what another step asks of it."""
 
 
 class Contract(Struct, frozen=True, kw_only=True):

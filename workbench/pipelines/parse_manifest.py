@@ -260,7 +260,7 @@ def _persona(
             "unknown_adapter", f"there is no adapter {one_line(text_at(adapter), 60)}; known: {known}"
         )
     if prompt is not None:
-        require_file(prompt, files, f"the prompt of persona {one_line(name, 60)}")
+        require_file(prompt, files, f"the prompt of persona {one_line(name, 60)}", is_error=True)
     return document.to(
         Persona, name=name, prompt_file=document.system_prompt_file,
         permissions=_permissions(document.permissions), hooks=tuple(_hooks(document.hooks, files)),
@@ -273,7 +273,7 @@ def _hooks(document: _HooksDocument, files: ProjectFiles) -> Iterator[HookRule]:
     for event, rule in rules:
         command = rule.place_of("command")
         if command is not None:
-            check_script_exists(command, files)
+            check_script_exists(command, files, is_error=True)
         yield rule.to(HookRule, event=event, origin=rule.origin)
 
 

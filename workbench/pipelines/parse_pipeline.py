@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, ClassVar, Final, Literal
 
+from msgspec.structs import replace
 from pydantic import Field
 
 from workbench.domain.values import StepKind
@@ -134,8 +135,25 @@ def read_pipeline(place: DocumentPlace) -> Pipeline | None:
         description=metadata.description if metadata else "",
         input=document.input.config() if document.input else InputConfig(),
         outputs=tuple(output.to(PipelineOutput, name=name) for name, output in outputs),
-        steps=desugar_steps(list(_read_steps(places[:MOST_STEPS]))),
+        steps=_with_implied_outputs(desugar_steps(list(_read_steps(places[:MOST_STEPS])))),
     )  # fmt: skip
+
+
+def _with_implied_outputs(steps: tuple[Step, ...]) -> tuple[Step, ...]:
+    """Return the steps; of one that declares nothing, what it prints is what others ask of it by any name."""
+    asked: dict[str, list[str]] = {}
+    for wanted in (wanted for step in steps for wanted in step.injections if not wanted.pipeline):
+        asked.setdefault(wanted.step, []).append(wanted.artifact)
+    return tuple(
+        replace(step, outputs=tuple(map(_printed_artifact, dict.fromkeys(asked[step.id]))))
+        if step.id in asked and step.kind in ("prompt", "command") and not step.outputs
+        else step
+        for step in steps
+    )
+
+
+def _printed_artifact(name: str) -> ArtifactSpec:
+    return ArtifactSpec(name=name, kind="stdout", is_required=False, is_implied=True)
 
 
 class _ExecDocument(DocumentModel):
@@ -165,13 +183,17 @@ class _SlashCommandDocument(_ExecDocument):
         return "its exec.type is slash_command"
 
 
-class _InjectionDocument(DocumentModel):
-    pipeline: Place | None = None
+class _OtherInjectionDocument(DocumentModel):
+    pipeline: Text = ""
     artifact: Annotated[Text, REQUIRED] = ""
-    step: Annotated[Text, REQUIRED] = ""
+    step: Text = ""
     name: Text = Field(default="", alias="as")
     is_optional: Flag = Field(default=False, alias="optional")
     not_acted_on: ClassVar[Mapping[str, str]] = {"type": "a type", "schema_path": "a schema"}
+
+
+class _InjectionDocument(_OtherInjectionDocument):
+    step: Annotated[Text, REQUIRED] = ""
 
 
 class _MemoryDocument(DocumentModel):
@@ -180,12 +202,8 @@ class _MemoryDocument(DocumentModel):
 
     def injections(self) -> Iterator[ArtifactInjection]:
         for place in self.inject_artifacts:
-            if place.present("pipeline"):
-                place.key("pipeline").warn(
-                    "not_run", "artifacts of other pipelines are not injected here", stops_run=True
-                )
-                continue
-            item = _InjectionDocument.model_validate(place)
+            model = _OtherInjectionDocument if place.present("pipeline") else _InjectionDocument
+            item = model.model_validate(place)
             if item.is_mapping:
                 yield item.to(ArtifactInjection, name=item.name or item.artifact)
 
@@ -198,12 +216,14 @@ class _MountDocument(DocumentModel):
     )
 
 
+_WORKSPACE_TYPES: Final = {"worktree": True, "directory": False, "basic": False, "folder": False, "": False}
+"""Whether a workspace is a worktree; every other one is a folder."""
+
+
 class _WorkspaceDocument(DocumentModel):
     root: Text = ""
     mount: Items[_MountDocument] = ()
-    is_worktree: Annotated[bool, one_of({"worktree": True, "directory": False, "": False})] = Field(
-        default=False, alias="type"
-    )
+    is_worktree: Annotated[bool, one_of(_WORKSPACE_TYPES)] = Field(default=False, alias="type")
     branch: Text = ""
     base: Text = ""
     ref: Text = ""

@@ -323,6 +323,12 @@ class ContractDocument(DocumentModel):
         "required": "names", "baseline": "a baseline",
     }  # fmt: skip
 
+    @property
+    def is_review(self) -> bool:
+        """Return whether it is a review, whose rework may be the step itself, tried again."""
+        kind = self.place_of("type")
+        return kind is not None and text_at(kind) == "agent_review"
+
     def contract(self) -> Contract:
         kind = self.place_of("type")
         word = text_at(kind) if kind else ""
@@ -407,18 +413,20 @@ def _contract_model(place: DocumentPlace) -> type[ContractDocument]:
 
 
 _RETRY_POLICIES: Final = {
-    "none": (1, 0.0, 1.0), "standard": (3, 1.0, 2.0), "aggressive": (5, 0.2, 2.0), "patient": (3, 5.0, 3.0),
+    "none": (1, 0.0, 30.0), "standard": (3, 1.0, 30.0), "aggressive": (5, 0.2, 30.0),
+    "patient": (3, 5.0, 90.0),
 }  # fmt: skip
-"""Attempts, seconds of the first delay, and its growth."""
-_BACKOFF_FACTORS: Final = {"fixed": 1.0, "linear": 1.0, "exponential": 2.0}
+"""Attempts, seconds of the first delay, and the most that it grows to, as Wave's guide of retry policies."""
+_NO_POLICY: Final = (1, 1.0, 30.0)
+_BACKOFF_FACTORS: Final = {"": 2.0, "fixed": 1.0, "linear": 1.0, "exponential": 2.0}
 
 
 class RetryDocument(DocumentModel):
     """How often and when a step is tried again."""
 
-    policy: Annotated[tuple[int, float, float], one_of(_RETRY_POLICIES)] = (1, 0.0, 1.0)
+    policy: Annotated[tuple[int, float, float], one_of(_RETRY_POLICIES)] = _NO_POLICY
     max_attempts: Annotated[Whole, between(1, 100)] | None = None
-    backoff: Annotated[str, one_of({word: word for word in _BACKOFF_FACTORS})] = ""
+    backoff: Annotated[str, one_of({word: word for word in _BACKOFF_FACTORS if word})] = ""
     then: Annotated[FailureAction, one_of(_FAILURE_ACTIONS)] = Field(default="fail", alias="on_failure")
     rework_step: Text = ""
     base_delay: Place | None = None
@@ -427,12 +435,12 @@ class RetryDocument(DocumentModel):
 
     def failure_policy(self) -> FailurePolicy:
         """Return what `retry` alone says of failures."""
-        attempts, delay, factor = self.policy
+        attempts, delay, most = self.policy
         return self.to(
             FailurePolicy, attempts=self.max_attempts or attempts,
             delay_seconds=self._seconds("base_delay", delay),
-            delay_factor=_BACKOFF_FACTORS.get(self.backoff, factor),
-            most_delay_seconds=self._seconds("max_delay", 60.0), is_linear=self.backoff == "linear",
+            delay_factor=_BACKOFF_FACTORS[self.backoff],
+            most_delay_seconds=self._seconds("max_delay", most), is_linear=self.backoff == "linear",
         )  # fmt: skip
 
     def _seconds(self, name: str, default: float) -> float:
@@ -458,7 +466,8 @@ def failure_policy(
     for contract in contracts:
         action = _FAILURE_ACTIONS.get(contract.on_failure)
         # What one contract only warns of says nothing of the others, nor of the step itself.
-        if action in ("skip", "rework"):
+        is_review = action == "rework" and not (contract.rework_step or rework) and contract.is_review
+        if action in ("skip", "rework") and not is_review:
             then, rework = action, contract.rework_step or rework
     if is_optional and then == "fail":
         then = "skip"

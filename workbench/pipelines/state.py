@@ -6,7 +6,7 @@ Replaying a dead coordinator's events gives the state to resume from.
 # `on_failure: skip` ends a step as failed with a mark under which the run does not fail; what needs it is
 # skipped. A running step has no move to `skipped`.
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from msgspec import Struct, field
@@ -114,6 +114,8 @@ class RunState(Struct):
     """Steps that a human wants done again."""
     is_continue_requested: bool = False
     """A human said to go on, and no round has begun since."""
+    reads_files: bool = False
+    """The last word of a human was to go on with the files as they are now."""
     is_given_back: bool = False
     session_status: str = "created"
     reason: str | None = None
@@ -227,12 +229,12 @@ def _on_cancel_requested(state: RunState, _event: Event, body: RunCancelRequeste
     state.is_cancelled, state.cancel_reason = True, body.reason
 
 
-def _on_continue_requested(state: RunState, _event: Event, _body: ContinueRequested) -> None:
-    state.is_continue_requested = True
+def _on_continue_requested(state: RunState, _event: Event, body: ContinueRequested) -> None:
+    state.is_continue_requested, state.reads_files = True, body.reads_files
 
 
-def _on_retry_requested(state: RunState, event: Event, _body: StepRetryRequested) -> None:
-    state.is_continue_requested = True
+def _on_retry_requested(state: RunState, event: Event, body: StepRetryRequested) -> None:
+    state.is_continue_requested, state.reads_files = True, body.reads_files
     if event.step:
         state.retries.add(event.step)
 
@@ -285,7 +287,7 @@ def ready_steps(state: RunState, steps: Sequence[Step]) -> Iterator[StepRun]:
         if step.matrix is not None and step_run.state == "running":
             yield from _ready_items(state, step)
         elif step_run.state == "retrying":
-            if not _awaits_rework(step_run, step, state):
+            if not needs_rework(step_run, step):
                 yield step_run
         elif step_run.state == "pending" and _may_begin_now(step, steps, state):
             yield step_run
@@ -323,15 +325,14 @@ def is_item_broken(item: StepRun) -> bool:
 
 
 def needs_rework(step_run: StepRun, step: Step) -> bool:
-    """Return whether a step that is tried again had no attempt left, so that something mends it first."""
-    return step.failing.then == "rework" and step_run.failures == step.failing.attempts
+    """Return whether a step has no attempt left, so that another does its work instead."""
+    policy = step.failing
+    return policy.then == "rework" and bool(policy.rework_step) and step_run.failures == policy.attempts
 
 
-def _awaits_rework(step_run: StepRun, step: Step, state: RunState) -> bool:
-    if not needs_rework(step_run, step):
-        return False
-    mender = state.steps.get(step.failing.rework_step)
-    return mender is not None and not mender.has_ended
+def reworks_of(names: Collection[str], steps: Sequence[Step]) -> set[str]:
+    """Return the steps that stand for others when those fail: they begin anew together with them."""
+    return {step.failing.rework_step for step in steps if step.id in names and step.failing.rework_step}
 
 
 def _is_rework_called(step: Step, steps: Sequence[Step], state: RunState) -> bool:

@@ -21,8 +21,9 @@ from workbench.pipelines import artifacts, templates
 from workbench.pipelines.checks import declared_output
 from workbench.pipelines.executor import RunJournal
 from workbench.pipelines.load import RunDefinition
-from workbench.pipelines.model import Aggregate, Manifest, Pipeline, Step
+from workbench.pipelines.model import Aggregate, ArtifactInjection, Manifest, Pipeline, Step
 from workbench.pipelines.state import RunState, StepRun
+from workbench.text.human import iso_time
 from workbench.text.safe import one_line
 
 
@@ -91,8 +92,26 @@ class TemplateValues(Struct, frozen=True, kw_only=True):
             )
             if injection is None:
                 return None
+            if injection.pipeline:
+                return self.injected(injection)
             other, wanted = injection.step, injection.artifact
         return self.produced(other, wanted)
+
+    def injected(self, wanted: ArtifactInjection) -> ArtifactStored | None:
+        """Return an artifact that the step is given; of another pipeline the one that its last run left.
+
+        Raises ArtifactMissing where that run's are no longer kept.
+        """
+        if not wanted.pipeline:
+            return self.produced(wanted.step, wanted.artifact)
+        left = self.journal.artifact_of_pipeline(wanted.pipeline, wanted.step, wanted.artifact)
+        if left is None:
+            return None
+        run, artifact = left
+        if artifact.content_ref is None or self.journal.unseal(artifact.content_ref) is None:
+            why = f"{run} was cleaned up, and its artifact {artifact.name} is no longer kept"
+            raise artifacts.ArtifactMissing(f"{why}; run {wanted.pipeline} again")
+        return artifact
 
     def produced(self, step_id: str, name: str) -> ArtifactStored | None:
         """Return an artifact of a step by its name, its path or its file's name."""
@@ -141,11 +160,13 @@ class TemplateValues(Struct, frozen=True, kw_only=True):
             action = self.journal.action(action.successor)
         if action is None:
             return None
-        return (
-            (action.choice or action.state)
-            if what in ("choice", "key")
-            else action.text or action.reason or ""
-        )
+        if what == "timestamp":
+            return iso_time(action.decided_at) if action.decided_at else ""
+        if what not in ("choice", "label", "key"):
+            return action.text or action.reason or ""
+        gate = self.pipeline.step(step).gate if what != "key" else None
+        labels = {choice.key: choice.label for choice in gate.choices} if gate else {}
+        return labels.get(action.choice or "", action.choice or action.state)
 
     def _output(self, run: StepRun, path: str) -> str | None:
         first, _, rest = path.partition(".")

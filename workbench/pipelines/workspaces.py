@@ -4,6 +4,10 @@
 # the project when the step is done, only onto files that are still what they were. Nothing here may mount
 # without being root.
 #
+# What a step changed is what differs from the digests of its copy, taken before the copy has its name: the
+# project may change while it is copied. Traces and workspaces are never walked: both grow with every run, and
+# real manifests keep both in the project.
+#
 # A mount without a mode is readonly, as the program whose files these are documents it; the narrower
 # reading.
 
@@ -16,7 +20,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final, cast
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import Root, private_folder, read_bounded, write_atomic
@@ -25,6 +29,8 @@ from workbench.effects.git import GitFailed, add_worktree, run_git
 from workbench.pipelines.documents import OutsideRoot, matching_paths, path_inside_root
 from workbench.pipelines.model import Mount, Pipeline, Step
 
+BRANCH_NOTES: Final = ".branches"
+"""Folder beside the workspaces of a run that names the branches which it made."""
 _SLUG: Final = re.compile(r"[^A-Za-z0-9._-]+")
 
 
@@ -36,6 +42,18 @@ def folder_slug(text: str) -> str:
     return _SLUG.sub("-", text).strip("-.")[:80] or "step"
 
 
+def _branch_note(base: str, branch: str) -> Path:
+    name = hashlib.sha256(branch.encode("utf-8", "surrogatepass")).hexdigest()[:20]
+    return Path(f"{base}/{BRANCH_NOTES}/{name}")
+
+
+def noted_branches(base: str) -> list[str]:
+    """Return the branches that a run made for its worktrees, by the notes in its folder of workspaces."""
+    folder = Path(base) / BRANCH_NOTES
+    notes = sorted(folder.iterdir()) if folder.is_dir() else []
+    return [data.decode("utf-8", "surrogateescape") for note in notes if (data := read_bounded(note))]
+
+
 class Workspaces(Struct, frozen=True, kw_only=True):
     """The workspaces of one run."""
 
@@ -44,6 +62,21 @@ class Workspaces(Struct, frozen=True, kw_only=True):
     base: str
     """Private folder of this run."""
     environment: Mapping[str, str]
+    trace_folder: str = ""
+    """Where traces of runs are written; empty where none are."""
+    is_over: Callable[[str], bool] = field(default=lambda _run_id: False)
+    """Whether a run, named by its id, has ended."""
+
+    @property
+    def root(self) -> str:
+        """Return the folder that holds the workspaces of all runs."""
+        return os.path.dirname(self.base)  # noqa: PTH120 -- text
+
+    @property
+    def _skipped(self) -> frozenset[str]:
+        """Return the real paths of the folders that no copy holds."""
+        folders = (self.root, *((self.trace_folder,) if self.trace_folder else ()))
+        return frozenset(map(os.path.realpath, folders))
 
     def path_of(self, step: Step, pipeline: Pipeline, name: str, fill: Callable[[str], str]) -> str:
         """Return the folder that a step or item works in. Raises WorkspaceFailed outside the project."""
@@ -66,7 +99,9 @@ class Workspaces(Struct, frozen=True, kw_only=True):
         """Make a workspace ready; what is there already stays. Raises WorkspaceFailed or FileRefused."""
         if step.workspace.is_worktree:
             self._worktree(path, fill(step.workspace.branch), fill(step.workspace.base))
-        elif path != self.project:
+        elif path != self.project and all(
+            self._ends(path, mount, fill)[1] != path for mount in step.workspace.mounts
+        ):
             make_folder(path)
         for number, mount in enumerate(step.workspace.mounts):
             self._mount(path, number, mount, fill)
@@ -80,12 +115,51 @@ class Workspaces(Struct, frozen=True, kw_only=True):
         branch = branch or folder_slug(path.rpartition("/")[2])
         if branch.startswith("-") or base.startswith("-"):
             raise WorkspaceFailed("a branch cannot start with a dash")
-        known = f"refs/heads/{branch}"
-        words = ["{}", branch] if self._is_known(known) else ["-b", branch, "{}", *([base] if base else [])]
+        is_known = self._is_known(f"refs/heads/{branch}")
+        is_ours = self._release_branch(branch) if is_known else True
+        words = ["{}", branch] if is_known else ["-b", branch, "{}", *([base] if base else [])]
         try:
             add_worktree(self.project, path, *words, environment=self.environment)
         except GitFailed as error:
             raise WorkspaceFailed(f"git made no worktree for {branch}: {str(error)[-300:]}") from None
+        if is_ours:
+            note = _branch_note(self.base, branch)
+            private_folder(note.parent)
+            write_atomic(note, branch.encode("utf-8", "surrogatepass"))
+
+    def _release_branch(self, branch: str) -> bool:
+        """Take a branch from the worktree of a run that is over; return whether a run had made it.
+
+        That worktree stays as it is, with its commit checked out instead of the branch.
+        """
+        for folder in self._worktrees_of(branch):
+            run_id, _, rest = os.path.relpath(
+                os.path.realpath(folder), os.path.realpath(self.root)
+            ).partition("/")
+            if run_id.startswith("..") or not rest or not self.is_over(run_id):
+                continue
+            with contextlib.suppress(GitFailed):
+                if Path(folder).is_dir():
+                    run_git(folder, "checkout", "--quiet", "--detach", environment=self.environment)
+                else:
+                    run_git(self.project, "worktree", "prune", environment=self.environment)
+            return _branch_note(f"{self.root}/{run_id}", branch).is_file()
+        return False
+
+    def _worktrees_of(self, branch: str) -> list[str]:
+        try:
+            listed = run_git(
+                self.project, "worktree", "list", "--porcelain", "-z", environment=self.environment
+            )
+        except GitFailed:
+            return []
+        folder, found = "", list[str]()
+        for line in listed.decode("utf-8", "surrogateescape").split("\0"):
+            name, _, value = line.partition(" ")
+            folder = value if name == "worktree" else folder
+            if name == "branch" and value == f"refs/heads/{branch}":
+                found.append(folder)
+        return found
 
     def _is_known(self, name: str) -> bool:
         with contextlib.suppress(GitFailed):
@@ -99,10 +173,16 @@ class Workspaces(Struct, frozen=True, kw_only=True):
             return
         if not Path(source).exists():
             raise WorkspaceFailed(f"{mount.source} is not there to be mounted")
-        skip = frozenset({self.base, os.path.dirname(self.base), path})  # noqa: PTH120 -- text
-        if not mount.is_readonly:
-            self._note_base(path, number, source, skip)
-        copy_tree(source, target, is_readonly=mount.is_readonly, skip=skip)
+        copy_tree(
+            source, target, is_readonly=mount.is_readonly and target != path,
+            skip=self._skipped | {os.path.realpath(path)},
+            on_copied=None if mount.is_readonly else lambda copy: self._note_base(path, number, copy),
+        )  # fmt: skip
+
+    def mounted_project(self, step: Step, path: str, fill: Callable[[str], str]) -> str:
+        """Return where a step has the whole project mounted, or its workspace: there its commands begin."""
+        ends = (self._ends(path, mount, fill) for mount in step.workspace.mounts)
+        return next((target for source, target in ends if source == self.project), path)
 
     def _ends(self, path: str, mount: Mount, fill: Callable[[str], str]) -> tuple[str, str]:
         try:
@@ -127,7 +207,7 @@ class Workspaces(Struct, frozen=True, kw_only=True):
         if Path(source).is_dir():
             target = f"{path}/{name}"
             if not Path(target).exists():
-                copy_tree(source, target, is_readonly=False)
+                copy_tree(source, target, is_readonly=False, skip=self._skipped | {os.path.realpath(path)})
         elif (data := read_bounded(Path(source))) is not None:
             put_file(path, name, data)
 
@@ -136,10 +216,10 @@ class Workspaces(Struct, frozen=True, kw_only=True):
     def _note(self, path: str, number: int) -> Path:
         return Path(f"{self.base}/.mounts/{folder_slug(path.rpartition('/')[2])}-{number}.json")
 
-    def _note_base(self, path: str, number: int, source: str, skip: frozenset[str]) -> None:
+    def _note_base(self, path: str, number: int, copy: str) -> None:
         note = self._note(path, number)
         private_folder(note.parent)
-        digests = {name: _file_digest(f"{source}/{name}") for name in _names_to_copy(source, skip)}
+        digests = {name: _file_digest(f"{copy}/{name}") for name in files_below(copy)}
         write_atomic(note, json.dumps(digests).encode())
 
     def give_back(self, step: Step, path: str, fill: Callable[[str], str]) -> list[str]:
@@ -160,7 +240,9 @@ class Workspaces(Struct, frozen=True, kw_only=True):
         if noted is None or not Path(source).is_dir():
             return []
         before = cast("dict[str, str]", json.loads(noted))
-        after = {name: _file_digest(f"{target}/{name}") for name in _names_to_copy(target)}
+        ours = tuple(f"{os.path.relpath(folder, source)}/" for folder in self._skipped)
+        names = (name for name in files_below(target) if not name.startswith(ours))
+        after = {name: _file_digest(f"{target}/{name}") for name in names}
         changed = [name for name in {*before, *after} if before.get(name) != after.get(name)]
         now = {name: _file_digest(f"{source}/{name}") for name in changed}
         open_ = sorted(name for name in changed if now[name] != after.get(name))
@@ -173,12 +255,6 @@ class Workspaces(Struct, frozen=True, kw_only=True):
             for name in open_:
                 _replace_if_unchanged(root, name, target if name in after else None, before.get(name))
         return open_
-
-
-def _names_to_copy(folder: str, skip: frozenset[str] = frozenset()) -> list[str]:
-    names = files_below(folder)
-    hidden = tuple(f"{os.path.relpath(place, folder)}/" for place in skip)
-    return [name for name in names if not name.startswith(hidden)]
 
 
 def _file_digest(path: str) -> str | None:

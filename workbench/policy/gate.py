@@ -4,7 +4,7 @@ It has no side effect, asks no human, and never lets a grant beat a deny.
 """
 
 import os
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Final, Literal
 
 from msgspec import Struct, field
@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from workbench.domain.rows import Rule
 from workbench.domain.values import GateStep, GateVerdict, JsonObject, ToolDescriptor
-from workbench.policy import autorun_files, rules, schemas, trust
+from workbench.policy import autorun_files, rules, run_grants, schemas, trust
 from workbench.policy.paths import PathRefused, ResolvedPath, refuse_protected_path, resolve_path
 from workbench.policy.permissions import (
     UNRELATED_WORD,
@@ -353,10 +353,12 @@ def _inner_deny_verdict(passed: ScreenedCall, context: GateContext) -> GateVerdi
 
 
 def _command_grant_verdict(passed: ScreenedCall, context: GateContext) -> GateVerdict | None:
-    if passed.view is None or not passed.view.plain:
-        return None
     subject, moment = _rule_subject(passed), _rule_moment(context)
     allowing = rules.rules_in_force("allow", context.rules, moment)
+    if whole := _whole_tool_verdict(passed, context, allowing):
+        return whole
+    if passed.view is None or not passed.view.plain:
+        return None
     verdicts: dict[str, GateVerdict] = {}
     for simple in passed.view.commands_to_cover:
         glob = first_permission_covering(context.allow, passed.descriptor, simple)
@@ -371,6 +373,18 @@ def _command_grant_verdict(passed: ScreenedCall, context: GateContext) -> GateVe
         return None
     first, *others = verdicts.values()
     return replace(first, reason="; ".join([first.reason, *(other.reason for other in others)]))
+
+
+def _whole_tool_verdict(
+    passed: ScreenedCall, context: GateContext, allowing: Sequence[Rule]
+) -> GateVerdict | None:
+    """Allow a line of a tool that a human granted as a whole for this run, unless it names a closed place."""
+    rule = run_grants.whole_tool_grant(allowing, passed.descriptor)
+    if rule is None or passed.view is None:
+        return None
+    if run_grants.protected_place(passed.view.raw, command_boundary(context)):
+        return None
+    return _rule_verdict("allowed", "grants", rule, "allows every command of this run")
 
 
 def command_boundary(context: GateContext) -> CommandBoundary:
@@ -456,16 +470,18 @@ def _ask_verdict(passed: ScreenedCall, context: GateContext) -> GateVerdict:
 
 
 def _uncovered_reason(passed: ScreenedCall, seen: ShellView, context: GateContext) -> str:
+    allowing = rules.rules_in_force("allow", context.rules, _rule_moment(context))
+    odd, whole = _text_oddity(passed), run_grants.whole_tool_grant(allowing, passed.descriptor)
+    if whole is not None and odd is None:
+        why = run_grants.protected_place(seen.raw, command_boundary(context))
+        return f"the grant for this run does not cover it: {why}"
     if not seen.plain:
         return f"no rule can cover it: {', '.join(seen.reasons)}"
-    if _text_oddity(passed) is not None:
+    if odd is not None:
         return "no rule can cover it: it contains hidden or misleading characters"
     if why := boundary_objection(seen.commands, command_boundary(context)):
         return f"no rule can cover it: {why}"
-    subject, allowing = (
-        _rule_subject(passed),
-        rules.rules_in_force("allow", context.rules, _rule_moment(context)),
-    )
+    subject = _rule_subject(passed)
     for simple in seen.commands_to_cover:
         if first_permission_covering(
             context.allow, passed.descriptor, simple

@@ -9,7 +9,7 @@ from typing import Final, Protocol, runtime_checkable
 from msgspec import Struct, field
 
 from workbench.changes.diff import FileChange
-from workbench.domain.values import Json, JsonObject, ToolDescriptor
+from workbench.domain.values import BlobRef, Json, JsonObject, ToolDescriptor
 from workbench.effects.files import FileImage, Root
 from workbench.effects.web_fetch import FetchDeadline, resolve_host
 from workbench.policy.urls import UrlRules
@@ -73,7 +73,7 @@ class SessionFacts(Struct, frozen=True, kw_only=True):
 
 
 class CommitDraft(Struct, frozen=True, kw_only=True):
-    """A commit as it would be."""
+    """A commit, or the run of a pipeline, as it would be."""
 
     changes: tuple[FileChange, ...]
     """From HEAD to the commit, not of the working tree."""
@@ -82,27 +82,49 @@ class CommitDraft(Struct, frozen=True, kw_only=True):
     words: str
     """The same for a human; an answer's digest covers it."""
     target: str
+    subject_ref: BlobRef | None = None
+    """Exact bytes that the subject names by their digest."""
+    needs_answer: bool = False
+    """Whether no rule and no grant does instead of a human's answer."""
+
+
+class SealedPipeline(Struct, frozen=True, kw_only=True):
+    """A pipeline as it would be run: exactly these bytes, whatever its file says later."""
+
+    name: str
+    digest: str
+    """Keyed, of everything the run is made of: pipeline, manifest, prompts, schemas and input."""
+    ref: BlobRef
+    """Those bytes, sealed."""
+    steps: tuple[str, ...]
+    """Its graph, a line for each step: when it runs, what it is, what it does."""
+    is_generated: bool = False
+    """Whether an agent wrote it."""
 
 
 class PipelineStarter(Protocol):
     """Starts pipelines for a tool; a host fills it."""
 
-    def check(self, name: str) -> None:
-        """Say before anybody is asked whether a pipeline can be run. Raises ToolRefused."""
+    def seal(self, name: str, definition: str, input_text: str) -> SealedPipeline:
+        """Check and seal a pipeline of the project by its name, or one that an agent wrote by its text.
+
+        Raises ToolRefused.
+        """
         ...
 
-    def run(self, name: str, input_text: str, is_stopped: Callable[[], bool]) -> "ToolOutput":
-        """Run a pipeline to its end; blocking, so call it from a thread."""
+    def run(self, digest: str, ref: BlobRef, is_stopped: Callable[[], bool]) -> "ToolOutput":
+        """Run sealed bytes to their end; blocking, so call it from a thread. Raises ToolRefused."""
         ...
 
 
 class _NoPipelineStarter:
-    def check(self, name: str) -> None:
+    def seal(self, name: str, definition: str, input_text: str) -> SealedPipeline:
+        del definition, input_text
         raise ToolRefused(f"{name}: no pipeline can be run here")
 
-    def run(self, name: str, input_text: str, is_stopped: Callable[[], bool]) -> "ToolOutput":
-        del input_text, is_stopped
-        raise ToolRefused(f"{name}: no pipeline can be run here")
+    def run(self, digest: str, ref: BlobRef, is_stopped: Callable[[], bool]) -> "ToolOutput":
+        del digest, ref, is_stopped
+        raise ToolRefused("no pipeline can be run here")
 
 
 def _never_stopped() -> bool:
@@ -210,7 +232,7 @@ class ActTool(Tool, Protocol):
 
 @runtime_checkable
 class CommitTool(Tool, Protocol):
-    """A tool that commits what the session changed; its changes are not written to the workspace."""
+    """A tool that does what its draft says, such as a commit; no change of it is written to the workspace."""
 
     def draft(self, parameters: JsonObject, context: CallContext) -> CommitDraft:
         """Return the commit as it would be, without making anything.

@@ -1,11 +1,21 @@
 """The tools run_in_terminal, terminal_last_command and pipeline.run."""
 
 import shutil
-from typing import Final
+from collections.abc import Sequence
+from typing import Final, cast
 
+from workbench.changes.diff import FileChange
 from workbench.domain.values import JsonObject, ToolDescriptor, ToolExample
 from workbench.text.human import duration_text
-from workbench.tools.base import CallContext, CommandSpec, LastCommand, ToolLimits, ToolOutput, ToolRefused
+from workbench.tools.base import (
+    CallContext,
+    CommandSpec,
+    CommitDraft,
+    LastCommand,
+    ToolLimits,
+    ToolOutput,
+    ToolRefused,
+)
 from workbench.tools.output import TEXT_SCHEMA, result_schema
 
 MAX_COMMAND_SECONDS: Final = 300
@@ -111,6 +121,11 @@ class PipelineRun:
                     "type": "string", "minLength": 1, "maxLength": 200,
                     "description": "Name of the pipeline.",
                 },
+                "definition": {
+                    "type": "string", "minLength": 1, "maxLength": 100000,
+                    "description": "The whole text (YAML) of a pipeline that you wrote yourself, instead of "
+                    "one of the project. A human looks at it first.",
+                },
                 "input": {"type": "string", "maxLength": 100000, "description": "What it works on."},
             },
         },
@@ -121,15 +136,27 @@ class PipelineRun:
         ),
     )  # fmt: skip
 
-    def check(self, parameters: JsonObject, context: CallContext) -> None:
-        """Refuse a pipeline that is not there or could not begin."""
-        context.pipelines.check(str(parameters["name"]))
+    def draft(self, parameters: JsonObject, context: CallContext) -> CommitDraft:
+        """Return what would be run, sealed; refuse a pipeline that is not there or could not begin."""
+        name, definition = str(parameters["name"]), str(parameters.get("definition", ""))
+        sealed = context.pipelines.seal(name, definition, str(parameters.get("input", "")))
+        subject: JsonObject = {
+            "pipeline": sealed.name, "digest": sealed.digest, "sealed": sealed.ref,
+            "steps": list(sealed.steps), "is_generated": sealed.is_generated,
+        }  # fmt: skip
+        return CommitDraft(
+            changes=(), subject=subject, words=self.words(subject), target=sealed.name,
+            subject_ref=sealed.ref, needs_answer=sealed.is_generated,
+        )  # fmt: skip
 
-    def act(self, parameters: JsonObject, context: CallContext) -> ToolOutput:
-        """Run it to its end."""
-        pipeline_input = str(parameters.get("input", ""))
-        return context.pipelines.run(str(parameters["name"]), pipeline_input, context.is_stopped)
+    def words(self, subject: JsonObject) -> str:
+        """Return the graph of what would be run, and the digest of its exact text."""
+        whose = "which the agent wrote" if subject.get("is_generated") else "of this project"
+        steps = cast("list[str]", subject.get("steps") or [])
+        lines = [f"Run the pipeline {subject.get('pipeline')}, {whose}:", *(f"  {step}" for step in steps)]
+        return "\n".join([*lines, f"Exactly this text runs: {subject.get('digest')}"])
 
-    def settle(self, parameters: JsonObject, context: CallContext) -> ToolOutput | None:
-        """Return None: a run that lost its driver is resumed by a human, not by a tool."""
-        del parameters, context
+    def commit(self, changes: Sequence[FileChange], subject: JsonObject, context: CallContext) -> ToolOutput:
+        """Run it to its end, as it was sealed."""
+        del changes
+        return context.pipelines.run(str(subject["digest"]), str(subject["sealed"]), context.is_stopped)

@@ -250,3 +250,16 @@ def test_a_file_that_is_no_configuration_is_left_as_it_is(shell, content):
     assert shell("config", "migrate", "--workspace") == 1
     assert "was not migrated" in shell.err and "Traceback" not in shell.err
     assert path.read_bytes() == content.encode("latin-1")
+
+
+def test_many_files_that_control_agents_are_told_by_folder(shell):
+    folder = shell.workspace / ".wave" / "personas"
+    folder.mkdir(parents=True)
+    for number in range(200):
+        (folder / f"p{number}.md").write_text("You.\n")
+    (shell.workspace / "wave.yaml").write_text("kind: WaveManifest\n")
+    assert shell("trust") == 0
+    lines = shell.out.splitlines()
+    assert "201 files control agents (all: workbench trust --show --json):" in lines
+    assert "  .wave/personas/  200 files" in lines and "  wave.yaml" in lines
+    assert max(map(len, lines)) < 120

@@ -9,10 +9,11 @@ from argparse import Namespace
 import pytest
 from msgspec.structs import replace
 
-from tests.unit.pipelines.projects import command, project
+from tests.unit.pipelines.projects import MANIFEST, command, project
 from workbench.cli import pipeline_run
 from workbench.cli.console import Console
 from workbench.cli.dispatch import dispatch
+from workbench.cli.pipeline_definitions import still_asked
 from workbench.domain.codec import event_from_line
 
 STEPS = command("a", "echo one > a.txt", output_artifacts="[{name: x, path: a.txt}]") + command(
@@ -127,7 +128,7 @@ def test_the_object_of_validate_is_the_agreed_one(place):
     file = str(place / "bad.yaml")
     code, out, _ = said(place, "pipeline", "validate", file, "--json")
     found = json.loads(out)
-    assert (code, list(found)) == (1, ["file", "ok", "errors", "warnings"])
+    assert (code, list(found)) == (1, ["file", "ok", "runnable", "errors", "warnings"])
     (error,) = found["errors"]
     assert list(error) == ["code", "message", "file", "line", "column", "path"]
     assert (error["code"], error["file"], error["line"], error["path"]) == (
@@ -142,6 +143,24 @@ def test_the_object_of_validate_is_the_agreed_one(place):
     assert said(place, "pipeline", "validate", str(place / "odd.yaml"), "--strict")[0] == 1
     code, _, err = said(place, "pipeline", "validate", file, "--root", "/nowhere")
     assert (code, "no folder /nowhere" in err) == (1, True)
+
+
+def test_validate_has_a_sign_for_what_is_right_and_could_not_begin(place):
+    write = "kind: WavePipeline\nmetadata: {name: b}\nrequires: {tools: [no-such-tool]}\nsteps:\n"
+    file = place / "stuck.yaml"
+    file.write_text(write + "".join(command(name, "true", odd="1") for name in "abc"))
+    code, out, _ = said(place, "pipeline", "validate", str(file))
+    lines = [line for line in out.splitlines() if "stuck.yaml" in line]
+    assert (code, len(lines)) == (0, 3)
+    assert lines[1].endswith("[unknown_key] (3 times, also in lines 10, 13)")
+    assert lines[2].startswith("! ") and "0 errors" in lines[2] and lines[2].endswith("could not start: 1")
+    code, out, _ = said(place, "pipeline", "validate", str(file), "--json")
+    found = json.loads(out)
+    assert (code, found["ok"], found["runnable"]) == (0, True, False)
+    stops = [one["code"] for one in found["warnings"] if one.get("stops_run")]
+    assert stops == ["missing_binary"]
+    file.write_text(file.read_text().replace("no-such-tool", "sh"))
+    assert json.loads(said(place, "pipeline", "validate", str(file), "--json")[1])["runnable"] is True
 
 
 def test_validate_and_graph_take_the_name_of_a_pipeline_too(place):
@@ -221,3 +240,30 @@ def test_following_a_run_that_is_over_ends_and_an_array_cannot_be_followed(place
     assert (code, "completed" in out, "one" in out) == (0, True, True)
     code, _, err = said(place, "pipeline", "logs", "--follow", "--json")
     assert (code, "stream-json" in err) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("patterns", "asks"),
+    [
+        (("Read",), "every command"), (("Bash(git *)", "Read"), "commands with redirects"), (("Bash",), ""),
+        (("run_in_terminal(*)",), ""),
+    ],
+)  # fmt: skip
+def test_the_dry_run_names_what_still_asks(patterns, asks):
+    lines = still_asked(patterns)
+    assert lines[0].startswith(asks or "changes of what git or another program runs by itself")
+    assert len(lines) == 1 + bool(asks)
+
+
+def test_nothing_is_offered_to_be_granted_to_personas_of_another_program(place):
+    steps = "- id: a\n  persona: builder\n  exec: {type: prompt, source: x}\n"
+    file = project(place, steps)
+    said(place, "trust")
+    code, out, _ = said(place, "pipeline", "run", "p.yaml", "--dry-run", "--output-format", "json")
+    assert json.loads(out)["grants"] == ["Read", "Write"]
+    assert json.loads(out)["still_asks"][0] == "every command"
+    project(place, steps, manifest=MANIFEST.replace("binary: workbench", "binary: sh"))
+    code, out, _ = said(place, "pipeline", "run", "p.yaml", "--dry-run", "--output-format", "json")
+    assert (code, json.loads(out)["grants"], bool(file)) == (0, [], True)
+    code, out, _ = said(place, "pipeline", "run", "p.yaml", "--dry-run")
+    assert "Would still ask" not in out

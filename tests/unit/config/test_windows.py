@@ -5,6 +5,7 @@ import json
 import pytest
 
 from workbench.config.layers import load_config
+from workbench.config.types import ApprovalSettings
 from workbench.config.windows import approval_window_minutes
 
 
@@ -82,3 +83,9 @@ def test_a_workspace_only_shortens(minutes, trusted):
         == 15
     )
     assert minutes("run", users, [{"kind": "edit", "minutes": 5}], trusted=trusted) == 15
+
+
+def test_a_gate_waits_for_hours_where_nothing_is_said_of_gates():
+    settings = ApprovalSettings(window_minutes=15)
+    assert approval_window_minutes(settings, "gate", "/x") == 24 * 60
+    assert approval_window_minutes(settings, "edit", "/x") == 15

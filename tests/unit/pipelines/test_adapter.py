@@ -8,7 +8,7 @@ import pytest
 
 from tests.unit.pipelines.projects import MANIFEST
 from workbench.domain.messages import StepId, StepSpec
-from workbench.host.steps.step_executor import adapter_command_line
+from workbench.host.steps.step_executor import adapter_command_line, adapter_stdin
 from workbench.pipelines.model import Adapter, Runtime, model_of_tier
 
 PROGRAM = f"""#!{sys.executable}
@@ -127,10 +127,49 @@ def test_known_programs_get_their_own_words_and_values_are_not_looked_into():
         persona={"prompt": "be brief", "deny": [["Bash(rm *)", "w:1"]]},
     )  # fmt: skip
     words = adapter_command_line(spec)
-    assert words[:3] == ["/opt/claude", "-p", "say {model} {prompt}"]
+    assert words[:4] == ["/opt/claude", "-p", "--output-format", "stream-json"]
+    assert adapter_stdin(spec) == b"say {model} {prompt}"
     assert words[words.index("--disallowedTools") + 1] == "Bash(rm *)"
     assert "--model" not in words
     assert "--allowedTools" not in words
+
+
+READER = f"""#!{sys.executable}
+import json, sys
+text = sys.stdin.read()
+print(json.dumps({{"type": "result", "result": f"{{len(text)}} {{text[:9]}} {{text[-5:]}} {{len(sys.argv)}}"}}))
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "expected"),
+    [
+        ("claude", "", "300004 say xxxxx xxxxx 11"),
+        ("codex", "", "300017 You build xxxxx 4"),
+        ("gemini", "", "300017 You build xxxxx 3"),
+        ("mine", "[--quiet]", "300004 say xxxxx xxxxx 2"),
+    ],
+)
+def test_a_prompt_of_any_length_reaches_a_program_by_its_standard_input(runs, tmp_path, name, args, expected):
+    program = tmp_path / "bin" / name
+    program.parent.mkdir()
+    program.write_text(READER)
+    program.chmod(0o755)
+    more = f"\n    args: {args}" if args else ""
+    manifest = MANIFEST.replace("binary: workbench", f"binary: {program}{more}", 1)
+    here = runs(manifest=manifest)
+    row = here.run(
+        """
+  - id: a
+    persona: builder
+    exec: {type: prompt, source: "say {{ input }}"}
+    output_artifacts: [{name: said, source: stdout}]
+""",
+        input="x" * 300_000,
+    )
+    assert row.error_message == ""
+    (said,) = [b for _, b in here.bodies(row.pipeline_id, "artifact.stored")]
+    assert here.journal.blobs.read(said.content_ref).decode() == expected
 
 
 def test_a_flood_of_output_costs_no_memory_and_both_ends_are_kept(runs):

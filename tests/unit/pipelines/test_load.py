@@ -63,7 +63,7 @@ def manifest_with(tmp_path, **changes):
 MANIFESTS = [
     (74, ("kind: WaveManifest", "kind: Deployment"), "error", "wrong_kind", 2),
     (76, ("    adapter: own", "    adapter: nobody"), "error", "unknown_adapter", 14),
-    (77, ("prompts/builder.md", "prompts/gone.md"), "warning", "missing_file", 15),
+    (77, ("prompts/builder.md", "prompts/gone.md"), "error", "missing_file", 15),
     (81, ("mode: headless", "mode: chat"), "error", "wrong_value", 8),
     (81, ("    binary: workbench\n", ""), "error", "missing_field", 7),
     (79, ("binary: workbench", "binary: no-such-binary-here"), "warning", "missing_binary", 7),
@@ -152,7 +152,7 @@ def test_hooks_need_matcher_command_and_a_script_that_is_there(tmp_path):
         - {matcher: "*", command: "echo done"}
 """
     loaded = manifest_with(tmp_path, one=("  reader:", hooks + "  reader:"))
-    assert {(p.code, p.line) for p in loaded.report.ordered()} == {
+    assert {(p.code, p.line) for p in loaded.report.errors} == {
         ("missing_file", 19), ("missing_field", 20), ("missing_field", 21),
     }  # fmt: skip
     assert [hook.event for hook in loaded.manifest.personas["builder"].hooks] == ["PreToolUse"] * 3 + [
@@ -197,7 +197,7 @@ STEPS = [
     (command("a", dependencies="[a]"), "cycle"),
     (command("a", memory="{strategy: full}"), "wrong_value"),
     (command("a") + command("b", memory="{inject_artifacts: [{step: a, artifact: x}]}"), "not_an_ancestor"),
-    (command("a") + command("b", dependencies="[a]", memory="{inject_artifacts: [{step: a, artifact: x}]}"), "unknown_artifact"),
+    (command("a", output_artifacts="[{name: y, path: y}]") + command("b", dependencies="[a]", memory="{inject_artifacts: [{step: a, artifact: x}]}"), "unknown_artifact"),
     (command("a", output_artifacts="[{name: x, path: ../x}]"), "path_outside"),
     (command("a", output_artifacts="[{name: x}]"), "missing_field"),
     (command("a", workspace="{mount: [{source: /etc, target: /x}]}"), "path_outside"),
@@ -390,7 +390,8 @@ def test_every_real_file_loads_and_says_what_is_missing():
     assert len(files) == 15
     for file in files:
         loaded = load_pipeline(str(file))
-        assert loaded.report.is_ok, messages(loaded)
+        missing = [p.message.partition(" is not")[0] for p in loaded.report.errors]
+        assert missing == [f"the prompt of persona {name}" for name in ("auditor", "craftsman", "debugger")]
         assert loaded.pipeline.steps
         assert all(p.line for p in loaded.report.warnings)
 
@@ -436,10 +437,12 @@ def test_a_required_tool_that_is_not_there_is_named_and_no_run_begins(tmp_path, 
 @pytest.mark.parametrize(
     ("words", "seconds"),
     [
-        ("{base_delay: 2s}", [2, 2, 2]), ("{base_delay: 2s, backoff: fixed}", [2, 2, 2]),
+        ("{max_attempts: 3}", [1, 2, 4]), ("{policy: standard, base_delay: 10s}", [10, 20, 30]),
+        ("{policy: aggressive, base_delay: 20s}", [20, 30, 30]), ("{policy: patient, base_delay: 30s}", [30, 60, 90]),
+        ("{base_delay: 2s}", [2, 4, 8]), ("{base_delay: 2s, backoff: fixed}", [2, 2, 2]),
         ("{base_delay: 2s, backoff: linear, max_delay: 5s}", [2, 4, 5]),
         ("{base_delay: 2s, backoff: exponential}", [2, 4, 8]), ("{policy: none}", [0, 0, 0]),
-        ("{policy: patient, max_delay: 20s}", [5, 15, 20]),
+        ("{policy: patient, max_delay: 15s}", [5, 10, 15]),
     ],
 )  # fmt: skip
 def test_the_time_between_attempts_grows_as_the_file_says(tmp_path, words, seconds):

@@ -260,7 +260,7 @@ GATE = """
   - id: build
     dependencies: [ask]
     workspace: {root: ./}
-    exec: {type: command, source: "echo {{ gate.ask.choice }}: {{ gate.ask.text }} > built"}
+    exec: {type: command, source: "echo {{ gate.ask.key }} {{ gate.ask.choice }}: {{ gate.ask.text }} > built"}
 """
 
 
@@ -273,7 +273,7 @@ def test_an_answer_may_lead_back_and_its_words_are_handed_on(runs):
     here.answer(run, choice="y", reason="mind the $(cart)")
     row = here.drive(run)
     assert (row.status, row.round) == ("completed", 2)
-    assert here.read("built") == "y: mind the $(cart)\n"
+    assert here.read("built") == "y go: mind the $(cart)\n"
 
 
 def test_a_run_below_hands_on_what_it_names(runs):

@@ -141,23 +141,80 @@ def test_every_word_of_on_failure(runs, words, status, a, b, warned):
     assert here.step(row.pipeline_id, "a").is_warned is warned
 
 
-def test_rework_runs_the_step_that_mends_and_then_the_failed_one_again(runs):
+REWORK = """
+  - id: a
+    exec: {type: command, source: "echo tried >> %s/log; echo no such number >&2; exit 3"}
+    output_artifacts: [{name: plan, path: plan.md}]
+    retry: {max_attempts: 2, on_failure: rework, rework_step: mend}
+  - id: mend
+    rework_only: true
+    exec: {type: command, source: %s}
+    output_artifacts: [{name: %s, path: mended.md, required: false}]
+  - id: b
+    dependencies: [a]
+    memory: {inject_artifacts: [{step: a, artifact: plan, as: given}]}
+    exec: {type: command, source: "cat artifacts/given; echo {{ a/plan }} {{ a.output }}"}
+    output_artifacts: [{name: said, source: stdout}]
+"""
+MEND = """ 'echo "$WORKBENCH_LAST_FAILURE" | grep -q "no such number" && echo mended > mended.md' """
+
+
+@pytest.mark.parametrize("name", ["plan", "other"])
+def test_a_rework_step_stands_for_the_failed_one_which_counts_as_completed(runs, name):
+    here = runs()
+    row = here.run(REWORK % (here.root, MEND, name))
+    assert (row.status, row.error_message) == ("completed", "")
+    assert here.states(row.pipeline_id) == {"a": "completed", "mend": "completed", "b": "completed"}
+    assert artifact(here, row.pipeline_id, "b", "said") == b"mended\nmended\n mended\n\n"
+    assert here.read("log") == "tried\n" * 2
+    step = here.step(row.pipeline_id, "a")
+    assert (step.attempt, step.is_warned) == (2, False)
+    (said,) = {
+        b.detail
+        for s, b in here.bodies(row.pipeline_id, "step.changed")
+        if (s, b.state) == ("a", "completed")
+    }
+    assert said.startswith("mend did it instead after: it ended with exit code 3")
+
+
+def test_a_rework_step_that_fails_fails_the_step_it_stands_for_and_both_begin_anew(runs):
+    here = runs()
+    row = here.run(REWORK % (here.root, f" 'test -f {here.root}/mended && echo x > mended.md' ", "plan"))
+    assert here.states(row.pipeline_id) == {"a": "failed", "mend": "failed", "b": "skipped"}
+    assert "mend, its rework step, failed: it ended with exit code 1" in row.error_message
+    (here.root / "mended").touch()
+    again = here.resume(row.pipeline_id)
+    assert (again.status, here.read("log")) == ("completed", "tried\n" * 4)
+
+
+def test_a_way_back_reworks_anew(runs):
+    """What stood for a step in the round before says nothing of this round."""
     here = runs()
     row = here.run("""
   - id: a
-    workspace: {root: ./}
-    exec: {type: command, source: "test -f mended"}
-    retry: {max_attempts: 1, on_failure: rework, rework_step: mend}
+    exec: {type: command, source: "exit 1"}
+    retry: {on_failure: rework, rework_step: mend, max_attempts: 1}
   - id: mend
     rework_only: true
     workspace: {root: ./}
-    exec: {type: command, source: "touch mended"}
+    exec: {type: command, source: "echo x >> mended"}
+  - id: look
+    dependencies: [a]
+    workspace: {root: ./}
+    exec: {type: command, source: "test $(wc -l < mended) -ge 2"}
+    edges: [{target: _complete, condition: outcome=success}, {target: a}]
 """)
-    assert (row.status, here.states(row.pipeline_id)) == (
-        "completed",
-        {"a": "completed", "mend": "completed"},
-    )
-    assert here.step(row.pipeline_id, "a").attempt == 2
+    assert (row.status, here.read("mended")) == ("completed", "x\nx\n")
+
+
+@pytest.mark.parametrize(("step", "state"), [("a", "retrying"), ("mend", "running"), ("mend", "completed")])
+def test_a_driver_that_ends_in_the_middle_loses_nothing_of_a_rework(runs, step, state):
+    here = runs()
+    run = here.request(here.pipeline(REWORK % (here.root, MEND, "plan")))
+    here.drive(run, until=lambda c: c.state.steps["a"].failures == 2 and c.state.steps[step].state == state)
+    row = here.resume(run)
+    assert (row.status, row.error_message) == ("completed", "")
+    assert here.journal.pipeline_state(run).status == "completed"
 
 
 def test_a_run_in_which_nothing_can_go_on_says_so_and_fails(runs, monkeypatch):

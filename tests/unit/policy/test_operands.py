@@ -442,7 +442,11 @@ def test_pieces_of_a_word():
         {"allow": (), "rules": (rule(pattern="Bash(cat *)"),)},
         {"allow": (), "rules": (rule(pattern="Bash(cat ../x)"),)},
         {"allow": (), "rules": (rule(pattern_kind="regex", pattern='"command":"cat '),)},
-        {"allow": (), "run_id": "run-1", "rules": (rule(scope="run", scope_id="run-1", pattern="Bash"),)},
+        {
+            "allow": (),
+            "run_id": "run-1",
+            "rules": (rule(scope="run", scope_id="run-1", pattern="Bash(cat *)"),),
+        },
     ],
 )
 def test_no_grant_covers_it_whoever_gave_it(place, changed):

@@ -136,8 +136,15 @@ def step_driver_context(context: DriverContext, spec: StepSpec) -> DriverContext
     return replace(
         context, workspace=os.path.realpath(spec.workspace), root=Root(spec.workspace),
         environment={**context.environment, "PWD": spec.workspace},
-        constraints=step_constraints(spec, context.workspace, conversation_token_limit(context, spec)),
+        constraints=_with_denials_above(
+            step_constraints(spec, context.workspace, conversation_token_limit(context, spec)), context
+        ),
     )  # fmt: skip
+
+
+def _with_denials_above(constraints: StepConstraints, context: DriverContext) -> StepConstraints:
+    """Return the constraints of a step with what is denied to the agent that started its run."""
+    return replace(constraints, deny=(*constraints.deny, *context.constraints.deny))
 
 
 async def run_agent_step(

@@ -44,7 +44,7 @@ from workbench.domain.events import (
     SessionStatusChanged,
     StepChanged,
 )
-from workbench.domain.machines import PauseReason
+from workbench.domain.machines import ENDED_RUN_STATES, PauseReason
 from workbench.domain.messages import StepOutcome, StepSpec
 from workbench.domain.rows import PipelineState, run_title
 from workbench.domain.values import Actor, Json
@@ -194,7 +194,9 @@ def _make_coordinator(
         journal=writer, definition=definition, pipeline=started_run.pipeline, manifest=started_run.manifest,
         executor=executor, state=started_run.state, row=_run_row(context, writer.run_id),
         workspaces=Workspaces(
-            project=definition.root, base=started_run.base, environment=context.environment
+            project=definition.root, base=started_run.base, environment=context.environment,
+            trace_folder=str(Path(trace.path).parent) if trace.path else "",
+            is_over=lambda run_id: _is_over(context.journal, run_id),
         ),
         repeated_sets=repeated_step_sets(started_run.pipeline.steps), timers=StepTimers(context.sleep),
         wake=changed, open_steps=OpenSteps(started_run.pipeline, started_run.state), on_events=see,
@@ -204,6 +206,11 @@ def _make_coordinator(
         ),
     )  # fmt: skip
     return Coordinator(parts, slots)
+
+
+def _is_over(journal: Journal, run_id: str) -> bool:
+    row = journal.pipeline_state(run_id)
+    return row is None or row.status in ENDED_RUN_STATES
 
 
 async def _record_pause(writer: RunWriter, coordinator: Coordinator) -> None:
@@ -294,7 +301,7 @@ class _NestedRuns:
             # Its end was not recorded above: it is taken as it is. A step that failed after it begins anew.
             return [] if self._was_cut_off(spec.id.step) else None
         actor = Actor(kind="host", pid=os.getpid())
-        return [journal.event(ContinueRequested(), step.session_id, actor)]
+        return [journal.event(ContinueRequested(reads_files=state.reads_files), step.session_id, actor)]
 
     def _is_same(self, run_id: str, name: str, input_text: str) -> bool:
         before = fold_run(self._options.context.journal.events(run_id)).request

@@ -3,6 +3,7 @@
 # A run keeps what it was started with. Pipeline, manifest, prompts and schemas are sealed with
 # `run.started`; a file that changes later is checked at once and changes nothing of a run under way.
 
+import itertools
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,15 +21,22 @@ from workbench.domain.events import (
 )
 from workbench.domain.machines import TERMINAL_SESSION_STATES
 from workbench.domain.rows import PipelineState
-from workbench.domain.values import SYSTEM_SESSION, Actor, Body, Refused
+from workbench.domain.values import SYSTEM_SESSION, Actor, BlobRef, Body, Refused
 from workbench.host import redaction
 from workbench.host.workspace_trust import is_trusted
 from workbench.journal.journal import Journal
 from workbench.journal.transaction import TransactionTables
 from workbench.pipelines.contracts import InputRefused, check_input
 from workbench.pipelines.documents import Problem, find_manifest, project_folder
-from workbench.pipelines.load import LoadedPipeline, find_pipeline, load_pipeline, similar_pipeline_hint
+from workbench.pipelines.load import (
+    LoadedPipeline,
+    RunDefinition,
+    find_pipeline,
+    load_pipeline,
+    similar_pipeline_hint,
+)
 from workbench.pipelines.model import Pipeline
+from workbench.pipelines.state import fold_run
 from workbench.pipelines.step_order import descendants
 from workbench.text.safe import one_line
 
@@ -56,6 +64,8 @@ class RunRequest(Struct, frozen=True, kw_only=True):
     recordings: str = ""
     parent_id: str | None = None
     depth: int = 0
+    sealed: BlobRef | None = None
+    """Exactly what is to be run, sealed before; then no file is read."""
 
 
 _NO_RUN = "no run was started"
@@ -101,15 +111,13 @@ def request_run(
     if needs_trust and not is_trusted(journal, workspace):
         remedy = "look at it, then run workbench trust"
         raise RunRefused(_NO_RUN, f"{workspace} is not trusted, so nothing in it acts", remedy)
-    loaded = load_requested_pipeline(workspace, request)
-    require_runnable_pipeline(loaded)
-    assert loaded.pipeline is not None
+    pipeline, file, manifest_file, is_generated = _requested(journal, workspace, request)
     try:
-        check_input(loaded.pipeline.input, request.input)
+        check_input(pipeline.input, request.input)
     except InputRefused as error:
         raise RunRefused(_NO_RUN, str(error), "give an input that satisfies it with --input") from None
-    name, run_id = loaded.pipeline.name, journal.clock.new_id()
-    from_run = _earlier_run(journal, workspace, loaded, request) if request.from_step else ""
+    name, run_id = pipeline.name, journal.clock.new_id()
+    from_run = _earlier_run(journal, workspace, pipeline, request) if request.from_step else ""
 
     def work(live: TransactionTables, now: int) -> list[Event]:
         number = live.next_run_number(name, workspace)
@@ -120,8 +128,8 @@ def request_run(
             workspace=workspace, provider="", model="", number=number, telemetry_id=journal.clock.new_id(),
         )  # fmt: skip
         wanted = RunRequested(
-            pipeline=name, file=os.path.relpath(loaded.file, workspace), manifest=loaded.manifest_file or "",
-            input=input_text, input_ref=ref, grants=request.grants,
+            pipeline=name, file=file, manifest=manifest_file, definition_ref=request.sealed,
+            is_generated=is_generated, input=input_text, input_ref=ref, grants=request.grants,
             from_step=request.from_step, from_run=from_run,
             recordings=request.recordings, depth=request.depth,
         )  # fmt: skip
@@ -136,6 +144,22 @@ def request_run(
 
     journal.transact(work)
     return run_id
+
+
+def _requested(journal: Journal, workspace: str, request: RunRequest) -> tuple[Pipeline, str, str, bool]:
+    """Return what is asked for, its file, its manifest's, and whether an agent wrote it."""
+    data = journal.blobs.read(request.sealed) if request.sealed is not None else None
+    if data is not None:
+        definition = RunDefinition.from_bytes(data)
+        file = definition.pipeline_file
+        file = file if definition.is_generated else os.path.relpath(file, workspace)
+        return definition.read()[0], file, definition.manifest_file, definition.is_generated
+    if request.sealed is not None:
+        raise RunRefused(_NO_RUN, "what was sealed for it is no longer kept", "ask for it again")
+    loaded = load_requested_pipeline(workspace, request)
+    require_runnable_pipeline(loaded)
+    assert loaded.pipeline is not None
+    return loaded.pipeline, os.path.relpath(loaded.file, workspace), loaded.manifest_file or "", False
 
 
 def _run_grant_rule(pattern: str, run_id: str, number: str) -> RuleAdded:
@@ -155,9 +179,7 @@ def kept_steps(pipeline: Pipeline, from_step: str) -> tuple[str, ...]:
     return tuple(step for step in needs if step not in anew)
 
 
-def _earlier_run(journal: Journal, workspace: str, loaded: LoadedPipeline, request: RunRequest) -> str:
-    pipeline = loaded.pipeline
-    assert pipeline is not None
+def _earlier_run(journal: Journal, workspace: str, pipeline: Pipeline, request: RunRequest) -> str:
     wanted = set(kept_steps(pipeline, request.from_step))
     for run in journal.pipeline_states(workspace):
         if run.pipeline_name != pipeline.name:
@@ -184,19 +206,55 @@ def cancel_run(journal: Journal, run_id: str, actor: Actor, reason: str = "") ->
     _append_run_request(journal, run_id, RunCancelRequested(reason=redaction.redact_line(reason, 500)), actor)
 
 
-def resume_run(journal: Journal, run_id: str, actor: Actor, step: str = "") -> None:
-    """Ask for a run to continue, redoing `step` and what needs it; RunRefused where it cannot."""
+def changed_files(journal: Journal, run_id: str) -> tuple[str, ...]:
+    """Return the files that a run was started with and that are others now, also those of runs below it.
+
+    As paths relative to the project; what a run that was never started would read is not asked.
+    """
+    started = fold_run(journal.events(run_id)).started
+    data = journal.blobs.read(started.definition_ref) if started and started.definition_ref else None
+    if data is None:
+        return ()
+    definition = RunDefinition.from_bytes(data)
+    below = (row.session_id for row in journal.step_states(run_id) if row.kind == "pipeline")
+    nested = (changed_files(journal, child) for child in below if child is not None)
+    return tuple(dict.fromkeys((*definition.changed_files(), *itertools.chain.from_iterable(nested))))
+
+
+def resume_run(
+    journal: Journal, run_id: str, actor: Actor, step: str = "", *, reads_files: bool | None = None
+) -> None:
+    """Ask for a run to continue, redoing `step` and what needs it; RunRefused where it cannot.
+
+    With `reads_files` it goes on with its files as they are now, without as they were when it was started;
+    None is refused where they differ.
+    """
     what = "nothing was resumed"
     run = _existing_run(journal, run_id, what)
     session = journal.session(run_id)
     if run.status == "completed" or session is None or session.status in TERMINAL_SESSION_STATES:
         raise RunRefused(what, f"the run is {run.status}", "start another one with workbench pipeline run")
+    if reads_files is None and (changed := changed_files(journal, run_id)):
+        names = one_line(", ".join(changed[:4]), 200) + (" …" if len(changed) > 4 else "")
+        why = f"{names} changed since this run was started, so it is not clear which files to use"
+        raise RunRefused(what, why, "say --as-it-is for the files as they are now, or --as-it-was")
+    if reads_files:
+        _require_readable(journal, session.workspace, run)
     if not step:
-        _append_run_request(journal, run_id, ContinueRequested(), actor)
+        _append_run_request(journal, run_id, ContinueRequested(reads_files=bool(reads_files)), actor)
         return
     if all(row.step_id != step for row in journal.step_states(run_id)):
         raise RunRefused(what, f"the run has no step {step}", "see workbench pipeline status")
-    _append_run_request(journal, run_id, StepRetryRequested(), actor, step)
+    _append_run_request(journal, run_id, StepRetryRequested(reads_files=bool(reads_files)), actor, step)
+
+
+def _require_readable(journal: Journal, workspace: str, run: PipelineState) -> None:
+    if not is_trusted(journal, workspace):
+        why = f"{workspace} changed since it was trusted, so nothing in it acts"
+        raise RunRefused("nothing was resumed", why, "look at it, then run workbench trust")
+    require_runnable_pipeline(
+        load_requested_pipeline(workspace, RunRequest(name=run.file or run.pipeline_name))
+    )
 
 
 def _existing_run(journal: Journal, run_id: str, what: str) -> PipelineState:

@@ -41,7 +41,7 @@ from workbench.pipelines import templates
 from workbench.pipelines.contracts import InputRefused, check_input
 from workbench.pipelines.load import RunDefinition, define_run
 from workbench.pipelines.model import Manifest, Pipeline
-from workbench.pipelines.state import RunState, StepRun, fold_run
+from workbench.pipelines.state import RunState, StepRun, fold_run, reworks_of
 from workbench.pipelines.step_order import descendants, step_plans
 from workbench.text.human import iso_time
 
@@ -151,18 +151,25 @@ async def _start_first_round(context: DriverContext, writer: RunWriter, state: R
 def _define_run(
     context: DriverContext, body: RunRequested, input_text: str
 ) -> tuple[RunDefinition, Pipeline, Manifest | None]:
+    facts = {
+        "input": input_text, "branch": _git_output(context, "branch", "--show-current"),
+        "forge": templates.code_host_facts(_git_output(context, "remote", "get-url", "origin")),
+        "started_at": iso_time(context.journal.now()), "grants": body.grants,
+        "recordings": body.recordings, "depth": body.depth,
+    }  # fmt: skip
+    if body.definition_ref is not None:
+        data = context.journal.blobs.read(body.definition_ref)
+        if data is None:
+            why = "what was sealed for it is no longer kept"
+            raise RunRefused("the run did not start", why, "ask for it again")
+        definition = replace(RunDefinition.from_bytes(data), **facts)
+        return definition, *definition.read()
     loaded = load_requested_pipeline(
         context.workspace, RunRequest(name=body.file, manifest=body.manifest or None)
     )
     require_runnable_pipeline(loaded)
     assert loaded.pipeline is not None
-    definition = define_run(
-        loaded, input=input_text, branch=_git_output(context, "branch", "--show-current"),
-        forge=templates.code_host_facts(_git_output(context, "remote", "get-url", "origin")),
-        started_at=iso_time(context.journal.now()), grants=body.grants, recordings=body.recordings,
-        depth=body.depth,
-    )  # fmt: skip
-    return definition, loaded.pipeline, loaded.manifest
+    return define_run(loaded, **facts), loaded.pipeline, loaded.manifest
 
 
 def _git_output(context: DriverContext, *words: str) -> str:
@@ -231,7 +238,13 @@ async def _continue_run(
         what, why = "the run does not continue", "what it was started with no longer exists"
         raise RunRefused(what, why, "start another one with workbench pipeline run")
     definition = RunDefinition.from_bytes(data)
-    pipeline, manifest = definition.read()
+    if is_new_round and state.reads_files and state.request is not None:
+        definition, pipeline, manifest = await _define_again(context, state, state.request, definition)
+        data = definition.to_bytes()
+        sealed, plans = writer.seal(data), step_plans(pipeline, manifest)
+        before = replace(before, definition_ref=sealed, definition_digest=writer.keyed(data), steps=plans)
+    else:
+        pipeline, manifest = definition.read()
     await _end_leftover_steps(context, driver, state)
     bodies = [*_moves_to_processing(state)]
     events = [writer.event(body) for body in bodies]
@@ -257,6 +270,25 @@ async def _continue_run(
     )
 
 
+async def _define_again(
+    context: DriverContext, state: RunState, request: RunRequested, before: RunDefinition
+) -> tuple[RunDefinition, Pipeline, Manifest | None]:
+    """Read the files of a run again, as a human said. Raises RunRefused where it cannot go on with them."""
+    what = "the run does not continue"
+    if not is_trusted(context.journal, context.workspace):
+        raise RunRefused(what, "its workspace is not trusted as it is now", "run workbench trust")
+    if not before.is_generated:
+        request = replace(request, definition_ref=None)
+    definition, pipeline, manifest = await asyncio.to_thread(_define_run, context, request, before.input)
+    known = {step.id for step in pipeline.steps}
+    gone = [step.id for step in state.waiting.values() if (step.matrix or step.id) not in known]
+    if gone:
+        why = f"{gone[0]} waits for an answer, and the file has no such step any more"
+        raise RunRefused(what, why, "answer it first, or start another run")
+    kept = {"started_at": before.started_at, "branch": before.branch, "grants": before.grants}
+    return replace(definition, **kept), pipeline, manifest
+
+
 def _steps_to_reset(state: RunState, pipeline: Pipeline) -> tuple[str, ...]:
     """Return what begins anew: all that is not completed, and what a human wants done again."""
     needs = {step.id: step.needs for step in pipeline.steps}
@@ -265,10 +297,12 @@ def _steps_to_reset(state: RunState, pipeline: Pipeline) -> tuple[str, ...]:
         again |= descendants(step, needs)
     again |= {item.id for item in state.steps.values() if item.matrix and item.matrix in again}
     left = set(state.steps_to_redo())
+    again |= reworks_of(again | left, pipeline.steps)
     return tuple(
         step
         for step in state.steps
-        if step in left or (step in again and state.steps[step].state != "pending")
+        if (state.steps[step].matrix or step) in needs
+        and (step in left or (step in again and state.steps[step].state != "pending"))
     )
 
 

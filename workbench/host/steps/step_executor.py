@@ -144,6 +144,7 @@ async def run_command_step(
     on_event: OnStepEvent,
     stop: asyncio.Event,
     environment: Mapping[str, str] | None = None,
+    stdin: bytes = b"",
     session: AdapterSession | None = None,
 ) -> CommandRun:
     """Run a program to its end and return how it ended; `session` reads what it prints while it works."""
@@ -151,7 +152,8 @@ async def run_command_step(
     mark = context.clock.new_id()
     try:
         every = {**context.environment, **added, "PWD": spec.workspace}
-        command = prepare_command(argv, spec.workspace, every, mark, is_apart=_has_separate_stdout(spec))
+        is_apart = _has_separate_stdout(spec)
+        command = prepare_command(argv, spec.workspace, every, mark, is_apart=is_apart, stdin=stdin)
     except ProcessNotStarted as error:
         return CommandRun(outcome=StepOutcome(state="failed", reason=str(error), is_retryable=False))
     identity = command.identity
@@ -277,19 +279,19 @@ class _OrderedEvents:
 
 KNOWN_COMMAND_LINES: Final[Mapping[str, tuple[str, ...]]] = {
     "claude": (
-        "-p", "{prompt}", "--output-format", "stream-json", "--verbose",
-        "--append-system-prompt", "{system_prompt}",
+        "-p", "--output-format", "stream-json", "--verbose", "--append-system-prompt", "{system_prompt}",
         "{?model}--model", "{model}", "{?allowed}--allowedTools", "{allowed}", "{?deny}--disallowedTools",
         "{deny}",
     ),
-    "gemini": (
-        "-p", "{system_prompt}\n\n{prompt}", "--output-format", "stream-json", "{?model}-m", "{model}",
-    ),
-    "codex": ("exec", "--json", "{?model}-m", "{model}", "{system_prompt}\n\n{prompt}"),
+    "gemini": ("--output-format", "stream-json", "{?model}-m", "{model}"),
+    "codex": ("exec", "--json", "{?model}-m", "{model}", "-"),
     "opencode": ("run", "--format", "json", "{?model}-m", "{model}", "{system_prompt}\n\n{prompt}"),
 }  # fmt: skip
 """Words of a command line by the name of its program; a word after `{?x}` and the next are left out
-where x is empty. All of them print what they do while they work."""
+where x is empty. All of them print what they do while they work. A prompt that no word names goes to
+standard input: one word holds 128 KiB at the most."""
+_STDIN: Final[Mapping[str, str]] = dict.fromkeys(("gemini", "codex"), "{system_prompt}\n\n{prompt}")
+"""What a program reads that gets its prompt there and has no word for the system's."""
 DEFAULT_COMMAND_LINE: Final = (
     "-p",
     "{prompt}",
@@ -311,7 +313,10 @@ async def run_adapter_step(
 ) -> StepOutcome:
     """Run an adapter's program and return what it said."""
     argv = adapter_command_line(spec)
-    ran = await run_command_step(context, spec, argv, on_event, stop, environment={}, session=session)
+    stdin = adapter_stdin(spec)
+    ran = await run_command_step(
+        context, spec, argv, on_event, stop, environment={}, stdin=stdin, session=session
+    )
     values = list(_json_objects(ran.text))
     answer = agent_answer(values) if values else AgentAnswer(reply=ran.text)
     if session is not None:
@@ -323,18 +328,35 @@ async def run_adapter_step(
 
 def adapter_command_line(spec: StepSpec) -> list[str]:
     """Return program and words for a step."""
+    return [str(spec.adapter.get("binary", "")), *_filled_words(_adapter_words(spec), _adapter_values(spec))]
+
+
+def adapter_stdin(spec: StepSpec) -> bytes:
+    """Return what a program reads on its standard input: the prompt, where no word of its names it."""
+    if any("{prompt}" in word for word in _adapter_words(spec)):
+        return b""
+    text = _STDIN.get(_program_name(spec), "{prompt}")
+    return "".join(_filled_words([text], _adapter_values(spec))).encode("utf-8", "surrogatepass")
+
+
+def _program_name(spec: StepSpec) -> str:
+    return str(spec.adapter.get("binary", "")).rpartition("/")[2]
+
+
+def _adapter_words(spec: StepSpec) -> list[str]:
+    words = [str(word) for word in cast("list[Json]", spec.adapter.get("args") or [])]
+    return words or list(KNOWN_COMMAND_LINES.get(_program_name(spec), DEFAULT_COMMAND_LINE))
+
+
+def _adapter_values(spec: StepSpec) -> dict[str, str]:
     adapter, persona = spec.adapter, spec.persona
-    binary = str(adapter.get("binary", ""))
-    words = [str(word) for word in cast("list[Json]", adapter.get("args") or [])]
-    words = words or list(KNOWN_COMMAND_LINES.get(binary.rpartition("/")[2], DEFAULT_COMMAND_LINE))
-    values = {
+    return {
         "prompt": spec.source, "system_prompt": str(persona.get("prompt") or ""),
         "model": str(persona.get("model") or ""),
         "output_format": str(adapter.get("output_format") or "json"),
         "allowed": _joined_patterns(persona.get("allowed")), "deny": _joined_patterns(persona.get("deny")),
         "workspace": spec.workspace, "title": spec.title,
     }  # fmt: skip
-    return [binary, *_filled_words(words, values)]
 
 
 def _joined_patterns(value: Json) -> str:
