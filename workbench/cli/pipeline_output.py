@@ -84,7 +84,7 @@ def artifacts_json(journal: Journal, run_id: str) -> list[JsonFields]:
             {
                 "step_id": step, "name": name, "kind": body.artifact_kind, "type": body.type,
                 "path": body.path, "size_bytes": body.size_bytes, "files": body.files,
-                "digest": body.digest, "attempt": body.attempt,
+                "digest": body.digest, "attempt": body.attempt, "repairs": list(body.repairs),
             }
         )  # fmt: skip
     return artifacts
@@ -122,6 +122,9 @@ class _LinePrinter:
                 return (
                     f"      contract {body.contract} {body.outcome.replace('_', ' ')}: {one_line(first, 160)}"
                 )
+            case ContractChecked(repairs=mended, summary=said) as body if mended or said:
+                words = "; ".join((*([f"mended: {', '.join(mended)}"] if mended else []), said)).rstrip("; ")
+                return f"      contract {body.contract} {body.outcome}: {one_line(words, 160)}"
             case ActionOpened() as body:
                 asks = f"{body.verb} {one_line(body.target, 120)}"
                 return f"  {signs.of('waiting')} {step or 'asks'} {asks}  {(event.action_id or '')[:8]}"

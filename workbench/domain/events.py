@@ -693,6 +693,14 @@ class ContractChecked(RunEvent, frozen=True, kw_only=True):
     problems: tuple[str, ...] = ()
     """Every failing path with what is wrong there, or the end of the command's output; scrubbed."""
     is_blocking: bool = True
+    repairs: tuple[str, ...] = ()
+    """What was mended of JSON before it was checked: `trailing comma`, `words around it` …"""
+    summary: str = ""
+    """What a reviewer or a judge said; scrubbed."""
+    usage: Usage = Usage()
+    """What the reviewer's or judge's own call used; a part of its step's."""
+    review_session: str | None = None
+    """The session of that call, where it has one."""
 
 
 class ArtifactStored(RunEvent, frozen=True, kw_only=True):
@@ -714,6 +722,9 @@ class ArtifactStored(RunEvent, frozen=True, kw_only=True):
     size_bytes: Count = 0
     files: Count = 1
     attempt: Annotated[int, Meta(ge=1)] = 1
+    repairs: tuple[str, ...] = ()
+    """What was mended of it: these bytes are handed on, those in `written_ref` are what the step wrote."""
+    written_ref: BlobRef | None = None
 
 
 # --- every kind, and the envelope ------------------------------------------------------------------

@@ -18,6 +18,7 @@ from workbench.effects.child_processes import ProcessNotStarted, run_hook
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.runtime import fault_point
 from workbench.pipelines import artifacts, contracts, model, step_order, template_values, templates
+from workbench.pipelines.contract_words import contract_words
 from workbench.pipelines.documents import OutsideRoot
 from workbench.pipelines.executor import OnStepEvent, RunJournal
 from workbench.pipelines.run_context import RunContext
@@ -134,9 +135,11 @@ class Attempt:
         target = values.fill(rule.target)
         if rule.type in ("json_schema", "non_empty_file"):
             kind_of = "json_schema" if rule.type == "json_schema" else "non_empty_file"
-            contract = model.Contract(type=kind_of, written_type=rule.type, schema=rule.schema, source=target)
+            contract = model.Contract(
+                type=kind_of, written_type=rule.type, schema=rule.schema, source=target, is_repairable=False
+            )
             files = self.context.definition.files()
-            check = contracts.check_contract(contract, self.workspace, target, files, self.number, {})
+            check = contracts.check_contract(contract, self.workspace, target, files, self.number, {}).event
             return "; ".join(check.problems) if check.outcome == "failed" else ""
         kind = artifacts.path_kind(self.workspace, target)
         is_met = kind == "folder" if rule.type == "folder_exists" else kind is not None
@@ -221,10 +224,20 @@ class Attempt:
         wanted = [output.path for output in self.step.outputs if output.kind != "stdout"]
         if wanted:
             parts.append(f"When you are done these have to be there: {', '.join(wanted)}.")
+        parts += filter(None, [self._contract_words(values)])
         if self.step_run.detail and self.number > 1:
             parts.append(f"Attempt {self.number}. The attempt before failed:\n{self.step_run.detail}")
         parts += [f"The step {name} failed:\n{why}" for name, why in self._failures_before()]
         return "\n\n".join(part.rstrip() for part in parts)
+
+    def _contract_words(self, values: TemplateValues) -> str:
+        def source_of(contract: model.Contract) -> str:
+            source = self._named_source(values, values.fill(contract.source))
+            # What an agent says as an artifact has no file while it works.
+            said = (output.name for output in self.step.outputs if output.kind == "stdout")
+            return "" if source in map(artifacts.injected_path, said) else source
+
+        return contract_words(self.step.contracts, self.context.definition.files(), source_of, values.fill)
 
     def agent(self, name: str) -> dict[str, Json]:
         """Return persona and adapter as an executor is given them; AttemptNotReady if either is missing."""
@@ -302,8 +315,11 @@ class Attempt:
             return AttemptResult(outcome=outcome, failure="; ".join(collected.missing))
         checks: list[ContractChecked] = []
         for contract in step.contracts:
-            check = await self._checked(contract, values, on_event)
+            checked = await self._checked(contract, values, on_event)
+            check = checked.event
             checks.append(check)
+            if checked.mended is not None:
+                collected.hand_on_mended(context.journal, check, checked.mended)
             is_tried_again = step.failing.attempts > self.tried and contract.then not in ("warn", "continue")
             if check.outcome == "failed" or (check.outcome == "warned" and is_tried_again):
                 text = f"contract {contract.written_type}: {'; '.join(check.problems)}"
@@ -357,9 +373,9 @@ class Attempt:
 
     async def _checked(
         self, contract: model.Contract, values: TemplateValues, on_event: OnStepEvent
-    ) -> ContractChecked:
+    ) -> contracts.CheckedContract:
         if contract.type == "test_suite":
-            return await self._suite(contract, values, on_event)
+            return contracts.CheckedContract(event=await self._suite(contract, values, on_event))
         source = self._named_source(values, values.fill(contract.source))
         environment = dict(self.context.workspaces.environment)
         return await asyncio.to_thread(

@@ -10,8 +10,13 @@ from workbench.domain.values import ArtifactKind, Choice, Json, JsonObject, Step
 
 FailureAction = Literal["fail", "skip", "continue", "warn", "rework"]
 """What a failure means once no attempt is left."""
-ContractType = Literal["json_schema", "typescript_interface", "test_suite", "non_empty_file", "unchecked"]
+ContractType = Literal[
+    "json_schema", "typescript_interface", "test_suite", "non_empty_file", "markdown_spec", "test_diff",
+    "test_count_baseline", "agent_review", "llm_judge", "unchecked",
+]  # fmt: skip
 """`unchecked`: a type that others check; here it fails."""
+REVIEW_TYPES: Final = ("agent_review", "llm_judge")
+"""Contracts that a model answers."""
 AggregateStrategy = Literal["merge_arrays", "concat", "reduce"]
 SKIP_CASE = "skip"
 """The case of a branch that runs nothing."""
@@ -201,6 +206,42 @@ class ArtifactSpec(Struct, frozen=True, kw_only=True):
     is_required: bool = True
 
 
+class ReviewContext(Struct, frozen=True, kw_only=True):
+    """What a reviewer is shown besides the file that is reviewed."""
+
+    source: Literal["git_diff", "artifact"]
+    artifact: str = ""
+    most_bytes: int = 50 * 1024
+
+
+class Review(Struct, frozen=True, kw_only=True):
+    """Who answers a contract of the types `agent_review` and `llm_judge`, and by what."""
+
+    persona: str = ""
+    """Empty: the step's own, as whose judge another model may be named."""
+    adapter: str = ""
+    model: str = ""
+    criteria: tuple[str, ...] = ()
+    criteria_path: str = ""
+    threshold: float = 1.0
+    """Share of the criteria of a judge that have to be met, 0 to 1."""
+    context: tuple[ReviewContext, ...] = ()
+    token_budget: int = 0
+    """Tokens that a review may use before that is said; 0 is no budget."""
+    timeout_seconds: float = 120.0
+
+
+class TestCount(Struct, frozen=True, kw_only=True):
+    """What counts as a test in a contract of the types `test_diff` and `test_count_baseline`."""
+
+    most_deletions: int = 0
+    files: tuple[str, ...] = ("*_test.go",)
+    """Patterns of paths."""
+    pattern: str = r"^[ \t]*func[ \t]+(Test|Example|Benchmark|Fuzz)[A-Za-z0-9_]*\b"
+    """Matches a line that begins a test."""
+    base: str = "HEAD~1"
+
+
 class Contract(Struct, frozen=True, kw_only=True):
     """S1 HandoverConfig.contract."""
 
@@ -215,6 +256,10 @@ class Contract(Struct, frozen=True, kw_only=True):
     command: str = ""
     dir: str = ""
     must_pass: bool = True
+    is_repairable: bool = True
+    """Whether JSON that a model wrote with words around it and the like is mended."""
+    review: Review | None = None
+    tests: TestCount | None = None
     rework_step: str = ""
     then: FailureAction | None = None
     """What its own failure means once no attempt is left; None leaves it to the step."""

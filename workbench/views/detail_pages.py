@@ -387,6 +387,11 @@ def _check_lines(body: e.ContractChecked, name: str, *, is_same: bool) -> Iterat
     )  # fmt: skip
     if is_same:
         return
+    if body.repairs:
+        mended = one_line(", ".join(body.repairs), 300)
+        yield page_line("  ", icon_part("risk"), f" mended before it was checked: {mended}")
+    if body.summary:
+        yield f"  {one_line(body.summary, 1_000)}"
     yield from _problem_lines(body)
     yield ""
 

@@ -277,11 +277,11 @@ def test_a_long_chain_is_checked_without_exhausting_the_stack(tmp_path, count):
 WARNED = [
     ("- id: a\n  persona: builder\n  exec: {type: slash_command, command: /x}\n", "not_run"),
     (command("a", strategy="{items: [1], dependency_key: d}"), "not_run"),
-    (command("a", outcomes="[]"), "not_run"),
+    (command("a", fidelity="full"), "not_run"),
     (command("a", surprise="1"), "unknown_key"),
-    (command("a", handover="{contract: {type: llm_judge, source: x}}"), "not_run"),
+    (command("a", handover="{contract: {type: source_diff, source: x}}"), "not_run"),
+    (command("a", handover="{contract: {type: llm_judge, source: x}}"), "missing_field"),
     ("- id: g\n  gate: {type: ci_pass, timeout: 1h}\n", "not_run"),
-    ("- id: g\n  gate: {prompt: go?, auto: true, default: y}\n", "not_run"),
     ("- id: a\n  persona: builder\n  exec: {type: prompt, source_path: gone.md}\n", "missing_file"),
     (command("a", handover="{contract: {type: json_schema, schema_path: gone.json, source: x}}"), "missing_file"),
 ]  # fmt: skip
