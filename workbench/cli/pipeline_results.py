@@ -141,8 +141,8 @@ def _is_wanted(event: Event, options: Namespace) -> bool:
 
 
 def _contract_words(body: ContractChecked) -> list[str]:
-    mended = [f"mended: {', '.join(body.repairs)}"] if body.repairs else []
-    return [*mended, *([body.summary] if body.summary else []), *body.problems]
+    repaired = [f"repaired: {', '.join(body.repairs)}"] if body.repairs else []
+    return [*repaired, *([body.summary] if body.summary else []), *body.problems]
 
 
 def _log_entry(journal: Journal, event: Event, tail: int | None) -> JsonFields:

@@ -694,7 +694,7 @@ class ContractChecked(RunEvent, frozen=True, kw_only=True):
     """Every failing path with what is wrong there, or the end of the command's output; scrubbed."""
     is_blocking: bool = True
     repairs: tuple[str, ...] = ()
-    """What was mended of JSON before it was checked: `trailing comma`, `words around it` …"""
+    """What was repaired of JSON before it was checked: `trailing comma`, `words around it` …"""
     summary: str = ""
     """What a reviewer or a judge said; scrubbed."""
     usage: Usage = Usage()
@@ -723,7 +723,7 @@ class ArtifactStored(RunEvent, frozen=True, kw_only=True):
     files: Count = 1
     attempt: Annotated[int, Meta(ge=1)] = 1
     repairs: tuple[str, ...] = ()
-    """What was mended of it: these bytes are handed on, those in `written_ref` are what the step wrote."""
+    """What was repaired of it: these bytes are handed on, those in `written_ref` are what the step wrote."""
     written_ref: BlobRef | None = None
 
 

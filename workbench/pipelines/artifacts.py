@@ -49,8 +49,8 @@ class CollectedArtifacts(Struct):
     left_out: list[str] = field(default_factory=list[str])
     """Others that are there and were not taken, in words."""
 
-    def hand_on_mended(self, journal: RunJournal, check: ContractChecked, text: str) -> None:
-        """Seal mended JSON instead of what a step wrote to the file that was checked.
+    def hand_on_repaired(self, journal: RunJournal, check: ContractChecked, text: str) -> None:
+        """Seal repaired JSON instead of what a step wrote to the file that was checked.
 
         The file in the workspace stays as it was written, and so do its bytes beside the artifact.
         """

@@ -318,8 +318,8 @@ class Attempt:
             checked = await self._checked(contract, values, on_event)
             check = checked.event
             checks.append(check)
-            if checked.mended is not None:
-                collected.hand_on_mended(context.journal, check, checked.mended)
+            if checked.repaired is not None:
+                collected.hand_on_repaired(context.journal, check, checked.repaired)
             is_tried_again = step.failing.attempts > self.tried and contract.then not in ("warn", "continue")
             if check.outcome == "failed" or (check.outcome == "warned" and is_tried_again):
                 text = f"contract {contract.written_type}: {'; '.join(check.problems)}"

@@ -74,7 +74,7 @@ def _test_words(tests: TestCount) -> str:
     most = f"more than {tests.most_deletions}" if tests.most_deletions else "any"
     return (
         f"Without {most} of the tests there were in {', '.join(tests.files)} it fails: "
-        "mend or replace a test, and do not remove it."
+        "repair or replace a test, and do not remove it."
     )
 
 

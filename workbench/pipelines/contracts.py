@@ -44,8 +44,8 @@ class CheckedContract(Struct, frozen=True, kw_only=True):
     """What a check came to."""
 
     event: ContractChecked
-    mended: str | None = None
-    """The JSON that is handed on instead of what was written; None where nothing was mended."""
+    repaired: str | None = None
+    """The JSON that is handed on instead of what was written; None where nothing was repaired."""
 
 
 def contract_event(
@@ -90,7 +90,7 @@ def check_contract(
     )
     if read is None or not read.repairs:
         return CheckedContract(event=event)
-    return CheckedContract(event=replace(event, repairs=read.repairs), mended=None if problems else read.text)
+    return CheckedContract(event=replace(event, repairs=read.repairs), repaired=None if problems else read.text)
 
 
 def test_suite_event(contract: Contract, code: int | None, output: str, attempt: int) -> ContractChecked:
@@ -158,7 +158,7 @@ def _check_markdown(workspace: str, source: str) -> Iterator[str]:
         yield f"{source} is not UTF-8 at byte {error.start}"
         return
     if not sections:
-        yield f"{source} has no heading (a line that begins with #)"
+        yield f"{source} has no heading (a line that starts with #)"
     elif not any(sections.values()):
         yield f"{source} has nothing but headings"
 

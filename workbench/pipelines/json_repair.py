@@ -1,7 +1,7 @@
-"""JSON as models write it: parsed strictly, else found among words and mended, with the name of every mend.
+"""JSON as models write it: parsed strictly, else found among words and repaired, with the name of every repair.
 
-Mended are what changes no value: a byte order mark, a code fence, words around it, comments, trailing commas.
-Quotes, missing commas and unquoted names are not guessed, and `NaN` and `Infinity` are no JSON (RFC 8259).
+Repaired are what changes no value: a byte order mark, a code fence, words around it, comments, trailing commas.
+Quotes, missing commas and unquoted names are not guessed, and `NaN` and `Infinity` are not JSON (RFC 8259).
 """
 
 # Of several values the last one that the schema accepts counts, else the last: a model that corrects itself
@@ -31,7 +31,7 @@ _STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 
 
 class NotJson(ValueError):
-    """A text is not JSON and was not mended; says why."""
+    """A text is not JSON and was not repaired; says why."""
 
 
 class ReadJson(Struct, frozen=True, kw_only=True):
@@ -39,9 +39,9 @@ class ReadJson(Struct, frozen=True, kw_only=True):
 
     value: Json
     text: str
-    """The JSON alone: what is handed on where something was mended."""
+    """The JSON alone: what is handed on where something was repaired."""
     repairs: tuple[str, ...] = ()
-    """What was mended; empty where the text was JSON as it was."""
+    """What was repaired; empty where the text was JSON as it was."""
 
 
 class _Span(Struct, frozen=True, kw_only=True):
@@ -63,11 +63,11 @@ def parse_strict(text: str) -> Json:
 
 
 def _refuse_constant(word: str) -> NoReturn:
-    raise NotJson(f"{word} is no JSON; write null, a number or a text")
+    raise NotJson(f"{word} is not JSON; write null, a number or a text")
 
 
 def read_json(text: str, accepts: Callable[[Json], bool], *, repairs: bool = True) -> ReadJson:
-    """Return the value of a text, mended where it may be. Raises NotJson with what was wrong as it stood."""
+    """Return the value of a text, repaired where it may be. Raises NotJson with what was wrong as it stood."""
     try:
         return ReadJson(value=parse_strict(text), text=text)
     except NotJson as error:

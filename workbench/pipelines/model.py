@@ -257,7 +257,7 @@ class Contract(Struct, frozen=True, kw_only=True):
     dir: str = ""
     must_pass: bool = True
     is_repairable: bool = True
-    """Whether JSON that a model wrote with words around it and the like is mended."""
+    """Whether JSON that a model wrote with words around it and the like is repaired."""
     review: Review | None = None
     tests: TestCount | None = None
     rework_step: str = ""

@@ -1,4 +1,4 @@
-"""Contracts that count tests in what git has: an agent may mend or replace a test, and not remove it."""
+"""Contracts that count tests in what git has: an agent may repair or replace a test, and not remove it."""
 
 import fnmatch
 from collections.abc import Mapping
@@ -40,7 +40,7 @@ def check_test_count(
         return "passed", []
     count = f"{gone} test{'s are' if gone != 1 else ' is'} gone ({since})"
     most = f"at most {tests.most_deletions} may be"
-    return "failed", [f"{count}; {most}: mend or replace a test instead of removing it"]
+    return "failed", [f"{count}; {most}: repair or replace a test instead of removing it"]
 
 
 class _TestCounter:
@@ -60,7 +60,7 @@ class _TestCounter:
     def count(self, commit: str) -> int:
         """Return how many tests a commit has."""
         if commit.startswith("-"):
-            raise GitFailed(f"{one_line(commit, 60)} is no commit")
+            raise GitFailed(f"{one_line(commit, 60)} is not a commit")
         names = self._git("ls-tree", "-r", "-z", "--name-only", commit, "--").split("\0")
         wanted = [name for name in names if name and self._is_test_file(name)]
         total = 0

@@ -388,8 +388,8 @@ def _check_lines(body: e.ContractChecked, name: str, *, is_same: bool) -> Iterat
     if is_same:
         return
     if body.repairs:
-        mended = one_line(", ".join(body.repairs), 300)
-        yield page_line("  ", icon_part("risk"), f" mended before it was checked: {mended}")
+        repaired = one_line(", ".join(body.repairs), 300)
+        yield page_line("  ", icon_part("risk"), f" repaired before it was checked: {repaired}")
     if body.summary:
         yield f"  {one_line(body.summary, 1_000)}"
     yield from _problem_lines(body)

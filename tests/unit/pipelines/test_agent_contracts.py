@@ -1,4 +1,4 @@
-"""Contracts in runs: what agents are told of them, JSON that is mended, tests that are counted, reviews."""
+"""Contracts in runs: what agents are told of them, JSON that is repaired, tests that are counted, reviews."""
 
 import json
 
@@ -47,7 +47,7 @@ def test_mended_json_is_handed_on_and_what_was_written_stays(runs, tmp_path):
     ((_, check),) = here.bodies(row.pipeline_id, "contract.checked")
     assert (check.outcome, check.repairs) == ("passed", body.repairs)
     (event,) = [e for e in here.journal.events(row.pipeline_id) if e.kind == "contract.checked"]
-    assert "mended: code fence" in event_line(event, None, None)
+    assert "repaired: code fence" in event_line(event, None, None)
     here.check()
 
 
@@ -55,7 +55,7 @@ def test_mended_json_is_handed_on_and_what_was_written_stays(runs, tmp_path):
     ("contract", "written", "said"),
     [
         (", allow_recovery: false", WRITTEN, "o.json is not JSON"),
-        ("", '{"a": NaN}', "NaN is no JSON"),
+        ("", '{"a": NaN}', "NaN is not JSON"),
         ("", 'so {"b": 1,} it is', "'a' is a required property"),
     ],
 )

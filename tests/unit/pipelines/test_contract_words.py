@@ -1,4 +1,4 @@
-"""What an agent is told of its contracts, and the JSON that is mended before it is checked."""
+"""What an agent is told of its contracts, and the JSON that is repaired before it is checked."""
 
 import json
 
@@ -101,7 +101,7 @@ def has_a(value):
     return isinstance(value, dict) and "a" in value
 
 
-MENDED = [
+REPAIRED = [
     ('{"a": 1}', {"a": 1}, ()),
     ('Here it is: {"a": 1} Done.', {"a": 1}, ("words around it",)),
     ('```json\n{"a": 1}\n```', {"a": 1}, ("code fence",)),
@@ -116,7 +116,7 @@ MENDED = [
 ]
 
 
-@pytest.mark.parametrize(("text", "value", "repairs"), MENDED, ids=[text for text, *_ in MENDED])
+@pytest.mark.parametrize(("text", "value", "repairs"), REPAIRED, ids=[text for text, *_ in REPAIRED])
 def test_what_models_add_is_taken_off_and_named(text, value, repairs):
     read = read_json(text, has_a)
     assert (read.value, read.repairs) == (value, repairs)
