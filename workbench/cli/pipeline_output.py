@@ -123,7 +123,9 @@ class _LinePrinter:
                     f"      contract {body.contract} {body.outcome.replace('_', ' ')}: {one_line(first, 160)}"
                 )
             case ContractChecked(repairs=repaired, summary=said) as body if repaired or said:
-                words = "; ".join((*([f"repaired: {', '.join(repaired)}"] if repaired else []), said)).rstrip("; ")
+                words = "; ".join((*([f"repaired: {', '.join(repaired)}"] if repaired else []), said)).rstrip(
+                    "; "
+                )
                 return f"      contract {body.contract} {body.outcome}: {one_line(words, 160)}"
             case ActionOpened() as body:
                 asks = f"{body.verb} {one_line(body.target, 120)}"

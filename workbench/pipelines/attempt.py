@@ -20,7 +20,8 @@ from workbench.effects.runtime import fault_point
 from workbench.pipelines import artifacts, contracts, model, step_order, template_values, templates
 from workbench.pipelines.contract_words import contract_words
 from workbench.pipelines.documents import OutsideRoot
-from workbench.pipelines.executor import OnStepEvent, RunJournal
+from workbench.pipelines.executor import AttemptNotReady, OnStepEvent, RunJournal
+from workbench.pipelines.reviews import ReviewedAttempt, check_review
 from workbench.pipelines.run_context import RunContext
 from workbench.pipelines.state import RunState, StepRun
 from workbench.pipelines.step_order import step_timeout_seconds
@@ -32,10 +33,6 @@ MOST_CHECK_SECONDS = 1800.0
 """How long a test suite of a contract may take."""
 MOST_REQUIREMENT_SECONDS = 60.0
 """How long a command may take that has to succeed before a step runs."""
-
-
-class AttemptNotReady(Exception):
-    """An attempt cannot begin; says why. It is not tried again."""
 
 
 class AttemptResult(Struct, frozen=True, kw_only=True):
@@ -154,8 +151,12 @@ class Attempt:
         how = "took too long" if done.timed_out else f"ended with {done.code}"
         return f"{line} {how}. {done.output.decode('utf-8', 'replace').strip()[-300:]}"
 
+    @property
+    def _title(self) -> str:
+        return f"{run_title(self.context.row)} · {self.step_run.id}"
+
     def _specified(self, values: TemplateValues, spent_ms: int) -> StepSpec:
-        step, title = self.step, f"{run_title(self.context.row)} · {self.step_run.id}"
+        step, title = self.step, self._title
         left = max(1.0, step_timeout_seconds(step, self.context.manifest) - spent_ms / 1000)
         spec = StepSpec(
             id=self.id, kind=step.kind, title=title, workspace=self.workspace, timeout_seconds=left,
@@ -239,9 +240,12 @@ class Attempt:
 
         return contract_words(self.step.contracts, self.context.definition.files(), source_of, values.fill)
 
-    def agent(self, name: str) -> dict[str, Json]:
-        """Return persona and adapter as an executor is given them; AttemptNotReady if either is missing."""
-        persona, adapter = self._persona(name)
+    def agent(self, name: str, review: model.Review | None = None) -> dict[str, Json]:
+        """Return persona and adapter as an executor is given them; AttemptNotReady if either is missing.
+
+        A reviewer has the adapter and the model of its contract, and not those of the step.
+        """
+        persona, adapter = self._persona(name, review.adapter if review else self.step.adapter)
         prompt = self.context.definition.files().text(persona.prompt_file) if persona.prompt_file else ""
         if prompt is None:
             raise AttemptNotReady(
@@ -250,7 +254,7 @@ class Attempt:
         permissions = persona.permissions or adapter.permissions
         facts: dict[str, Json] = {
             "name": persona.name, "prompt": prompt, "provider": persona.provider,
-            "model": self._model(persona, adapter), "temperature": persona.temperature,
+            "model": self._model(persona, adapter, review), "temperature": persona.temperature,
             "allowed": [[pattern.text, pattern.origin] for pattern in permissions.allowed],
             # S1: deny takes precedence; what the adapter denies stays denied whatever a persona allows.
             "deny": [
@@ -267,19 +271,27 @@ class Attempt:
         }  # fmt: skip
         return {"persona": facts, "adapter": how}
 
-    def _model(self, persona: model.Persona, adapter: model.Adapter) -> str:
-        name = self.step.model or persona.model or adapter.model
+    def _model(self, persona: model.Persona, adapter: model.Adapter, review: model.Review | None) -> str:
+        name = (review.model if review else self.step.model) or persona.model or adapter.model
         runtime = self.context.manifest.runtime if self.context.manifest else model.Runtime()
-        return model.model_of_tier(name, adapter, runtime, max(0, self.number - 1))
+        retries = 0 if review else max(0, self.number - 1)
+        return model.model_of_tier(name, adapter, runtime, retries)
 
-    def _persona(self, name: str) -> tuple[model.Persona, model.Adapter]:
+    def _reviewer(self, review: model.Review) -> dict[str, Json]:
+        """Return who reviews: the persona that is named, for a judge the step's own or any of its adapter."""
+        manifest = self.context.manifest
+        known = manifest.personas.values() if manifest else ()
+        any_of_them = (one.name for one in known if review.adapter in ("", one.adapter))
+        return self.agent(review.persona or self.persona_name() or next(any_of_them, ""), review)
+
+    def _persona(self, name: str, adapter_name: str) -> tuple[model.Persona, model.Adapter]:
         manifest = self.context.manifest
         persona = manifest.personas.get(name) if manifest else None
         if manifest is None or persona is None:
             raise AttemptNotReady(f"there is no persona {name}; a manifest has to name it")
-        adapter = manifest.adapters.get(self.step.adapter or persona.adapter)
+        adapter = manifest.adapters.get(adapter_name or persona.adapter)
         if adapter is None:
-            raise AttemptNotReady(f"there is no adapter {self.step.adapter or persona.adapter}")
+            raise AttemptNotReady(f"there is no adapter {adapter_name or persona.adapter}")
         return persona, adapter
 
     def persona_name(self) -> str:
@@ -315,9 +327,10 @@ class Attempt:
             return AttemptResult(outcome=outcome, failure="; ".join(collected.missing))
         checks: list[ContractChecked] = []
         for contract in step.contracts:
-            checked = await self._checked(contract, values, on_event)
+            checked = await self._checked(contract, values, on_event, collected)
             check = checked.event
             checks.append(check)
+            outcome = replace(outcome, usage=outcome.usage.plus(check.usage))
             if checked.repaired is not None:
                 collected.hand_on_repaired(context.journal, check, checked.repaired)
             is_tried_again = step.failing.attempts > self.tried and contract.then not in ("warn", "continue")
@@ -372,11 +385,21 @@ class Attempt:
         return self.step_run.failures + 1
 
     async def _checked(
-        self, contract: model.Contract, values: TemplateValues, on_event: OnStepEvent
+        self,
+        contract: model.Contract,
+        values: TemplateValues,
+        on_event: OnStepEvent,
+        collected: artifacts.CollectedArtifacts,
     ) -> contracts.CheckedContract:
         if contract.type == "test_suite":
             return contracts.CheckedContract(event=await self._suite(contract, values, on_event))
         source = self._named_source(values, values.fill(contract.source))
+        if contract.type in model.REVIEW_TYPES:
+            reviewed = ReviewedAttempt(
+                context=self.context, id=self.id, title=self._title, workspace=self.workspace,
+                collected=collected.stored, reviewer=self._reviewer,
+            )  # fmt: skip
+            return await check_review(reviewed, contract, source, on_event)
         environment = dict(self.context.workspaces.environment)
         return await asyncio.to_thread(
             contracts.check_contract, contract, self.workspace, source, self.context.definition.files(),

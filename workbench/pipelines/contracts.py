@@ -28,6 +28,7 @@ from workbench.pipelines.documents import (
     ProjectFiles,
     check_script_exists,
     path_inside_root,
+    reporting_outside,
 )
 from workbench.pipelines.json_repair import NotJson, ReadJson, read_json
 from workbench.pipelines.model import Contract, InputConfig, Step
@@ -90,7 +91,9 @@ def check_contract(
     )
     if read is None or not read.repairs:
         return CheckedContract(event=event)
-    return CheckedContract(event=replace(event, repairs=read.repairs), repaired=None if problems else read.text)
+    return CheckedContract(
+        event=replace(event, repairs=read.repairs), repaired=None if problems else read.text
+    )
 
 
 def test_suite_event(contract: Contract, code: int | None, output: str, attempt: int) -> ContractChecked:
@@ -253,10 +256,30 @@ def check_contract_definitions(
             _check_schema_definition(files, place, contract)
         elif contract.type == "test_suite" and contract.command and "{{" not in contract.command:
             check_script_exists(place.member("command") or place, files)
+        if contract.review is not None:
+            _check_review_definition(files, place, contract, step)
         if contract.source and "{{" not in contract.source:
             _check_contract_source(place.member("source") or place, contract.source)
         if contract.type in ("json_schema", "non_empty_file") and not contract.source and not step.outputs:
             place.error("missing_field", "it names no source, and the step declares no artifact to check")
+
+
+def _check_review_definition(
+    files: ProjectFiles, place: DocumentPlace, contract: Contract, step: Step
+) -> None:
+    review = contract.review
+    if review is None:
+        return
+    if contract.type == "agent_review" and review.persona and review.persona == step.persona:
+        message = f"{one_line(review.persona, 60)} would review its own work; name another persona"
+        (place.member("persona") or place).error("self_review", message)
+    here = place.member("criteria_path")
+    if here is None or not review.criteria_path:
+        return
+    with reporting_outside(here, "; keep it inside"):
+        if files.text(review.criteria_path) is None:
+            message = f"the criteria {one_line(review.criteria_path, 120)} are missing"
+            here.warn("missing_file", message, stops_run=contract.is_blocking)
 
 
 def _check_contract_source(place: DocumentPlace, path: str) -> None:

@@ -1,6 +1,6 @@
-"""JSON as models write it: parsed strictly, else found among words and repaired, with the name of every repair.
+"""JSON as models write it: parsed strictly, else found among words and repaired, and every repair named.
 
-Repaired are what changes no value: a byte order mark, a code fence, words around it, comments, trailing commas.
+Repaired is what changes no value: a byte order mark, a code fence, words around, comments, trailing commas.
 Quotes, missing commas and unquoted names are not guessed, and `NaN` and `Infinity` are not JSON (RFC 8259).
 """
 
@@ -67,7 +67,7 @@ def _refuse_constant(word: str) -> NoReturn:
 
 
 def read_json(text: str, accepts: Callable[[Json], bool], *, repairs: bool = True) -> ReadJson:
-    """Return the value of a text, repaired where it may be. Raises NotJson with what was wrong as it stood."""
+    """Return the value of a text, repaired where it may be; NotJson says what was wrong as it stood."""
     try:
         return ReadJson(value=parse_strict(text), text=text)
     except NotJson as error:

@@ -208,7 +208,9 @@ class _TestCountDocument(ContractDocument):
             try:
                 Regex(self.test_func_pattern)
             except InvalidRegex as error:
-                pattern.error("wrong_value", f"test_func_pattern is not a pattern: {one_line(str(error), 120)}")
+                pattern.error(
+                    "wrong_value", f"test_func_pattern is not a pattern: {one_line(str(error), 120)}"
+                )
         return TestCount(
             most_deletions=self.max_test_deletions,
             files=tuple(map(text_at, self.test_file_pattern)) or default.files,

@@ -5,15 +5,14 @@ from collections.abc import Mapping
 from typing import Final
 
 from workbench.domain.values import ContractOutcome
-from workbench.effects.git import GitFailed, run_git
+from workbench.effects.git import GitFailed
 from workbench.pipelines.model import Contract, TestCount
+from workbench.pipelines.repository import HEAD, git_text, require_tracked_files
 from workbench.policy.regex import InvalidRegex, Regex, RegexTooCostly
 from workbench.text.safe import one_line
 
-_HEAD: Final = "HEAD"
 _MOST_FILES: Final = 5_000
 """Files with tests whose versions are read of each commit."""
-_SECONDS: Final = 60.0
 
 
 def check_test_count(
@@ -30,7 +29,7 @@ def check_test_count(
             removed, added = counter.changed()
             gone, since = removed - added, f"{removed} removed and {added} added since the last commit"
         else:
-            before, now = counter.count(tests.base), counter.count(_HEAD)
+            before, now = counter.count(tests.base), counter.count(HEAD)
             gone, since = before - now, f"{before} in {one_line(tests.base, 60)}, {now} now"
     except GitFailed as error:
         return "not_checked", [f"there is nothing to compare with: {one_line(str(error), 200)}"]
@@ -47,10 +46,11 @@ class _TestCounter:
     def __init__(self, tests: TestCount, workspace: str, environment: Mapping[str, str]) -> None:
         self._tests, self._workspace, self._environment = tests, workspace, environment
         self._pattern = Regex(tests.pattern)
+        require_tracked_files(workspace, environment)
 
     def changed(self) -> tuple[int, int]:
         """Return how many lines that begin a test were removed and added."""
-        text = self._git("diff", _HEAD, "--", *self._tests.files)
+        text = self._git("diff", HEAD, "--", *self._tests.files)
         lines = [line for line in text.splitlines() if not line.startswith(("+++", "---"))]
         return self._count_lines(lines, "-"), self._count_lines(lines, "+")
 
@@ -79,5 +79,4 @@ class _TestCounter:
         return sum(self._pattern.is_in(line) for line in text.splitlines())
 
     def _git(self, *words: str) -> str:
-        output = run_git(self._workspace, *words, environment=self._environment, seconds=_SECONDS)
-        return output.decode("utf-8", "replace")
+        return git_text(self._workspace, *words, environment=self._environment)

@@ -317,7 +317,7 @@ def test_a_contract_that_nobody_checks_is_not_checked(runs):
     row = here.run("""
   - id: a
     exec: {type: command, source: "true"}
-    handover: {contracts: [{type: agent_review, on_failure: warn}]}
+    handover: {contracts: [{type: source_diff, on_failure: warn}]}
 """)
     (checked,) = bodies(here, row.pipeline_id, "contract.checked", "a")
     assert (row.status, checked.outcome, checked.is_blocking) == ("completed", "not_checked", False)

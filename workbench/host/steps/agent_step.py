@@ -37,7 +37,7 @@ from workbench.host.driver_context import DriverContext, OnEvents, SessionWriter
 from workbench.host.session_driver import SessionProgress, drive_session
 from workbench.journal.errors import JournalError
 from workbench.journal.leases import DriverIdentity, lease_guard, release_lease, take_lease
-from workbench.pipelines.compaction import CHECKPOINT_NAME
+from workbench.pipelines.compaction import RELAY_PART
 from workbench.policy.hooks import HookRule
 from workbench.policy.permissions import PermissionPattern
 from workbench.text.safe import one_line
@@ -92,7 +92,7 @@ def _recording_path(folder: str, spec: StepSpec) -> Path:
     names = (f"{step}.{spec.id.attempt}", step, step.partition("[")[0])
     if spec.part:
         own = (f"{step}.{spec.id.attempt}.{spec.part}", f"{step}.{spec.part}")
-        names = own if spec.part == CHECKPOINT_NAME else (*own, *names)
+        names = (*own, *names) if spec.part.startswith(RELAY_PART) else own
     for name in names:
         path = Path(folder) / f"{name}.json"
         if path.is_file():
