@@ -678,6 +678,8 @@ class StepChanged(RunEvent, frozen=True, kw_only=True):
     output_ref: BlobRef | None = None
     """All that was kept of it: the first and the last part."""
     output_bytes: Count = 0
+    said_ref: BlobRef | None = None
+    """What its agent said and did, for the steps of its thread; sealed."""
 
 
 class ContractChecked(RunEvent, frozen=True, kw_only=True):

@@ -176,6 +176,8 @@ class StepSpec(Struct, frozen=True, kw_only=True):
     """Of the context that an agent may use before its conversation is full; 0 is no limit."""
     context_window: int = 0
     """Tokens of that context; 0 takes what is known of the model."""
+    thread: str = ""
+    """The conversation that it belongs to: what its agent says is kept for the steps after it."""
     part: str = ""
     """Which conversation of the attempt it is, where there are several: `checkpoint`, `relay-1`."""
 
@@ -215,4 +217,4 @@ class StepOutcome(Struct, frozen=True, kw_only=True):
     is_full: bool = False
     """Parked, because the conversation is full: somebody has to go on from a checkpoint."""
     transcript_ref: BlobRef | None = None
-    """That conversation as text, sealed."""
+    """That conversation as text, sealed; of a step in a thread, what its agent said and did."""

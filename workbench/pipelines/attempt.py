@@ -23,9 +23,11 @@ from workbench.pipelines.documents import OutsideRoot
 from workbench.pipelines.executor import AttemptNotReady, OnStepEvent, RunJournal
 from workbench.pipelines.reviews import ReviewedAttempt, check_review
 from workbench.pipelines.run_context import RunContext
+from workbench.pipelines.skills import skill_names, skill_words
 from workbench.pipelines.state import RunState, StepRun
 from workbench.pipelines.step_order import step_timeout_seconds
 from workbench.pipelines.template_values import TemplateValues
+from workbench.pipelines.threads import thread_words
 from workbench.pipelines.workspaces import WorkspaceFailed
 from workbench.text.safe import one_line
 
@@ -161,7 +163,7 @@ class Attempt:
         spec = StepSpec(
             id=self.id, kind=step.kind, title=title, workspace=self.workspace, timeout_seconds=left,
             grants=self.context.definition.grants,
-            keeps_output=any(output.kind == "stdout" for output in step.outputs),
+            keeps_output=any(output.kind == "stdout" for output in step.outputs), thread=step.thread,
         )  # fmt: skip
         match step.kind:
             case "command":
@@ -218,18 +220,27 @@ class Attempt:
         ]
 
     def _prompt(self, values: TemplateValues) -> str:
-        parts = [templates.fill_prose(self._source(), values.of)]
+        context = self.context
+        said = thread_words(self.step, self.step_run, context.pipeline, context.state, context.journal.unseal)
+        parts = [*([said] if said else []), templates.fill_prose(self._source(), values.of)]
         paths = [artifacts.injected_path(injection.name) for injection in self.step.injections]
         if paths:
             parts.append(f"In your folder, from earlier steps: {', '.join(paths)}.")
         wanted = [output.path for output in self.step.outputs if output.kind != "stdout"]
         if wanted:
             parts.append(f"When you are done these have to be there: {', '.join(wanted)}.")
-        parts += filter(None, [self._contract_words(values)])
+        parts += filter(None, [self._skill_words(values), self._contract_words(values)])
+        if self.step.most_agents > 1:
+            parts.append(f"You may work with up to {self.step.most_agents} agents of your own at once.")
         if self.step_run.detail and self.number > 1:
             parts.append(f"Attempt {self.number}. The attempt before failed:\n{self.step_run.detail}")
         parts += [f"The step {name} failed:\n{why}" for name, why in self._failures_before()]
         return "\n\n".join(part.rstrip() for part in parts)
+
+    def _skill_words(self, values: TemplateValues) -> str:
+        context = self.context
+        names = skill_names(context.manifest, context.pipeline, self.step, values.fill)
+        return skill_words(names, context.definition.files())
 
     def _contract_words(self, values: TemplateValues) -> str:
         def source_of(contract: model.Contract) -> str:
@@ -496,6 +507,7 @@ def _end_change(attempt: Attempt, result: AttemptResult, spent: int, journal: Ru
         output_bytes=outcome.output_bytes,
     )  # fmt: skip
     if not result.failure:
+        plain = replace(plain, said_ref=outcome.transcript_ref if attempt.step.thread else None)
         is_warned = any(check.outcome == "warned" for check in result.contracts)
         warned = (c for c in result.contracts if c.outcome == "warned")
         said = [f"contract {c.contract}: {'; '.join(c.problems)}" for c in itertools.islice(warned, 1)]

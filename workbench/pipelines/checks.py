@@ -17,6 +17,7 @@ from workbench.pipelines.documents import (
     reporting_outside,
 )
 from workbench.pipelines.model import ArtifactSpec, Manifest, Pipeline, Review, Step
+from workbench.pipelines.skills import check_skills
 from workbench.pipelines.step_order import (
     END_TARGETS,
     StepNeeds,
@@ -25,6 +26,7 @@ from workbench.pipelines.step_order import (
     find_cycles,
     repeated_step_sets,
 )
+from workbench.pipelines.threads import check_threads
 from workbench.text.safe import one_line
 
 
@@ -90,6 +92,8 @@ def check_pipeline(
             )
         steps.setdefault(step.id, step)
     _check_outputs(check)
+    check_skills(pipeline, place, manifest, files)
+    check_threads(pipeline, needs, check.at)
     for step in pipeline.steps:
         _check_order(check, step)
         _check_persona(check, step)

@@ -98,6 +98,7 @@ class Persona(Struct, frozen=True, kw_only=True):
     permissions: Permissions | None = None
     """None takes the adapter's."""
     hooks: tuple[HookRule, ...] = ()
+    skills: tuple[str, ...] = ()
 
 
 class MetaLimits(Struct, frozen=True, kw_only=True):
@@ -149,6 +150,8 @@ class Manifest(Struct, frozen=True, kw_only=True):
     personas: dict[str, Persona] = field(default_factory=dict[str, Persona])
     runtime: Runtime = Runtime()
     skill_mounts: tuple[str, ...] = ()
+    skills: tuple[str, ...] = ()
+    """What every agent of the project is told, by name (`skills.py`)."""
     project: JsonObject = field(default_factory=dict[str, Json])
     """What `{{ project.test_command }}` and its like stand for."""
     ontology: JsonObject = field(default_factory=dict[str, Json])
@@ -413,6 +416,11 @@ class Step(Struct, frozen=True, kw_only=True):
     """Rounds of one run in which it may be done."""
     path: str = ""
     """Where it stands in its document."""
+    thread: str = ""
+    """The conversation that it goes on with; steps of one thread are told what the others said."""
+    skills: tuple[str, ...] = ()
+    most_agents: int = 0
+    """Agents that its own agent may start at once; 0 says nothing."""
     unrunnable: str = ""
     """Why it cannot run here; it fails closed."""
 
@@ -436,6 +444,8 @@ class Pipeline(Struct, frozen=True, kw_only=True, dict=True):
     input: InputConfig = InputConfig()
     outputs: tuple[PipelineOutput, ...] = ()
     steps: tuple[Step, ...] = ()
+    skills: tuple[str, ...] = ()
+    """What its agents are told besides, by name."""
     max_step_visits: int = 0
     """Visits of all steps together; 0 leaves it to the steps."""
 

@@ -111,9 +111,10 @@ class _PipelineDocument(DocumentModel):
     steps: Annotated[Items[Place], PRESENT] = ()
     max_step_visits: Annotated[Whole, between(1, 100_000)] = 0
     requires: _RequiresDocument | None = None
-    not_acted_on: ClassVar[Mapping[str, str]] = {
-        "hooks": "lifecycle hooks", "chat_context": "chat context", "skills": "skills",
-    }  # fmt: skip
+    skills: Texts = ()
+    chat_context: Place | None = None
+    """What a chat about a finished run begins with in another program; it changes nothing of the run."""
+    not_acted_on: ClassVar[Mapping[str, str]] = {"hooks": "lifecycle hooks"}
 
 
 def read_pipeline(place: DocumentPlace) -> Pipeline | None:
@@ -135,6 +136,7 @@ def read_pipeline(place: DocumentPlace) -> Pipeline | None:
         input=document.input.config() if document.input else InputConfig(),
         outputs=tuple(output.to(PipelineOutput, name=name) for name, output in outputs),
         steps=desugar_steps(list(_read_steps(places[:MOST_STEPS]))),
+        skills=tuple(map(text_at, document.skills)),
     )  # fmt: skip
 
 
@@ -273,12 +275,14 @@ class _StepDocument(DocumentModel):
     max_visits: Annotated[Whole, between(1, 1000)] = 10
     timeout_minutes: Annotated[Whole, between(1, 100_000)] | None = None
     is_rework_only: Flag = Field(default=False, alias="rework_only")
+    thread: Text = ""
+    skills: Texts = ()
+    most_agents: Annotated[Whole, between(0, 1000)] = Field(default=0, alias="max_concurrent_agents")
     not_acted_on: ClassVar[Mapping[str, str]] = {
-        "thread": "a shared conversation", "fidelity": "how much of it",
-        "outcomes": "what becomes of its branch", "max_concurrent_agents": "a limit of agents",
+        "fidelity": "how much of a conversation", "outcomes": "what becomes of its branch",
         "concurrency": "a limit", "on_failure": "it stands in retry or in a contract",
         "output": "values of a context", "output_schema": "a schema",
-        "config": "settings of the pipeline below", "skills": "skills", "description": "a description",
+        "config": "settings of the pipeline below", "description": "a description",
         "contexts": "contexts", "tier": "a model tier", "budget": "a budget",
     }  # fmt: skip
 
@@ -332,7 +336,7 @@ def _read_step(document: _StepDocument, kind: StepKind, matrix: MatrixDocument |
         branch=document.branch and document.branch.to(Branch),
         aggregate=document.aggregate and document.aggregate.to(Aggregate),
         route=Route(edges=edges) if kind == "route" and not loop else None,
-        edges=() if kind == "route" else edges,
+        edges=() if kind == "route" else edges, skills=tuple(map(text_at, document.skills)),
     )  # fmt: skip
 
 
