@@ -41,6 +41,7 @@ from workbench.domain.values import (
     RuleEffect,
     RuleOrigin,
     RuleScope,
+    RunLink,
     SeenExtent,
     SelectedHunk,
     SessionKind,
@@ -678,6 +679,8 @@ class StepChanged(RunEvent, frozen=True, kw_only=True):
     output_ref: BlobRef | None = None
     """All that was kept of it: the first and the last part."""
     output_bytes: Count = 0
+    links: tuple[RunLink, ...] = ()
+    """What came of it for a reader: pull requests, issues, files."""
     said_ref: BlobRef | None = None
     """What its agent said and did, for the steps of its thread; sealed."""
 

@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct, field
 
 from workbench.domain.events import ArtifactStored
-from workbench.domain.values import BlobRef, Count, Json, JsonObject, StepKind, ToolDescriptor, Usage
+from workbench.domain.values import BlobRef, Count, Json, JsonObject, RunLink, StepKind, ToolDescriptor, Usage
 
 Role = Literal["system", "user", "assistant", "tool"]
 ResultOutcome = Literal[
@@ -214,6 +214,8 @@ class StepOutcome(Struct, frozen=True, kw_only=True):
     """The last words of an agent, scrubbed."""
     artifacts: tuple[ArtifactStored, ...] = ()
     """What a run below hands on."""
+    links: tuple[RunLink, ...] = ()
+    """What came of a run below, for a reader."""
     is_full: bool = False
     """Parked, because the conversation is full: somebody has to go on from a checkpoint."""
     transcript_ref: BlobRef | None = None

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from workbench.domain.events import ArtifactStored, ContractChecked, Event, StepChanged
 from workbench.domain.messages import StepId, StepOutcome, StepSpec
 from workbench.domain.rows import run_title
-from workbench.domain.values import Json
+from workbench.domain.values import Json, RunLink
 from workbench.effects.child_processes import ProcessNotStarted, run_hook
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.runtime import fault_point
@@ -21,6 +21,7 @@ from workbench.pipelines import artifacts, contracts, model, step_order, templat
 from workbench.pipelines.contract_words import contract_words
 from workbench.pipelines.documents import OutsideRoot
 from workbench.pipelines.executor import AttemptNotReady, OnStepEvent, RunJournal
+from workbench.pipelines.outcomes import find_links
 from workbench.pipelines.reviews import ReviewedAttempt, check_review
 from workbench.pipelines.run_context import RunContext
 from workbench.pipelines.skills import skill_names, skill_words
@@ -47,6 +48,7 @@ class AttemptResult(Struct, frozen=True, kw_only=True):
     is_retryable: bool = True
     is_empty: bool = False
     failed_contract: model.Contract | None = None
+    links: tuple[RunLink, ...] = ()
     details: tuple[str, ...] = ()
     """What is worth knowing although nothing failed."""
 
@@ -351,10 +353,13 @@ class Attempt:
                     outcome=outcome, contracts=tuple(checks), failure=text, failed_contract=contract,
                     artifacts=tuple(collected.stored),
                 )  # fmt: skip
+        links, missing = await asyncio.to_thread(
+            find_links, context.journal, step.outcomes, self.workspace, collected.stored, values.fill
+        )
         is_empty = bool(step.outputs) and not collected.stored
         return AttemptResult(
             outcome=outcome, contracts=tuple(checks), artifacts=tuple(collected.stored), is_empty=is_empty,
-            details=tuple(collected.left_out),
+            details=(*collected.left_out, *missing), links=(*links, *outcome.links),
         )  # fmt: skip
 
     async def _collected(
@@ -507,7 +512,9 @@ def _end_change(attempt: Attempt, result: AttemptResult, spent: int, journal: Ru
         output_bytes=outcome.output_bytes,
     )  # fmt: skip
     if not result.failure:
-        plain = replace(plain, said_ref=outcome.transcript_ref if attempt.step.thread else None)
+        plain = replace(
+            plain, links=result.links, said_ref=outcome.transcript_ref if attempt.step.thread else None
+        )
         is_warned = any(check.outcome == "warned" for check in result.contracts)
         warned = (c for c in result.contracts if c.outcome == "warned")
         said = [f"contract {c.contract}: {'; '.join(c.problems)}" for c in itertools.islice(warned, 1)]

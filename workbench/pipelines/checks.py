@@ -279,6 +279,8 @@ def template_texts(step: Step) -> Iterator[tuple[tuple[str | int, ...], str]]:
     for number, contract in enumerate(step.contracts):
         yield ("handover", "contracts", number, "source"), contract.source
         yield ("handover", "contracts", number, "command"), contract.command
+    for number, outcome in enumerate(step.outcomes):
+        yield ("outcomes", number, "extract_from"), outcome.source
     for number, rule in enumerate(step.validation):
         yield ("validation", number, "target"), rule.target
 

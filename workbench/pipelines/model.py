@@ -245,6 +245,17 @@ class TestCount(Struct, frozen=True, kw_only=True):
     base: str = "HEAD~1"
 
 
+class OutcomeSpec(Struct, frozen=True, kw_only=True):
+    """A link that a step is expected to leave, and where it stands."""
+
+    type: str
+    source: str
+    """Path of a file or name of an artifact."""
+    json_path: str = ""
+    label_path: str = ""
+    label: str = ""
+
+
 class Contract(Struct, frozen=True, kw_only=True):
     """S1 HandoverConfig.contract."""
 
@@ -419,6 +430,7 @@ class Step(Struct, frozen=True, kw_only=True):
     thread: str = ""
     """The conversation that it goes on with; steps of one thread are told what the others said."""
     skills: tuple[str, ...] = ()
+    outcomes: tuple[OutcomeSpec, ...] = ()
     most_agents: int = 0
     """Agents that its own agent may start at once; 0 says nothing."""
     unrunnable: str = ""

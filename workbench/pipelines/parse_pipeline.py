@@ -36,6 +36,7 @@ from workbench.pipelines.model import (
     Loop,
     Matrix,
     Mount,
+    OutcomeSpec,
     Pipeline,
     PipelineOutput,
     Route,
@@ -44,6 +45,7 @@ from workbench.pipelines.model import (
     ValidationRule,
     WorkspaceSpec,
 )
+from workbench.pipelines.outcomes import FILE_TYPES, NoOutcome, values_at
 from workbench.pipelines.parse_step_blocks import (
     AggregateDocument,
     BranchDocument,
@@ -235,6 +237,29 @@ _VALIDATION_TYPES: Final = {
 }  # fmt: skip
 
 
+class _OutcomeDocument(DocumentModel):
+    """A link that a step is expected to leave."""
+
+    type: Annotated[Text, REQUIRED] = ""
+    source: Annotated[Text, REQUIRED] = Field(default="", alias="extract_from")
+    json_path: Text = ""
+    label_path: Text = Field(default="", alias="json_path_label")
+    label: Text = ""
+    not_acted_on: ClassVar[Mapping[str, str]] = _DESCRIBED
+
+    def spec(self) -> OutcomeSpec:
+        if self.type not in FILE_TYPES:
+            self.require("json_path")
+        for name in ("json_path", "json_path_label"):
+            place = self.place_of(name)
+            if place is not None:
+                try:
+                    values_at(None, text_at(place))
+                except NoOutcome as error:
+                    place.error("wrong_value", str(error))
+        return self.to(OutcomeSpec)
+
+
 class _ValidationDocument(DocumentModel):
     type: Annotated[str, one_of(_VALIDATION_TYPES), PRESENT] = ""
     target: Annotated[Text, REQUIRED] = ""
@@ -277,9 +302,10 @@ class _StepDocument(DocumentModel):
     is_rework_only: Flag = Field(default=False, alias="rework_only")
     thread: Text = ""
     skills: Texts = ()
+    outcomes: Items[_OutcomeDocument] = ()
     most_agents: Annotated[Whole, between(0, 1000)] = Field(default=0, alias="max_concurrent_agents")
     not_acted_on: ClassVar[Mapping[str, str]] = {
-        "fidelity": "how much of a conversation", "outcomes": "what becomes of its branch",
+        "fidelity": "how much of a conversation",
         "concurrency": "a limit", "on_failure": "it stands in retry or in a contract",
         "output": "values of a context", "output_schema": "a schema",
         "config": "settings of the pipeline below", "description": "a description",
@@ -337,6 +363,7 @@ def _read_step(document: _StepDocument, kind: StepKind, matrix: MatrixDocument |
         aggregate=document.aggregate and document.aggregate.to(Aggregate),
         route=Route(edges=edges) if kind == "route" and not loop else None,
         edges=() if kind == "route" else edges, skills=tuple(map(text_at, document.skills)),
+        outcomes=tuple(outcome.spec() for outcome in document.outcomes if outcome.is_mapping),
     )  # fmt: skip
 
 

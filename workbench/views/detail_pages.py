@@ -20,7 +20,7 @@ from workbench.views.action_detail import json_text
 from workbench.views.conversation_blocks import OutputBuffer, insert_piece
 from workbench.views.event_text import repeated_text
 from workbench.views.page_lines import LineTone, PageLine, ToneSpan, icon_part, output_tones, page_line
-from workbench.views.pipeline import PipelineItem, PipelineRun, PipelineStep
+from workbench.views.pipeline import PipelineItem, PipelineRun, PipelineStep, step_links
 from workbench.views.status_icons import STEP_STATUSES, StatusName, call_status, step_status_name
 
 PageMoment = tuple[int, StatusName | None, str]
@@ -467,7 +467,11 @@ def _no_contract_text(step: PipelineStep) -> str:
     return f"{step.contract} has not been checked yet." if step.contract else "It has no contract."
 
 
-def _artifact_lines(events: Iterable[e.Event]) -> Iterable[str]:
+def _artifact_lines(events: Sequence[e.Event]) -> Iterable[str | PageLine]:
+    for link in step_links(events):
+        yield page_line(
+            icon_part("ok"), " ", (one_line(link.label, 120), "strong"), f"   {one_line(link.target, 500)}"
+        )
     artifacts = [event.body for event in events if isinstance(event.body, e.ArtifactStored)]
     wide = max((len(one_line(body.name, 60)) for body in artifacts), default=0)
     for body in artifacts:

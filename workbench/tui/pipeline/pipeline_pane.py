@@ -445,9 +445,9 @@ class PipelinePane(Pane):
             elif is_final:
                 self.post_message(StatusMessage("Nothing was ended: the word is cancel."))
             return
-        if purpose == "artifact":
+        if purpose in ("artifact", "link"):
             if is_final and text:
-                self.open_artifact(text)
+                (self.open_artifact if purpose == "artifact" else self.copy_link)(text)
             return
         if purpose == "find-text":
             if is_final and text and not self.step.find_next(text):
@@ -493,6 +493,12 @@ class PipelinePane(Pane):
         from workbench.tui.pipeline.run_results import open_artifact
 
         open_artifact(self.main, name)
+
+    def copy_link(self, name: str = "") -> None:
+        """Copy a link of what came of the run; without a name the only one, else ask which."""
+        from workbench.tui.pipeline.run_results import copy_link
+
+        copy_link(self.main, name)
 
     def open_launch(self) -> None:
         """Open the form that starts a pipeline."""
@@ -542,6 +548,13 @@ class PipelinePane(Pane):
     def why_no_run(self) -> str:
         """Return why there is nothing to do to a run; empty when one is shown."""
         return _NO_RUNS if self._shown.run is None else ""
+
+    def why_no_links(self) -> str:
+        """Return why there is no link to copy; empty when there is one."""
+        run = self._shown.run
+        if run is None or run.links:
+            return self.why_no_run()
+        return "Nothing that could be linked came of this run yet."
 
     def why_no_gate(self) -> str:
         """Return why there is no gate to answer; empty when one waits under the cursor."""
