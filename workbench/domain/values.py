@@ -259,7 +259,7 @@ ContractOutcome = Literal["passed", "failed", "warned", "not_checked"]
 ArtifactKind = Literal["file", "folder", "stdout"]
 
 
-class RunLink(Struct, frozen=True, kw_only=True):
+class RunLink(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Something that came of a step: an address, a file of its workspace, or a text."""
 
     type: str

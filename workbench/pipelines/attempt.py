@@ -18,17 +18,15 @@ from workbench.effects.child_processes import ProcessNotStarted, run_hook
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.runtime import fault_point
 from workbench.pipelines import artifacts, contracts, model, step_order, template_values, templates
-from workbench.pipelines.contract_words import contract_words
+from workbench.pipelines.agent_words import words_besides_prompt
 from workbench.pipelines.documents import OutsideRoot
 from workbench.pipelines.executor import AttemptNotReady, OnStepEvent, RunJournal
 from workbench.pipelines.outcomes import find_links
 from workbench.pipelines.reviews import ReviewedAttempt, check_review
 from workbench.pipelines.run_context import RunContext
-from workbench.pipelines.skills import skill_names, skill_words
 from workbench.pipelines.state import RunState, StepRun
 from workbench.pipelines.step_order import step_timeout_seconds
 from workbench.pipelines.template_values import TemplateValues
-from workbench.pipelines.threads import thread_words
 from workbench.pipelines.workspaces import WorkspaceFailed
 from workbench.text.safe import one_line
 
@@ -222,36 +220,27 @@ class Attempt:
         ]
 
     def _prompt(self, values: TemplateValues) -> str:
-        context = self.context
-        said = thread_words(self.step, self.step_run, context.pipeline, context.state, context.journal.unseal)
-        parts = [*([said] if said else []), templates.fill_prose(self._source(), values.of)]
+        before, after = words_besides_prompt(
+            self.context, self.step_run, values, lambda one: self._checked_source(values, one)
+        )
+        parts = [*before, templates.fill_prose(self._source(), values.of)]
         paths = [artifacts.injected_path(injection.name) for injection in self.step.injections]
         if paths:
             parts.append(f"In your folder, from earlier steps: {', '.join(paths)}.")
         wanted = [output.path for output in self.step.outputs if output.kind != "stdout"]
         if wanted:
             parts.append(f"When you are done these have to be there: {', '.join(wanted)}.")
-        parts += filter(None, [self._skill_words(values), self._contract_words(values)])
-        if self.step.most_agents > 1:
-            parts.append(f"You may work with up to {self.step.most_agents} agents of your own at once.")
+        parts += after
         if self.step_run.detail and self.number > 1:
             parts.append(f"Attempt {self.number}. The attempt before failed:\n{self.step_run.detail}")
         parts += [f"The step {name} failed:\n{why}" for name, why in self._failures_before()]
         return "\n\n".join(part.rstrip() for part in parts)
 
-    def _skill_words(self, values: TemplateValues) -> str:
-        context = self.context
-        names = skill_names(context.manifest, context.pipeline, self.step, values.fill)
-        return skill_words(names, context.definition.files())
-
-    def _contract_words(self, values: TemplateValues) -> str:
-        def source_of(contract: model.Contract) -> str:
-            source = self._named_source(values, values.fill(contract.source))
-            # What an agent says as an artifact has no file while it works.
-            said = (output.name for output in self.step.outputs if output.kind == "stdout")
-            return "" if source in map(artifacts.injected_path, said) else source
-
-        return contract_words(self.step.contracts, self.context.definition.files(), source_of, values.fill)
+    def _checked_source(self, values: TemplateValues, contract: model.Contract) -> str:
+        """Return the file that a contract checks; empty where it is what the agent says."""
+        source = self._named_source(values, values.fill(contract.source))
+        said = (output.name for output in self.step.outputs if output.kind == "stdout")
+        return "" if source in map(artifacts.injected_path, said) else source
 
     def agent(self, name: str, review: model.Review | None = None) -> dict[str, Json]:
         """Return persona and adapter as an executor is given them; AttemptNotReady if either is missing.

@@ -447,7 +447,7 @@ class PipelinePane(Pane):
             return
         if purpose in ("artifact", "link"):
             if is_final and text:
-                (self.open_artifact if purpose == "artifact" else self.copy_link)(text)
+                self.use_result(purpose, text)
             return
         if purpose == "find-text":
             if is_final and text and not self.step.find_next(text):
@@ -488,17 +488,11 @@ class PipelinePane(Pane):
         else:
             self.main.show_run(run_id)
 
-    def open_artifact(self, name: str = "") -> None:
-        """Open what the step under the cursor handed on; without a name the only one."""
-        from workbench.tui.pipeline.run_results import open_artifact
+    def use_result(self, what: str, name: str = "") -> None:
+        """Open an artifact of the step, or copy a link of the run; without a name the only one."""
+        from workbench.tui.pipeline.run_results import copy_link, open_artifact
 
-        open_artifact(self.main, name)
-
-    def copy_link(self, name: str = "") -> None:
-        """Copy a link of what came of the run; without a name the only one, else ask which."""
-        from workbench.tui.pipeline.run_results import copy_link
-
-        copy_link(self.main, name)
+        (open_artifact if what == "artifact" else copy_link)(self.main, name)
 
     def open_launch(self) -> None:
         """Open the form that starts a pipeline."""
@@ -548,13 +542,6 @@ class PipelinePane(Pane):
     def why_no_run(self) -> str:
         """Return why there is nothing to do to a run; empty when one is shown."""
         return _NO_RUNS if self._shown.run is None else ""
-
-    def why_no_links(self) -> str:
-        """Return why there is no link to copy; empty when there is one."""
-        run = self._shown.run
-        if run is None or run.links:
-            return self.why_no_run()
-        return "Nothing that could be linked came of this run yet."
 
     def why_no_gate(self) -> str:
         """Return why there is no gate to answer; empty when one waits under the cursor."""

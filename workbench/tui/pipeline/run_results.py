@@ -70,7 +70,7 @@ def copy_link(context: "MainContext", name: str = "") -> None:
     links = {one_line(f"{link.label} {link.target}", 200): link.target for link in run.links} if run else {}
     near = [label for label in links if name.casefold() in label.casefold()]
     if not links:
-        context.say("Nothing that could be linked came of this run yet.")
+        context.say("Nothing to link came of this run yet.")
     elif len(near) == 1 or name in links:
         label = name if name in links else near[0]
         context.post(CopyText(links[label], label))
