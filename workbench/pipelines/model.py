@@ -346,6 +346,10 @@ class GateSpec(Struct, frozen=True, kw_only=True):
     wait_seconds: float = 0.0
     """Of a timer: how long it waits; nobody is asked."""
     window_minutes: float | None = None
+    is_auto: bool = False
+    """The pipeline answers it itself, with the default or the first choice; nobody is asked."""
+    default: str = ""
+    """The choice that counts once the time to answer is over; empty: the gate then fails."""
 
 
 class RouteEdge(Struct, frozen=True, kw_only=True):

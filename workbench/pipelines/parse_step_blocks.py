@@ -197,8 +197,8 @@ class _GateDocument(DocumentModel):
     choices: Items[_ChoiceDocument] = ()
     is_freeform: Flag = Field(default=False, alias="freeform")
     timeout: Place | None = None
-    auto: Flag = False
-    default: Place | None = None
+    is_auto: Flag = Field(default=False, alias="auto")
+    default: Text = ""
     not_acted_on: ClassVar[Mapping[str, str]] = {
         "tui_action": "an action of another screen", "pr_number": "a number", "repo": "a repository",
         "branch": "a branch", "interval": "an interval",
@@ -218,11 +218,10 @@ def read_gate(place: DocumentPlace | None) -> GateSpec:
         return GateSpec()
     if kind is not None and word != "approval":
         kind.warn("not_run", f"gates of type {word} are not run here", stops_run=True)
-    if gate.auto:
-        place.key("auto").warn("not_run", "auto is not followed: only a human answers a gate")
-    if gate.place_of("default"):
-        place.key("default").warn("not_run", "default is not followed: a gate never answers itself")
     choices, targets = _read_choices(gate.choices, list((place.member("choices") or place).items()))
+    if gate.default and gate.default not in [choice.key for choice in choices]:
+        known = ", ".join(choice.key for choice in choices) or "none"
+        place.key("default").error("wrong_value", f"default has to be one of the choices; there are {known}")
     if gate.is_freeform and choices:
         message = "freeform is not offered beside choices here; a reason may be given with any answer"
         place.key("freeform").warn("not_run", message)

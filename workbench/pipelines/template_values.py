@@ -139,8 +139,10 @@ class TemplateValues(Struct, frozen=True, kw_only=True):
         )
         while action is not None and action.successor:
             action = self.journal.action(action.successor)
-        if action is None:
-            return None
+        if action is None or action.state == "expired":
+            # What the pipeline answered itself; nobody gave a reason.
+            own = step_run.printed if step_run else ""
+            return (own if what in ("choice", "key") else "") if own else None
         return (
             (action.choice or action.state)
             if what in ("choice", "key")

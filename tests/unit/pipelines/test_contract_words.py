@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from workbench.pipelines.contract_words import MOST_SCHEMA, MOST_WORDS, contract_words, skeleton
+from workbench.pipelines.agent_words import MOST_SCHEMA, MOST_WORDS, contract_words, skeleton
 from workbench.pipelines.documents import FrozenFiles
 from workbench.pipelines.json_repair import NotJson, read_json
 from workbench.pipelines.model import Contract, Review, TestCount
