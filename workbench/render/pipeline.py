@@ -65,7 +65,8 @@ def _title_tails(run: PipelineRun, to_go: float | None) -> list[list[str]]:
 
 def _links_text(run: PipelineRun) -> str:
     """Return the newest link as a title shows it, and how many more there are."""
-    newest = next(reversed(run.links), None)
+    # An address before a file: it is what one goes to.
+    newest = max(reversed(run.links), key=lambda link: link.kind == "address", default=None)
     if newest is None:
         return ""
     more = f" +{len(run.links) - 1}" if len(run.links) > 1 else ""
