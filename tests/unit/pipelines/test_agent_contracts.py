@@ -380,3 +380,72 @@ def test_real_contracts_that_count_tests_are_read_without_a_word(tmp_path):
     assert not loaded.report.found
     first, second = loaded.pipeline.steps[0].contracts
     assert (first.tests.most_deletions, first.tests.files, second.tests.base) == (1, ("test_*.py",), "main")
+
+
+CONTEXT = """\
+- id: a
+  exec: {type: command, source: "echo earlier"}
+  output_artifacts: [{name: before, source: stdout}]
+- id: b
+  dependencies: [a]
+  workspace: {root: ./}
+  exec: {type: command, source: "echo changed > x_test.go"}
+  handover:
+    contract:
+      type: agent_review
+      persona: reader
+      criteria: [Be strict., Be kind.]
+      context: [{source: git_diff, max_size: 4000}, {source: artifact, artifact: before}, {source: artifact, artifact: none}]
+"""
+
+
+def test_a_reviewer_is_shown_the_diff_and_artifacts_that_are_named(runs):
+    here = runs()
+    git(here.root, "init", "-q")
+    commit(here.root, TWO)
+    here.record("b.review", answer(verdict="pass"))
+    row = here.run(CONTEXT)
+    assert row.status == "completed", row.error_message
+    (question,) = prompts(here, row.pipeline_id)
+    assert "-func TestA" in question and "+changed" in question and "earlier" in question
+    assert "(there is no such artifact)" in question and "Be strict.\n\nBe kind." in question
+
+
+def test_a_review_that_takes_too_long_is_ended(runs, tmp_path):
+    program = tmp_path / "critic"
+    program.write_text("#!/bin/sh\nexec sleep 60\n")
+    program.chmod(0o755)
+    other = f"  other: {{binary: {program}, mode: headless}}\npersonas:\n  critic: {{adapter: other, system_prompt_file: prompts/reader.md}}\n"
+    here = runs(manifest=MANIFEST.replace("personas:\n", other))
+    row = here.run("""\
+- id: a
+  exec: {type: command, source: "true"}
+  handover: {contract: {type: agent_review, persona: critic, criteria: x, timeout: 300ms, must_pass: false}}
+""")
+    ((_, check),) = here.bodies(row.pipeline_id, "contract.checked")
+    assert (row.status, check.outcome) == ("completed", "warned")
+    assert "longer than" in check.problems[0]
+
+
+def test_what_a_reviewer_left_open_when_its_driver_died_is_ended(runs):
+    here = runs(files=CRITERIA)
+    here.record("a", said("Plan."))
+    here.record("a.review", answer(verdict="pass"))
+    run = here.request(here.pipeline(REVIEWED % "must_pass: true"))
+
+    def reviewers():
+        found = here.journal.sessions(parent_id=run, kinds=("step",))
+        return [session for session in found if session.title.endswith("review")]
+
+    class Gone(BaseException):
+        pass
+
+    def dies(events):
+        if reviewers():
+            raise Gone
+
+    with pytest.raises(Gone):
+        here.drive(run, see=dies)
+    assert [session.status in ("completed", "terminated") for session in reviewers()] == [False]
+    assert here.resume(run).status == "completed"
+    assert {session.status for session in reviewers()} == {"terminated", "completed"}
