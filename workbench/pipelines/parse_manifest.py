@@ -45,6 +45,7 @@ from workbench.pipelines.model import (
     Persona,
     Runtime,
 )
+from workbench.pipelines.skills import SKILL_FOLDERS
 from workbench.text.safe import one_line
 
 _PLAIN_RUNTIME: Final = Runtime()
@@ -195,7 +196,7 @@ def read_manifest(place: DocumentPlace, files: ProjectFiles) -> Manifest | None:
     manifest = document.to(
         Manifest, name=document.metadata.name, description=document.metadata.description,
         repo=document.metadata.repo or document.repo, adapters=adapters, personas=personas,
-        runtime=_runtime(document.runtime), skill_mounts=tuple(_skill_mounts(document, place, files)),
+        runtime=_runtime(document.runtime), skill_mounts=tuple(_skill_mounts(document, files)),
         skills=tuple(_skills(document)),
     )  # fmt: skip
     if document.place_of("ontology"):
@@ -293,17 +294,17 @@ def _runtime(document: _RuntimeDocument) -> Runtime:
     )  # fmt: skip
 
 
-def _skill_mounts(document: _ManifestDocument, place: DocumentPlace, files: ProjectFiles) -> Iterator[str]:
-    """Yield the folders of skills; nothing is read there, so one may lie anywhere (`~`, `/opt`)."""
-    if document.place_of("skill_mounts"):
-        message = "skill_mounts is checked and not acted on here: skills are looked for in known folders"
-        place.key("skill_mounts").warn("not_run", message)
+def _skill_mounts(document: _ManifestDocument, files: ProjectFiles) -> Iterator[str]:
+    """Yield the folders of skills; nothing is read from others than the known ones (`~`, `/opt`)."""
     for item in document.skill_mounts:
         is_text = isinstance(item.node.value, str)
         path = item if is_text else _SkillMountDocument.model_validate(item).place_of("path")
         if path is not None:
             if not text_at(path).startswith(("/", "~")):
                 require_folder(path, files, "skill_mounts")
+            if text_at(path).removeprefix("./").rstrip("/") not in SKILL_FOLDERS:
+                message = f"skills are only looked for in {', '.join(SKILL_FOLDERS)}, and not here"
+                path.warn("not_run", message)
             yield text_at(path)
 
 
