@@ -135,13 +135,17 @@ class Assembler:
         """Return the problems of a file in which no session began."""
         return [item for item in self._early if isinstance(item, r.FileProblem)]
 
+    def told_so_far(self) -> list[Event]:
+        """Return what waits for the ends of calls; of each it is told now that it runs."""
+        for call in self._open.values():
+            self._life.released(call)
+        return self._counted_events(self._held.taken())
+
     def finish(self) -> list[Event]:
         """Return what closes the session that is open."""
         if not self._id:
             return []
-        for call in self._open.values():
-            self._life.released(call)
-        closing = [*self._counted_events(self._held.taken()), *self._counted_events(self._closing())]
+        closing = [*self.told_so_far(), *self._counted_events(self._closing())]
         self._begin("")
         return closing
 

@@ -1,7 +1,7 @@
 """Reader of Codex CLI: rollouts old and new, `exec --json`, and the prompt history."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Final, Literal
 
 import orjson
@@ -421,17 +421,21 @@ def read_exec(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[
 
 def _read_exec(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
     has_begun = False
+    running: set[str] = set()
     for line in lines:
         if isinstance(line, r.FileProblem):
             yield line
             continue
         row = r.as_object(line.value)
-        kind = r.text_of(row, "type")
+        kind, item = r.text_of(row, "type"), r.object_of(row, "item")
         if not has_begun:
             has_begun = True
             yield r.SessionHead(key=r.text_of(row, "thread_id") or name, provider="openai")
-        if kind == "item.completed":
-            yield from _exec_item(r.object_of(row, "item"), line.number)
+        if kind == "item.started" and (call := _exec_call(item)):
+            running.add(call.id)
+            yield r.Reply(calls=(call,), line=line.number)
+        elif kind == "item.completed":
+            yield from _exec_item(item, line.number, running)
         elif kind == "turn.completed":
             yield r.UsageRecord(usage=usage_of_counts(r.object_of(row, "usage")))
         elif kind in ("turn.failed", "error"):
@@ -441,55 +445,58 @@ def _read_exec(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator
             yield r.UnmappedRecord(kind=kind or "record", content=row, line=line.number, is_understood=False)
 
 
-def _exec_item(item: JsonObject, number: int) -> Iterator[r.Record]:
-    key, kind = r.text_of(item, "id"), r.text_of(item, "type") or r.text_of(item, "item_type")
+def _exec_call(item: JsonObject) -> r.ToolCall | None:
+    """Return the call that an item of `codex exec` is, None where it is none."""
+    key = r.text_of(item, "id")
+    match _item_kind(item):
+        case "command_execution":
+            return r.ToolCall(id=key, tool="shell", arguments={"command": r.text_of(item, "command")})
+        case "file_change":
+            paths = [r.text_of(change, "path") for change in r.objects_of(item, "changes")]
+            return r.ToolCall(id=key, tool="apply_patch", arguments={"path": " ".join(paths)})
+        case "mcp_tool_call":
+            tool = f"{r.text_of(item, 'server')}.{r.text_of(item, 'tool')}"
+            return r.ToolCall(id=key, tool=tool, arguments=r.object_of(item, "arguments"))
+        case _:
+            return None
+
+
+def _item_kind(item: JsonObject) -> str:
+    return r.text_of(item, "type") or r.text_of(item, "item_type")
+
+
+def _exec_item(item: JsonObject, number: int, running: Collection[str]) -> Iterator[r.Record]:
+    call, kind = _exec_call(item), _item_kind(item)
+    if call is not None:
+        if call.id not in running:
+            yield r.Reply(calls=(call,), line=number)
+        yield _exec_result(item, call.id, number)
+        return
     match kind:
         case "agent_message" | "assistant_message":
             yield r.Reply(text=r.text_of(item, "text"), line=number)
         case "reasoning":
             yield r.Reply(thinking=r.text_of(item, "text"), line=number)
-        case "command_execution":
-            asked = r.ToolCall(id=key, tool="shell", arguments={"command": r.text_of(item, "command")})
-            yield r.Reply(calls=(asked,), line=number)
-            code = r.integer_of(item, "exit_code")
-            state = _ITEM_STATES.get(r.text_of(item, "status"), "succeeded" if not code else "failed")
-            yield r.CallResult(
-                call=key,
-                text=r.text_of(item, "aggregated_output"),
-                state=state,
-                exit_code=code,
-                line=number,
-            )
-        case "file_change":
-            changes = tuple(
-                r.FileEdit(path=r.text_of(fields, "path"),
-                         change=_CHANGE_KINDS.get(r.text_of(fields, "kind"), "modify"))
-                for fields in r.objects_of(item, "changes")
-            )  # fmt: skip
-            paths = [change.path for change in changes]
-            yield r.Reply(
-                calls=(r.ToolCall(id=key, tool="apply_patch", arguments={"path": " ".join(paths)}),),
-                line=number,
-            )
-            yield r.CallResult(
-                call=key, changes=changes, state=_ITEM_STATES.get(r.text_of(item, "status"), "succeeded")
-            )
         case "error":
             yield r.ErrorRecord(code="error", message=r.text_of(item, "message"))
         case "todo_list" | "web_search":
             yield r.UnmappedRecord(kind=kind, content=item, line=number)
-        case "mcp_tool_call":
-            tool = f"{r.text_of(item, 'server')}.{r.text_of(item, 'tool')}"
-            yield r.Reply(
-                calls=(r.ToolCall(id=key, tool=tool, arguments=r.object_of(item, "arguments")),),
-                line=number,
-            )
-            said = r.content_of(r.object_of(item, "result"), "content")
-            yield r.CallResult(
-                call=key, text=said, state=_ITEM_STATES.get(r.text_of(item, "status"), "succeeded")
-            )
         case _:
             yield r.UnmappedRecord(kind=f"item.{kind}", content=item, line=number, is_understood=False)
+
+
+def _exec_result(item: JsonObject, call: str, number: int) -> r.CallResult:
+    code = r.integer_of(item, "exit_code")
+    state = _ITEM_STATES.get(r.text_of(item, "status"), "succeeded" if not code else "failed")
+    changes = tuple(
+        r.FileEdit(
+            path=r.text_of(fields, "path"),
+            change=_CHANGE_KINDS.get(r.text_of(fields, "kind"), "modify"),
+        )
+        for fields in r.objects_of(item, "changes")
+    )
+    said = r.text_of(item, "aggregated_output") or r.content_of(r.object_of(item, "result"), "content")
+    return r.CallResult(call=call, text=said, state=state, exit_code=code, changes=changes, line=number)
 
 
 _ITEM_STATES: Final[dict[str, r.ResultState]] = {

@@ -17,6 +17,7 @@ from workbench.formats import (
     claude_code,
     codex,
     gemini,
+    gemini_stream,
     inspect_log,
     opencode,
     openhands,
@@ -76,6 +77,7 @@ LINE_FORMATS: Final[tuple[LineFormat, ...]] = (
     Format("claude-code-history", claude_code.is_history, claude_code.read_history),
     Format("codex-history", codex.is_history, codex.read_history),
     Format("gemini", gemini.is_lines, gemini.read_lines),
+    Format(gemini_stream.NAME, gemini_stream.is_stream, gemini_stream.read),
 )
 """In the order in which they are tried: the most particular first."""
 DOCUMENT_FORMATS: Final[tuple[DocumentFormat, ...]] = (

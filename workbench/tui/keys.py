@@ -11,7 +11,7 @@ from workbench.tui.conversation.conversation_keys import COMPOSER, CONVERSATION
 from workbench.tui.conversation.undo_keys import UNDO
 from workbench.tui.keymap import Key
 from workbench.tui.main.main_keys import APP, DEMO, DIALOG, FIRST, LIST, RAIL
-from workbench.tui.pipeline.pipeline_keys import COMPARE, GATE, LAUNCH, PIPELINE, STEP
+from workbench.tui.pipeline.pipeline_keys import COMPARE, GATE, LAUNCH, PIPELINE, STEP, TIMES
 from workbench.tui.tools.tools_keys import TOOLS
 
 Rows = tuple[Key[Any], ...]
@@ -45,7 +45,7 @@ _AT_START: Final[Mapping[str, Rows]] = {
     rows[0].scope: rows
     for rows in (
         APP, LIST, APPROVALS, LINES, DIFF, ANSWER, TRUST, CONVERSATION, TOOLS, PIPELINE, STEP, GATE,
-        COMPOSER, FIRST, DEMO, DIALOG, BATCH, LAUNCH, COMPARE, RAIL, UNDO,
+        COMPOSER, FIRST, DEMO, DIALOG, BATCH, LAUNCH, COMPARE, TIMES, RAIL, UNDO,
     )
 }  # fmt: skip
 _LATER: Final[Mapping[str, Callable[[], Iterator[Rows]]]] = {
@@ -108,6 +108,7 @@ CHAINS: Final = (
     ("rules",),
     ("launch",),
     ("compare",),
+    ("times",),
     ("providers",),
     ("provider",),
 )

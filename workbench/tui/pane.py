@@ -412,6 +412,8 @@ class PipelineModel(Struct, frozen=True, kw_only=True):
     run: PipelineRun | None = None
     before: Mapping[str, float] = field(default_factory=dict[str, float])
     """Seconds by step id of the last completed run of the same pipeline."""
+    newer: str = ""
+    """The title of a run that goes on and is newer than the one on show; empty where there is none."""
     found: int | None = 0
     """How many pipelines there are in the workspace; None while nobody has looked."""
 

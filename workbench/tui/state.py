@@ -4,7 +4,7 @@ Owns what is read again after which event, so that new events cost what they cha
 widget and writes nothing.
 """
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Final, Literal, cast
 
 from msgspec import Struct, field
@@ -25,16 +25,25 @@ from workbench.domain.events import (
     WorkspaceTrusted,
     WorkspaceTrustRevoked,
 )
-from workbench.domain.machines import COMPLETED_STEP_STATES, ENDED_RUN_STATES
-from workbench.domain.rows import Action, Call, PipelineState, Session, StepState, step_key
-from workbench.domain.values import SYSTEM_SESSION, UNDO_TOOL, JsonObject, RunLink, StepPlan
+from workbench.domain.machines import ENDED_RUN_STATES
+from workbench.domain.rows import (
+    Action,
+    Call,
+    PipelineState,
+    Session,
+    StepState,
+    run_title,
+    step_key,
+)
+from workbench.domain.values import SYSTEM_SESSION, UNDO_TOOL, JsonObject, StepPlan
 from workbench.tui import journal_source
 from workbench.tui.journal_source import MAX_CALLS, JournalSource, TranscriptWindow
 from workbench.views.approvals import queue_summary
 from workbench.views.conversation import Transcript
 from workbench.views.data_source import DataSource
-from workbench.views.pipeline import PipelineItem, PipelineRun, matrix_seconds, pipeline_run, step_links
+from workbench.views.pipeline import PipelineItem, PipelineRun, matrix_seconds, pipeline_run
 from workbench.views.propose_again import ProposeAgain, propose_again_of
+from workbench.views.run_links import RunLinks
 
 _GRANT_EVENTS: Final = (RuleAdded, RuleRevoked, WorkspaceTrusted, WorkspaceTrustRevoked)
 MAX_RUNS: Final = 50
@@ -66,8 +75,7 @@ class RunStore:
         """Of each run the items of its matrices as they were last made of their rows."""
         self._listed: dict[str, dict[str, tuple[str, ...]]] = {}
         """Of each run the ids of the items of its matrices: of those that have not begun there is no row."""
-        self._links: dict[str, dict[str, tuple[StepState, tuple[RunLink, ...]]]] = {}
-        """Of each run what came of its steps, with the row of the step that it was read for."""
+        self._links = RunLinks(source.run_events)
         self._taken: dict[str, tuple[str, dict[str, float]]] = {}
         self.shown: str | None = None
         """The run that is drawn; None follows the newest."""
@@ -77,7 +85,7 @@ class RunStore:
         self.rows = {run.pipeline_id: run for run in self._source.runs(MAX_RUNS)}
         # A replay may have gone back, to before a step or a plan was known.
         self._steps, self._plans, self._touched, self._listed = {}, {}, {}, {}
-        self._links = {}
+        self._links = RunLinks(self._source.run_events)
 
     def is_about(self, event: Event) -> bool:
         """Return whether an event changes a run."""
@@ -158,21 +166,9 @@ class RunStore:
             self._plans[key] = self._source.run_plan(key)
         known = self._items.setdefault(key, {})
         listed = self._lists(key)
-        steps = self._steps[key].values()
-        return pipeline_run(row, self._plans[key], steps, actions, now, known, listed, self._run_links(key))
-
-    def _run_links(self, run_id: str) -> Iterator[RunLink]:
-        """Yield what came of a run, in the order of its steps; what no event said is read once."""
-        known = self._links.setdefault(run_id, {})
-        for plan in self._plans[run_id]:
-            if not plan.has_links:
-                continue
-            row = self._steps[run_id].get(step_key(run_id, plan.id))
-            if row is None or row.state not in COMPLETED_STEP_STATES:
-                continue
-            if plan.id not in known or known[plan.id][0] is not row:
-                known[plan.id] = (row, step_links(self._source.run_events(run_id, plan.id)))
-            yield from known[plan.id][1]
+        plans, steps = self._plans[key], self._steps[key]
+        links = self._links.of(key, plans, steps)
+        return pipeline_run(row, plans, steps.values(), actions, now, known, listed, links)
 
     def _lists(self, run_id: str) -> Mapping[str, tuple[str, ...]]:
         """Return the items of the matrices of a run that know theirs; what no event said is read once."""
@@ -205,6 +201,16 @@ class RunStore:
             )
             self._taken[run.name] = known
         return known[1]
+
+    def newer_than(self, run: PipelineRun) -> str:
+        """Return the title of a run that goes on and began after another one; not of one below it."""
+        for key, row in self.rows.items():
+            if row.created_at <= run.created_at:
+                break
+            session = self._source.session(key) if row.status not in ENDED_RUN_STATES else None
+            if session is not None and session.parent_id is None:
+                return run_title(row)
+        return ""
 
     @property
     def is_moving(self) -> bool:

@@ -20,7 +20,9 @@ from workbench.views.action_detail import json_text
 from workbench.views.conversation_blocks import OutputBuffer, insert_piece
 from workbench.views.event_text import repeated_text
 from workbench.views.page_lines import LineTone, PageLine, ToneSpan, icon_part, output_tones, page_line
-from workbench.views.pipeline import PipelineItem, PipelineRun, PipelineStep, step_links
+from workbench.views.pipeline import PipelineItem, PipelineRun, PipelineStep
+from workbench.views.run_links import step_links
+from workbench.views.run_times import EarlierStep, usual_seconds
 from workbench.views.status_icons import STEP_STATUSES, StatusName, call_status, step_status_name
 
 PageMoment = tuple[int, StatusName | None, str]
@@ -238,8 +240,12 @@ def step_detail(
     calls: Iterable[Call],
     text_of: ReadBlobText,
     item: PipelineItem | None = None,
+    earlier: Sequence[EarlierStep] = (),
 ) -> DetailPage:
-    """Return a step or an item of a matrix in full; `child` and `calls` are those of its last session."""
+    """Return a step or an item of a matrix in full; `child` and `calls` are those of its last session.
+
+    `earlier`: how the step went in other runs, nearest first.
+    """
     mine = [event for event in events if item is None or event.step == item.id]
     subject, calls = item or step, tuple(calls)
     sections = [
@@ -253,6 +259,8 @@ def step_detail(
         _page_section("Tools", _tool_lines(calls), "No tool was called."),
         _page_section("Workspace", _workspace_lines(step, mine), "It has none yet."),
     ]
+    if earlier:
+        sections.append(_page_section("History", _history_lines(earlier)))
     if step.is_matrix and item is None:
         sections.insert(1, _page_section("Items", _item_lines(step), "Its items are not known yet."))
     return DetailPage(
@@ -295,6 +303,17 @@ def _step_state_text(step: PipelineStep, subject: PipelineStep | PipelineItem) -
 def _step_facts(step: PipelineStep, subject: PipelineStep | PipelineItem) -> str:
     words = [step.persona, f"{subject.tokens:,} tok" if subject.tokens else ""]
     return "   ".join(word for word in words if word)
+
+
+def _history_lines(earlier: Sequence[EarlierStep]) -> Iterator[str | PageLine]:
+    usual = usual_seconds(earlier)
+    if usual is not None:
+        yield page_line(("usual ", "muted"), duration_text(usual), (f"   of {len(earlier)} runs", "muted"))
+    for step in earlier:
+        yield page_line(
+            icon_part(step.sign), f" {step.run}", (f"   {duration_text(step.seconds)}   ", "muted"),
+            step.word, (f"   {step.error}" if step.error else "", "muted"),
+        )  # fmt: skip
 
 
 def _next_keys(
@@ -388,8 +407,9 @@ def _check_lines(body: e.ContractChecked, name: str, *, is_same: bool) -> Iterat
     if is_same:
         return
     if body.repairs:
-        repaired = one_line(", ".join(body.repairs), 300)
-        yield page_line("  ", icon_part("risk"), f" repaired before it was checked: {repaired}")
+        yield page_line(
+            "  ", icon_part("risk"), f" repaired before it was checked: {', '.join(body.repairs)}"
+        )
     if body.summary:
         yield f"  {one_line(body.summary, 1_000)}"
     yield from _problem_lines(body)

@@ -130,15 +130,6 @@ def matrix_item_ids(events: Iterable[Event]) -> tuple[str, ...]:
     return ids
 
 
-def step_links(events: Iterable[Event]) -> tuple[RunLink, ...]:
-    """Return the links of a step, from its events: those of its last completed attempt, of all its items."""
-    links: dict[str | None, tuple[RunLink, ...]] = {}
-    for event in events:
-        if isinstance(event.body, StepChanged) and event.body.state in COMPLETED_STEP_STATES:
-            links[event.step] = event.body.links
-    return tuple(dict.fromkeys(link for found in links.values() for link in found))
-
-
 def pipeline_run(
     run: PipelineState,
     plans: Sequence[StepPlan],

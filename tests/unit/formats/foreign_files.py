@@ -178,6 +178,15 @@ GEMINI_LINES = lines(
     {"id": "1", "timestamp": T.format(1), "type": "user", "content": [{"text": "hello"}]},
     {"id": "2", "timestamp": T.format(2), "type": "gemini", "content": "hi"},
 )
+GEMINI_STREAM = lines(
+    {"type": "init", "timestamp": T.format(0), "session_id": "g2", "model": "flash"},
+    {"type": "message", "role": "user", "timestamp": T.format(0), "content": "hello"},
+    {"type": "message", "role": "assistant", "content": "do", "delta": True},
+    {"type": "message", "role": "assistant", "content": "ne", "delta": True},
+    {"type": "tool_use", "tool_name": "read_file", "tool_id": "r1", "parameters": {"path": "a.py"}},
+    {"type": "tool_result", "tool_id": "r1", "status": "success", "output": "a = 2"},
+    {"type": "result", "status": "success", "stats": {"input_tokens": 4, "output_tokens": 2}},
+)
 GEMINI_CHECKPOINT = document(
     {
         "history": [
@@ -802,6 +811,7 @@ FILES = {
     "codex-exec": (CODEX_EXEC, "codex-exec", None, [("shell", "failed")], [], []),
     "gemini": (GEMINI, "gemini", "change it", [("replace", "succeeded"), ("run_shell_command", "rejected")], ["rejected"], ["a.py"]),
     "gemini-lines": (GEMINI_LINES, "gemini", "hello", [], [], []),
+    "gemini-stream": (GEMINI_STREAM, "gemini-stream", "hello", [("read_file", "succeeded")], [], []),
     "gemini-checkpoint": (GEMINI_CHECKPOINT, "gemini-checkpoint", "change it", [("read_file", "succeeded")], [], []),
     "gemini-log": (GEMINI_LOG, "gemini-log", "hello", [], [], []),
     "pi": (PI, "pi", "edit", [("edit", "succeeded"), ("bash", "failed")], [], ["a.py"]),

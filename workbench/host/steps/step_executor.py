@@ -17,13 +17,15 @@ from msgspec.structs import replace
 
 from workbench.domain.events import Event
 from workbench.domain.messages import StepEvent, StepId, StepOutcome, StepSpec
-from workbench.domain.values import Decision, Json, Usage
+from workbench.domain.values import Decision, Json
 from workbench.effects.child_processes import ProcessNotStarted
 from workbench.effects.command_execution import Command, CommandExit, prepare_command
 from workbench.effects.runtime import fault_point
+from workbench.formats.agent_output import AgentAnswer, agent_answer
 from workbench.host.command_output import CommandOutput, abandoned_on_error
 from workbench.host.driver_context import DriverContext, OnEvents
 from workbench.host.steps import agent_step
+from workbench.host.steps.adapter_session import AdapterSession, adapter_session_events
 from workbench.journal.leases import DriverIdentity
 from workbench.pipelines.artifacts import MOST_STDOUT
 from workbench.pipelines.attempt import AttemptNotReady
@@ -55,8 +57,10 @@ class EmbeddedExecutor(Struct, kw_only=True):
     def opening(self, spec: StepSpec) -> Sequence[Event]:
         if spec.kind == "pipeline":
             return self.nested.opening(spec)
-        if spec.kind != "prompt" or spec.adapter:
+        if spec.kind != "prompt":
             return ()
+        if spec.adapter:
+            return adapter_session_events(self.context, spec, self.run_id)
         try:
             return agent_step.child_session_events(self.context, spec, self.run_id, self.recordings)
         except agent_step.RecordingMissing as error:
@@ -77,14 +81,24 @@ class EmbeddedExecutor(Struct, kw_only=True):
         if spec.kind == "pipeline":
             self._sessions[str(spec.id)] = spec.session_id or ""
             return await self.nested.run(spec)
-        if spec.adapter:
-            return await run_adapter_step(self.context, spec, on_event, stop)
         self._sessions[str(spec.id)] = spec.session_id or ""
-        outcome = await agent_step.run_agent_step(self.context, self.driver, spec, self.on_events, stop)
+        if spec.adapter:
+            outcome = await self._run_adapter(spec, on_event, stop)
+        else:
+            outcome = await agent_step.run_agent_step(self.context, self.driver, spec, self.on_events, stop)
         if (outcome.state != "parked" or outcome.is_full) and spec.session_id:
             is_done = outcome.state == "completed" or outcome.is_full
             await agent_step.close_child_session(self.context, self.driver, spec.session_id, is_done=is_done)
         return outcome
+
+    async def _run_adapter(self, spec: StepSpec, on_event: OnStepEvent, stop: asyncio.Event) -> StepOutcome:
+        if spec.session_id is None:
+            return await run_adapter_step(self.context, spec, on_event, stop)
+        session = AdapterSession(self.context, self.driver, spec, self.on_events)
+        try:
+            return await run_adapter_step(self.context, spec, on_event, stop, session)
+        finally:
+            session.release()
 
     async def answer(self, step: StepId, action_id: str, decision: Decision) -> None:
         """Do nothing: this executor reads decisions from the journal."""
@@ -130,8 +144,9 @@ async def run_command_step(
     on_event: OnStepEvent,
     stop: asyncio.Event,
     environment: Mapping[str, str] | None = None,
+    session: AdapterSession | None = None,
 ) -> CommandRun:
-    """Run a program to its end and return how it ended."""
+    """Run a program to its end and return how it ended; `session` reads what it prints while it works."""
     added = cast("Mapping[str, str]", spec.environment) if environment is None else environment
     mark = context.clock.new_id()
     try:
@@ -145,21 +160,31 @@ async def run_command_step(
     )
     with abandoned_on_error(command):
         await on_event(started)
-    return await _follow_command(context, spec, command, on_event, stop)
+    return await _follow_command(context, spec, command, on_event, stop, session)
 
 
 async def _follow_command(
-    context: DriverContext, spec: StepSpec, command: Command, on_event: OnStepEvent, stop: asyncio.Event
+    context: DriverContext,
+    spec: StepSpec,
+    command: Command,
+    on_event: OnStepEvent,
+    stop: asyncio.Event,
+    session: AdapterSession | None,
 ) -> CommandRun:
     events, whole = _OrderedEvents(on_event), _WholeStdout()
     output = CommandOutput(events.write, context.clock.monotonic)
 
     def on_stdout(data: bytes) -> None:
-        output.feed(data)
         whole.feed(data)
+        if session is None:
+            output.feed(data)
+        else:
+            session.feed(data, output.feed)
 
     try:
         end = await command.go(output.feed, spec.timeout_seconds, stop, UNBOUNDED_BYTES, on_stdout=on_stdout)
+        if session is not None:
+            await session.written()
     finally:
         output.close()
     await events.written()
@@ -252,18 +277,19 @@ class _OrderedEvents:
 
 KNOWN_COMMAND_LINES: Final[Mapping[str, tuple[str, ...]]] = {
     "claude": (
-        "-p", "{prompt}", "--output-format", "{output_format}", "--append-system-prompt", "{system_prompt}",
+        "-p", "{prompt}", "--output-format", "stream-json", "--verbose",
+        "--append-system-prompt", "{system_prompt}",
         "{?model}--model", "{model}", "{?allowed}--allowedTools", "{allowed}", "{?deny}--disallowedTools",
         "{deny}",
     ),
     "gemini": (
-        "-p", "{system_prompt}\n\n{prompt}", "--output-format", "{output_format}", "{?model}-m", "{model}",
+        "-p", "{system_prompt}\n\n{prompt}", "--output-format", "stream-json", "{?model}-m", "{model}",
     ),
     "codex": ("exec", "--json", "{?model}-m", "{model}", "{system_prompt}\n\n{prompt}"),
     "opencode": ("run", "--format", "json", "{?model}-m", "{model}", "{system_prompt}\n\n{prompt}"),
 }  # fmt: skip
 """Words of a command line by the name of its program; a word after `{?x}` and the next are left out
-where x is empty."""
+where x is empty. All of them print what they do while they work."""
 DEFAULT_COMMAND_LINE: Final = (
     "-p",
     "{prompt}",
@@ -274,18 +300,25 @@ DEFAULT_COMMAND_LINE: Final = (
 )
 """Of any other program."""
 _PLACEHOLDER: Final = re.compile(r"\{([a-z_]+)\}")
-_REPLY_KEYS: Final = ("result", "response", "text", "content", "message", "output")
 
 
 async def run_adapter_step(
-    context: DriverContext, spec: StepSpec, on_event: OnStepEvent, stop: asyncio.Event
+    context: DriverContext,
+    spec: StepSpec,
+    on_event: OnStepEvent,
+    stop: asyncio.Event,
+    session: AdapterSession | None = None,
 ) -> StepOutcome:
     """Run an adapter's program and return what it said."""
     argv = adapter_command_line(spec)
-    ran = await run_command_step(context, spec, argv, on_event, stop, environment={})
+    ran = await run_command_step(context, spec, argv, on_event, stop, environment={}, session=session)
+    values = list(_json_objects(ran.text))
+    answer = agent_answer(values) if values else AgentAnswer(reply=ran.text)
+    if session is not None:
+        await session.finish(answer)
     if ran.outcome.state != "completed":
-        return ran.outcome
-    return _adapter_outcome(context, spec, ran)
+        return replace(ran.outcome, usage=answer.usage)
+    return _adapter_outcome(context, spec, ran, answer if values else None)
 
 
 def adapter_command_line(spec: StepSpec) -> list[str]:
@@ -324,21 +357,25 @@ def _filled_words(words: list[str], values: Mapping[str, str]) -> Iterator[str]:
         yield _PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), word)
 
 
-def _adapter_outcome(context: DriverContext, spec: StepSpec, ran: CommandRun) -> StepOutcome:
-    values = list(_json_objects(ran.text))
+def _adapter_outcome(
+    context: DriverContext, spec: StepSpec, ran: CommandRun, answer: AgentAnswer | None
+) -> StepOutcome:
     wanted = str(spec.adapter.get("output_format") or "json")
-    if not values and wanted != "text":
-        answer = ran.text if ran.text.strip() else ran.outcome.output
-        shown = one_line(scrub(answer[-400:]).text, 300) or "nothing"
+    if answer is None and wanted != "text":
+        text = ran.text if ran.text.strip() else ran.outcome.output
+        shown = one_line(scrub(text[-400:]).text, 300) or "nothing"
         reason = f"{spec.adapter.get('binary')} answered no JSON; the end of its answer: {shown}"
         return replace(ran.outcome, state="failed", reason=reason)
-    reply, usage, error = _reply_usage_and_error(values) if values else (ran.text, Usage(), "")
-    if error:
-        return replace(ran.outcome, state="failed", reason=scrub(error).text, usage=usage)
+    answer = answer or AgentAnswer(reply=ran.text)
+    if answer.error:
+        return replace(ran.outcome, state="failed", reason=scrub(answer.error).text, usage=answer.usage)
+    reply = answer.reply
     stdout = context.journal.blobs.seal(reply.encode("utf-8", "surrogatepass")) if spec.keeps_output else None
     said = scrub(reply).text
     thread = context.journal.blobs.seal(said.encode("utf-8", "surrogatepass")) if spec.thread else None
-    return replace(ran.outcome, usage=usage, reply=said[:4_000], stdout_ref=stdout, transcript_ref=thread)
+    return replace(
+        ran.outcome, usage=answer.usage, reply=said[:4_000], stdout_ref=stdout, transcript_ref=thread
+    )
 
 
 def _json_objects(text: str) -> Iterator[Mapping[str, Any]]:
@@ -359,28 +396,3 @@ def _json_lines(text: str) -> Iterator[Any]:
                 yield json.loads(line)
             except (ValueError, RecursionError):
                 continue
-
-
-def _reply_usage_and_error(values: list[Mapping[str, Any]]) -> tuple[str, Usage, str]:
-    """Return the reply, the tokens and the error of an answer; later objects count for earlier ones."""
-    reply, usage, error = "", Usage(), ""
-    for value in values:
-        text = next((value[name] for name in _REPLY_KEYS if isinstance(value.get(name), str)), None)
-        if isinstance(text, str) and text:
-            reply = text
-        counts = value.get("usage") or value.get("stats")
-        if isinstance(counts, dict):
-            usage = _adapter_usage(cast("Mapping[str, Any]", counts))
-        if value.get("is_error") is True or value.get("type") == "error":
-            error = str(value.get("error") or text or "it reported an error")
-    return reply, usage, error
-
-
-def _adapter_usage(counts: Mapping[str, Any]) -> Usage:
-    def count(*names: str) -> int:
-        return next((n for name in names if isinstance(n := counts.get(name), int) and n >= 0), 0)
-
-    return Usage(
-        input_tokens=count("input_tokens", "prompt_tokens", "tokens_in"),
-        output_tokens=count("output_tokens", "completion_tokens", "tokens_out"),
-    )

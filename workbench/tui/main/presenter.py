@@ -259,10 +259,12 @@ class SessionPresenter:
         calls: Sequence[Call] = ()
         if child_id is not None and source.run(child_id) is None:
             child, calls = source.events(child_id, 0, _MAX_CHILD_EVENTS), source.calls(child_id)
+        from workbench.tui.pipeline.run_times import step_in_other_runs
         from workbench.views.detail_pages import step_detail
 
+        earlier = step_in_other_runs(self.state, run, step.id if item is None else item.id)
         return step_detail(
-            run, step, source.run_events(run.id, step.id), child, calls, source.text_of, item
+            run, step, source.run_events(run.id, step.id), child, calls, source.text_of, item, earlier
         )  # fmt: skip
 
     def pipeline(self) -> None:
@@ -272,7 +274,9 @@ class SessionPresenter:
         if run is None:
             self.panes.pipeline.show(PipelineModel(found=self.status.pipelines_found))
         else:
-            self.panes.pipeline.show(PipelineModel(run=run, before=state.runs.before(run)))
+            self.panes.pipeline.show(
+                PipelineModel(run=run, before=state.runs.before(run), newer=state.runs.newer_than(run))
+            )
 
 
 class Presenter(SessionPresenter):

@@ -4,11 +4,13 @@ from typing import TYPE_CHECKING, Final
 
 from workbench.tui.keymap import Key
 from workbench.tui.pane import StatusMessage
+from workbench.tui.pipeline import run_actions
 
 if TYPE_CHECKING:
     from workbench.tui.pipeline.launch_form import LaunchScreen
     from workbench.tui.pipeline.pipeline_pane import PipelinePane
     from workbench.tui.pipeline.run_results import CompareScreen
+    from workbench.tui.pipeline.run_times import TimesScreen
 
 
 def _why_no_links(pane: "PipelinePane") -> str:
@@ -80,10 +82,10 @@ PIPELINE: Final[tuple[Key["PipelinePane"], ...]] = (
         action=lambda pane: pane.use_result("link"), why_off=lambda pane: _why_no_links(pane)),
     Key(id="pipeline.retry", keys=("R",), label="retry", tooltip="this step again, and what needs it",
         group="Runs", footer=52, decides=True,
-        action=lambda pane: pane.ask_run("retry"), why_off=lambda pane: pane.why_not_repeat()),
+        action=lambda pane: run_actions.ask_run(pane, "retry"), why_off=lambda pane: pane.why_not_repeat()),
     Key(id="pipeline.run-from", keys=("F",), label="from here", tooltip="a new run from this step",
         group="Runs", footer=54, decides=True,
-        action=lambda pane: pane.ask_run("from"), why_off=lambda pane: pane.why_not_repeat()),
+        action=lambda pane: run_actions.ask_run(pane, "from"), why_off=lambda pane: pane.why_not_repeat()),
     Key(id="pipeline.launch", keys=("L",), label="start one…",
         tooltip="start a pipeline: input, dry run, grants",
         aliases="run workflow start", group="Runs", footer=57, decides=True,
@@ -96,12 +98,22 @@ PIPELINE: Final[tuple[Key["PipelinePane"], ...]] = (
         aliases="diff",
         group="Runs", footer=62,
         action=lambda pane: pane.open_compare(), why_off=lambda pane: pane.why_no_run()),
+    Key(id="pipeline.times", keys=("d",), label="times",
+        tooltip="when each step worked, and how it went before", aliases="gantt durations history",
+        group="Runs", footer=63,
+        action=lambda pane: pane.open_times(), why_off=lambda pane: pane.why_no_run()),
+    Key(id="pipeline.run-below", keys=("D",), label="its run", tooltip="into the run that this step started",
+        aliases="sub-pipeline nested child", group="Runs", footer=55,
+        action=run_actions.open_run_below, why_off=run_actions.why_no_run_below),
+    Key(id="pipeline.run-above", keys=("U",), label="run above",
+        tooltip="back to the run that started this one", aliases="parent up", group="Runs", footer=53,
+        action=run_actions.open_run_above, why_off=run_actions.why_no_run_above),
     Key(id="pipeline.run-older", keys=("{",), label="runs", tooltip="run before",
         help="run before, after", shown="{ }",
         group="Runs", footer=64,
-        action=lambda pane: pane.show_run_beside(-1), why_off=lambda pane: pane.why_no_run()),
+        action=lambda pane: run_actions.show_run_beside(pane, -1), why_off=lambda pane: pane.why_no_run()),
     Key(id="pipeline.run-newer", keys=("}",), label="", tooltip="run after", shown="-", group="Runs",
-        action=lambda pane: pane.show_run_beside(1), why_off=lambda pane: pane.why_no_run()),
+        action=lambda pane: run_actions.show_run_beside(pane, 1), why_off=lambda pane: pane.why_no_run()),
 )  # fmt: skip
 GATE: Final[tuple[Key["PipelinePane"], ...]] = (
     Key(id="gate.answer", keys=("a",), label="answer", tooltip="give the chosen answer", group="Decide",
@@ -183,6 +195,32 @@ LAUNCH: Final[tuple[Key["LaunchScreen"], ...]] = (
         action=lambda screen: screen.scroll_plan(-3)),
     Key(id="launch.leave", keys=("escape", "q"), label="back, nothing is run", shown="esc",
         tooltip="back, nothing is run", group="Decide", footer=7, in_palette=False,
+        action=lambda screen: screen.leave()),
+)  # fmt: skip
+TIMES: Final[tuple[Key["TimesScreen"], ...]] = (
+    Key(id="times.row-down", keys=("j", "down"), label="step", tooltip="step after, before", shown="j k",
+        group="Move", footer=1, in_palette=False,
+        action=lambda screen: screen.move(1)),
+    Key(id="times.row-up", keys=("k", "up"), label="", tooltip="step before", shown="-", group="Move",
+        in_palette=False,
+        action=lambda screen: screen.move(-1)),
+    Key(id="times.row-first", keys=("g", "home"), label="", tooltip="first, last step", shown="g G",
+        group="Move", in_palette=False,
+        action=lambda screen: screen.move_to_end(is_last=False)),
+    Key(id="times.row-last", keys=("G", "end"), label="", tooltip="last step", shown="-", group="Move",
+        in_palette=False,
+        action=lambda screen: screen.move_to_end(is_last=True)),
+    Key(id="times.page-down", keys=("ctrl+d", "pagedown"), label="", tooltip="ten steps", shown="ctrl+d u",
+        group="Move", in_palette=False,
+        action=lambda screen: screen.move(10)),
+    Key(id="times.page-up", keys=("ctrl+u", "pageup"), label="", tooltip="ten steps up", shown="-",
+        group="Move", in_palette=False,
+        action=lambda screen: screen.move(-10)),
+    Key(id="times.open", keys=("enter",), label="its step", tooltip="its step in the graph", group="Move",
+        footer=5, in_palette=False,
+        action=lambda screen: screen.open_step()),
+    Key(id="times.leave", keys=("escape", "q", "d"), label="back", shown="esc", tooltip="back",
+        group="Move", footer=6, in_palette=False,
         action=lambda screen: screen.leave()),
 )  # fmt: skip
 COMPARE: Final[tuple[Key["CompareScreen"], ...]] = (

@@ -19,10 +19,10 @@ from workbench.tui.pane import (
     LineWanted,
     Pane,
     PipelineModel,
-    RunRequestKind,
     StatusMessage,
     StepWanted,
 )
+from workbench.tui.pipeline.run_actions import ask_run
 from workbench.tui.widgets.pane_frame import StableStatic
 from workbench.views.pipeline import PipelineRun, PipelineStep
 
@@ -279,12 +279,16 @@ class PipelinePane(Pane):
         graph = drawing.layout.graph
         about, ways = self._about(), needs_and_feeds_text(drawing.layout, index)
         # A step that was skipped says which one it needs, and so do its ways.
-        words = [about if about.removeprefix("it ") not in ways else "", ways]
+        words = [*self._newer(), about if about.removeprefix("it ") not in ways else "", ways]
         note = hidden_edges_note(drawing.layout)
         words += [f"{note}, t shows" if note else "", *graph.problems[:1]]
         text = "   ".join(word for word in words if word)
         said = Content(" ") + cells.safe_content(text, ink.of("muted"), ink)
         return self._with_legend(said) if drawing.picture.kind == "boxes" and self.graph.may_scroll else said
+
+    def _newer(self) -> list[str]:
+        keys = keymap.own_keys(self, [("pipeline.run-newer", f"{self._shown.newer} runs now")])
+        return [f"{key} {words}" for key, words in keys] if self._shown.newer else []
 
     def _with_legend(self, said: Content) -> Content:
         """Return a row with what the frames and lines mean at its right end, where there is room."""
@@ -441,7 +445,7 @@ class PipelinePane(Pane):
     def line_heard(self, purpose: str, text: str, *, is_final: bool) -> None:
         if purpose == "cancel":
             if is_final and text.strip().casefold() == "cancel":
-                self.ask_run("cancel")
+                ask_run(self, "cancel")
             elif is_final:
                 self.post_message(StatusMessage("Nothing was ended: the word is cancel."))
             return
@@ -466,28 +470,6 @@ class PipelinePane(Pane):
             return ("gate", "list")
         return ("step", "pipeline", "list") if self._is_full else ("pipeline", "list")
 
-    def ask_run(self, what: RunRequestKind) -> None:
-        """Ask something of the run on show, about the step under the cursor."""
-        run, step = self._shown.run, self.cursor_step
-        if run is None:
-            return
-        folder = self.main.folders.of(run.id)
-        runs, tasks = self.main.backend.of(folder).runs, self.main.tasks
-        step_id = step.id if step is not None else ""
-        match what:
-            case "cancel":
-                tasks.ask(runs.cancel_run, run.id, "The run ends.")
-            case "retry":
-                tasks.ask(lambda key: runs.retry_step(key, step_id), run.id, f"{step_id} is done again.")
-            case "from":
-                tasks.begin_run(lambda: runs.run_from(run.id, step_id), self._run_begun, folder)
-
-    def _run_begun(self, run_id: str, why_not: str) -> None:
-        if why_not:
-            self.main.say(why_not, is_error=True)
-        else:
-            self.main.show_run(run_id)
-
     def use_result(self, what: str, name: str = "") -> None:
         """Open an artifact of the step, or copy a link of the run; without a name the only one."""
         from workbench.tui.pipeline.run_results import copy_link, open_artifact
@@ -506,14 +488,11 @@ class PipelinePane(Pane):
 
         open_compare(self.main)
 
-    def show_run_beside(self, step: int) -> None:
-        """Show an older (-1) or newer (1) run."""
-        runs = self.main.state.runs
-        before = runs.current
-        runs.beside(step)
-        if runs.current == before:
-            self.main.say("That is the newest run." if step > 0 else "That is the oldest run that is listed.")
-        self.main.presenter.pipeline()
+    def open_times(self) -> None:
+        """Show when each step of the run worked."""
+        from workbench.tui.pipeline.run_times import open_times
+
+        open_times(self.main)
 
     def ask_cancel(self) -> None:
         """Have the word typed that ends the run."""

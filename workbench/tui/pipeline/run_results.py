@@ -35,6 +35,7 @@ from workbench.views.run_comparison import ComparisonRow, RunComparison, compare
 
 if TYPE_CHECKING:
     from workbench.tui.main.context import MainContext
+    from workbench.tui.state import ScreenState
 
 _MAX_NAMES = 8
 
@@ -147,16 +148,18 @@ def open_compare(context: "MainContext") -> None:
     run = context.widgets.pipeline.run
     if run is None:
         return
-    others = other_runs_of(context, run)
+    others = other_runs_of(context.state, run)
     if not others:
         context.say(f"There is no other run of {run.name} to compare with.")
         return
     context.app.push_screen(CompareScreen(context, run.id, others))
 
 
-def other_runs_of(context: "MainContext", run: PipelineRun) -> list[str]:
+def other_runs_of(state: "ScreenState", run: PipelineRun) -> list[str]:
     """Return the other runs of a pipeline, the nearest older one first, then older ones, then newer ones."""
-    rows = context.state.runs.rows
+    rows = state.runs.rows
+    if run.id not in rows:
+        return []
     ids = sorted(
         (key for key in reversed(rows) if rows[key].pipeline_name == rows[run.id].pipeline_name),
         key=lambda key: rows[key].created_at,

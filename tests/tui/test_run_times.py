@@ -1,0 +1,148 @@
+"""When the steps of a run worked, how a step went before, the run below a step and the one above, newer runs."""
+
+import pytest
+
+from tests.support import drawn_runs
+from tests.tui.test_compare import PLANS, three_runs
+from tests.tui.test_pipeline_pane import play as play
+from workbench.domain.events import SessionCreated, StepChanged
+from workbench.domain.values import StepPlan
+from workbench.effects.runtime import ManualClock
+from workbench.journal.home import Home
+from workbench.journal.journal import Journal
+from workbench.render.run_times import span_bar
+from workbench.render.theme import OWN_THEMES, UNICODE_GLYPHS, Ink
+from workbench.views.pipeline import last_started_step_plans, pipeline_run
+from workbench.views.run_times import RunTimes, StepTimes, TimeSpan, run_times
+
+
+def shown(journal, run_id):
+    plans, states = last_started_step_plans(journal.events(run_id)), journal.step_states(run_id)
+    return pipeline_run(journal.pipeline_state(run_id), plans, states, (), journal.now())
+
+
+@pytest.mark.spec(114)
+def test_each_attempt_wait_and_what_goes_on_is_a_span(tmp_path):
+    journal = Journal.open(Home.open(tmp_path / "home"), clock=ManualClock())
+    begun = journal.now()
+    plans = (StepPlan(id="a", attempts=2), StepPlan(id="gate", kind="gate", needs=("a",)), StepPlan(id="b"))
+    run = drawn_runs.Written(journal, "/w", plans)
+
+    def later(seconds):
+        journal.clock.advance(seconds)
+
+    run.step("a", "running")
+    later(4)
+    run.step("a", "retrying")
+    later(1)
+    run.step("a", "running", attempt=2)
+    later(5)
+    run.step("a", "completed", attempt=2)
+    run.ask("gate")
+    later(10)
+    run.step("b", "running")
+    later(2)
+    made = run_times(shown(journal, run.run), journal.events(run.run), journal.now())
+    spans = {
+        row.id: [((s.first - begun) // 1_000_000, (s.last - begun) // 1_000_000, s.kind) for s in row.spans]
+        for row in made.rows
+    }
+    assert spans["a"] == [(0, 4, "failed"), (5, 10, "worked")]
+    assert spans["gate"][-1] == (10, 22, "waited")
+    assert spans["b"] == [(20, 22, "works")]
+    assert (made.last - made.first) // 1_000_000 == 22
+    journal.close()
+
+
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_a_bar_stands_where_its_time_is_and_is_never_lost(width):
+    spans = (
+        TimeSpan(first=0, last=1, kind="worked"),
+        TimeSpan(first=50_000_000, last=100_000_000, kind="waited"),
+    )
+    row = StepTimes(id="a", name="a", sign="ok", word="", seconds=0.0, attempt=1, spans=spans)
+    times = RunTimes(title="", first=0, last=100_000_000, rows=(row,))
+    glyphs = UNICODE_GLYPHS
+    bar = span_bar(row, times, width, Ink(tokens=OWN_THEMES["workbench-dark"]), glyphs).plain
+    ran, waited = glyphs.of("ran"), glyphs.of("waited")
+    assert bar[0] == ran
+    assert bar.count(ran) == 1
+    assert abs(bar.index(waited) - len(bar) / 2) <= 1
+    assert bar.endswith(waited)
+
+
+@pytest.mark.parametrize("size", [(60, 18), (80, 24), (120, 36), (200, 60)])
+def test_the_times_of_a_run_are_bars_with_how_it_went_before(play, size):
+    async def body(s):
+        await s.press("d")
+        assert "when each step worked" in s.text
+        for step in ("plan", "build", "lint", "test"):
+            assert step in s.text
+        await s.press("g", "j")
+        assert "#40" in s.text
+        await s.press("enter")
+        assert s.pane.graph.cursor == "build"
+
+    play(body, three_runs, size=size)
+
+
+def test_the_detail_of_a_step_has_its_history(play):
+    async def body(s):
+        await s.press("z", "enter")
+        while s.pane.step.section.name != "History":
+            await s.press("]")
+        assert "usual 30 s" in s.text
+        assert "✓ #40   30 s   completed" in s.text
+
+    play(body, three_runs, size=(120, 36))
+
+
+def nested(journal, workspace):
+    above = drawn_runs.Written(
+        journal, workspace, (StepPlan(id="fetch"), StepPlan(id="sub", kind="pipeline", needs=("fetch",)))
+    )
+    above.done("fetch")
+    above.step("sub", "running", session_id="run-below")
+    below = SessionCreated(
+        session_kind="pipeline", title="inner", workspace=workspace, number=1, parent_id=above.run
+    )
+    inner = drawn_runs.Written.__new__(drawn_runs.Written)
+    inner.journal, inner.run, inner.plans = journal, "run-below", PLANS
+    inner.say(below, actor=drawn_runs.USER)
+    inner.say(drawn_runs.RunRequested(pipeline="inner"), drawn_runs.RunStarted(pipeline="inner", steps=PLANS))
+    inner.say(StepChanged(state="running"), step="plan")
+    return above
+
+
+def test_a_key_goes_into_the_run_of_a_step_and_back_to_its_step(play):
+    async def body(s):
+        s.main.state.runs.shown = s.run.run
+        s.main.presenter.pipeline()
+        await s.settle()
+        await s.press("z", "g")
+        await s.press("D")
+        assert "starts no pipeline" in s.main.rule.said
+        await s.press("l", "D")
+        assert s.pane.run.id == "run-below"
+        await s.press("U")
+        assert (s.pane.run.id, s.pane.graph.cursor) == (s.run.run, "sub")
+        await s.press("U")
+        assert "No run started this one" in s.main.rule.said
+
+    play(body, nested)
+
+
+def test_a_newer_run_is_offered_where_an_old_one_is_shown(play):
+    async def body(s):
+        newer = drawn_runs.Written(s.main.app.journal, "/workspace/shop", PLANS, run="run-50", number=50)
+        newer.step("plan", "running")
+        s.main.state.runs.shown = "run-40"
+        await s.settle()
+        s.main.presenter.pipeline()
+        await s.press("z")
+        assert "} nightly #50 runs now" in s.text
+        await s.press("}", "}")
+        assert s.pane.run.id == "run-50"
+        assert "runs now" not in s.text
+
+    play(body, three_runs, size=(120, 36))

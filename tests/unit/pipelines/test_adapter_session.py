@@ -1,0 +1,211 @@
+"""What an adapter's program prints while it works is its step's session: calls, words, tokens, cost."""
+
+import json
+import os
+import sys
+
+import pytest
+
+from tests.support.runs import USER
+from tests.unit.pipelines.projects import MANIFEST
+from workbench.domain import events as e
+from workbench.host.steps import run_requests
+
+CLAUDE = [
+    {"type": "system", "subtype": "init", "session_id": "c1", "cwd": "/w", "model": "small-2", "tools": []},
+    {
+        "type": "assistant", "session_id": "c1",
+        "message": {
+            "id": "m1", "role": "assistant", "model": "small-2",
+            "usage": {"input_tokens": 10, "cache_read_input_tokens": 90, "output_tokens": 3},
+            "content": [
+                {"type": "text", "text": "I look first."},
+                {"type": "tool_use", "id": "t1", "name": "Read", "input": {"file_path": "/w/a.py"}},
+            ],
+        },
+    },
+    {"type": "WAIT"},
+    {
+        "type": "user", "session_id": "c1",
+        "message": {"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": "t1", "is_error": True, "content": "no such file"},
+        ]},
+    },
+    {
+        "type": "assistant", "session_id": "c1",
+        "message": {
+            "id": "m2", "role": "assistant", "model": "small-2", "usage": {"input_tokens": 5, "output_tokens": 1},
+            "content": [{"type": "tool_use", "id": "t2", "name": "Write",
+                         "input": {"file_path": "b.py", "content": "key = 'ghp_" + "a1B2" * 9 + "'\n"}}],
+        },
+    },
+    {
+        "type": "user", "session_id": "c1",
+        "message": {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t2", "content": "ok"}]},
+    },
+    {
+        "type": "result", "subtype": "success", "is_error": False, "session_id": "c1", "result": "All done.",
+        "total_cost_usd": 0.0123,
+        "usage": {"input_tokens": 20, "cache_read_input_tokens": 90, "output_tokens": 9},
+    },
+]  # fmt: skip
+CODEX = [
+    {"type": "thread.started", "thread_id": "x1"},
+    {"type": "item.started", "item": {"id": "i1", "type": "command_execution", "command": "ls", "status": "in_progress"}},
+    {"type": "WAIT"},
+    {"type": "item.completed", "item": {"id": "i1", "type": "command_execution", "command": "ls",
+                                        "aggregated_output": "a b", "exit_code": 2, "status": "failed"}},
+    {"type": "item.completed", "item": {"id": "i2", "type": "agent_message", "text": "All done."}},
+    {"type": "turn.completed", "usage": {"input_tokens": 110, "cached_input_tokens": 90, "output_tokens": 9}},
+]  # fmt: skip
+GEMINI = [
+    {"type": "init", "session_id": "g1", "model": "flash"},
+    {"type": "message", "role": "user", "content": "not again"},
+    {"type": "message", "role": "assistant", "content": "I ", "delta": True},
+    {"type": "message", "role": "assistant", "content": "look.", "delta": True},
+    {"type": "tool_use", "tool_name": "read_file", "tool_id": "r1", "parameters": {"path": "a"}},
+    {"type": "WAIT"},
+    {"type": "tool_result", "tool_id": "r1", "status": "error", "error": {"message": "no such file"}},
+    {"type": "message", "role": "assistant", "content": "All done.", "delta": True},
+    {"type": "result", "status": "success",
+     "stats": {"input_tokens": 110, "output_tokens": 9, "cached": 90, "total_tokens": 119}},
+]  # fmt: skip
+PROGRAM = f"""#!{sys.executable}
+import json, sys, time
+lines = {{lines!r}}
+for line in lines:
+    if line.get("type") == "WAIT":
+        open(sys.path[0] + "/go").read()   # a pipe: goes on when somebody has seen what came before
+    else:
+        print(json.dumps(line), flush=True)
+{{more}}
+"""
+STEPS = """
+  - id: a
+    persona: outside
+    exec: {type: prompt, source: "do it"}
+    output_artifacts: [{name: said, source: stdout}]
+"""
+
+
+def working(runs, tmp_path, lines, name, more=""):
+    """Return a run's project whose adapter prints these lines, and what lets it go on."""
+    program = tmp_path / name
+    program.write_text(PROGRAM.format(lines=lines, more=more))
+    program.chmod(0o755)
+    os.mkfifo(tmp_path / "go")
+    manifest = MANIFEST.replace(
+        "personas:\n",
+        f"  other: {{binary: {program}, mode: headless}}\n"
+        "personas:\n  outside: {adapter: other, system_prompt_file: prompts/builder.md}\n",
+    )
+    return runs(manifest=manifest)
+
+
+class Watcher:
+    """Notes events and lets the program go on as soon as its first call is seen."""
+
+    def __init__(self, pipe):
+        self.pipe, self.seen = pipe, []
+
+    def __call__(self, events):
+        was_running = any(isinstance(event.body, e.CallExecuting) for event in self.seen)
+        self.seen += events
+        is_running = any(isinstance(event.body, e.CallExecuting) for event in events)
+        if is_running and not was_running:
+            self.pipe.write_text("go on")
+
+
+def kinds(events, *wanted):
+    return [event.body for event in events if isinstance(event.body, wanted)]
+
+
+@pytest.mark.spec(81, 114)
+@pytest.mark.parametrize(
+    ("name", "lines", "calls", "model"),
+    [
+        ("claude", CLAUDE, [("Read", "failed"), ("Write", "succeeded")], "small-2"),
+        ("codex", CODEX, [("shell", "failed")], ""),
+        ("gemini", GEMINI, [("read_file", "failed")], "flash"),
+    ],
+)
+def test_what_a_program_does_is_seen_while_it_does_it(runs, tmp_path, name, lines, calls, model):
+    here = working(runs, tmp_path, lines, name)
+    watcher = Watcher(tmp_path / "go")
+    row = here.drive(here.request(here.pipeline(STEPS)), see=watcher)
+    assert row.status == "completed"
+    child = here.journal.session(here.step(row.pipeline_id, "a").session_id)
+    assert (child.kind, child.status, child.parent_id, child.provider, child.model) == (
+        "step", "completed", row.pipeline_id, "other", model,
+    )  # fmt: skip
+    assert [(call.tool, call.state) for call in here.journal.calls(child.id)] == calls
+    assert child.usage.total_tokens == row.usage.total_tokens == 119
+    assert child.usage.cache_read_tokens == 90
+    events = here.journal.events(child.id)
+    assert [body.text for body in kinds(events, e.PromptSubmitted)] == ["do it"]
+    assert [body.text for body in kinds(events, e.ReplyCompleted) if body.text][-1] == "All done."
+    assert {event.step for event in events} >= {"p #1 · a"}
+    (said,) = [b for _, b in here.bodies(row.pipeline_id, "artifact.stored")]
+    assert here.journal.blobs.read(said.content_ref) == b"All done."
+
+
+def test_the_log_is_read_by_people_and_cost_and_diff_are_kept(runs, tmp_path):
+    here = working(runs, tmp_path, CLAUDE, "claude", more="print('a word of its own')")
+    row = here.drive(here.request(here.pipeline(STEPS)), see=Watcher(tmp_path / "go"))
+    assert row.usage.cost_microdollars == 12_300
+    log = [b.output for _, b in here.bodies(row.pipeline_id, "step.changed") if b.output][-1]
+    assert log.splitlines() == [
+        "I look first.", "→ Read /w/a.py", "  failed: no such file", "→ Write b.py", "a word of its own",
+    ]  # fmt: skip
+    child = here.step(row.pipeline_id, "a").session_id
+    (changed,) = kinds(here.journal.events(child), e.FileChanged)
+    assert (changed.path, changed.added) == ("b.py", 1)
+    assert "ghp_a1B2" not in json.dumps([repr(event) for event in here.journal.events(child)])
+
+
+def test_a_program_that_ends_in_the_middle_leaves_no_call_running(runs, tmp_path):
+    here = working(runs, tmp_path, CLAUDE[:3], "claude", more="sys.exit(9)")
+    row = here.drive(here.request(here.pipeline(STEPS)), see=Watcher(tmp_path / "go"))
+    assert row.status == "failed"
+    child = here.journal.session(here.step(row.pipeline_id, "a").session_id)
+    (call,) = here.journal.calls(child.id)
+    assert (call.state, call.error) == ("interrupted", "its program ended before it told how this call ended")
+    assert child.status == "terminated"
+
+
+def test_a_driver_that_goes_leaves_nothing_running_and_another_begins_anew(runs, tmp_path):
+    here = working(runs, tmp_path, CODEX, "codex")
+    run = here.request(here.pipeline(STEPS))
+    seen = []
+
+    def is_at_work(coordinator):
+        return any(isinstance(event.body, e.CallExecuting) for event in seen)
+
+    def see(events):
+        seen.extend(events)
+        if is_at_work(None):
+            here.journal.doorbell.announce()
+
+    here.drive(run, until=is_at_work, see=see)
+    first = here.step(run, "a").session_id
+    run_requests.resume_run(here.journal, run, USER, "")
+    row = here.drive(run, see=Watcher(tmp_path / "go"))
+    assert row.status == "completed"
+    second = here.step(run, "a").session_id
+    assert first != second
+    assert [call.state for call in here.journal.calls(first)] == ["interrupted"]
+    assert here.journal.session(first).status == "terminated"
+    assert [call.state for call in here.journal.calls(second)] == ["failed"]
+
+
+def test_what_is_no_stream_is_shown_as_it_is_and_its_answer_is_the_conversation(runs, tmp_path):
+    answer = {"result": "All done.", "usage": {"input_tokens": 4, "output_tokens": 2}}
+    here = working(runs, tmp_path, [answer], "program", more="print('warning: old', file=sys.stderr)")
+    row = here.drive(here.request(here.pipeline(STEPS)))
+    child = here.journal.session(here.step(row.pipeline_id, "a").session_id)
+    replies = kinds(here.journal.events(child.id), e.ReplyCompleted)
+    assert [body.text for body in replies if body.text] == ["All done."]
+    assert child.usage.total_tokens == 6
+    log = [b.output for _, b in here.bodies(row.pipeline_id, "step.changed") if b.output][-1]
+    assert json.dumps(answer) in log
+    assert "warning: old" in log

@@ -1,0 +1,171 @@
+"""What an agent's program prints while it works: records while it comes, and its answer at the end.
+
+A program tells its format by what it prints; one whose format is not known here tells only its answer.
+"""
+
+# The readers of files pull their lines. To be fed while a program still works they are given a line that says
+# "nothing yet": every reader passes problems on where they stand, so it comes out behind all that was read.
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from msgspec import Struct
+
+from workbench.domain.values import JsonObject, Usage
+from workbench.formats import claude_code, codex, gemini_stream
+from workbench.formats import records as r
+from workbench.formats.call_events import call_target
+from workbench.formats.detect import LINE_FORMATS, LineFormat
+from workbench.formats.input import JsonLine, json_values
+from workbench.text.safe import one_line
+
+STREAMED_FORMATS: Final = ("claude-code", "codex-exec", gemini_stream.NAME)
+"""Formats that programs print while they work, by their names in `LINE_FORMATS`."""
+_SAMPLE_SIZE: Final = 5
+"""Objects after which a program's format is not looked for any more."""
+_MOST_LINE: Final = 4 << 20
+"""Bytes of a line; of a longer one nothing is read."""
+_NOTHING_YET: Final = r.FileProblem(line=0, why="nothing yet")
+
+
+class AgentOutput:
+    """Reads what a program prints, in pieces as they come."""
+
+    def __init__(self) -> None:
+        self.form = ""
+        """The name of its format, once it is known."""
+        self._rest = b""
+        self._is_cut = self._is_over = self._is_unknown = False
+        self._number = 0
+        self._sample: list[tuple[bytes, JsonLine]] = []
+        """Lines that came before the format was known, as they were printed and what they hold."""
+        self._lines: deque[JsonLine | r.FileProblem] = deque()
+        self._records: Iterator[r.Record] | None = None
+
+    def feed(self, data: bytes) -> list[r.Record | bytes]:
+        """Return what the lines that are whole by now say; lines of another form come back as they are."""
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        if len(self._rest) > _MOST_LINE:
+            self._rest, self._is_cut = b"", True
+        return [item for line in lines for item in self._line(line)]
+
+    def finish(self) -> list[r.Record | bytes]:
+        """Return what the last line says, also where it has no end, and what was waiting for more."""
+        found = [*self._line(self._rest)] if self._rest else []
+        self._rest, self._is_over = b"", True
+        if self._records is None:
+            return [*found, *self._given_up()]
+        return [*found, *self._read()]
+
+    def _line(self, line: bytes) -> Iterator[r.Record | bytes]:
+        self._number += 1
+        is_cut, self._is_cut = self._is_cut, False
+        if is_cut:
+            yield b"\xe2\x80\xa6 a line of more than 4 MB was left out \xe2\x80\xa6"
+            return
+        value = next(iter(json_values([line])), None) if line.lstrip()[:1] == b"{" else None
+        if self._is_unknown or not isinstance(value, JsonLine):
+            yield line
+            return
+        if self._records is not None:
+            self._lines.append(JsonLine(self._number, value.value))
+        else:
+            self._sample.append((line, JsonLine(self._number, value.value)))
+            if not self._is_recognised():
+                if len(self._sample) >= _SAMPLE_SIZE:
+                    yield from self._given_up()
+                return
+        yield from self._read()
+
+    def _given_up(self) -> list[bytes]:
+        self._is_unknown, sample = True, self._sample
+        self._sample = []
+        return [line for line, _ in sample]
+
+    def _is_recognised(self) -> bool:
+        line_format = _streamed_format([r.as_object(value.value) for _, value in self._sample])
+        if line_format is None:
+            return False
+        self.form = line_format.name
+        self._lines.extend(value for _, value in self._sample)
+        self._records = iter(line_format.read(self._fed(), ""))
+        return True
+
+    def _read(self) -> Iterator[r.Record]:
+        self._lines.append(_NOTHING_YET)
+        assert self._records is not None
+        while (record := next(self._records, _NOTHING_YET)) is not _NOTHING_YET:
+            yield record
+
+    def _fed(self) -> Iterator[JsonLine | r.FileProblem]:
+        while self._lines or not self._is_over:
+            yield self._lines.popleft() if self._lines else _NOTHING_YET
+
+
+def _streamed_format(sample: list[JsonObject]) -> LineFormat | None:
+    formats = (known for known in LINE_FORMATS if known.name in STREAMED_FORMATS)
+    return next((known for known in formats if known.is_it(sample)), None)
+
+
+def log_lines(record: r.Record) -> str:
+    """Return what a log shows of a record: words of the agent, its calls, what failed; empty for all else."""
+    match record:
+        case r.Reply(text=text, calls=calls):
+            called = [f"→ {one_line(f'{call.tool} {call_target(call)}', 300).rstrip()}" for call in calls]
+            lines = [*([text.strip()] if text.strip() else []), *called]
+        case r.CallResult(state=state, error=error, text=text) if state not in ("succeeded", "cancelled"):
+            lines = [f"  {state}: {one_line(error or text, 300)}".rstrip(": ")]
+        case r.ErrorRecord(message=message):
+            lines = [f"error: {one_line(message, 300)}"]
+        case _:
+            lines = []
+    return "".join(f"{line}\n" for line in lines)
+
+
+class AgentAnswer(Struct, frozen=True, kw_only=True):
+    """What a program said at its end."""
+
+    reply: str = ""
+    usage: Usage = Usage()
+    """Tokens, and the cost where it names one."""
+    error: str = ""
+
+
+_REPLY_KEYS: Final = ("result", "response", "text", "content", "message", "output")
+
+
+def agent_answer(values: Iterable[JsonObject]) -> AgentAnswer:
+    """Return the reply, the usage and the error in the objects that a program printed; later ones count."""
+    reply, usage, error = "", Usage(), ""
+    for value in values:
+        text = next((value[name] for name in _REPLY_KEYS if isinstance(value.get(name), str)), None)
+        text = text or r.text_of(r.object_of(value, "item"), "text")
+        if text:
+            reply = text
+        usage = _usage_told(value) or usage
+        if value.get("is_error") is True or value.get("type") == "error":
+            error = str(value.get("error") or text or "it reported an error")
+    return AgentAnswer(reply=reply, usage=usage, error=error)
+
+
+def _usage_told(value: JsonObject) -> Usage | None:
+    counts = r.object_of(value, "usage") or r.object_of(value, "stats")
+    if not counts:
+        return None
+    cost = r.as_cost(value.get("total_cost_usd"))
+    if "cached_input_tokens" in counts:
+        return codex.usage_of_counts(counts)
+    if "models" in counts or "cached" in counts:
+        return gemini_stream.usage_of_stats(counts)
+    told = claude_code.usage_of_message(counts)
+    return Usage(
+        input_tokens=told.input_tokens or _first_count(counts, "prompt_tokens", "tokens_in"),
+        output_tokens=told.output_tokens or _first_count(counts, "completion_tokens", "tokens_out"),
+        cache_read_tokens=told.cache_read_tokens, cache_write_tokens=told.cache_write_tokens,
+        cost_microdollars=cost,
+    )  # fmt: skip
+
+
+def _first_count(counts: JsonObject, *names: str) -> int:
+    return next((count for name in names if (count := r.count_of(counts, name))), 0)

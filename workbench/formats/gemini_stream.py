@@ -1,0 +1,103 @@
+"""Reader of what `gemini --output-format stream-json` prints, and of its counts of tokens.
+
+Source: geminicli.com/docs/cli/headless, which lists the events: init, message, tool_use, tool_result, error
+and result.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from workbench.domain.values import JsonObject, Usage
+from workbench.formats import records as r
+from workbench.formats.input import JsonLine
+
+NAME: Final = "gemini-stream"
+
+
+def is_stream(sample: list[JsonObject]) -> bool:
+    return any(line.get("type") == "init" and "session_id" in line for line in sample)
+
+
+def read(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
+    """Yield one session; pieces of an answer are joined up to the next event of another kind."""
+    reader = _StreamReader(name)
+    for line in lines:
+        if isinstance(line, r.FileProblem):
+            yield line
+        else:
+            yield from reader.line(r.as_object(line.value), line.number)
+    yield from reader.said()
+
+
+class _StreamReader:
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._pieces: list[str] = []
+        self._line = 0
+        self._at: int | None = None
+
+    def line(self, row: JsonObject, number: int) -> Iterator[r.Record]:
+        at, kind = r.time_of(row, "timestamp"), r.text_of(row, "type")
+        if kind == "message" and row.get("role") != "user":
+            self._pieces.append(r.content_of(row, "content"))
+            self._line, self._at = number, at
+            return
+        yield from self.said()
+        match kind:
+            case "init":
+                yield r.SessionHead(
+                    key=r.text_of(row, "session_id") or self._name, provider="google",
+                    model=r.text_of(row, "model"), at=at,
+                )  # fmt: skip
+            case "message":
+                yield r.Prompt(text=r.content_of(row, "content"), at=at, line=number)
+            case "tool_use":
+                call = r.ToolCall(
+                    id=r.text_of(row, "tool_id"), tool=r.text_of(row, "tool_name"),
+                    arguments=r.object_of(row, "parameters"),
+                )  # fmt: skip
+                yield r.Reply(calls=(call,), at=at, line=number)
+            case "tool_result":
+                yield _result(row, at, number)
+            case "error":
+                yield r.ErrorRecord(
+                    code=r.text_of(row, "severity") or "error", message=r.text_of(row, "message"), at=at
+                )
+            case "result":
+                yield r.UsageRecord(usage=usage_of_stats(r.object_of(row, "stats")))
+            case _:
+                yield r.UnmappedRecord(
+                    kind=kind or "record", content=row, at=at, line=number, is_understood=False
+                )
+
+    def said(self) -> Iterator[r.Record]:
+        """Yield the answer whose pieces came so far."""
+        text, self._pieces = "".join(self._pieces), []
+        if text.strip():
+            yield r.Reply(text=text, at=self._at, line=self._line)
+
+
+def _result(row: JsonObject, at: int | None, number: int) -> r.CallResult:
+    is_failed = row.get("status") == "error"
+    error = r.text_of(r.object_of(row, "error"), "message")
+    return r.CallResult(
+        call=r.text_of(row, "tool_id"), text=r.content_of(row, "output") or error,
+        state="failed" if is_failed else "succeeded", error=error if is_failed else "", at=at, line=number,
+    )  # fmt: skip
+
+
+def usage_of_stats(stats: JsonObject) -> Usage:
+    """Return tokens of all models; cached ones are among the input, thoughts among the output."""
+    models = [r.object_of(r.as_object(model), "tokens") for model in r.object_of(stats, "models").values()]
+    if not models:
+        sent, cached = r.count_of(stats, "input_tokens"), r.count_of(stats, "cached")
+        return Usage(
+            input_tokens=sent, output_tokens=r.count_of(stats, "output_tokens"),
+            cache_read_tokens=min(sent, cached),
+        )  # fmt: skip
+    sent = sum(r.count_of(tokens, "prompt") + r.count_of(tokens, "tool") for tokens in models)
+    return Usage(
+        input_tokens=sent,
+        output_tokens=sum(r.count_of(t, "candidates") + r.count_of(t, "thoughts") for t in models),
+        cache_read_tokens=min(sent, sum(r.count_of(tokens, "cached") for tokens in models)),
+    )  # fmt: skip

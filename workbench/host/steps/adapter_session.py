@@ -1,0 +1,208 @@
+"""The session of an adapter's step: what its program says and does, recorded while it works.
+
+The program does these things by itself: its calls are told here, and no gate is asked about them.
+"""
+
+import asyncio
+import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
+from typing import Final
+
+from msgspec.structs import replace
+
+from workbench.domain.events import (
+    Event,
+    PromptSubmitted,
+    ReplyCompleted,
+    SessionChanged,
+    SessionCreated,
+    SessionStatusChanged,
+)
+from workbench.domain.machines import TERMINAL_SESSION_STATES
+from workbench.domain.messages import StepSpec
+from workbench.domain.values import Actor, Usage
+from workbench.formats import records as r
+from workbench.formats.agent_output import AgentAnswer, AgentOutput, log_lines
+from workbench.formats.assemble import Assembler
+from workbench.host import redaction
+from workbench.host.driver_context import DriverContext, OnEvents, SessionWriter
+from workbench.journal.leases import DriverIdentity, lease_guard, release_lease, take_lease
+
+MOST_RECORDS: Final = 20_000
+"""Records of one attempt that are told; a program that goes on has its log and its answer."""
+_NEVER_TOLD: Final = (r.Prompt, r.CallQuestion, r.CallDecision, r.TitleChange, r.UsageRecord)
+"""Its prompt is ours, nobody is there to be asked, and usage is counted from its answer."""
+_ENDED_EARLY: Final = "its program ended before it told how this call ended"
+
+
+def adapter_session_events(context: DriverContext, spec: StepSpec, run_id: str) -> list[Event]:
+    """Return the events that begin the session of an attempt."""
+    journal = context.journal
+    session_id, actor = journal.clock.new_id(), Actor(kind="host", pid=os.getpid())
+    system, system_ref = redaction.redact_and_seal_text(str(spec.persona.get("prompt") or ""), journal.blobs)
+    prompt, prompt_ref = redaction.redact_and_seal_text(spec.source, journal.blobs)
+    created = SessionCreated(
+        session_kind="step", parent_id=run_id, title=redaction.redact_line(spec.title, 120),
+        workspace=spec.workspace, provider=str(spec.adapter.get("name") or spec.adapter.get("binary") or ""),
+        model=str(spec.persona.get("model") or ""), system_prompt=system, system_prompt_ref=system_ref,
+        telemetry_id=journal.clock.new_id(),
+    )  # fmt: skip
+    bodies = (created, PromptSubmitted(text=prompt, text_ref=prompt_ref))
+    return [journal.event(body, session_id, actor, step=spec.title) for body in bodies]
+
+
+class AdapterSession:
+    """Records what a program prints in the step's session, under a lease of its own."""
+
+    def __init__(
+        self, context: DriverContext, driver: DriverIdentity, spec: StepSpec, on_events: OnEvents
+    ) -> None:
+        """Take the lease; `spec` names the session. May raise JournalError."""
+        assert spec.session_id is not None
+        self._context, self._spec, self._session_id = context, spec, spec.session_id
+        self._lease = take_lease(context.journal, self._session_id, driver)
+        self._writer = SessionWriter(context, self._session_id, lease_guard(self._lease))
+        self._on_events, self._read_back = on_events, 0
+        self._output = AgentOutput()
+        self._assembler: Assembler | None = None
+        self._came: list[bytes] = []
+        self._working: asyncio.Task[None] | None = None
+        self._show: Callable[[bytes], None] | None = None
+        self._running: dict[str, None] = {}
+        self._count = 0
+        self._is_below = False
+        self._counted = Usage()
+        self._last_words = ""
+
+    # --- while it works ---------------------------------------------------------------------------
+
+    def feed(self, data: bytes, show: Callable[[bytes], None]) -> None:
+        """Take a piece of what was printed; `show` is given what the step's log shows of it."""
+        self._came.append(data)
+        self._show = show
+        if self._working is None or self._working.done():
+            self._working = asyncio.get_running_loop().create_task(self._work(), name="agent output")
+
+    async def written(self) -> None:
+        """Wait until all that was printed is read and shown, the last line too."""
+        if self._working is not None:
+            await self._working
+        await self._tell(await asyncio.to_thread(self._output.finish))
+
+    async def _work(self) -> None:
+        while self._came:
+            data, self._came = b"".join(self._came), []
+            await self._tell(await asyncio.to_thread(self._output.feed, data))
+
+    async def _tell(self, items: list[r.Record | bytes]) -> None:
+        if not items:
+            return
+        shown, events = await asyncio.to_thread(self._read, items)
+        if shown and self._show is not None:
+            self._show(shown.encode("utf-8", "replace"))
+        if events:
+            self._append(events)
+
+    def _read(self, items: list[r.Record | bytes]) -> tuple[str, list[Event]]:
+        shown: list[str] = []
+        events: list[Event] = []
+        for item in items:
+            if isinstance(item, bytes):
+                shown.append(f"{item.decode('utf-8', 'replace')}\n")
+            elif not self._is_left_out(item):
+                shown.append(log_lines(item))
+                events += self._events_of(item)
+        return "".join(shown), events
+
+    def _is_left_out(self, record: r.Record) -> bool:
+        if isinstance(record, r.SessionHead):
+            # What stands below the first one are agents of its own, whose calls it told already.
+            self._is_below = self._assembler is not None
+        self._count += 1
+        return self._is_below or isinstance(record, _NEVER_TOLD) or self._count > MOST_RECORDS
+
+    def _events_of(self, record: r.Record) -> list[Event]:
+        now = self._context.journal.now()
+        if self._assembler is None:
+            self._assembler = Assembler(
+                self._output.form or str(self._spec.adapter.get("name") or "agent"), now,
+                self._context.journal.blobs.record, lambda _: self._session_id,
+            )  # fmt: skip
+        if isinstance(record, r.Reply):
+            self._running.update((call.id, None) for call in record.calls)
+        elif isinstance(record, r.CallResult):
+            self._running.pop(record.call, None)
+        if hasattr(record, "at"):
+            record = replace(record, at=now)  # type: ignore[call-arg]
+        told = [*self._assembler.take(record), *self._assembler.told_so_far()]
+        return [own for event in told if (own := self._own(event, now))]
+
+    def _own(self, event: Event, now: int) -> Event | None:
+        """Return an event as one of this session, which began before its program told of one."""
+        body = event.body
+        if isinstance(body, SessionCreated):
+            if body.model in ("", self._spec.persona.get("model")):
+                return None
+            body = SessionChanged(model=body.model)
+        if isinstance(body, ReplyCompleted):
+            self._counted = self._counted.plus(body.usage)
+            self._last_words = body.text.strip() or self._last_words
+        return replace(event, body=body, at=now, step=self._spec.title)
+
+    def _append(self, events: Iterable[Event]) -> None:
+        loop = asyncio.get_running_loop()
+        future = self._writer.stream(*events)
+
+        def written(done: Future[list[int]]) -> None:
+            if not loop.is_closed() and done.exception() is None:
+                loop.call_soon_threadsafe(self._tell_read_back)
+
+        future.add_done_callback(written)
+
+    def _tell_read_back(self) -> None:
+        events = self._context.journal.events(self._session_id, after=self._read_back)
+        if events:
+            self._read_back = events[-1].position
+            self._on_events(events)
+
+    # --- at its end -------------------------------------------------------------------------------
+
+    async def finish(self, answer: AgentAnswer) -> None:
+        """Record what the program's answer adds: its words where it told none, and tokens not counted yet."""
+        events = await asyncio.to_thread(self._closing, answer)
+        if events:
+            await self._writer.append(*events)
+        self._tell_read_back()
+
+    def _closing(self, answer: AgentAnswer) -> list[Event]:
+        records: list[r.Record] = []
+        if self._assembler is None:
+            records.append(r.SessionHead(key=self._session_id))
+        if answer.reply.strip() not in ("", self._last_words):
+            records.append(r.Reply(text=answer.reply))
+        if answer.error:
+            records.append(r.ErrorRecord(code="agent_failed", message=answer.error))
+        records += [
+            r.CallResult(call=call, state="interrupted", error=_ENDED_EARLY) for call in self._running
+        ]
+        events = [event for record in records for event in self._events_of(record)]
+        missing = answer.usage.beyond(self._counted)
+        if missing != Usage():
+            events += self._events_of(r.UsageRecord(usage=missing))
+        assert self._assembler is not None
+        now = self._context.journal.now()
+        closing = [own for event in self._assembler.finish() if (own := self._own(event, now))]
+        # Which of its last states it gets depends on how the step ends.
+        return [*events, *(event for event in closing if not _is_last_state(event))]
+
+    def release(self) -> None:
+        """Give the lease back; what was not written yet is written before it, in order."""
+        if self._working is not None:
+            self._working.cancel()
+        release_lease(self._context.journal, self._lease)
+
+
+def _is_last_state(event: Event) -> bool:
+    body = event.body
+    return isinstance(body, SessionStatusChanged) and body.status in TERMINAL_SESSION_STATES
