@@ -21,7 +21,7 @@ from workbench.views.conversation_blocks import OutputBuffer, insert_piece
 from workbench.views.event_text import repeated_text
 from workbench.views.page_lines import LineTone, PageLine, ToneSpan, icon_part, output_tones, page_line
 from workbench.views.pipeline import PipelineItem, PipelineRun, PipelineStep
-from workbench.views.run_links import step_links
+from workbench.views.run_links import link_lines
 from workbench.views.run_times import EarlierStep, usual_seconds
 from workbench.views.status_icons import STEP_STATUSES, StatusName, call_status, step_status_name
 
@@ -407,9 +407,8 @@ def _check_lines(body: e.ContractChecked, name: str, *, is_same: bool) -> Iterat
     if is_same:
         return
     if body.repairs:
-        yield page_line(
-            "  ", icon_part("risk"), f" repaired before it was checked: {', '.join(body.repairs)}"
-        )
+        words = f" repaired before it was checked: {', '.join(body.repairs)}"
+        yield page_line("  ", icon_part("risk"), words)
     if body.summary:
         yield f"  {one_line(body.summary, 1_000)}"
     yield from _problem_lines(body)
@@ -488,10 +487,7 @@ def _no_contract_text(step: PipelineStep) -> str:
 
 
 def _artifact_lines(events: Sequence[e.Event]) -> Iterable[str | PageLine]:
-    for link in step_links(events):
-        yield page_line(
-            icon_part("ok"), " ", (one_line(link.label, 120), "strong"), f"   {one_line(link.target, 500)}"
-        )
+    yield from link_lines(events)
     artifacts = [event.body for event in events if isinstance(event.body, e.ArtifactStored)]
     wide = max((len(one_line(body.name, 60)) for body in artifacts), default=0)
     for body in artifacts:

@@ -6,6 +6,8 @@ from workbench.domain.events import Event, StepChanged
 from workbench.domain.machines import COMPLETED_STEP_STATES
 from workbench.domain.rows import StepState, step_key
 from workbench.domain.values import RunLink, StepPlan
+from workbench.text.safe import one_line
+from workbench.views.page_lines import PageLine, icon_part, page_line
 
 
 def step_links(events: Iterable[Event]) -> tuple[RunLink, ...]:
@@ -15,6 +17,13 @@ def step_links(events: Iterable[Event]) -> tuple[RunLink, ...]:
         if isinstance(event.body, StepChanged) and event.body.state in COMPLETED_STEP_STATES:
             links[event.step] = event.body.links
     return tuple(dict.fromkeys(link for found in links.values() for link in found))
+
+
+def link_lines(events: Iterable[Event]) -> Iterator[PageLine]:
+    """Yield a line for each link of a step."""
+    for link in step_links(events):
+        label, target = one_line(link.label, 120), one_line(link.target, 500)
+        yield page_line(icon_part("ok"), " ", (label, "strong"), f"   {target}")
 
 
 class RunLinks:
