@@ -17,6 +17,7 @@ from workbench.domain.events import (
     RunStarted,
     StepChanged,
 )
+from workbench.domain.machines import COMPLETED_STEP_STATES
 from workbench.domain.rows import PipelineState, StepState, run_title
 from workbench.journal.journal import Journal
 from workbench.text.human import duration_text, size_text, token_text
@@ -65,9 +66,35 @@ def run_report_json(
     """Return a run with its steps, artifacts and waiting actions as JSON."""
     facts = {
         **run_json(row), "steps": [step_json(step) for step in journal.step_states(row.pipeline_id)],
-        "artifacts": artifacts_json(journal, row.pipeline_id), "waiting": list(waiting),
+        "artifacts": artifacts_json(journal, row.pipeline_id),
+        "outcomes": outcomes_json(journal, row.pipeline_id), "waiting": list(waiting),
     }  # fmt: skip
     return facts if code is None else {**facts, "exit": code}
+
+
+def outcomes_json(journal: Journal, run_id: str) -> list[JsonFields]:
+    """Return what came of a run as JSON: the links of the last completed attempt of each step."""
+    links: dict[str, StepChanged] = {}
+    for event in journal.events(run_id):
+        body = event.body
+        if isinstance(body, StepChanged) and body.state in COMPLETED_STEP_STATES:
+            links[event.step or ""] = body
+    return [
+        {
+            "step_id": step, "type": link.type, "label": link.label, "kind": link.kind,
+            "target": link.target,
+        }
+        for step, body in links.items()
+        for link in body.links
+    ]  # fmt: skip
+
+
+def outcome_lines(journal: Journal, run_id: str) -> list[str]:
+    """Return what came of a run, a line for each; an address stands alone at the end of its line."""
+    return [
+        f"  {one_line(str(link['label']), 60)}  {one_line(str(link['target']), 2_000)}"
+        for link in outcomes_json(journal, run_id)
+    ]
 
 
 def artifacts_json(journal: Journal, run_id: str) -> list[JsonFields]:
@@ -84,7 +111,7 @@ def artifacts_json(journal: Journal, run_id: str) -> list[JsonFields]:
             {
                 "step_id": step, "name": name, "kind": body.artifact_kind, "type": body.type,
                 "path": body.path, "size_bytes": body.size_bytes, "files": body.files,
-                "digest": body.digest, "attempt": body.attempt,
+                "digest": body.digest, "attempt": body.attempt, "repairs": list(body.repairs),
             }
         )  # fmt: skip
     return artifacts
@@ -122,6 +149,11 @@ class _LinePrinter:
                 return (
                     f"      contract {body.contract} {body.outcome.replace('_', ' ')}: {one_line(first, 160)}"
                 )
+            case ContractChecked(repairs=repaired, summary=said) as body if repaired or said:
+                words = "; ".join((*([f"repaired: {', '.join(repaired)}"] if repaired else []), said)).rstrip(
+                    "; "
+                )
+                return f"      contract {body.contract} {body.outcome}: {one_line(words, 160)}"
             case ActionOpened() as body:
                 asks = f"{body.verb} {one_line(body.target, 120)}"
                 return f"  {signs.of('waiting')} {step or 'asks'} {asks}  {(event.action_id or '')[:8]}"
@@ -172,6 +204,8 @@ class _LinePrinter:
             self._console.say(
                 f"    {artifact['step_id']}/{artifact['name']}  {size_text(int(artifact['size_bytes']))}"
             )
+        for line in outcome_lines(self._journal, self._run):
+            self._console.say(line)
         self._console.say(f"{run_title(row)}  {row.status}  {row.pipeline_id}")
 
 

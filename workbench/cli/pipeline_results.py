@@ -136,9 +136,14 @@ def _is_wanted(event: Event, options: Namespace) -> bool:
                 return state in ("failed", "retrying")
             return state not in ("running", "waiting")
         case ContractChecked(outcome=outcome):
-            return outcome != "passed"
+            return outcome != "passed" or bool(event.body.repairs or event.body.summary)
         case _:
             return False
+
+
+def _contract_words(body: ContractChecked) -> list[str]:
+    repaired = [f"repaired: {', '.join(body.repairs)}"] if body.repairs else []
+    return [*repaired, *([body.summary] if body.summary else []), *body.problems]
 
 
 def _log_entry(journal: Journal, event: Event, tail: int | None) -> JsonFields:
@@ -146,7 +151,8 @@ def _log_entry(journal: Journal, event: Event, tail: int | None) -> JsonFields:
     if isinstance(body, ContractChecked):
         return {
             "step_id": event.step, "attempt": body.attempt, "state": f"contract {body.outcome}",
-            "at": iso_time(event.at), "detail": "\n".join(body.problems), "output": "", "output_bytes": 0,
+            "at": iso_time(event.at), "detail": "\n".join(_contract_words(body)), "output": "",
+            "output_bytes": 0,
         }  # fmt: skip
     assert isinstance(body, StepChanged)
     return {

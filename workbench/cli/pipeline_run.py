@@ -21,6 +21,7 @@ from workbench.cli.headless_run import STOP_SIGNALS, add_output_options, signal_
 from workbench.cli.pipeline_output import (
     RunPrinter,
     find_run,
+    outcome_lines,
     pipeline_printer,
     read_run_input,
     run_json,
@@ -355,6 +356,8 @@ def execute_status(options: Namespace, console: Console) -> int:
         console.say(run_line(run, console.signs, journal.now()))
         for step in journal.step_states(run.pipeline_id):
             console.say(step_line(step, console.signs))
+        for line in outcome_lines(journal, run.pipeline_id):
+            console.say(line)
         if run.status == "running" and not is_lease_live(home, journal.lease(run.pipeline_id)):
             console.say(f"  The process that ran it is gone: workbench pipeline resume {run.pipeline_id[:8]}")
         for action in waiting:

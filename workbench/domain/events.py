@@ -41,6 +41,7 @@ from workbench.domain.values import (
     RuleEffect,
     RuleOrigin,
     RuleScope,
+    RunLink,
     SeenExtent,
     SelectedHunk,
     SessionKind,
@@ -713,6 +714,10 @@ class StepChanged(RunEvent, frozen=True, kw_only=True):
     output_ref: BlobRef | None = None
     """All that was kept of it: the first and the last part."""
     output_bytes: Count = 0
+    links: tuple[RunLink, ...] = ()
+    """What came of it for a reader: pull requests, issues, files."""
+    said_ref: BlobRef | None = None
+    """What its agent said and did, for the steps of its thread; sealed."""
 
 
 class ContractChecked(RunEvent, frozen=True, kw_only=True):
@@ -728,6 +733,14 @@ class ContractChecked(RunEvent, frozen=True, kw_only=True):
     problems: tuple[str, ...] = ()
     """Every failing path with what is wrong there, or the end of the command's output; scrubbed."""
     is_blocking: bool = True
+    repairs: tuple[str, ...] = ()
+    """What was repaired of JSON before it was checked: `trailing comma`, `words around it` …"""
+    summary: str = ""
+    """What a reviewer or a judge said; scrubbed."""
+    usage: Usage = Usage()
+    """What the reviewer's or judge's own call used; a part of its step's."""
+    review_session: str | None = None
+    """The session of that call, where it has one."""
 
 
 class ArtifactStored(RunEvent, frozen=True, kw_only=True):
@@ -749,6 +762,9 @@ class ArtifactStored(RunEvent, frozen=True, kw_only=True):
     size_bytes: Count = 0
     files: Count = 1
     attempt: Annotated[int, Meta(ge=1)] = 1
+    repairs: tuple[str, ...] = ()
+    """What was repaired of it: these bytes are handed on, those in `written_ref` are what the step wrote."""
+    written_ref: BlobRef | None = None
 
 
 # --- every kind, and the envelope ------------------------------------------------------------------

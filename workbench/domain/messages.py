@@ -10,7 +10,7 @@ from typing import Annotated, Final, Literal
 from msgspec import Meta, Struct, field
 
 from workbench.domain.events import ArtifactStored, CallProposed, Event, ReplyCompleted, TurnStarted
-from workbench.domain.values import BlobRef, Count, Json, JsonObject, StepKind, ToolDescriptor, Usage
+from workbench.domain.values import BlobRef, Count, Json, JsonObject, RunLink, StepKind, ToolDescriptor, Usage
 
 Role = Literal["system", "user", "assistant", "tool"]
 ResultOutcome = Literal[
@@ -183,6 +183,8 @@ class StepSpec(Struct, frozen=True, kw_only=True):
     """Of the context that an agent may use before its conversation is full; 0 is no limit."""
     context_window: int = 0
     """Tokens of that context; 0 takes what is known of the model."""
+    thread: str = ""
+    """The conversation that it belongs to: what its agent says is kept for the steps after it."""
     part: str = ""
     """Which conversation of the attempt it is, where there are several: `checkpoint`, `relay-1`."""
 
@@ -219,10 +221,12 @@ class StepOutcome(Struct, frozen=True, kw_only=True):
     """The last words of an agent, scrubbed."""
     artifacts: tuple[ArtifactStored, ...] = ()
     """What a run below hands on."""
+    links: tuple[RunLink, ...] = ()
+    """What came of a run below, for a reader."""
     is_full: bool = False
     """Parked, because the conversation is full: somebody has to go on from a checkpoint."""
     transcript_ref: BlobRef | None = None
-    """That conversation as text, sealed."""
+    """That conversation as text, sealed; of a step in a thread, what its agent said and did."""
 
 
 def asked_models(events: Iterable[Event]) -> dict[str, tuple[str, str]]:

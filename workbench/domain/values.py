@@ -265,6 +265,16 @@ ContractOutcome = Literal["passed", "failed", "warned", "not_checked"]
 ArtifactKind = Literal["file", "folder", "stdout"]
 
 
+class RunLink(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Something that came of a step: an address, a file of its workspace, or a text."""
+
+    type: str
+    """`pr`, `issue`, `url`, `deployment`, `file`, `artifact`, or what the pipeline calls it."""
+    label: str
+    kind: Literal["address", "file", "text"]
+    target: str
+
+
 class StepPlan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A step as the run was started with it: all that a picture of the run needs."""
 
@@ -286,3 +296,5 @@ class StepPlan(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Ids of earlier steps that its failure sends the run back to (rework)."""
     timeout_ms: Milliseconds = 0
     """Working time that one attempt may take; 0 is no limit."""
+    has_links: bool = False
+    """It may end with links (outcomes), or the pipeline below it may."""

@@ -10,7 +10,7 @@ from typing import Final, cast
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from workbench.domain.events import ArtifactStored
+from workbench.domain.events import ArtifactStored, ContractChecked
 from workbench.domain.messages import StepOutcome
 from workbench.domain.values import Json
 from workbench.effects.file_primitives import FileMissing, FileRefused
@@ -48,6 +48,20 @@ class CollectedArtifacts(Struct):
     """Required ones that are not there, in words."""
     left_out: list[str] = field(default_factory=list[str])
     """Others that are there and were not taken, in words."""
+
+    def hand_on_repaired(self, journal: RunJournal, check: ContractChecked, text: str) -> None:
+        """Seal repaired JSON instead of what a step wrote to the file that was checked.
+
+        The file in the workspace stays as it was written, and so do its bytes beside the artifact.
+        """
+        data = text.encode("utf-8", "surrogatepass")
+        for index, artifact in enumerate(self.stored):
+            if check.source in (artifact.path, injected_path(artifact.name)):
+                self.stored[index] = replace(
+                    artifact, content_ref=journal.seal(data), digest=journal.keyed(data),
+                    size_bytes=len(data), repairs=check.repairs,
+                    written_ref=artifact.written_ref or artifact.content_ref,
+                )  # fmt: skip
 
 
 def collect_artifacts(

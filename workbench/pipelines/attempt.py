@@ -14,14 +14,17 @@ from msgspec.structs import replace
 from workbench.domain.events import ArtifactStored, ContractChecked, Event, StepChanged
 from workbench.domain.messages import StepId, StepOutcome, StepSpec
 from workbench.domain.rows import run_title
-from workbench.domain.values import Json
+from workbench.domain.values import Json, RunLink
 from workbench.effects.child_processes import ProcessNotStarted, run_hook
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.runtime import fault_point
 from workbench.pipelines import artifacts, contracts, model, step_order, template_values, templates
+from workbench.pipelines.agent_words import words_besides_prompt
 from workbench.pipelines.artifact_placement import inject_artifacts
 from workbench.pipelines.documents import OutsideRoot
-from workbench.pipelines.executor import OnStepEvent, RunJournal
+from workbench.pipelines.executor import AttemptNotReady, OnStepEvent, RunJournal
+from workbench.pipelines.outcomes import find_links
+from workbench.pipelines.reviews import ReviewedAttempt, check_review
 from workbench.pipelines.run_context import RunContext
 from workbench.pipelines.state import RunState, StepRun
 from workbench.pipelines.step_order import step_timeout_seconds
@@ -35,10 +38,6 @@ MOST_REQUIREMENT_SECONDS = 60.0
 """How long a command may take that has to succeed before a step runs."""
 
 
-class AttemptNotReady(Exception):
-    """An attempt cannot begin; says why. It is not tried again."""
-
-
 class AttemptResult(Struct, frozen=True, kw_only=True):
     """What came of an attempt that ran to its end."""
 
@@ -49,6 +48,7 @@ class AttemptResult(Struct, frozen=True, kw_only=True):
     is_retryable: bool = True
     is_empty: bool = False
     failed_contract: model.Contract | None = None
+    links: tuple[RunLink, ...] = ()
     details: tuple[str, ...] = ()
     """What is worth knowing although nothing failed."""
 
@@ -129,9 +129,11 @@ class Attempt:
         target = values.fill(rule.target)
         if rule.type in ("json_schema", "non_empty_file"):
             kind_of = "json_schema" if rule.type == "json_schema" else "non_empty_file"
-            contract = model.Contract(type=kind_of, written_type=rule.type, schema=rule.schema, source=target)
+            contract = model.Contract(
+                type=kind_of, written_type=rule.type, schema=rule.schema, source=target, is_repairable=False
+            )
             files = self.context.definition.files()
-            check = contracts.check_contract(contract, self.workspace, target, files, self.number, {})
+            check = contracts.check_contract(contract, self.workspace, target, files, self.number, {}).event
             return "; ".join(check.problems) if check.outcome == "failed" else ""
         kind = artifacts.path_kind(self.workspace, target)
         is_met = kind == "folder" if rule.type == "folder_exists" else kind is not None
@@ -146,13 +148,17 @@ class Attempt:
         how = "took too long" if done.timed_out else f"ended with {done.code}"
         return f"{line} {how}. {done.output.decode('utf-8', 'replace').strip()[-300:]}"
 
+    @property
+    def _title(self) -> str:
+        return f"{run_title(self.context.row)} · {self.step_run.id}"
+
     def _specified(self, values: TemplateValues, spent_ms: int) -> StepSpec:
-        step, title = self.step, f"{run_title(self.context.row)} · {self.step_run.id}"
+        step, title = self.step, self._title
         left = max(1.0, step_timeout_seconds(step, self.context.manifest) - spent_ms / 1000)
         spec = StepSpec(
             id=self.id, kind=step.kind, title=title, workspace=self.workspace, timeout_seconds=left,
             grants=self.context.definition.grants,
-            keeps_output=any(output.kind == "stdout" for output in step.outputs),
+            keeps_output=any(output.kind == "stdout" for output in step.outputs), thread=step.thread,
         )  # fmt: skip
         match step.kind:
             case "command":
@@ -213,21 +219,34 @@ class Attempt:
         ]
 
     def _prompt(self, values: TemplateValues) -> str:
-        parts = [templates.fill_prose(self._source(), values.of)]
+        before, after = words_besides_prompt(
+            self.context, self.step_run, values, lambda one: self._checked_source(values, one)
+        )
+        parts = [*before, templates.fill_prose(self._source(), values.of)]
         paths = [artifacts.injected_path(injection.name) for injection in self.step.injections]
         if paths:
             parts.append(f"In your folder, from earlier steps: {', '.join(paths)}.")
         wanted = [output.path for output in self.step.outputs if output.kind != "stdout"]
         if wanted:
             parts.append(f"When you are done these have to be there: {', '.join(wanted)}.")
+        parts += after
         if self.step_run.detail and self.number > 1:
             parts.append(f"Attempt {self.number}. The attempt before failed:\n{self.step_run.detail}")
         parts += [f"The step {name} failed:\n{why}" for name, why in self._failures_before()]
         return "\n\n".join(part.rstrip() for part in parts)
 
-    def agent(self, name: str) -> dict[str, Json]:
-        """Return persona and adapter as an executor is given them; AttemptNotReady if either is missing."""
-        persona, adapter = self._persona(name)
+    def _checked_source(self, values: TemplateValues, contract: model.Contract) -> str:
+        """Return the file that a contract checks; empty where it is what the agent says."""
+        source = self._named_source(values, values.fill(contract.source))
+        said = (output.name for output in self.step.outputs if output.kind == "stdout")
+        return "" if source in map(artifacts.injected_path, said) else source
+
+    def agent(self, name: str, review: model.Review | None = None) -> dict[str, Json]:
+        """Return persona and adapter as an executor is given them; AttemptNotReady if either is missing.
+
+        A reviewer has the adapter and the model of its contract, and not those of the step.
+        """
+        persona, adapter = self._persona(name, review.adapter if review else self.step.adapter)
         prompt = self.context.definition.files().text(persona.prompt_file) if persona.prompt_file else ""
         if prompt is None:
             raise AttemptNotReady(
@@ -236,7 +255,7 @@ class Attempt:
         permissions = persona.permissions or adapter.permissions
         facts: dict[str, Json] = {
             "name": persona.name, "prompt": prompt, "provider": persona.provider,
-            "model": self._model(persona, adapter), "temperature": persona.temperature,
+            "model": self._model(persona, adapter, review), "temperature": persona.temperature,
             "allowed": [[pattern.text, pattern.origin] for pattern in permissions.allowed],
             # S1: deny takes precedence; what the adapter denies stays denied whatever a persona allows.
             "deny": [
@@ -253,19 +272,27 @@ class Attempt:
         }  # fmt: skip
         return {"persona": facts, "adapter": how}
 
-    def _model(self, persona: model.Persona, adapter: model.Adapter) -> str:
-        name = self.step.model or persona.model or adapter.model
+    def _model(self, persona: model.Persona, adapter: model.Adapter, review: model.Review | None) -> str:
+        name = (review.model if review else self.step.model) or persona.model or adapter.model
         runtime = self.context.manifest.runtime if self.context.manifest else model.Runtime()
-        return model.model_of_tier(name, adapter, runtime, max(0, self.number - 1))
+        retries = 0 if review else max(0, self.number - 1)
+        return model.model_of_tier(name, adapter, runtime, retries)
 
-    def _persona(self, name: str) -> tuple[model.Persona, model.Adapter]:
+    def _reviewer(self, review: model.Review) -> dict[str, Json]:
+        """Return who reviews: the persona that is named, for a judge the step's own or any of its adapter."""
+        manifest = self.context.manifest
+        known = manifest.personas.values() if manifest else ()
+        any_of_them = (one.name for one in known if review.adapter in ("", one.adapter))
+        return self.agent(review.persona or self.persona_name() or next(any_of_them, ""), review)
+
+    def _persona(self, name: str, adapter_name: str) -> tuple[model.Persona, model.Adapter]:
         manifest = self.context.manifest
         persona = manifest.personas.get(name) if manifest else None
         if manifest is None or persona is None:
             raise AttemptNotReady(f"there is no persona {name}; a manifest has to name it")
-        adapter = manifest.adapters.get(self.step.adapter or persona.adapter)
+        adapter = manifest.adapters.get(adapter_name or persona.adapter)
         if adapter is None:
-            raise AttemptNotReady(f"there is no adapter {self.step.adapter or persona.adapter}")
+            raise AttemptNotReady(f"there is no adapter {adapter_name or persona.adapter}")
         return persona, adapter
 
     def persona_name(self) -> str:
@@ -304,8 +331,12 @@ class Attempt:
             return AttemptResult(outcome=outcome, failure="; ".join(collected.missing))
         checks: list[ContractChecked] = []
         for contract in step.contracts:
-            check = await self._checked(contract, values, on_event)
+            checked = await self._checked(contract, values, on_event, collected)
+            check = checked.event
             checks.append(check)
+            outcome = replace(outcome, usage=outcome.usage.plus(check.usage))
+            if checked.repaired is not None:
+                collected.hand_on_repaired(context.journal, check, checked.repaired)
             is_tried_again = step.failing.attempts > self.tried and contract.then not in ("warn", "continue")
             if check.outcome == "failed" or (check.outcome == "warned" and is_tried_again):
                 text = f"contract {contract.written_type}: {'; '.join(check.problems)}"
@@ -313,10 +344,13 @@ class Attempt:
                     outcome=outcome, contracts=tuple(checks), failure=text, failed_contract=contract,
                     artifacts=tuple(collected.stored),
                 )  # fmt: skip
+        links, missing = await asyncio.to_thread(
+            find_links, context.journal, step.outcomes, self.workspace, collected.stored, values.fill
+        )
         is_empty = any(not output.is_implied for output in step.outputs) and not collected.stored
         return AttemptResult(
             outcome=outcome, contracts=tuple(checks), artifacts=tuple(collected.stored), is_empty=is_empty,
-            details=tuple(collected.left_out),
+            details=(*collected.left_out, *missing), links=(*links, *outcome.links),
         )  # fmt: skip
 
     def _left_at(self, path: str) -> str:
@@ -372,12 +406,22 @@ class Attempt:
         return self.step_run.failures + 1
 
     async def _checked(
-        self, contract: model.Contract, values: TemplateValues, on_event: OnStepEvent
-    ) -> ContractChecked:
+        self,
+        contract: model.Contract,
+        values: TemplateValues,
+        on_event: OnStepEvent,
+        collected: artifacts.CollectedArtifacts,
+    ) -> contracts.CheckedContract:
         if contract.type == "test_suite":
-            return await self._suite(contract, values, on_event)
+            return contracts.CheckedContract(event=await self._suite(contract, values, on_event))
         is_json = contract.type == "json_schema"
         source = self._named_source(values, values.fill(contract.source), is_json=is_json)
+        if contract.type in model.REVIEW_TYPES:
+            reviewed = ReviewedAttempt(
+                context=self.context, id=self.id, title=self._title, workspace=self.workspace,
+                collected=collected.stored, reviewer=self._reviewer,
+            )  # fmt: skip
+            return await check_review(reviewed, contract, source, on_event)
         environment = dict(self.context.workspaces.environment)
         return await asyncio.to_thread(
             contracts.check_contract, contract, self.workspace, source, self.context.definition.files(),
@@ -474,6 +518,9 @@ def _end_change(attempt: Attempt, result: AttemptResult, spent: int, journal: Ru
         output_bytes=outcome.output_bytes,
     )  # fmt: skip
     if not result.failure:
+        plain = replace(
+            plain, links=result.links, said_ref=outcome.transcript_ref if attempt.step.thread else None
+        )
         is_warned = any(check.outcome == "warned" for check in result.contracts)
         warned = (c for c in result.contracts if c.outcome == "warned")
         said = [f"contract {c.contract}: {'; '.join(c.problems)}" for c in itertools.islice(warned, 1)]

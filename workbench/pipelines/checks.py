@@ -16,7 +16,8 @@ from workbench.pipelines.documents import (
     path_inside_root,
     reporting_outside,
 )
-from workbench.pipelines.model import ArtifactSpec, Manifest, Pipeline, Step
+from workbench.pipelines.model import ArtifactSpec, Manifest, Pipeline, Review, Step
+from workbench.pipelines.skills import check_skills
 from workbench.pipelines.step_order import (
     END_TARGETS,
     StepNeeds,
@@ -25,6 +26,7 @@ from workbench.pipelines.step_order import (
     find_cycles,
     repeated_step_sets,
 )
+from workbench.pipelines.threads import check_threads
 from workbench.text.safe import one_line
 
 
@@ -90,6 +92,8 @@ def check_pipeline(
             )
         steps.setdefault(step.id, step)
     _check_outputs(check)
+    check_skills(pipeline, place, manifest, files)
+    check_threads(pipeline, needs, check.at)
     for step in pipeline.steps:
         _check_order(check, step)
         _check_persona(check, step)
@@ -154,24 +158,36 @@ def _check_persona(check: CheckContext, step: Step) -> None:
     manifest = check.manifest
     if manifest is None:
         return
-    names: list[tuple[str, tuple[str, ...]]] = [(step.persona, ("persona",))] if step.persona else []
+    named: list[tuple[str, tuple[str | int, ...]]] = [(step.persona, ("persona",))] if step.persona else []
     if step.compaction and step.compaction.persona:
-        names.append((step.compaction.persona, ("handover", "compaction", "persona")))
-    for name, path in names:
-        forms = _persona_forms(name)
-        if not forms:
-            message = "a persona can name nothing but {{ forge.type }} and the like"
-            check.within(step, *path).error("wrong_value", message)
-        elif not any(form in manifest.personas for form in forms):
-            known = ", ".join(manifest.personas) or "none"
-            check.within(step, *path).error(
-                "unknown_persona",
-                f"there is no persona {one_line(' or '.join(forms), 120)}; known: {one_line(known, 300)}",
-            )
-    if step.adapter and step.adapter not in manifest.adapters:
-        known = ", ".join(manifest.adapters)
-        check.within(step, "adapter").error(
-            "unknown_adapter", f"there is no adapter {one_line(step.adapter, 60)}; known: {known}"
+        named.append((step.compaction.persona, ("handover", "compaction", "persona")))
+    adapters: list[tuple[str, tuple[str | int, ...]]] = [(step.adapter, ("adapter",))] if step.adapter else []
+    for number, contract in enumerate(step.contracts):
+        review = contract.review or Review()
+        here = ("handover", "contracts", number)
+        named += [(review.persona, (*here, "persona"))] if review.persona else []
+        adapters += [(review.adapter, (*here, "adapter"))] if review.adapter else []
+    for name, path in named:
+        _check_persona_name(check, step, name, path, manifest)
+    for name, path in adapters:
+        if name not in manifest.adapters:
+            known = ", ".join(manifest.adapters)
+            message = f"there is no adapter {one_line(name, 60)}; known: {known}"
+            _text_place(check, step, path).error("unknown_adapter", message)
+
+
+def _check_persona_name(
+    check: CheckContext, step: Step, name: str, path: tuple[str | int, ...], manifest: Manifest
+) -> None:
+    forms = _persona_forms(name)
+    if not forms:
+        message = "a persona can name nothing but {{ forge.type }} and the like"
+        _text_place(check, step, path).error("wrong_value", message)
+    elif not any(form in manifest.personas for form in forms):
+        known = ", ".join(manifest.personas) or "none"
+        _text_place(check, step, path).error(
+            "unknown_persona",
+            f"there is no persona {one_line(' or '.join(forms), 120)}; known: {one_line(known, 300)}",
         )
 
 
@@ -270,6 +286,8 @@ def template_texts(step: Step) -> Iterator[tuple[tuple[str | int, ...], str]]:
     for number, contract in enumerate(step.contracts):
         yield ("handover", "contracts", number, "source"), contract.source
         yield ("handover", "contracts", number, "command"), contract.command
+    for number, outcome in enumerate(step.outcomes):
+        yield ("outcomes", number, "extract_from"), outcome.source
     for number, rule in enumerate(step.validation):
         yield ("validation", number, "target"), rule.target
 

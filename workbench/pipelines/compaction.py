@@ -24,6 +24,8 @@ MOST_COMPACTIONS: Final = 8
 """Compactions of one attempt: an agent that fills that many conversations gets nowhere."""
 CHECKPOINT_NAME: Final = "checkpoint"
 """What the summariser's part of a step is called, and the artifact that it leaves."""
+RELAY_PART: Final = "relay-"
+"""How the parts are called in which a step goes on from a checkpoint."""
 SUMMARIZER_PERSONA: Final = "summarizer"
 _DEFAULT_PERCENT: Final = 80
 _CONTINUATION_PROMPT: Final = """\
@@ -96,7 +98,7 @@ async def continue_after_compaction(
             spec = replace(
                 _spec_with_time_left(context, spec, deadline),
                 source=text,
-                part=f"relay-{number}",
+                part=f"{RELAY_PART}{number}",
                 session_id=None,
             )
             spec = await _record_continuation(

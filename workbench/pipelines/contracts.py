@@ -13,6 +13,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, cast
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from workbench.domain.events import ContractChecked
 from workbench.domain.values import ContractOutcome, Json
 from workbench.effects.child_processes import run_hook
@@ -25,22 +28,34 @@ from workbench.pipelines.documents import (
     ProjectFiles,
     check_script_exists,
     path_inside_root,
+    reporting_outside,
 )
+from workbench.pipelines.json_repair import NotJson, ReadJson, read_json
 from workbench.pipelines.model import Contract, InputConfig, Step
+from workbench.pipelines.test_counts import check_test_count
 from workbench.secrets.scrubber import scrub
 from workbench.text.safe import one_line
 
 MOST_PROBLEMS: Final = 50
 COMPILE_SECONDS: Final = 120.0
 _TYPESCRIPT_SYNTAX: Final = re.compile(r"error TS1\d{3}:")
-_CODE_FENCE: Final = re.compile(r"\s*```(?:json)?\s*\n(.*?)\n```\s*", re.DOTALL)
+
+
+class CheckedContract(Struct, frozen=True, kw_only=True):
+    """What a check came to."""
+
+    event: ContractChecked
+    repaired: str | None = None
+    """The JSON that is handed on instead of what was written; None where nothing was repaired."""
 
 
 def contract_event(
     contract: Contract, outcome: ContractOutcome, problems: list[str], source: str, attempt: int
 ) -> ContractChecked:
+    """Return the event of a check; a failure that does not block only warns."""
+    weighted = "warned" if outcome == "failed" and not contract.is_blocking else outcome
     return ContractChecked(
-        contract=contract.written_type, outcome=outcome, attempt=attempt, source=source,
+        contract=contract.written_type, outcome=weighted, attempt=attempt, source=source,
         problems=tuple(scrub(one_line(problem, 600)).text for problem in problems[:MOST_PROBLEMS]),
         is_blocking=contract.is_blocking,
     )  # fmt: skip
@@ -53,31 +68,37 @@ def check_contract(
     files: ProjectFiles,
     attempt: int,
     environment: Mapping[str, str],
-) -> ContractChecked:
+) -> CheckedContract:
     """Check a contract that looks at a file; blocking."""
+    outcome: ContractOutcome | None = None
+    read: ReadJson | None = None
     match contract.type:
         case "json_schema":
-            problems = list(_check_schema(contract, workspace, source, files))
+            problems, read = _check_schema(contract, workspace, source, files)
         case "non_empty_file":
             problems = list(_check_non_empty(workspace, source))
         case "typescript_interface":
             outcome, problems = _check_typescript(contract, workspace, source, environment)
-            return contract_event(contract, _weighted_outcome(contract, outcome), problems, source, attempt)
+        case "markdown_spec":
+            problems = list(_check_markdown(workspace, source))
+        case "test_diff" | "test_count_baseline":
+            outcome, problems = check_test_count(contract, workspace, environment)
         case _:
             problems = [f"contracts of type {contract.written_type} are not checked here"]
-            if not contract.is_blocking:
-                return contract_event(contract, "not_checked", problems, source, attempt)
-    outcome: ContractOutcome = "failed" if problems else "passed"
-    return contract_event(contract, _weighted_outcome(contract, outcome), problems, source, attempt)
-
-
-def _weighted_outcome(contract: Contract, outcome: ContractOutcome) -> ContractOutcome:
-    return "warned" if outcome == "failed" and not contract.is_blocking else outcome
+            outcome = "failed" if contract.is_blocking else "not_checked"
+    event = contract_event(
+        contract, outcome or ("failed" if problems else "passed"), problems, source, attempt
+    )
+    if read is None or not read.repairs:
+        return CheckedContract(event=event)
+    return CheckedContract(
+        event=replace(event, repairs=read.repairs), repaired=None if problems else read.text
+    )
 
 
 def test_suite_event(contract: Contract, code: int | None, output: str, attempt: int) -> ContractChecked:
     """Return the event of a test suite that has run; its exit code decides."""
-    outcome = _weighted_outcome(contract, "passed" if code == 0 else "failed")
+    outcome: ContractOutcome = "passed" if code == 0 else "failed"
     how = f"it ended with exit code {code}" if code is not None else "it did not end by itself"
     lines = [line for line in output.strip().splitlines()[-12:] if line.strip()]
     problems = [] if code == 0 else [how, *lines]
@@ -101,27 +122,64 @@ def _check_non_empty(workspace: str, source: str) -> Iterator[str]:
         yield f"{source} is empty"
 
 
-def _check_schema(contract: Contract, workspace: str, source: str, files: ProjectFiles) -> Iterator[str]:
+def _check_schema(
+    contract: Contract, workspace: str, source: str, files: ProjectFiles
+) -> tuple[list[str], ReadJson | None]:
     try:
         schema = contract_schema(files, contract)
     except (UnreadableSchema, OutsideRoot) as error:
-        yield f"the schema cannot be used: {error}"
-        return
+        return [f"the schema cannot be used: {error}"], None
     if schema is None:
-        yield f"the schema {contract.schema_path or contract.schema} is not there"
-        return
+        return [f"the schema {contract.schema_path or contract.schema} is not there"], None
+    data = _source_bytes(workspace, source)
+    if isinstance(data, str):
+        return [data], None
+    try:
+        read = read_json(
+            data.decode("utf-8", "replace"),
+            lambda value: next(schema_violations(schema, value), None) is None,
+            repairs=contract.is_repairable,
+        )
+    except NotJson as error:
+        return [f"{source} is not JSON: {error}"], None
+    return list(schema_violations(schema, read.value)), read
+
+
+_HEADING: Final = re.compile(r" {0,3}#{1,6}\s+\S")
+_FENCE: Final = re.compile(r"\s*(```|~~~)")
+
+
+def _check_markdown(workspace: str, source: str) -> Iterator[str]:
+    """Check that a file has headings with text below them; its schema is not checked, which is named."""
     data = _source_bytes(workspace, source)
     if isinstance(data, str):
         yield data
         return
-    text = data.decode("utf-8", "replace")
-    fenced = _CODE_FENCE.fullmatch(text)
     try:
-        value: Json = json.loads(fenced[1] if fenced else text)
-    except (ValueError, RecursionError) as error:
-        yield f"{source} is not JSON: {error}"
+        sections = markdown_sections(data.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        yield f"{source} is not UTF-8 at byte {error.start}"
         return
-    yield from schema_violations(schema, value)
+    if not sections:
+        yield f"{source} has no heading (a line that starts with #)"
+    elif not any(sections.values()):
+        yield f"{source} has nothing but headings"
+
+
+def markdown_sections(text: str) -> dict[str, str]:
+    """Return the text below each heading, by heading; what stands in a code fence is no heading."""
+    sections: dict[str, list[str]] = {}
+    current: list[str] = []
+    fence = ""
+    for line in text.splitlines():
+        mark = _FENCE.match(line)
+        if mark and fence in ("", mark[1]):
+            fence = "" if fence else mark[1]
+        elif not fence and _HEADING.match(line):
+            current = sections.setdefault(line.strip().strip("#").strip(), [])
+            continue
+        current.append(line)
+    return {name: "\n".join(lines).strip() for name, lines in sections.items()}
 
 
 def schema_violations(schema: Json, value: Json) -> Iterator[str]:
@@ -202,12 +260,32 @@ def check_contract_definitions(
             _check_schema_definition(files, place, contract)
         elif contract.type == "test_suite" and contract.command and "{{" not in contract.command:
             check_script_exists(place.member("command") or place, files)
+        if contract.review is not None:
+            _check_review_definition(files, place, contract, step)
         if contract.source and "{{" not in contract.source:
             _check_contract_source(place.member("source") or place, contract.source)
         if contract.type in ("json_schema", "non_empty_file") and not contract.source and not step.outputs:
             usual = " or ".join(USUAL_SOURCES)
             message = f"it names no source, and the step declares no artifact: {usual} is checked"
             place.warn("usual_source", message)
+
+
+def _check_review_definition(
+    files: ProjectFiles, place: DocumentPlace, contract: Contract, step: Step
+) -> None:
+    review = contract.review
+    if review is None:
+        return
+    if contract.type == "agent_review" and review.persona and review.persona == step.persona:
+        message = f"{one_line(review.persona, 60)} would review its own work; name another persona"
+        (place.member("persona") or place).error("self_review", message)
+    here = place.member("criteria_path")
+    if here is None or not review.criteria_path:
+        return
+    with reporting_outside(here, "; keep it inside"):
+        if files.text(review.criteria_path) is None:
+            message = f"the criteria {one_line(review.criteria_path, 120)} are missing"
+            here.warn("missing_file", message, stops_run=contract.is_blocking)
 
 
 def _check_contract_source(place: DocumentPlace, path: str) -> None:

@@ -1,6 +1,7 @@
 """Steps that the coordinator settles itself: gates, routes and matrices.
 
-A gate is a row of the approval queue and never takes a default when it expires. A route chooses where the
+A gate is a row of the approval queue; with `auto`, and with `default` once its time is over, the pipeline
+answers it itself, and the record says so. A route chooses where the
 run goes on, also back, within limits. A matrix runs one instance per item and ends when all of them have.
 """
 
@@ -85,6 +86,10 @@ async def _open_gate(run: RunContext, step: Step, step_run: StepRun) -> None:
         await run.journal.append(running)
         _start_timer(run, step_run.id, gate.wait_seconds, attempt.number)
         return
+    if gate.type == "approval" and (gate.is_auto or (gate.default and not run.can_ask)):
+        why = "auto" if gate.is_auto else "default, nobody can answer here"
+        await _answer_by_default(run, step, step_run, attempt.number, why)
+        return
     try:
         if gate.type != "approval":
             raise AttemptNotReady(f"gates of type {gate.type} are not run here")
@@ -137,6 +142,9 @@ def _gate_opened_event(run: RunContext, step_run: StepRun, gate: GateSpec, promp
 
 async def _settle_decided_gate(run: RunContext, step: Step, step_run: StepRun, action: Action) -> None:
     gate, journal = step.gate or GateSpec(), run.journal
+    if action.state == "expired" and gate.default:
+        await _answer_by_default(run, step, step_run, step_run.attempt, "default, nobody answered in time")
+        return
     target = gate.targets.get(action.choice or "")
     said = f": {action.reason or action.text}" if action.reason or action.text else ""
     running = StepChanged(state="running", attempt=step_run.attempt)
@@ -164,6 +172,32 @@ async def _settle_decided_gate(run: RunContext, step: Step, step_run: StepRun, a
     }.get(action.state, action.state)
     failed = StepChanged(state="failed", attempt=step_run.attempt, detail=journal.scrubbed(why))
     await journal.append(journal.event(failed, step=step_run.id))
+
+
+async def _answer_by_default(run: RunContext, step: Step, step_run: StepRun, number: int, why: str) -> None:
+    """End a gate with the pipeline's own choice; what it leads back to is bounded as for a route."""
+    gate = step.gate or GateSpec()
+    choice = gate.default or next((one.key for one in gate.choices), "")
+    target = gate.targets.get(choice, "")
+    said = f"answered by the pipeline: {choice or 'yes'} ({why})"
+    running = StepChanged(state="running", attempt=number, matrix=step_run.matrix, item=step_run.item)
+    done = StepChanged(state="completed", attempt=number, detail=run.journal.scrubbed(said), output=choice)
+    more: list[Event] = []
+    if target == FAIL_TARGET:
+        done = replace(done, state="failed")
+    elif target and target not in END_TARGETS and leads_back(run, step.id, target):
+        try:
+            reset = _repeat_within_limits(run, step, target)
+            if any(run.state.steps[name].state in _ACTIVE_STATES for name in reset if name != step.id):
+                return  # what is done again has to have ended; its end rings
+            more = return_events(run, step_run.id, reset)
+        except NoRoute as error:
+            done = replace(done, state="failed", detail=run.journal.scrubbed(f"{said}: {error}"))
+    elif target:
+        others = {name for name in gate.targets.values() if name not in (target, *END_TARGETS)}
+        more = skip_events(run, others, f"not chosen ({choice})")
+    await run.journal.append(*run.step_events(step_run.id, running, done), *more)
+    run.catch_up()
 
 
 async def _return_from_gate(run: RunContext, step_run: StepRun, target: str) -> None:

@@ -4,9 +4,10 @@ A model reads a `DocumentPlace`. A wrong member is reported and takes its defaul
 everything. This imports pydantic: import it only where a document is read.
 """
 
+import re
 from collections.abc import Mapping
 from functools import cache
-from typing import Annotated, Any, ClassVar, TypeVar, cast
+from typing import Annotated, Any, ClassVar, Final, TypeVar, cast
 
 from msgspec import Struct
 from pydantic import (
@@ -137,6 +138,19 @@ Place = InstanceOf[DocumentPlace]
 """For what is read further only where it counts."""
 JsonValue = Annotated[Any, BeforeValidator(_plain)]
 JsonObjectValue = Annotated[dict[str, Any], BeforeValidator(_object)]
+
+
+_DURATION_PART: Final = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
+_UNIT_SECONDS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+
+
+def duration_seconds(text: str) -> float | None:
+    """Return a duration such as `1h30m`, `90s`, `500ms`; None if it is none."""
+    compact = text.replace(" ", "")
+    parts = _DURATION_PART.findall(compact)
+    if not parts or "".join(number + unit for number, unit in parts) != compact:
+        return None
+    return sum(float(number) * _UNIT_SECONDS[unit] for number, unit in parts)
 
 
 def between(least: int, most: int) -> AfterValidator:

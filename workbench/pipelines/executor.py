@@ -16,6 +16,10 @@ EVENT_PAGE_SIZE: Final = 2_000
 OnStepEvent = Callable[[StepEvent], Awaitable[None]]
 
 
+class AttemptNotReady(Exception):
+    """An attempt cannot begin; says why. It is not tried again."""
+
+
 class StepExecutor(Protocol):
     """Runs attempts at steps (DESIGN section 10)."""
 

@@ -10,8 +10,13 @@ from workbench.domain.values import ArtifactKind, Choice, Json, JsonObject, Step
 
 FailureAction = Literal["fail", "skip", "continue", "warn", "rework"]
 """What a failure means once no attempt is left."""
-ContractType = Literal["json_schema", "typescript_interface", "test_suite", "non_empty_file", "unchecked"]
+ContractType = Literal[
+    "json_schema", "typescript_interface", "test_suite", "non_empty_file", "markdown_spec", "test_diff",
+    "test_count_baseline", "agent_review", "llm_judge", "unchecked",
+]  # fmt: skip
 """`unchecked`: a type that others check; here it fails."""
+REVIEW_TYPES: Final = ("agent_review", "llm_judge")
+"""Contracts that a model answers."""
 AggregateStrategy = Literal["merge_arrays", "concat", "reduce"]
 SKIP_CASE = "skip"
 """The case of a branch that runs nothing."""
@@ -93,6 +98,7 @@ class Persona(Struct, frozen=True, kw_only=True):
     permissions: Permissions | None = None
     """None takes the adapter's."""
     hooks: tuple[HookRule, ...] = ()
+    skills: tuple[str, ...] = ()
 
 
 class MetaLimits(Struct, frozen=True, kw_only=True):
@@ -144,6 +150,8 @@ class Manifest(Struct, frozen=True, kw_only=True):
     personas: dict[str, Persona] = field(default_factory=dict[str, Persona])
     runtime: Runtime = Runtime()
     skill_mounts: tuple[str, ...] = ()
+    skills: tuple[str, ...] = ()
+    """What every agent of the project is told, by name (`skills.py`)."""
     project: JsonObject = field(default_factory=dict[str, Json])
     """What `{{ project.test_command }}` and its like stand for."""
     ontology: JsonObject = field(default_factory=dict[str, Json])
@@ -205,6 +213,53 @@ class ArtifactSpec(Struct, frozen=True, kw_only=True):
     """Whether the step declares nothing: what it prints is taken for what another step asks of it."""
 
 
+class ReviewContext(Struct, frozen=True, kw_only=True):
+    """What a reviewer is shown besides the file that is reviewed."""
+
+    source: Literal["git_diff", "artifact"]
+    artifact: str = ""
+    most_bytes: int = 50 * 1024
+
+
+class Review(Struct, frozen=True, kw_only=True):
+    """Who answers a contract of the types `agent_review` and `llm_judge`, and by what."""
+
+    persona: str = ""
+    """Empty: the step's own, as whose judge another model may be named."""
+    adapter: str = ""
+    model: str = ""
+    criteria: tuple[str, ...] = ()
+    criteria_path: str = ""
+    threshold: float = 1.0
+    """Share of the criteria of a judge that have to be met, 0 to 1."""
+    context: tuple[ReviewContext, ...] = ()
+    token_budget: int = 0
+    """Tokens that a review may use before that is said; 0 is no budget."""
+    timeout_seconds: float = 120.0
+
+
+class TestCount(Struct, frozen=True, kw_only=True):
+    """What counts as a test in a contract of the types `test_diff` and `test_count_baseline`."""
+
+    most_deletions: int = 0
+    files: tuple[str, ...] = ("*_test.go",)
+    """Patterns of paths."""
+    pattern: str = r"^[ \t]*func[ \t]+(Test|Example|Benchmark|Fuzz)[A-Za-z0-9_]*\b"
+    """Matches a line that begins a test."""
+    base: str = "HEAD~1"
+
+
+class OutcomeSpec(Struct, frozen=True, kw_only=True):
+    """A link that a step is expected to leave, and where it stands."""
+
+    type: str
+    source: str
+    """Path of a file or name of an artifact."""
+    json_path: str = ""
+    label_path: str = ""
+    label: str = ""
+
+
 class Contract(Struct, frozen=True, kw_only=True):
     """S1 HandoverConfig.contract."""
 
@@ -219,6 +274,10 @@ class Contract(Struct, frozen=True, kw_only=True):
     command: str = ""
     dir: str = ""
     must_pass: bool = True
+    is_repairable: bool = True
+    """Whether JSON that a model wrote with words around it and the like is repaired."""
+    review: Review | None = None
+    tests: TestCount | None = None
     rework_step: str = ""
     then: FailureAction | None = None
     """What its own failure means once no attempt is left; None leaves it to the step."""
@@ -291,6 +350,10 @@ class GateSpec(Struct, frozen=True, kw_only=True):
     wait_seconds: float = 0.0
     """Of a timer: how long it waits; nobody is asked."""
     window_minutes: float | None = None
+    is_auto: bool = False
+    """The pipeline answers it itself, with the default or the first choice; nobody is asked."""
+    default: str = ""
+    """The choice that counts once the time to answer is over; empty: the gate then fails."""
 
 
 class RouteEdge(Struct, frozen=True, kw_only=True):
@@ -372,6 +435,12 @@ class Step(Struct, frozen=True, kw_only=True):
     """Rounds of one run in which it may be done."""
     path: str = ""
     """Where it stands in its document."""
+    thread: str = ""
+    """The conversation that it goes on with; steps of one thread are told what the others said."""
+    skills: tuple[str, ...] = ()
+    outcomes: tuple[OutcomeSpec, ...] = ()
+    most_agents: int = 0
+    """Agents that its own agent may start at once; 0 says nothing."""
     unrunnable: str = ""
     """Why it cannot run here; it fails closed."""
 
@@ -395,6 +464,8 @@ class Pipeline(Struct, frozen=True, kw_only=True, dict=True):
     input: InputConfig = InputConfig()
     outputs: tuple[PipelineOutput, ...] = ()
     steps: tuple[Step, ...] = ()
+    skills: tuple[str, ...] = ()
+    """What its agents are told besides, by name."""
     max_step_visits: int = 0
     """Visits of all steps together; 0 leaves it to the steps."""
 

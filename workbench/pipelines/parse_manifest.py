@@ -29,6 +29,7 @@ from workbench.pipelines.documents import (
     DocumentPlace,
     ProjectFiles,
     check_script_exists,
+    is_text_item,
     reporting_outside,
     require_file,
     require_folder,
@@ -44,6 +45,7 @@ from workbench.pipelines.model import (
     Persona,
     Runtime,
 )
+from workbench.pipelines.skills import SKILL_FOLDERS
 from workbench.text.safe import one_line
 
 _PLAIN_RUNTIME: Final = Runtime()
@@ -92,8 +94,9 @@ class _PersonaDocument(DocumentModel):
     model: Text = ""
     permissions: _PermissionsDocument | None = None
     hooks: _HooksDocument = _HooksDocument()
+    skills: Texts = ()
     not_acted_on: ClassVar[Mapping[str, str]] = {
-        "sandbox": "isolation", "skills": "skills", "token_scopes": "token scopes", "tier": "a model tier",
+        "sandbox": "isolation", "token_scopes": "token scopes", "tier": "a model tier",
         "tools": "further tools", "capabilities": "capabilities",
     }  # fmt: skip
 
@@ -172,8 +175,9 @@ class _ManifestDocument(DocumentModel):
     project: JsonObjectValue = Field(default_factory=dict)
     ontology: JsonObjectValue = Field(default_factory=dict)
     skill_mounts: Items[InstanceOf[DocumentPlace]] = ()
+    skills: InstanceOf[DocumentPlace] | None = None
     not_acted_on: ClassVar[Mapping[str, str]] = {
-        "server": "a web server", "skills": "skills", "hooks": "lifecycle hooks",
+        "server": "a web server", "hooks": "lifecycle hooks",
         "params": "parameters", "routing": "task routing", "governance": "policies", "cost": "a budget",
         "sandbox": "isolation", "gates": "gate defaults", "forge": "a code host", "notifications": "notices",
     }  # fmt: skip
@@ -192,7 +196,8 @@ def read_manifest(place: DocumentPlace, files: ProjectFiles) -> Manifest | None:
     manifest = document.to(
         Manifest, name=document.metadata.name, description=document.metadata.description,
         repo=document.metadata.repo or document.repo, adapters=adapters, personas=personas,
-        runtime=_runtime(document.runtime), skill_mounts=tuple(_skill_mounts(document, place, files)),
+        runtime=_runtime(document.runtime), skill_mounts=tuple(_skill_mounts(document, files)),
+        skills=tuple(_skills(document)),
     )  # fmt: skip
     if document.place_of("ontology"):
         message = "ontology (domain terms) is read for templates only; agents are not told of it"
@@ -264,6 +269,7 @@ def _persona(
     return document.to(
         Persona, name=name, prompt_file=document.system_prompt_file,
         permissions=_permissions(document.permissions), hooks=tuple(_hooks(document.hooks, files)),
+        skills=tuple(map(text_at, document.skills)),
     )  # fmt: skip
 
 
@@ -288,18 +294,32 @@ def _runtime(document: _RuntimeDocument) -> Runtime:
     )  # fmt: skip
 
 
-def _skill_mounts(document: _ManifestDocument, place: DocumentPlace, files: ProjectFiles) -> Iterator[str]:
-    """Yield the folders of skills; nothing is read there, so one may lie anywhere (`~`, `/opt`)."""
-    if document.place_of("skill_mounts"):
-        message = "skill_mounts is checked and not acted on here: agents get no skills"
-        place.key("skill_mounts").warn("not_run", message)
+def _skill_mounts(document: _ManifestDocument, files: ProjectFiles) -> Iterator[str]:
+    """Yield the folders of skills; nothing is read from others than the known ones (`~`, `/opt`)."""
     for item in document.skill_mounts:
         is_text = isinstance(item.node.value, str)
         path = item if is_text else _SkillMountDocument.model_validate(item).place_of("path")
         if path is not None:
             if not text_at(path).startswith(("/", "~")):
                 require_folder(path, files, "skill_mounts")
+            if text_at(path).removeprefix("./").rstrip("/") not in SKILL_FOLDERS:
+                message = f"skills are only looked for in {', '.join(SKILL_FOLDERS)}, and not here"
+                path.warn("not_run", message)
             yield text_at(path)
+
+
+def _skills(document: _ManifestDocument) -> Iterator[str]:
+    """Yield the names of skills; older documents have an object of them, with commands to install each."""
+    place = document.place_of("skills")
+    if place is None:
+        return
+    if place.node.members is not None:
+        place.warn("not_run", "commands that install or check skills are not run here")
+        yield from place.node.members
+    elif place.node.items is not None:
+        yield from (text_at(item) for item in place.items() if is_text_item(item, "skills"))
+    else:
+        place.error("wrong_type", "skills has to be a list")
 
 
 def _check_summarizer(place: DocumentPlace, manifest: Manifest) -> None:

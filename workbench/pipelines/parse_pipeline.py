@@ -37,6 +37,7 @@ from workbench.pipelines.model import (
     Loop,
     Matrix,
     Mount,
+    OutcomeSpec,
     Pipeline,
     PipelineOutput,
     Route,
@@ -45,6 +46,7 @@ from workbench.pipelines.model import (
     ValidationRule,
     WorkspaceSpec,
 )
+from workbench.pipelines.outcomes import FILE_TYPES, NoOutcome, values_at
 from workbench.pipelines.parse_step_blocks import (
     AggregateDocument,
     BranchDocument,
@@ -112,9 +114,10 @@ class _PipelineDocument(DocumentModel):
     steps: Annotated[Items[Place], PRESENT] = ()
     max_step_visits: Annotated[Whole, between(1, 100_000)] = 0
     requires: _RequiresDocument | None = None
-    not_acted_on: ClassVar[Mapping[str, str]] = {
-        "hooks": "lifecycle hooks", "chat_context": "chat context", "skills": "skills",
-    }  # fmt: skip
+    skills: Texts = ()
+    chat_context: Place | None = None
+    """What a chat about a finished run begins with in another program; it changes nothing of the run."""
+    not_acted_on: ClassVar[Mapping[str, str]] = {"hooks": "lifecycle hooks"}
 
 
 def read_pipeline(place: DocumentPlace) -> Pipeline | None:
@@ -136,6 +139,7 @@ def read_pipeline(place: DocumentPlace) -> Pipeline | None:
         input=document.input.config() if document.input else InputConfig(),
         outputs=tuple(output.to(PipelineOutput, name=name) for name, output in outputs),
         steps=_with_implied_outputs(desugar_steps(list(_read_steps(places[:MOST_STEPS])))),
+        skills=tuple(map(text_at, document.skills)),
     )  # fmt: skip
 
 
@@ -253,6 +257,29 @@ _VALIDATION_TYPES: Final = {
 }  # fmt: skip
 
 
+class _OutcomeDocument(DocumentModel):
+    """A link that a step is expected to leave."""
+
+    type: Annotated[Text, REQUIRED] = ""
+    source: Annotated[Text, REQUIRED] = Field(default="", alias="extract_from")
+    json_path: Text = ""
+    label_path: Text = Field(default="", alias="json_path_label")
+    label: Text = ""
+    not_acted_on: ClassVar[Mapping[str, str]] = _DESCRIBED
+
+    def spec(self) -> OutcomeSpec:
+        if self.type not in FILE_TYPES:
+            self.require("json_path")
+        for name in ("json_path", "json_path_label"):
+            place = self.place_of(name)
+            if place is not None:
+                try:
+                    values_at(None, text_at(place))
+                except NoOutcome as error:
+                    place.error("wrong_value", str(error))
+        return self.to(OutcomeSpec)
+
+
 class _ValidationDocument(DocumentModel):
     type: Annotated[str, one_of(_VALIDATION_TYPES), PRESENT] = ""
     target: Annotated[Text, REQUIRED] = ""
@@ -293,12 +320,15 @@ class _StepDocument(DocumentModel):
     max_visits: Annotated[Whole, between(1, 1000)] = 10
     timeout_minutes: Annotated[Whole, between(1, 100_000)] | None = None
     is_rework_only: Flag = Field(default=False, alias="rework_only")
+    thread: Text = ""
+    skills: Texts = ()
+    outcomes: Items[_OutcomeDocument] = ()
+    most_agents: Annotated[Whole, between(0, 1000)] = Field(default=0, alias="max_concurrent_agents")
     not_acted_on: ClassVar[Mapping[str, str]] = {
-        "thread": "a shared conversation", "fidelity": "how much of it",
-        "outcomes": "what becomes of its branch", "max_concurrent_agents": "a limit of agents",
+        "fidelity": "how much of a conversation",
         "concurrency": "a limit", "on_failure": "it stands in retry or in a contract",
         "output": "values of a context", "output_schema": "a schema",
-        "config": "settings of the pipeline below", "skills": "skills", "description": "a description",
+        "config": "settings of the pipeline below", "description": "a description",
         "contexts": "contexts", "tier": "a model tier", "budget": "a budget",
     }  # fmt: skip
 
@@ -352,7 +382,8 @@ def _read_step(document: _StepDocument, kind: StepKind, matrix: MatrixDocument |
         branch=document.branch and document.branch.to(Branch),
         aggregate=document.aggregate and document.aggregate.to(Aggregate),
         route=Route(edges=edges) if kind == "route" and not loop else None,
-        edges=() if kind == "route" else edges,
+        edges=() if kind == "route" else edges, skills=tuple(map(text_at, document.skills)),
+        outcomes=tuple(outcome.spec() for outcome in document.outcomes if outcome.is_mapping),
     )  # fmt: skip
 
 

@@ -19,12 +19,12 @@ from workbench.pipelines.document_model import (
     DocumentModel,
     Flag,
     Items,
-    JsonValue,
     NamedTexts,
     Place,
     Text,
     Whole,
     between,
+    duration_seconds,
     one_of,
     read_text,
 )
@@ -32,27 +32,14 @@ from workbench.pipelines.documents import DocumentPlace, text_at
 from workbench.pipelines.model import (
     AggregateStrategy,
     Compaction,
-    Contract,
-    ContractType,
     FailureAction,
     FailurePolicy,
     GateSpec,
     Matrix,
 )
-from workbench.text.safe import one_line
+from workbench.pipelines.parse_contracts import FAILURE_ACTIONS, ContractDocument, Retries, contract_model
 
-_DURATION_PART: Final = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
-_UNIT_SECONDS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _MOST_WINDOW_SECONDS: Final = 366 * 86400.0
-
-
-def duration_seconds(text: str) -> float | None:
-    """Return a duration such as `1h30m`, `90s`, `500ms`; None if it is none."""
-    compact = text.replace(" ", "")
-    parts = _DURATION_PART.findall(compact)
-    if not parts or "".join(number + unit for number, unit in parts) != compact:
-        return None
-    return sum(float(number) * _UNIT_SECONDS[unit] for number, unit in parts)
 
 
 _MODES: Final = {"sequential": False, "parallel": True}
@@ -210,8 +197,8 @@ class _GateDocument(DocumentModel):
     choices: Items[_ChoiceDocument] = ()
     is_freeform: Flag = Field(default=False, alias="freeform")
     timeout: Place | None = None
-    auto: Flag = False
-    default: Place | None = None
+    is_auto: Flag = Field(default=False, alias="auto")
+    default: Text = ""
     not_acted_on: ClassVar[Mapping[str, str]] = {
         "tui_action": "an action of another screen", "pr_number": "a number", "repo": "a repository",
         "branch": "a branch", "interval": "an interval",
@@ -231,11 +218,10 @@ def read_gate(place: DocumentPlace | None) -> GateSpec:
         return GateSpec()
     if kind is not None and word != "approval":
         kind.warn("not_run", f"gates of type {word} are not run here", stops_run=True)
-    if gate.auto:
-        place.key("auto").warn("not_run", "auto is not followed: only a human answers a gate")
-    if gate.place_of("default"):
-        place.key("default").warn("not_run", "default is not followed: a gate never answers itself")
     choices, targets = _read_choices(gate.choices, list((place.member("choices") or place).items()))
+    if gate.default and gate.default not in [choice.key for choice in choices]:
+        known = ", ".join(choice.key for choice in choices) or "none"
+        place.key("default").error("wrong_value", f"default has to be one of the choices; there are {known}")
     if gate.is_freeform and choices:
         message = "freeform is not offered beside choices here; a reason may be given with any answer"
         place.key("freeform").warn("not_run", message)
@@ -280,96 +266,6 @@ def _window_minutes(gate: DocumentModel) -> float | None:
     return seconds / 60
 
 
-_CONTRACT_TYPES: Final[dict[str, ContractType]] = {
-    "json_schema": "json_schema", "typescript_interface": "typescript_interface", "test_suite": "test_suite",
-    "non_empty_file": "non_empty_file", "jsonschema": "json_schema", "testsuite": "test_suite",
-    "typescript": "typescript_interface",
-}  # fmt: skip
-"""With the short names that older documents of the same program use."""
-_CHECKED_TYPES: Final = "json_schema, typescript_interface, test_suite, non_empty_file"
-_UNCHECKED_TYPES: Final = (
-    "markdown_spec", "markdownspec", "format", "llm_judge", "source_diff", "agent_review",
-    "spec_derived_test", "test_diff", "test_count_baseline", "template", "event_contains",
-)  # fmt: skip
-"""Contract types of real files that nothing here checks; such a contract fails."""
-_FAILURE_ACTIONS: Final[dict[str, FailureAction]] = {
-    "retry": "fail", "fail": "fail", "halt": "fail", "skip": "skip", "continue": "continue", "warn": "warn",
-    "rework": "rework", "rejected": "fail",
-}  # fmt: skip
-_FAILURE_WORDS: Final = {word: word for word in _FAILURE_ACTIONS}
-_Retries = Annotated[Whole, between(0, 100)]
-_DEFAULT_RETRIES: Final = 2
-
-
-class ContractDocument(DocumentModel):
-    """What is checked once a step has ended, and what its failure means."""
-
-    type: Annotated[Place | None, PRESENT] = None
-    json_schema: JsonValue = Field(default=None, alias="schema")
-    schema_path: Text = ""
-    source: Text = ""
-    is_compiled: Flag = Field(default=True, alias="validate")
-    command: Text = ""
-    dir: Text = ""
-    must_pass: Flag = True
-    rework_step: Text = ""
-    on_failure: Annotated[str, one_of(_FAILURE_WORDS)] = ""
-    max_retries: _Retries | None = None
-    not_acted_on: ClassVar[Mapping[str, str]] = {
-        "allow_recovery": "recovery", "recovery_level": "recovery", "progressive_validation": "recovery",
-        "model": "a judge", "criteria": "a judge", "threshold": "a judge", "persona": "a reviewer",
-        "criteria_path": "a review", "context": "a review", "token_budget": "a review",
-        "timeout": "a review", "glob": "a pattern", "exclude": "a pattern", "min_files": "a number",
-        "required": "names", "baseline": "a baseline",
-    }  # fmt: skip
-
-    @property
-    def is_review(self) -> bool:
-        """Return whether it is a review, whose rework may be the step itself, tried again."""
-        kind = self.place_of("type")
-        return kind is not None and text_at(kind) == "agent_review"
-
-    def contract(self) -> Contract:
-        kind = self.place_of("type")
-        word = text_at(kind) if kind else ""
-        contract = self.to(
-            Contract, type=_CONTRACT_TYPES.get(word, "unchecked"), written_type=word, schema=self.json_schema,
-            then=_FAILURE_ACTIONS[self.on_failure] if self.on_failure else None,
-        )  # fmt: skip
-        if contract.type == "unchecked":
-            if kind is not None:
-                _report_unchecked(kind, word, is_blocking=contract.is_blocking)
-            return contract
-        needs = {
-            "json_schema": (self.json_schema is not None or self.schema_path, "schema or schema_path"),
-            "test_suite": (self.command, "command"),
-            "typescript_interface": (self.source, "source, the file to check"),
-        }
-        is_there, what = needs.get(contract.type, (True, ""))
-        if not is_there:
-            self.place.error("missing_field", f"{self.place.path} needs {what}")
-        return contract
-
-
-class _UncheckedDocument(ContractDocument):
-    """Named as a whole, so its members are not."""
-
-    reports_unknown: ClassVar[bool] = False
-
-
-def _report_unchecked(kind: DocumentPlace, word: str, *, is_blocking: bool) -> None:
-    if word not in _UNCHECKED_TYPES:
-        kind.error(
-            "unknown_contract", f"there is no contract type {one_line(word, 60)}; known: {_CHECKED_TYPES}"
-        )
-        return
-    meaning = "so the step fails at it" if is_blocking else "and the step continues with a warning"
-    kind.warn(
-        "not_run", f"contracts of type {word} are not checked here, {meaning}; checked are {_CHECKED_TYPES}",
-        stops_run=is_blocking,
-    )  # fmt: skip
-
-
 _TOKEN_LIMIT: Final = re.compile(r"token_limit_(\d{1,3})%")
 
 
@@ -393,7 +289,7 @@ class HandoverDocument(DocumentModel):
 
     contracts: Items[Place] = ()
     contract: Place | None = None
-    max_retries: _Retries | None = None
+    max_retries: Retries | None = None
     compaction: CompactionDocument | None = None
     not_acted_on: ClassVar[Mapping[str, str]] = {
         "on_review_fail": "a review", "target_step": "a review", "reviews": "a review",
@@ -403,15 +299,10 @@ class HandoverDocument(DocumentModel):
         """Return the contracts; a single one counts only without a list."""
         single = self.place_of("contract")
         places = self.contracts or ((single,) if single else ())
-        return [_contract_model(place).model_validate(place) for place in places]
+        return [contract_model(place).model_validate(place) for place in places]
 
 
-def _contract_model(place: DocumentPlace) -> type[ContractDocument]:
-    kind = place.present("type")
-    is_checked = kind is not None and text_at(kind) in _CONTRACT_TYPES
-    return ContractDocument if is_checked else _UncheckedDocument
-
-
+_DEFAULT_RETRIES: Final = 2
 _RETRY_POLICIES: Final = {
     "none": (1, 0.0, 30.0), "standard": (3, 1.0, 30.0), "aggressive": (5, 0.2, 30.0),
     "patient": (3, 5.0, 90.0),
@@ -427,7 +318,7 @@ class RetryDocument(DocumentModel):
     policy: Annotated[tuple[int, float, float], one_of(_RETRY_POLICIES)] = _NO_POLICY
     max_attempts: Annotated[Whole, between(1, 100)] | None = None
     backoff: Annotated[str, one_of({word: word for word in _BACKOFF_FACTORS if word})] = ""
-    then: Annotated[FailureAction, one_of(_FAILURE_ACTIONS)] = Field(default="fail", alias="on_failure")
+    then: Annotated[FailureAction, one_of(FAILURE_ACTIONS)] = Field(default="fail", alias="on_failure")
     rework_step: Text = ""
     base_delay: Place | None = None
     max_delay: Place | None = None
@@ -462,12 +353,13 @@ def failure_policy(
         counts.append(handover.max_retries)
     if not counts and any(contract.on_failure == "retry" for contract in contracts):
         counts.append(_DEFAULT_RETRIES)
+    if not counts and any(contract.is_done_again for contract in contracts) and not base.rework_step:
+        counts.append(_DEFAULT_RETRIES)
     then, rework = base.then, base.rework_step
     for contract in contracts:
-        action = _FAILURE_ACTIONS.get(contract.on_failure)
+        action = FAILURE_ACTIONS.get(contract.on_failure)
         # What one contract only warns of says nothing of the others, nor of the step itself.
-        is_review = action == "rework" and not (contract.rework_step or rework) and contract.is_review
-        if action in ("skip", "rework") and not is_review:
+        if action in ("skip", "rework") and (rework or not contract.is_done_again):
             then, rework = action, contract.rework_step or rework
     if is_optional and then == "fail":
         then = "skip"

@@ -26,7 +26,7 @@ from workbench.domain.events import (
     StepRetryRequested,
 )
 from workbench.domain.machines import COMPLETED_STEP_STATES, ENDED_STEP_STATES, RunStatus, StepStateName
-from workbench.domain.values import BlobRef, Json, Usage
+from workbench.domain.values import BlobRef, Json, RunLink, Usage
 from workbench.pipelines.model import Pipeline, Step
 
 
@@ -67,6 +67,10 @@ class StepRun(Struct):
     printed: str = ""
     """The end of what a command printed."""
     printed_ref: BlobRef | None = None
+    links: tuple[RunLink, ...] = ()
+    said_ref: BlobRef | None = None
+    """What its agent said when it was completed last, for the steps of its thread."""
+    said_at: int = 0
 
     @property
     def is_done(self) -> bool:
@@ -84,6 +88,7 @@ class StepRun(Struct):
             self.visits += self.has_ended and self.state != "skipped"
         else:
             self.artifacts, self.last_failure, self.printed, self.printed_ref = {}, "", "", None
+            self.said_ref, self.links = None, ()
         self.state, self.failures, self.detail, self.is_warned = "pending", 0, "", False
         self.items, self.action_id, self.working_ms, self.has_failed = None, None, 0, False
         self.process = None
@@ -190,6 +195,10 @@ def _on_step_changed(state: RunState, event: Event, body: StepChanged) -> None:
     step.exit_code = body.exit_code
     step.session_id = body.session_id or step.session_id
     step.workspace = body.workspace or step.workspace
+    if body.state in COMPLETED_STEP_STATES:
+        step.links = body.links
+    if body.said_ref is not None:
+        step.said_ref, step.said_at = body.said_ref, event.at
     if body.item is not None:
         step.item = body.item
     if body.items is not None:

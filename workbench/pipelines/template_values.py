@@ -158,15 +158,18 @@ class TemplateValues(Struct, frozen=True, kw_only=True):
         )
         while action is not None and action.successor:
             action = self.journal.action(action.successor)
-        if action is None:
+        # What the pipeline answered itself has no question, or one that expired; nobody gave a reason.
+        own = step_run.printed if step_run and (action is None or action.state == "expired") else ""
+        if action is None and not own:
             return None
         if what == "timestamp":
-            return iso_time(action.decided_at) if action.decided_at else ""
+            return iso_time(action.decided_at) if action and action.decided_at else ""
         if what not in ("choice", "label", "key"):
-            return action.text or action.reason or ""
+            return (action.text or action.reason or "") if action and not own else ""
         gate = self.pipeline.step(step).gate if what != "key" else None
         labels = {choice.key: choice.label for choice in gate.choices} if gate else {}
-        return labels.get(action.choice or "", action.choice or action.state)
+        chosen = own or ((action.choice or action.state) if action else "")
+        return labels.get(chosen, chosen)
 
     def _output(self, run: StepRun, path: str) -> str | None:
         first, _, rest = path.partition(".")

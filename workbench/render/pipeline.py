@@ -12,6 +12,7 @@ from workbench.render.cells import Column, safe_content, styled
 from workbench.render.list_rows import cursor_column
 from workbench.render.theme import Glyphs, Ink
 from workbench.text.human import countdown_text, duration_text, token_text
+from workbench.text.safe import one_line
 from workbench.text.width import cell_width
 from workbench.views.pipeline import (
     GrantOffer,
@@ -27,6 +28,7 @@ _TIME_CELLS, _MIN_OUTCOME_CELLS, _MAX_OUTCOME_CELLS = 9, 11, 27
 _OTHER_CELLS = 80
 _LONGEST_RUN_BAR = 30
 _LEAST_RUN_BAR = 6
+_LONGEST_LINK = 60
 _AROUND_TITLE = 16
 """Cells of a title that the pane's name and the rule take."""
 
@@ -55,8 +57,20 @@ def _title_tails(run: PipelineRun, to_go: float | None) -> list[list[str]]:
     spent = countdown_text(run.seconds)
     time = f"{spent}, about {countdown_text(to_go)} to go" if to_go else spent
     tokens = f"{token_text(run.tokens)} tok" if run.tokens else ""
-    choices = ((goes_on, ended, time, tokens), (ended, time, tokens), (ended, time), (ended, spent), ())
+    link = _links_text(run)
+    most = (goes_on, ended, time, tokens)
+    choices = ((*most, link), most, (ended, time, tokens), (ended, time), (ended, spent), ())
     return [[word for word in words if word] for words in choices]
+
+
+def _links_text(run: PipelineRun) -> str:
+    """Return the newest link as a title shows it, and how many more there are."""
+    # An address before a file: it is what one goes to.
+    newest = max(reversed(run.links), key=lambda link: link.kind == "address", default=None)
+    if newest is None:
+        return ""
+    more = f" +{len(run.links) - 1}" if len(run.links) > 1 else ""
+    return f"{one_line(newest.target.removeprefix('https://'), _LONGEST_LINK)}{more}"
 
 
 def _title_words(parts: Iterable[Content]) -> Content:

@@ -9,6 +9,7 @@ from workbench.domain.rows import Action, PipelineState, Session, StepState, run
 from workbench.domain.values import StepPlan
 from workbench.views.data_source import DataSource
 from workbench.views.pipeline import PipelineItem, PipelineRun, matrix_seconds, pipeline_run
+from workbench.views.run_links import RunLinks
 
 MAX_RUNS: Final = 50
 """Runs that are listed: the newest ones."""
@@ -39,6 +40,7 @@ class RunStore:
         """Of each run the items of its matrices as they were last made of their rows."""
         self._listed: dict[str, dict[str, tuple[str, ...]]] = {}
         """Of each run the ids of the items of its matrices: of those that have not begun there is no row."""
+        self._links = RunLinks(source.run_events)
         self._taken: dict[str, tuple[str, dict[str, float]]] = {}
         self.shown: str | None = None
         """The run that is drawn; None follows the newest."""
@@ -48,6 +50,7 @@ class RunStore:
         self.rows = {run.pipeline_id: run for run in self._source.runs(MAX_RUNS)}
         # A replay may have gone back, to before a step or a plan was known.
         self._steps, self._plans, self._touched, self._listed = {}, {}, {}, {}
+        self._links = RunLinks(self._source.run_events)
 
     def is_about(self, event: Event) -> bool:
         """Return whether an event changes a run."""
@@ -128,7 +131,9 @@ class RunStore:
             self._plans[key] = self._source.run_plan(key)
         known = self._items.setdefault(key, {})
         listed = self._lists(key)
-        return pipeline_run(row, self._plans[key], self._steps[key].values(), actions, now, known, listed)
+        plans, steps = self._plans[key], self._steps[key]
+        links = self._links.of(key, plans, steps)
+        return pipeline_run(row, plans, steps.values(), actions, now, known, listed, links)
 
     def _lists(self, run_id: str) -> Mapping[str, tuple[str, ...]]:
         """Return the items of the matrices of a run that know theirs; what no event said is read once."""

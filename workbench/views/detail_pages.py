@@ -20,6 +20,7 @@ from workbench.views.action_detail import json_text
 from workbench.views.conversation_blocks import OutputBuffer, insert_piece
 from workbench.views.page_lines import LineTone, PageLine, ToneSpan, icon_part, output_tones, page_line
 from workbench.views.pipeline import PipelineItem, PipelineRun, PipelineStep
+from workbench.views.run_links import link_lines
 from workbench.views.run_times import EarlierStep, usual_seconds
 from workbench.views.status_icons import STEP_STATUSES, StatusName, call_status, step_status_name
 from workbench.views.tools import repeated_text
@@ -405,6 +406,11 @@ def _check_lines(body: e.ContractChecked, name: str, *, is_same: bool) -> Iterat
     )  # fmt: skip
     if is_same:
         return
+    if body.repairs:
+        words = f" repaired before it was checked: {', '.join(body.repairs)}"
+        yield page_line("  ", icon_part("risk"), words)
+    if body.summary:
+        yield f"  {one_line(body.summary, 1_000)}"
     yield from _problem_lines(body)
     yield ""
 
@@ -480,7 +486,8 @@ def _no_contract_text(step: PipelineStep) -> str:
     return f"{step.contract} has not been checked yet." if step.contract else "It has no contract."
 
 
-def _artifact_lines(events: Iterable[e.Event]) -> Iterable[str]:
+def _artifact_lines(events: Sequence[e.Event]) -> Iterable[str | PageLine]:
+    yield from link_lines(events)
     artifacts = [event.body for event in events if isinstance(event.body, e.ArtifactStored)]
     wide = max((len(one_line(body.name, 60)) for body in artifacts), default=0)
     for body in artifacts:

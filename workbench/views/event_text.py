@@ -210,7 +210,9 @@ def _run_words(step: str, body: e.RunBody) -> str:
             failure = f": {body.detail}" if body.state == "failed" and body.detail else ""
             return f"{step} {body.state}{failure}"
         case e.ContractChecked():
-            return f"{step} contract {body.contract}: {body.outcome}"
+            repaired = f", repaired: {', '.join(body.repairs)}" if body.repairs else ""
+            said = f". {body.summary}" if body.summary else ""
+            return f"{step} contract {body.contract}: {body.outcome}{repaired}{said}"
         case e.ArtifactStored():
             return f"{step} stored {body.name}"
 

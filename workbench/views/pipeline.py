@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from workbench.domain.events import Event, RunStarted, StepChanged
 from workbench.domain.machines import COMPLETED_STEP_STATES, RunStatus
 from workbench.domain.rows import Action, PipelineState, StepState, run_title
-from workbench.domain.values import StepKind, StepPlan, Usage
+from workbench.domain.values import RunLink, StepKind, StepPlan, Usage
 from workbench.text.safe import one_line, reason_line
 from workbench.views.status_icons import StepStatus, step_status_name
 
@@ -108,6 +108,8 @@ class PipelineRun(Struct, frozen=True, kw_only=True):
     created_at: int
     finished_at: int | None
     round: int
+    links: tuple[RunLink, ...] = ()
+    """What came of it: pull requests, issues, files; in the order of its steps."""
 
 
 def last_started_step_plans(events: Iterable[Event]) -> tuple[StepPlan, ...]:
@@ -136,6 +138,7 @@ def pipeline_run(
     now: int,
     known: MutableMapping[str, tuple[StepState, PipelineItem]] | None = None,
     listed: Mapping[str, Sequence[str]] | None = None,
+    links: Iterable[RunLink] = (),
 ) -> PipelineRun:
     """Return a run for the screen.
 
@@ -165,7 +168,7 @@ def pipeline_run(
         seconds=_run_seconds(run, now),
         tokens=sum(spent.values()), error=reason_line(run.error_message, 500),
         input=one_line(run.input, 500), created_at=run.created_at, finished_at=run.finished_at,
-        round=run.round,
+        round=run.round, links=tuple(dict.fromkeys(links)),
     )  # fmt: skip
 
 

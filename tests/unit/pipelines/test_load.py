@@ -277,11 +277,11 @@ def test_a_long_chain_is_checked_without_exhausting_the_stack(tmp_path, count):
 WARNED = [
     ("- id: a\n  persona: builder\n  exec: {type: slash_command, command: /x}\n", "not_run"),
     (command("a", strategy="{items: [1], dependency_key: d}"), "not_run"),
-    (command("a", outcomes="[]"), "not_run"),
+    (command("a", fidelity="full"), "not_run"),
     (command("a", surprise="1"), "unknown_key"),
-    (command("a", handover="{contract: {type: llm_judge, source: x}}"), "not_run"),
+    (command("a", handover="{contract: {type: source_diff, source: x}}"), "not_run"),
+    (command("a", handover="{contract: {type: llm_judge, source: x}}"), "missing_field"),
     ("- id: g\n  gate: {type: ci_pass, timeout: 1h}\n", "not_run"),
-    ("- id: g\n  gate: {prompt: go?, auto: true, default: y}\n", "not_run"),
     ("- id: a\n  persona: builder\n  exec: {type: prompt, source_path: gone.md}\n", "missing_file"),
     (command("a", handover="{contract: {type: json_schema, schema_path: gone.json, source: x}}"), "missing_file"),
 ]  # fmt: skip
@@ -404,7 +404,7 @@ def test_what_is_read_and_not_acted_on_is_named(tmp_path):
         project(tmp_path, steps, manifest=manifest, head="input: {source: cli, batch_size: 3}\n")
     )
     named = {p.path.rpartition(".")[2] for p in loaded.report.warnings if p.code == "not_run"}
-    assert named == {"skill_mounts", "batch_size"}
+    assert named == {"path", "batch_size"}  # of a skill mount
     assert (loaded.report.is_ok, loaded.report.for_running().is_ok) == (True, True)
     assert (loaded.manifest.runtime.relay_percent, loaded.pipeline.steps[0].compaction.percent) == (70, 80)
 

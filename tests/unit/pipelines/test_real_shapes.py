@@ -129,9 +129,7 @@ def test_what_is_wrong_in_them_is_an_error(tmp_path, steps, code):
 
 
 def test_a_contract_that_nobody_checks_stops_a_run_only_where_its_failure_would(tmp_path):
-    steps = command(
-        "a", handover="{contracts: [{type: agent_review, on_failure: %s, criteria_path: x, model: y}]}"
-    )
+    steps = command("a", handover="{contracts: [{type: source_diff, on_failure: %s, glob: x, min_files: 1}]}")
     warned, found = problems(tmp_path / "1" if (tmp_path / "1").mkdir() is None else tmp_path, steps % "warn")
     assert (warned.report.for_running().is_ok, found) == (True, [("warning", "not_run")])
     (tmp_path / "2").mkdir()
@@ -319,7 +317,7 @@ def test_a_contract_that_nobody_checks_is_not_checked(runs):
     row = here.run("""
   - id: a
     exec: {type: command, source: "true"}
-    handover: {contracts: [{type: agent_review, on_failure: warn}]}
+    handover: {contracts: [{type: source_diff, on_failure: warn}]}
 """)
     (checked,) = bodies(here, row.pipeline_id, "contract.checked", "a")
     assert (row.status, checked.outcome, checked.is_blocking) == ("completed", "not_checked", False)

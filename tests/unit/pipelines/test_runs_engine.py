@@ -482,10 +482,10 @@ def test_a_gate_names_the_steps_that_failed_and_let_the_run_go_on(runs, code, wo
     assert action.warnings == (("failed step",) if failed else ())
 
 
-def test_an_expired_gate_fails_and_takes_no_default(runs):
+def test_an_expired_gate_without_a_default_fails(runs):
     here = runs()
     steps = """
-  - {id: g, gate: {prompt: "go?", timeout: 50ms, default: y, choices: [{key: y, label: go}]}}
+  - {id: g, gate: {prompt: "go?", timeout: 50ms, choices: [{key: y, label: go}]}}
 """
     row = here.drive(here.request(here.pipeline(steps)), until=lambda c: False)
     assert row.status == "failed"

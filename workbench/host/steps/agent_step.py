@@ -27,7 +27,7 @@ from workbench.domain.events import (
 )
 from workbench.domain.machines import TERMINAL_SESSION_STATES
 from workbench.domain.messages import StepOutcome, StepSpec
-from workbench.domain.values import SPEND_LIMIT, Actor, Json, Usage
+from workbench.domain.values import SPEND_LIMIT, Actor, BlobRef, Json, Usage
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import Root, read_bounded
 from workbench.host import redaction
@@ -37,7 +37,7 @@ from workbench.host.model_defaults import context_tokens_in_settings, model_of_s
 from workbench.host.session_driver import SessionProgress, drive_session
 from workbench.journal.errors import JournalError
 from workbench.journal.leases import DriverIdentity, lease_guard, release_lease, take_lease
-from workbench.pipelines.compaction import CHECKPOINT_NAME
+from workbench.pipelines.compaction import RELAY_PART
 from workbench.policy.hooks import HookRule
 from workbench.policy.permissions import PermissionPattern
 
@@ -91,7 +91,7 @@ def _recording_path(folder: str, spec: StepSpec) -> Path:
     names = (f"{step}.{spec.id.attempt}", step, step.partition("[")[0])
     if spec.part:
         own = (f"{step}.{spec.id.attempt}.{spec.part}", f"{step}.{spec.part}")
-        names = own if spec.part == CHECKPOINT_NAME else (*own, *names)
+        names = (*own, *names) if spec.part.startswith(RELAY_PART) else own
     for name in names:
         path = Path(folder) / f"{name}.json"
         if path.is_file():
@@ -200,8 +200,9 @@ def _agent_step_outcome(context: DriverContext, spec: StepSpec, progress: Sessio
             context.journal.blobs.seal(reply.encode("utf-8", "surrogatepass")) if spec.keeps_output else None
         )
         return StepOutcome(
-            state="completed", usage=usage, reply=reply[:4_000], stdout_ref=stdout, output=reply[-2_000:]
-        )
+            state="completed", usage=usage, reply=reply[:4_000], stdout_ref=stdout, output=reply[-2_000:],
+            transcript_ref=_sealed_thread(context, session.id) if spec.thread else None,
+        )  # fmt: skip
     if progress.last_outcome == "limit" and (detail := _full_context_detail(context, session.id)):
         text = session_transcript(context.journal.events(session.id))
         return StepOutcome(
@@ -210,6 +211,14 @@ def _agent_step_outcome(context: DriverContext, spec: StepSpec, progress: Sessio
         )  # fmt: skip
     why, is_retryable = _failure_reason(context, session.id, progress.last_outcome)
     return StepOutcome(state="failed", reason=why, is_retryable=is_retryable, usage=usage)
+
+
+def _sealed_thread(context: DriverContext, session_id: str) -> BlobRef:
+    """Seal what an agent said and did, without the question that it was asked first: that is the step's."""
+    events = context.journal.events(session_id)
+    first = next((event for event in events if isinstance(event.body, PromptSubmitted)), None)
+    text = session_transcript([event for event in events if event is not first])
+    return context.journal.blobs.seal(text.encode("utf-8", "surrogatepass"))
 
 
 def _full_context_detail(context: DriverContext, session_id: str) -> str:

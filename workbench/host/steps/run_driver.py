@@ -47,7 +47,7 @@ from workbench.domain.events import (
 from workbench.domain.machines import ENDED_RUN_STATES, PauseReason
 from workbench.domain.messages import StepOutcome, StepSpec
 from workbench.domain.rows import PipelineState, run_title
-from workbench.domain.values import Actor, Json
+from workbench.domain.values import Actor, Json, RunLink
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import open_append
 from workbench.effects.folders import make_folder
@@ -70,6 +70,7 @@ from workbench.pipelines.attempt import AttemptNotReady
 from workbench.pipelines.coordinator import Coordinator, StepSlots
 from workbench.pipelines.load import RunDefinition
 from workbench.pipelines.model import Manifest, MetaLimits
+from workbench.pipelines.outcomes import MOST_LINKS
 from workbench.pipelines.run_context import RunContext, StepTimers
 from workbench.pipelines.state import OpenSteps, fold_run
 from workbench.pipelines.step_order import repeated_step_sets
@@ -349,7 +350,7 @@ class _NestedRuns:
         if row.status == "completed":
             return StepOutcome(
                 state="completed", usage=row.usage, output=f"{run_title(row)} completed",
-                artifacts=self._handed_on(run_id),
+                artifacts=self._handed_on(run_id), links=self._links(run_id),
             )  # fmt: skip
         if self._is_spent():
             return await self._ended(run_id, self._spent())
@@ -364,6 +365,10 @@ class _NestedRuns:
         self.cancel(run_id, why)
         row = await drive_run(replace(self._options, until=_never_stop), run_id)
         return StepOutcome(state="failed", reason=why, is_retryable=False, usage=row.usage)
+
+    def _links(self, run_id: str) -> tuple[RunLink, ...]:
+        steps = fold_run(self._options.context.journal.events(run_id)).steps.values()
+        return tuple(dict.fromkeys(link for step in steps for link in step.links))[:MOST_LINKS]
 
     def _handed_on(self, run_id: str) -> tuple[ArtifactStored, ...]:
         """Return a nested run's named outputs, or the artifacts of its steps."""

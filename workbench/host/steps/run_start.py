@@ -245,7 +245,7 @@ async def _continue_run(
         before = replace(before, definition_ref=sealed, definition_digest=writer.keyed(data), steps=plans)
     else:
         pipeline, manifest = definition.read()
-    await _end_leftover_steps(context, driver, state)
+    await _end_leftover_steps(context, driver, state, writer.run_id)
     bodies = [*_moves_to_processing(state)]
     events = [writer.event(body) for body in bodies]
     if is_new_round:
@@ -306,7 +306,9 @@ def _steps_to_reset(state: RunState, pipeline: Pipeline) -> tuple[str, ...]:
     )
 
 
-async def _end_leftover_steps(context: DriverContext, driver: DriverIdentity, state: RunState) -> None:
+async def _end_leftover_steps(
+    context: DriverContext, driver: DriverIdentity, state: RunState, run_id: str
+) -> None:
     for step in state.steps.values():
         if step.state != "running":
             continue
@@ -317,6 +319,11 @@ async def _end_leftover_steps(context: DriverContext, driver: DriverIdentity, st
         row = context.journal.pipeline_state(step.session_id) if step.session_id else None
         if step.session_id is not None and row is None:
             await agent_step.close_child_session(context, driver, step.session_id, is_done=False)
+    # A reviewer's conversation is named by no step; only those of steps that wait go on.
+    waiting = {step.session_id for step in state.waiting.values()}
+    for child in context.journal.sessions(parent_id=run_id, kinds=("step",)):
+        if child.id not in waiting:
+            await agent_step.close_child_session(context, driver, child.id, is_done=False)
 
 
 def interrupted_command_steps(state: RunState) -> list[str]:

@@ -393,7 +393,11 @@ def _adapter_outcome(
         return replace(ran.outcome, state="failed", reason=scrub(answer.error).text, usage=answer.usage)
     reply = answer.reply
     stdout = context.journal.blobs.seal(reply.encode("utf-8", "surrogatepass")) if spec.keeps_output else None
-    return replace(ran.outcome, usage=answer.usage, reply=scrub(reply).text[:4_000], stdout_ref=stdout)
+    said = scrub(reply).text
+    thread = context.journal.blobs.seal(said.encode("utf-8", "surrogatepass")) if spec.thread else None
+    return replace(
+        ran.outcome, usage=answer.usage, reply=said[:4_000], stdout_ref=stdout, transcript_ref=thread
+    )
 
 
 def _json_objects(text: str) -> Iterator[Mapping[str, Any]]:

@@ -12,6 +12,12 @@ if TYPE_CHECKING:
     from workbench.tui.pipeline.run_results import CompareScreen
     from workbench.tui.pipeline.run_times import TimesScreen
 
+
+def _why_no_links(pane: "PipelinePane") -> str:
+    run = pane.run
+    return pane.why_no_run() if run is None or run.links else "Nothing to link came of this run yet."
+
+
 PIPELINE: Final[tuple[Key["PipelinePane"], ...]] = (
     Key(id="pipeline.answer", keys=("a",), label="answer…",
         tooltip="open the gate's choices; an edit or a command: to its row", group="Decide", footer=1,
@@ -70,7 +76,10 @@ PIPELINE: Final[tuple[Key["PipelinePane"], ...]] = (
     Key(id="pipeline.artifact", keys=("e",), label="artifact", tooltip="open what the step handed on",
         aliases="output result",
         group="Read", footer=59, decides=True,
-        action=lambda pane: pane.open_artifact(), why_off=lambda pane: pane.why_no_run()),
+        action=lambda pane: pane.use_result("artifact"), why_off=lambda pane: pane.why_no_run()),
+    Key(id="pipeline.links", keys=("U",), label="links", tooltip="copy a link of what came of the run",
+        aliases="outcomes url pull request issue", group="Read", footer=61,
+        action=lambda pane: pane.use_result("link"), why_off=lambda pane: _why_no_links(pane)),
     Key(id="pipeline.retry", keys=("R",), label="retry", tooltip="this step again, and what needs it",
         group="Runs", footer=52, decides=True,
         action=lambda pane: run_actions.ask_run(pane, "retry"), why_off=lambda pane: pane.why_not_repeat()),

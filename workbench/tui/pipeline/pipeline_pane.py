@@ -449,9 +449,9 @@ class PipelinePane(Pane):
             elif is_final:
                 self.post_message(StatusMessage("Nothing was ended: the word is cancel."))
             return
-        if purpose == "artifact":
+        if purpose in ("artifact", "link"):
             if is_final and text:
-                self.open_artifact(text)
+                self.use_result(purpose, text)
             return
         if purpose == "find-text":
             if is_final and text and not self.step.find_next(text):
@@ -470,11 +470,11 @@ class PipelinePane(Pane):
             return ("gate", "list")
         return ("step", "pipeline", "list") if self._is_full else ("pipeline", "list")
 
-    def open_artifact(self, name: str = "") -> None:
-        """Open what the step under the cursor handed on; without a name the only one."""
-        from workbench.tui.pipeline.run_results import open_artifact
+    def use_result(self, what: str, name: str = "") -> None:
+        """Open an artifact of the step, or copy a link of the run; without a name the only one."""
+        from workbench.tui.pipeline.run_results import copy_link, open_artifact
 
-        open_artifact(self.main, name)
+        (open_artifact if what == "artifact" else copy_link)(self.main, name)
 
     def open_launch(self) -> None:
         """Open the form that starts a pipeline."""

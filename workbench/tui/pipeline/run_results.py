@@ -25,7 +25,7 @@ from workbench.text.safe import one_line
 from workbench.tui import keymap
 from workbench.tui.backend import BackendError
 from workbench.tui.main.tasks import edit_in_external_editor
-from workbench.tui.pane import LineWanted
+from workbench.tui.pane import CopyText, LineWanted
 from workbench.tui.render_context import glyphs, ink
 from workbench.tui.widgets.dialog import Dialog
 from workbench.tui.widgets.line_view import RowList, RowPlacement
@@ -63,6 +63,26 @@ def _ask_which(context: "MainContext", names: list[str]) -> None:
     context.post(
         LineWanted(context.widgets.pipeline, "artifact", "Open which artifact", right, "open", text=names[0])
     )
+
+
+def copy_link(context: "MainContext", name: str = "") -> None:
+    """Copy a link of the run on show: the only one, the one of a label, else ask which."""
+    run = context.widgets.pipeline.run
+    links = {one_line(f"{link.label} {link.target}", 200): link.target for link in run.links} if run else {}
+    near = [label for label in links if name.casefold() in label.casefold()]
+    if not links:
+        context.say("Nothing to link came of this run yet.")
+    elif len(near) == 1 or name in links:
+        label = name if name in links else near[0]
+        context.post(CopyText(links[label], label))
+    elif name and not near:
+        context.say(f"No link is called {one_line(name, 60)}. There are {', '.join(links)}.")
+    else:
+        right = ", ".join([*links][:_MAX_NAMES])
+        wanted = LineWanted(
+            context.widgets.pipeline, "link", "Copy which link", right, "copy", text=next(iter(links))
+        )
+        context.post(wanted)
 
 
 def _artifact_blobs(context: "MainContext") -> dict[str, str]:

@@ -1,0 +1,176 @@
+"""Outcomes of a run: links to what came of it, found in what its steps left.
+
+A link is an `http` or `https` address without a password, or a file of the step; anything else is a text.
+"""
+
+# Addresses come from agents. One that holds what looks like a secret is not kept at all: without it the link
+# would lead elsewhere, and with it the record would hold the secret.
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final, cast
+from urllib.parse import urlsplit
+
+from workbench.domain.events import ArtifactStored
+from workbench.domain.values import Json, JsonObject, RunLink
+from workbench.effects.file_primitives import FileRefused
+from workbench.effects.files import Root
+from workbench.pipelines import artifacts
+from workbench.pipelines.documents import OutsideRoot, path_inside_root
+from workbench.pipelines.executor import RunJournal
+from workbench.pipelines.json_repair import NotJson, read_json
+from workbench.pipelines.model import OutcomeSpec
+from workbench.text.safe import one_line
+
+FILE_TYPES: Final = ("file", "artifact")
+ADDRESS_TYPES: Final = ("pr", "issue", "url", "deployment")
+LABELS: Final = {
+    "pr": "Pull request", "issue": "Issue", "url": "Link", "deployment": "Deployment", "file": "File",
+    "artifact": "Artifact",
+}  # fmt: skip
+MOST_LINKS: Final = 50
+"""Links of one step."""
+_LONGEST_ADDRESS: Final = 2_000
+_LONGEST_LABEL: Final = 120
+_PATH_PART: Final = re.compile(r"\.?([^.\[\]]+)|\[(\d{1,6}|\*)\]")
+
+
+class NoOutcome(ValueError):
+    """An outcome was not found; says why."""
+
+
+def find_links(
+    journal: RunJournal,
+    specs: Sequence[OutcomeSpec],
+    workspace: str,
+    stored: Sequence[ArtifactStored],
+    fill: Callable[[str], str],
+) -> tuple[tuple[RunLink, ...], tuple[str, ...]]:
+    """Return the links of a step and a sentence for each outcome that was not found; blocking."""
+    links: list[RunLink] = []
+    missing: list[str] = []
+    for spec in specs:
+        try:
+            path = fill(spec.source).strip()
+            if spec.type in FILE_TYPES:
+                links.append(_file_link(journal, spec, workspace, path))
+            else:
+                links += _json_links(journal, spec, _content(journal, workspace, stored, path))
+        except NoOutcome as error:
+            missing.append(journal.scrubbed(f"outcome {one_line(spec.type, 40)}: {error}"))
+    return tuple(dict.fromkeys(links))[:MOST_LINKS], tuple(missing)
+
+
+def _file_link(journal: RunJournal, spec: OutcomeSpec, workspace: str, path: str) -> RunLink:
+    try:
+        kind = artifacts.path_kind(workspace, path_inside_root(path))
+    except OutsideRoot:
+        raise NoOutcome(f"{one_line(path, 200)} leads out of the workspace") from None
+    if kind is None:
+        raise NoOutcome(f"{one_line(path, 200)} is not there")
+    return RunLink(
+        type=spec.type, label=_label(journal, spec, ""), kind="file",
+        target=journal.scrubbed(one_line(path.strip("/"), 500)),
+    )  # fmt: skip
+
+
+def _content(journal: RunJournal, workspace: str, stored: Sequence[ArtifactStored], path: str) -> Json:
+    found = next((one for one in stored if path in (one.path, one.name)), None)
+    try:
+        if found is not None:
+            data = artifacts.read_artifact(journal, found)
+        else:
+            with Root(workspace) as root:
+                image = root.image(path_inside_root(path))
+            if image is None:
+                raise NoOutcome(f"{one_line(path, 200)} is not there")
+            data = image.data
+        return read_json(data.decode("utf-8", "replace"), lambda _: True).value
+    except (FileRefused, OutsideRoot, artifacts.ArtifactMissing) as error:
+        raise NoOutcome(str(error)) from None
+    except NotJson as error:
+        raise NoOutcome(f"{one_line(path, 200)} is not JSON: {one_line(str(error), 120)}") from None
+
+
+def _json_links(journal: RunJournal, spec: OutcomeSpec, value: Json) -> Iterator[RunLink]:
+    found = values_at(value, spec.json_path)
+    if not found:
+        raise NoOutcome(f"there is nothing at {one_line(spec.json_path, 120)}")
+    labels = _labels(value, spec, [item for _, item in found])
+    for (text, _), label in zip(found, labels, strict=True):
+        yield _value_link(journal, spec, text, label)
+
+
+def _value_link(journal: RunJournal, spec: OutcomeSpec, value: Json, label: str) -> RunLink:
+    text = value.strip() if isinstance(value, str) else ""
+    if isinstance(value, int) and not isinstance(value, bool):
+        text = str(value)
+    if not text:
+        raise NoOutcome(f"what is at {one_line(spec.json_path, 120)} is neither a text nor a number")
+    is_address = is_web_address(text)
+    if not is_address and spec.type in ADDRESS_TYPES:
+        raise NoOutcome(f"{one_line(text, 120)} is not an http or https address")
+    clean = journal.scrubbed(one_line(text, _LONGEST_ADDRESS))
+    if is_address and clean != text:
+        raise NoOutcome("its address holds what looks like a secret, so it is not kept")
+    kind = "address" if is_address else "text"
+    return RunLink(type=spec.type, label=_label(journal, spec, label), kind=kind, target=clean)
+
+
+def _label(journal: RunJournal, spec: OutcomeSpec, own: str) -> str:
+    head = spec.label or LABELS.get(spec.type, spec.type)
+    return journal.scrubbed(one_line(f"{head}: {own}" if own else head, _LONGEST_LABEL))
+
+
+def _labels(value: Json, spec: OutcomeSpec, items: list[Json]) -> list[str]:
+    """Return the label of each item of a list: a path from the item, or from the top of the document."""
+    path = spec.label_path
+    if not path or "*" not in spec.json_path:
+        return [""] * len(items)
+    if "*" in path:
+        named = [found for found, _ in values_at(value, path)]
+    else:
+        named = [next((found for found, _ in values_at(item, path)), None) for item in items]
+    texts = [name if isinstance(name, str) else "" for name in named]
+    return [*texts, *[""] * len(items)][: len(items)]
+
+
+def values_at(value: Json, path: str) -> list[tuple[Json, Json]]:
+    """Return what is at a path such as `.a.b`, `.list[0].c`, `.list[*].c`: each value with its list item."""
+    text = path.strip().removeprefix("$")
+    parts = list(_PATH_PART.finditer(text))
+    if not text or "".join(part[0] for part in parts) != text:
+        raise NoOutcome(f"{one_line(path, 120)} is not a path such as .pr_url or .items[*].url")
+    found: list[tuple[Json, Json]] = [(value, value)]
+    for part in parts:
+        found = [step for one, item in found for step in _steps(one, item, part[1], part[2])]
+        found = found[:MOST_LINKS]
+    return [(one, item) for one, item in found if one is not None]
+
+
+def _steps(value: Json, item: Json, name: str | None, index: str | None) -> Iterator[tuple[Json, Json]]:
+    if name is not None:
+        if isinstance(value, dict):
+            yield cast("JsonObject", value).get(name), item
+        return
+    if not isinstance(value, list):
+        return
+    listed = cast("list[Json]", value)
+    if index == "*":
+        yield from ((one, one) for one in listed)
+    elif int(index or 0) < len(listed):
+        yield listed[int(index or 0)], item
+
+
+def is_web_address(text: str) -> bool:
+    """Return whether a text is an `http` or `https` address that may be shown and opened (RFC 3986)."""
+    if len(text) > _LONGEST_ADDRESS or not text.isascii() or not text.isprintable() or " " in text:
+        return False
+    if any(sign in text for sign in '"<>\\^`{|}'):
+        return False
+    try:
+        parts = urlsplit(text)
+        has_port = parts.port is None or parts.port > 0
+    except ValueError:
+        return False
+    return parts.scheme in ("http", "https") and bool(parts.hostname) and "@" not in parts.netloc and has_port
