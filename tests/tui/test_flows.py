@@ -26,9 +26,9 @@ PACKAGE = str(Path(workbench.__file__).parent)
 MOST = {
     # Flow: files, functions.
     "a key until its decision leaves the screen": (17, 65),
-    "a decision until the file is written and the turn has ended": (53, 590),
-    "an event in the journal until its row is drawn": (66, 798),
-    "a step due until it is completed": (35, 250),
+    "a decision until the file is written and the turn has ended": (55, 600),
+    "an event in the journal until its row is drawn": (67, 803),
+    "a step due until it is completed": (37, 258),
 }
 
 

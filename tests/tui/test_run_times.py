@@ -128,10 +128,10 @@ def test_a_key_goes_into_the_run_of_a_step_and_back_to_its_step(play):
         await s.press("D")
         assert s.pane.run.id == "run-below"
         s.hand.waits()
-        await s.press("U")
+        await s.press("A")
         assert (s.pane.run.id, s.pane.graph.cursor) == (s.run.run, "sub")
         s.hand.waits()
-        await s.press("U")
+        await s.press("A")
         assert "No run started this one" in s.main.rule.said
 
     play(body, nested)

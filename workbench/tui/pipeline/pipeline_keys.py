@@ -105,7 +105,7 @@ PIPELINE: Final[tuple[Key["PipelinePane"], ...]] = (
     Key(id="pipeline.run-below", keys=("D",), label="its run", tooltip="into the run that this step started",
         aliases="sub-pipeline nested child", group="Runs", footer=55,
         action=run_actions.open_run_below, why_off=run_actions.why_no_run_below),
-    Key(id="pipeline.run-above", keys=("U",), label="run above",
+    Key(id="pipeline.run-above", keys=("A",), label="run above",
         tooltip="back to the run that started this one", aliases="parent up", group="Runs", footer=53,
         action=run_actions.open_run_above, why_off=run_actions.why_no_run_above),
     Key(id="pipeline.run-older", keys=("{",), label="runs", tooltip="run before",
