@@ -26,7 +26,7 @@ from workbench.pipelines.executor import AttemptNotReady, OnStepEvent, RunJourna
 from workbench.pipelines.outcomes import find_links
 from workbench.pipelines.reviews import ReviewedAttempt, check_review
 from workbench.pipelines.run_context import RunContext
-from workbench.pipelines.state import RunState, StepRun
+from workbench.pipelines.state import StepRun
 from workbench.pipelines.step_order import step_timeout_seconds
 from workbench.pipelines.template_values import TemplateValues
 from workbench.pipelines.workspaces import WorkspaceFailed
@@ -468,35 +468,6 @@ def retry_delay(step: model.Step, step_run: StepRun) -> float:
     before = step_run.failures - 1
     growth = before + 1 if policy.is_linear else policy.delay_factor**before
     return min(policy.most_delay_seconds, policy.delay_seconds * growth)
-
-
-def allowed_failures(state: RunState, pipeline: model.Pipeline) -> list[str]:
-    """Return a sentence for each step that failed and with which the run goes on."""
-    policies = {step.id: step.failing.then for step in pipeline.steps}
-    failed = [
-        step_run
-        for step_run in state.steps.values()
-        if step_run.has_ended and (step_run.is_warned or step_run.has_failed)
-    ]
-    matrices = {step_run.matrix for step_run in failed if step_run.matrix}
-    return [
-        _allowed_failure(step_run, policies.get(step_run.matrix or step_run.id, "fail"))
-        for step_run in failed
-        if step_run.id not in matrices
-    ]
-
-
-def _allowed_failure(step_run: StepRun, policy: str) -> str:
-    reasons = {"warn": "on_failure: warn", "continue": "on_failure: continue", "skip": "on_failure: skip"}
-    reason = (
-        "a route that takes failures" if step_run.has_failed else reasons.get(policy, "a check that may fail")
-    )
-    code = (
-        f"exit {step_run.exit_code}"
-        if step_run.exit_code
-        else one_line(step_run.detail.split("\n", 1)[0], 160)
-    )
-    return f"{one_line(step_run.id, 80)} failed{f': {code}' if code else ''} (allowed by {reason})"
 
 
 def attempt_end_events(

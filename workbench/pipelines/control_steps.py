@@ -41,13 +41,19 @@ from workbench.pipelines.artifacts import ArtifactMissing
 from workbench.pipelines.attempt import (
     Attempt,
     AttemptNotReady,
-    allowed_failures,
     combine_item_results,
     is_failure_routed,
 )
 from workbench.pipelines.model import ArtifactSpec, GateSpec, Matrix, Route, RouteEdge, Step
 from workbench.pipelines.run_context import RunContext
-from workbench.pipelines.state import StepRun, finished_matrices, needs_rework, ready_steps, reworks_of
+from workbench.pipelines.state import (
+    StepRun,
+    allowed_failures,
+    finished_matrices,
+    needs_rework,
+    ready_steps,
+    reworks_of,
+)
 from workbench.pipelines.step_order import COMPLETE_TARGET, END_TARGETS, FAIL_TARGET, ancestors, descendants
 from workbench.pipelines.template_values import TemplateValues, step_outcome
 from workbench.text.safe import one_line

@@ -28,6 +28,7 @@ from workbench.domain.events import (
 from workbench.domain.machines import COMPLETED_STEP_STATES, ENDED_STEP_STATES, RunStatus, StepStateName
 from workbench.domain.values import BlobRef, Json, RunLink, Usage
 from workbench.pipelines.model import Pipeline, Step
+from workbench.text.safe import one_line
 
 
 class StepRun(Struct):
@@ -481,3 +482,32 @@ class OpenSteps:
     @property
     def is_over(self) -> bool:
         return not self._left
+
+
+def allowed_failures(state: RunState, pipeline: Pipeline) -> list[str]:
+    """Return a sentence for each step that failed and with which the run goes on."""
+    policies = {step.id: step.failing.then for step in pipeline.steps}
+    failed = [
+        step_run
+        for step_run in state.steps.values()
+        if step_run.has_ended and (step_run.is_warned or step_run.has_failed)
+    ]
+    matrices = {step_run.matrix for step_run in failed if step_run.matrix}
+    return [
+        _allowed_failure(step_run, policies.get(step_run.matrix or step_run.id, "fail"))
+        for step_run in failed
+        if step_run.id not in matrices
+    ]
+
+
+def _allowed_failure(step_run: StepRun, policy: str) -> str:
+    reasons = {"warn": "on_failure: warn", "continue": "on_failure: continue", "skip": "on_failure: skip"}
+    reason = (
+        "a route that takes failures" if step_run.has_failed else reasons.get(policy, "a check that may fail")
+    )
+    code = (
+        f"exit {step_run.exit_code}"
+        if step_run.exit_code
+        else one_line(step_run.detail.split("\n", 1)[0], 160)
+    )
+    return f"{one_line(step_run.id, 80)} failed{f': {code}' if code else ''} (allowed by {reason})"

@@ -21,7 +21,6 @@ from workbench.views.conversation_blocks import (
     Block,
     BlockOrder,
     CallBlock,
-    CallGroupBlock,
     ErrorBlock,
     NoticeBlock,
     NoticeKind,
@@ -534,37 +533,3 @@ _TURN_SIGNS: Final[Mapping[str, StatusName]] = {
     "done": "ok", "error": "failed", "interrupted": "cancelled", "limit": "cancelled",
     "unattended": "expired",
 }  # fmt: skip
-_TURN_END_EVENTS: Final = (e.TurnEnded, e.SessionStatusChanged, e.LeaseTaken, e.LeaseReleased)
-
-
-def last_block_id(block: Block) -> str:
-    """Return the block whose moment is meant: of calls that are folded together the last."""
-    return f"call:{block.call_ids[-1]}" if isinstance(block, CallGroupBlock) else block.id
-
-
-def last_event_of_block(pieces: Iterable[Sequence[Event]], block_id: str) -> Event | None:
-    """Return the last event of a block, or the end of its turn; None if there is none or it still streams.
-
-    `pieces` are lasting events of the session, the newest piece first.
-    """
-    ended: Event | None = None
-    for events in pieces:
-        for event in reversed(events):
-            if _belongs_to_block(event, block_id):
-                return ended or event
-            if isinstance(event.body, e.TurnEnded):
-                ended = event
-            elif not isinstance(event.body, _TURN_END_EVENTS):
-                ended = None
-    return None
-
-
-def _belongs_to_block(event: Event, block_id: str) -> bool:
-    kind, _, name = block_id.partition(":")
-    match kind:
-        case "call" | "output":
-            return event.call_id == name
-        case "text" | "thought":
-            return isinstance(event.body, e.ReplyCompleted) and name == f"{event.turn_id}:{event.body.round}"
-        case _:
-            return event.id == name

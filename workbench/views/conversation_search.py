@@ -4,7 +4,7 @@
 # thread, and only hits are kept; the part that a hit is in is folded when somebody goes there. What is
 # folded opens while the reader is at it and closes again behind them.
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -12,6 +12,7 @@ from msgspec import Struct
 from workbench.domain import events as e
 from workbench.domain.events import Event
 from workbench.domain.values import Json
+from workbench.views.conversation_blocks import Block, CallGroupBlock
 
 MAX_SEARCH_CHARS: Final = 200
 
@@ -118,3 +119,39 @@ class ConversationSearch:
             return "nothing" if self.is_whole else "looking"
         total = f"{len(self._hits):,}{'' if self.is_whole else '+'}"
         return f"{self.number:,} of {total}" if self.current else total
+
+
+_TURN_END_EVENTS: Final = (e.TurnEnded, e.SessionStatusChanged, e.LeaseTaken, e.LeaseReleased)
+
+
+def last_block_id(block: Block) -> str:
+    """Return the block whose moment is meant: of calls that are folded together the last."""
+    return f"call:{block.call_ids[-1]}" if isinstance(block, CallGroupBlock) else block.id
+
+
+def last_event_of_block(pieces: Iterable[Sequence[Event]], block_id: str) -> Event | None:
+    """Return the last event of a block, or the end of its turn; None if there is none or it still streams.
+
+    `pieces` are lasting events of the session, the newest piece first.
+    """
+    ended: Event | None = None
+    for events in pieces:
+        for event in reversed(events):
+            if _belongs_to_block(event, block_id):
+                return ended or event
+            if isinstance(event.body, e.TurnEnded):
+                ended = event
+            elif not isinstance(event.body, _TURN_END_EVENTS):
+                ended = None
+    return None
+
+
+def _belongs_to_block(event: Event, block_id: str) -> bool:
+    kind, _, name = block_id.partition(":")
+    match kind:
+        case "call" | "output":
+            return event.call_id == name
+        case "text" | "thought":
+            return isinstance(event.body, e.ReplyCompleted) and name == f"{event.turn_id}:{event.body.round}"
+        case _:
+            return event.id == name

@@ -21,7 +21,7 @@ from workbench.tui import journal_source, pane
 from workbench.tui.backend import BackendError, ExportRequest, ForkRequest, LibraryBackend
 from workbench.tui.library.library_pane import LibraryPane
 from workbench.tui.pane import LineWanted, SessionChosen, SessionRequest, StatusMessage
-from workbench.views.conversation import last_block_id, last_event_of_block
+from workbench.views.conversation_search import last_block_id, last_event_of_block
 from workbench.views.library import is_typeable_title
 from workbench.views.sessions import session_slug, session_title
 
