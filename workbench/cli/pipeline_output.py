@@ -23,6 +23,7 @@ from workbench.journal.journal import Journal
 from workbench.text.human import duration_text, size_text, token_text
 from workbench.text.safe import one_line, reason_line, reason_lines
 from workbench.views.status_icons import RUN_STATUSES, STEP_STATUSES, step_status_name
+from workbench.views.usage import money_text
 
 
 class RunPrinter(Protocol):
@@ -192,6 +193,7 @@ class _LinePrinter:
         # Gates and lists do no work of their own: what their items took stands in the items' lines.
         took = f" {duration_text(body.duration_ms / 1000)}" if body.duration_ms else ""
         used = f" {token_text(body.usage.total_tokens)} tok" if body.usage.total_tokens else ""
+        used += f" {money_text(body.usage.cost_microdollars)}" if body.usage.cost_microdollars else ""
         first, *more = reason_lines(body.detail, 300) or [""]
         why = f"  {first}" if first else ""
         return "\n".join(
@@ -214,7 +216,7 @@ def run_json(run: PipelineState) -> JsonFields:
     return {
         "run_id": run.pipeline_id, "pipeline_id": run.pipeline_id, "pipeline": run.pipeline_name,
         **row_fields(run, f"number status file input round {names}"),
-        **row_fields(run.usage, "input_tokens output_tokens"),
+        **row_fields(run.usage, "input_tokens output_tokens cost_microdollars"),
     }  # fmt: skip
 
 
@@ -226,7 +228,7 @@ def step_json(step: StepState) -> JsonFields:
         **row_fields(step, f"contract {times} workspace_path session_id"),
         "action_id": step.action_id if step.state == "waiting" else None,
         **row_fields(step, "exit_code error_message"),
-        **row_fields(step.usage, "input_tokens output_tokens"),
+        **row_fields(step.usage, "input_tokens output_tokens cost_microdollars"),
     }  # fmt: skip
 
 

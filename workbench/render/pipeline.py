@@ -23,6 +23,7 @@ from workbench.views.pipeline import (
 )
 from workbench.views.run_comparison import ComparedStep, ComparisonRow, RunComparison
 from workbench.views.status_icons import STEP_STATUSES, StatusName
+from workbench.views.usage import money_text
 
 _TIME_CELLS, _MIN_OUTCOME_CELLS, _MAX_OUTCOME_CELLS = 9, 11, 27
 _OTHER_CELLS = 80
@@ -58,8 +59,9 @@ def _title_tails(run: PipelineRun, to_go: float | None) -> list[list[str]]:
     time = f"{spent}, about {countdown_text(to_go)} to go" if to_go else spent
     tokens = f"{token_text(run.tokens)} tok" if run.tokens else ""
     link = _links_text(run)
-    most = (goes_on, ended, time, tokens)
-    choices = ((*most, link), most, (ended, time, tokens), (ended, time), (ended, spent), ())
+    plain = (goes_on, ended, time, tokens)
+    most = (*plain, money_text(run.cost) if run.cost else "")
+    choices = ((*most, link), most, plain, (ended, time, tokens), (ended, time), (ended, spent), ())
     return [[word for word in words if word] for words in choices]
 
 

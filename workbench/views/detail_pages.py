@@ -24,6 +24,7 @@ from workbench.views.run_links import link_lines
 from workbench.views.run_times import EarlierStep, usual_seconds
 from workbench.views.status_icons import STEP_STATUSES, StatusName, call_status, step_status_name
 from workbench.views.tools import repeated_text
+from workbench.views.usage import money_text
 
 PageMoment = tuple[int, StatusName | None, str]
 
@@ -301,7 +302,8 @@ def _step_state_text(step: PipelineStep, subject: PipelineStep | PipelineItem) -
 
 
 def _step_facts(step: PipelineStep, subject: PipelineStep | PipelineItem) -> str:
-    words = [step.persona, f"{subject.tokens:,} tok" if subject.tokens else ""]
+    cost = money_text(step.cost) if step.cost and subject is step else ""
+    words = [step.persona, f"{subject.tokens:,} tok" if subject.tokens else "", cost]
     return "   ".join(word for word in words if word)
 
 

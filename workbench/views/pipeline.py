@@ -78,6 +78,8 @@ class PipelineStep(Struct, frozen=True, kw_only=True):
     """The child session of an agent step's last attempt, or the child run."""
     workspace: str
     tokens: int
+    cost: int
+    """Millionths of a dollar, as far as it is known; 0 where it is not."""
     is_matrix: bool
     item_count: int
     """How many items it has, where that is known; 0 until then."""
@@ -103,6 +105,7 @@ class PipelineRun(Struct, frozen=True, kw_only=True):
     warned: int
     seconds: float
     tokens: int
+    cost: int
     error: str
     input: str
     created_at: int
@@ -155,9 +158,10 @@ def pipeline_run(
     for matrix, ids in (listed or {}).items():
         items[matrix] = _with_unstarted_items(matrix, items.get(matrix, []), ids)
     asked = _pending_gates(actions)
-    spent = _tokens_by_step(rows)
+    spent = _usage_by_step(rows)
     steps = tuple(
-        _pipeline_step(plan, own, items.get(plan.id, []), asked, now, spent.get(plan.id, 0)) for plan in plans
+        _pipeline_step(plan, own, items.get(plan.id, []), asked, now, spent.get(plan.id, _NO_USAGE))
+        for plan in plans
     )
     words = [step.state for step in steps]
     return PipelineRun(
@@ -166,7 +170,9 @@ def pipeline_run(
         running=words.count("running"), waiting=words.count("waiting"),
         failed=words.count("failed") + words.count("warned"), warned=words.count("warned"),
         seconds=_run_seconds(run, now),
-        tokens=sum(spent.values()), error=reason_line(run.error_message, 500),
+        tokens=sum(used.total_tokens for used in spent.values()),
+        cost=sum(used.cost_microdollars for used in spent.values()),
+        error=reason_line(run.error_message, 500),
         input=one_line(run.input, 500), created_at=run.created_at, finished_at=run.finished_at,
         round=run.round, links=tuple(dict.fromkeys(links)),
     )  # fmt: skip
@@ -194,7 +200,7 @@ def _pipeline_step(
     items: Sequence[PipelineItem],
     asked: Mapping[str, Action],
     now: int,
-    spent: int,
+    spent: Usage,
 ) -> PipelineStep:
     row = own.get(plan.id)
     action = asked.get(row.action_id or "") if row and row.state == "waiting" else None
@@ -209,7 +215,8 @@ def _pipeline_step(
         error=reason_line(row.error_message, 500) if row else "", action_id=action.id if action else None,
         asks=_asked_text(action) if action else "", left=_gate_seconds_left(action, now),
         session_id=row.session_id if row else None, workspace=row.workspace_path if row else "",
-        tokens=spent, is_matrix=plan.is_matrix, item_count=len(below) or plan.item_count,
+        tokens=spent.total_tokens, cost=spent.cost_microdollars, is_matrix=plan.is_matrix,
+        item_count=len(below) or plan.item_count,
         items=below, counts=_matrix_counts(below) if below else None,
     )  # fmt: skip
 
@@ -220,14 +227,14 @@ def _asked_text(action: Action) -> str:
     return " ".join((one_line(action.target, 200), *counts))
 
 
-def _tokens_by_step(rows: Iterable[StepState]) -> dict[str, int]:
-    tokens: dict[str, int] = {}
+def _usage_by_step(rows: Iterable[StepState]) -> dict[str, Usage]:
+    spent: dict[str, Usage] = {}
     for row in rows:
         used = row.usage
         if used is not _NO_USAGE:
             key = row.matrix or row.step_id
-            tokens[key] = tokens.get(key, 0) + used.total_tokens
-    return tokens
+            spent[key] = spent[key].plus(used) if key in spent else used
+    return spent
 
 
 _NO_USAGE = Usage()

@@ -8,6 +8,7 @@ import pytest
 
 from tests.support.runs import USER
 from tests.unit.pipelines.projects import MANIFEST
+from workbench.config.model_prices import listed_price
 from workbench.domain import events as e
 from workbench.host.steps import run_requests
 
@@ -153,6 +154,7 @@ def test_the_log_is_read_by_people_and_cost_and_diff_are_kept(runs, tmp_path):
     here = working(runs, tmp_path, CLAUDE, "claude", more="print('a word of its own')")
     row = here.drive(here.request(here.pipeline(STEPS)), see=Watcher(tmp_path / "go"))
     assert row.usage.cost_microdollars == 12_300
+    assert here.step(row.pipeline_id, "a").usage.cost_microdollars == 12_300
     log = [b.output for _, b in here.bodies(row.pipeline_id, "step.changed") if b.output][-1]
     assert log.splitlines() == [
         "I look first.", "→ Read /w/a.py", "  failed: no such file", "→ Write b.py", "a word of its own",
@@ -209,3 +211,12 @@ def test_what_is_no_stream_is_shown_as_it_is_and_its_answer_is_the_conversation(
     log = [b.output for _, b in here.bodies(row.pipeline_id, "step.changed") if b.output][-1]
     assert json.dumps(answer) in log
     assert "warning: old" in log
+
+
+def test_what_no_program_told_is_priced_by_its_model(runs, tmp_path):
+    lines = [dict(line) for line in GEMINI]
+    lines[0]["model"] = "gemini-2.5-flash"
+    here = working(runs, tmp_path, lines, "gemini")
+    row = here.drive(here.request(here.pipeline(STEPS)), see=Watcher(tmp_path / "go"))
+    price = listed_price("gemini-2.5-flash").at(0)
+    assert row.usage.cost_microdollars == round(price.microdollars(row.usage)) > 0

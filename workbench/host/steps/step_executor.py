@@ -15,9 +15,10 @@ from typing import Any, Final, cast
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from workbench.config.model_prices import PriceList
 from workbench.domain.events import Event
 from workbench.domain.messages import StepEvent, StepId, StepOutcome, StepSpec
-from workbench.domain.values import Decision, Json
+from workbench.domain.values import Decision, Json, Usage
 from workbench.effects.child_processes import ProcessNotStarted
 from workbench.effects.command_execution import Command, CommandExit, prepare_command
 from workbench.effects.runtime import fault_point
@@ -27,11 +28,13 @@ from workbench.host.driver_context import DriverContext, OnEvents
 from workbench.host.steps import agent_step
 from workbench.host.steps.adapter_session import AdapterSession, adapter_session_events
 from workbench.journal.leases import DriverIdentity
+from workbench.journal.usage_queries import session_usage
 from workbench.pipelines.artifacts import MOST_STDOUT
 from workbench.pipelines.attempt import AttemptNotReady
 from workbench.pipelines.executor import OnStepEvent
 from workbench.secrets.scrubber import scrub
 from workbench.text.safe import one_line
+from workbench.views.usage import sum_usage
 
 
 class NestedRunner(Struct, frozen=True, kw_only=True):
@@ -86,6 +89,7 @@ class EmbeddedExecutor(Struct, kw_only=True):
             outcome = await self._run_adapter(spec, on_event, stop)
         else:
             outcome = await agent_step.run_agent_step(self.context, self.driver, spec, self.on_events, stop)
+        outcome = replace(outcome, usage=_with_cost(self.context, spec.session_id, outcome.usage))
         if (outcome.state != "parked" or outcome.is_full) and spec.session_id:
             is_done = outcome.state == "completed" or outcome.is_full
             await agent_step.close_child_session(self.context, self.driver, spec.session_id, is_done=is_done)
@@ -119,6 +123,16 @@ class EmbeddedExecutor(Struct, kw_only=True):
             self.nested.cancel(child_id)
         else:
             await agent_step.close_child_session(self.context, self.driver, child_id, is_done=False)
+
+
+def _with_cost(context: DriverContext, session_id: str | None, usage: Usage) -> Usage:
+    """Return usage with its cost: as the program told it, else by the prices of the models asked."""
+    if session_id is None or usage.cost_microdollars or not usage.total_tokens:
+        return usage
+    with context.journal.snapshot() as database:
+        facts = session_usage(database, session_id, with_children=False)
+    cost = sum_usage(facts, PriceList.of(context.loaded().config).cost).cost
+    return replace(usage, cost_microdollars=cost or 0)
 
 
 UNBOUNDED_BYTES: Final = 1 << 50
