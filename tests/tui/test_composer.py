@@ -432,7 +432,7 @@ def test_commands_offered():
     [
         ("/modle qwen", "/mode?"),
         ("/contine", "/continue?"),
-        ("/xyzzy", "There are /continue, /end"),
+        ("/xyzzy", "There are /compact, /continue, /end"),
         ("/stop", ""),
         ("/mode every", ""),
         ("/tmp is full", ""),

@@ -9,8 +9,10 @@ import pytest
 from tests.tui.backend import backend
 from tests.tui.screens import Hand, settled, work_done
 from workbench.cli.console import Console
-from workbench.cli.session_import import ProgressLine, import_paths
+from workbench.cli.import_progress import ProgressLine
 from workbench.cli.session_report import session_lines, session_report_json
+from workbench.formats.import_sources import find_sources
+from workbench.host.session_import import ImportRequest, import_sources
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.tui.app import WorkbenchApp
@@ -18,6 +20,13 @@ from workbench.tui.library.library_list import LibraryModel, LibraryQuery
 from workbench.tui.replay.replay_app import ReplayApp
 
 CALLS = 10
+
+
+def bring_in(journal, folder):
+    progress = ProgressLine(Console(io.StringIO(), io.StringIO()))
+    import_sources(journal, find_sources([str(folder)]), ImportRequest(), progress)
+
+
 SID = "0b5e7c1a-0000-4000-8000-000000000001"
 
 
@@ -97,9 +106,7 @@ def text(app):
 def replayed(folder, body, *, size=(120, 36), **more):
     session_file(folder / "claude", **more)
     with Journal.open(Home.open(folder / "home")) as journal:
-        import_paths(
-            journal, [str(folder / "claude")], None, ProgressLine(Console(io.StringIO(), io.StringIO()))
-        )
+        bring_in(journal, folder / "claude")
         session = next(one for one in journal.sessions() if one.parent_id is None and one.origin)
         app = ReplayApp(journal, session, home="/home/me", at=1, monotonic=Hand())
 
@@ -244,8 +251,7 @@ def test_a_recording_leaves_out_the_agents_that_were_imported_behind_its_end(tmp
 def test_the_library_lists_agents_below_the_session_that_began_them_and_says_the_tokens_of_all(tmp_path):
     session_file(tmp_path / "claude")
     with Journal.open(Home.open(tmp_path / "home")) as journal:
-        console = Console(io.StringIO(), io.StringIO())
-        import_paths(journal, [str(tmp_path / "claude")], None, ProgressLine(console))
+        bring_in(journal, tmp_path / "claude")
         top = next(one for one in journal.sessions() if one.parent_id is None and one.origin)
         (agent,) = journal.sessions(parent_id=top.id)
         shelf = LibraryModel(journal, lambda *_: None)
@@ -262,15 +268,15 @@ def test_the_library_lists_agents_below_the_session_that_began_them_and_says_the
         assert [one["id"] for one in report["agents"]] == [agent.id]
         assert report["total_tokens_with_agents"] == every
         assert "agents" not in session_report_json(journal, agent)
-        assert "  1 agent below it, " in "\n".join(session_lines(journal, top, console))
+        assert "  1 agent below it, " in "\n".join(
+            session_lines(journal, top, Console(io.StringIO(), io.StringIO()))
+        )
 
 
 def test_space_opens_and_folds_the_agents_in_the_library(tmp_path):
     session_file(tmp_path / "claude")
     with Journal.open(Home.open(tmp_path / "home")) as journal:
-        import_paths(
-            journal, [str(tmp_path / "claude")], None, ProgressLine(Console(io.StringIO(), io.StringIO()))
-        )
+        bring_in(journal, tmp_path / "claude")
         app = WorkbenchApp(journal, backend(), "/srv/shop", home="/home/me", monotonic=Hand())
 
         async def run():

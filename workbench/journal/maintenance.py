@@ -153,7 +153,11 @@ def cut_session(journal: Journal, session_id: str, kept: Sequence[Event]) -> Non
     while journal.change(lambda live: _remove_searched_behind(live, session_id, last)):
         pass
     tables = MemoryTables()
-    tables.fold(kept)
+    used: dict[str, TokenUse] = {}
+    for event in kept:
+        tables.fold([event])
+        if use := token_use_after(event, tables.session(event.session_id), used.get):
+            used[use.key] = use
     refs = sorted({ref for event in kept for ref in blob_refs(event.body)})
 
     def work(live: TransactionTables) -> None:
@@ -161,7 +165,7 @@ def cut_session(journal: Journal, session_id: str, kept: Sequence[Event]) -> Non
             "DELETE FROM event WHERE session_id = ? AND sequence_number > ?", (session_id, last)
         )
         remove_session_rows(live, session_id)
-        for table in (tables.sessions, tables.calls, tables.actions):
+        for table in (tables.sessions, tables.calls, tables.actions, used):
             for row in table.values():
                 live.put(row)
         live.database.execute("DELETE FROM blob_ref WHERE session_id = ?", (session_id,))

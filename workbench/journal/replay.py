@@ -99,10 +99,11 @@ class ReplayReader:
 
     def _read(self, which: str, after: int, until: int, limit: int) -> list[Event]:
         where = f"position > ? AND position <= ? AND {which}"
-        here = "+session_id = ? OR +session_id IN (SELECT id FROM session WHERE workspace = ?)"
-        bindings: tuple[SqlValue, ...] = (SYSTEM_SESSION, self._workspace)
-        if self._is_imported:
-            here, bindings = f"+session_id IN ({_FAMILY})", (self.session_id,)
+        # Agents of a run's steps have folders of their own.
+        here, bindings = f"+session_id IN ({_FAMILY})", [self.session_id]
+        if not self._is_imported:
+            others = "+session_id = ? OR +session_id IN (SELECT id FROM session WHERE workspace = ?)"
+            here, bindings = f"{here} OR {others}", [*bindings, SYSTEM_SESSION, self._workspace]
         where = f"{where} AND ({here}) ORDER BY position LIMIT ?"
         return self._events(where, after, until, *bindings, limit)
 

@@ -237,7 +237,7 @@ class Attempt:
 
     def _checked_source(self, values: TemplateValues, contract: model.Contract) -> str:
         """Return the file that a contract checks; empty where it is what the agent says."""
-        source = self._named_source(values, values.fill(contract.source))
+        source = self._named_source(values, values.fill(contract.source), contract.type)
         said = (output.name for output in self.step.outputs if output.kind == "stdout")
         return "" if source in map(artifacts.injected_path, said) else source
 
@@ -386,18 +386,20 @@ class Attempt:
                     self.context.journal, artifact, self.workspace, f"artifacts/{artifact.name}"
                 )
 
-    def _named_source(self, values: TemplateValues, source: str, *, is_json: bool = False) -> str:
+    def _named_source(self, values: TemplateValues, source: str, contract: str = "") -> str:
         """Return the file that a contract checks: an artifact's, a path, else the step's first artifact."""
         outputs = [output for output in self.step.outputs if output.kind != "folder"]
-        if not source and is_json:  # of several the first that is meant to be JSON
+        if not source and contract == "json_schema":  # of several the first that is meant to be JSON
             outputs.sort(key=lambda output: output.type != "json" and not output.path.endswith(".json"))
         for output in outputs:
             if source in ("", output.name):
                 path = self._left_at(values.fill(output.path))
                 return path if output.kind == "file" else f"artifacts/{output.name}"
         if not source:
+            is_needed = contract not in model.REVIEW_TYPES
             there = (name for name in contracts.USUAL_SOURCES if artifacts.path_kind(self.workspace, name))
-            source = next(there, contracts.USUAL_SOURCES[0])
+            # Of a review everything is shown that the step left, where it names nothing.
+            source = next(there, contracts.USUAL_SOURCES[0] if is_needed else "")
         return self._left_at(source)
 
     @property
@@ -414,8 +416,7 @@ class Attempt:
     ) -> contracts.CheckedContract:
         if contract.type == "test_suite":
             return contracts.CheckedContract(event=await self._suite(contract, values, on_event))
-        is_json = contract.type == "json_schema"
-        source = self._named_source(values, values.fill(contract.source), is_json=is_json)
+        source = self._named_source(values, values.fill(contract.source), contract.type)
         if contract.type in model.REVIEW_TYPES:
             reviewed = ReviewedAttempt(
                 context=self.context, id=self.id, title=self._title, workspace=self.workspace,

@@ -26,7 +26,11 @@ def imported(shell, tmp_path, monkeypatch):
     monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path / "home"))
     for name, (data, *_) in FILES.items():
         # A database is not a text in which words can grow.
-        for word in () if data.startswith(b"SQLite") else (b"fix it", b"rename it", b"change it", b"edit it", b"make it"):
+        for word in (
+            ()
+            if data.startswith(b"SQLite")
+            else (b"fix it", b"rename it", b"change it", b"edit it", b"make it")
+        ):
             data = data.replace(word, word + f" {TOKEN} \u202e".encode())
         (tmp_path / name).write_bytes(data)
     found = shell.json("sessions", "import", *(str(tmp_path / name) for name in FILES), "--json")

@@ -66,6 +66,7 @@ def test_the_object():
         "reason",
         "reply",
         "usage",
+        "instructions",
         "actions",
         "files",
         "error",

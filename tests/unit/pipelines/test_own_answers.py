@@ -34,7 +34,7 @@ def said(here, run):
 
 @pytest.mark.parametrize(
     ("words", "choice", "status"),
-    [("auto: true", b"ship\n", "completed"), ("auto: true, default: ship", b"ship\n", "completed"), ("auto: true, default: stop", None, "failed")],
+    [("auto: true", b"Ship it\n", "completed"), ("auto: true, default: ship", b"Ship it\n", "completed"), ("auto: true, default: stop", None, "failed")],
 )  # fmt: skip
 def test_a_gate_with_auto_asks_nobody(runs, words, choice, status):
     here = runs()
@@ -82,14 +82,14 @@ def test_the_default_counts_once_nobody_answered_in_time(runs):
     expire_due_actions(here.journal)
     row = here.drive(run)
     assert row.status == "completed", row.error_message
-    assert "default, nobody answered in time" in moves(here, run)[-1][1] and said(here, run) == [b"ship\n"]
+    assert "default, nobody answered in time" in moves(here, run)[-1][1] and said(here, run) == [b"Ship it\n"]
     here.check()
 
 
 def test_the_default_counts_at_once_where_nobody_can_answer(runs):
     here = runs()
     row = here.drive(here.request(here.pipeline(gate("default: ship"))), can_ask=False)
-    assert (row.status, said(here, row.pipeline_id)) == ("completed", [b"ship\n"])
+    assert (row.status, said(here, row.pipeline_id)) == ("completed", [b"Ship it\n"])
 
 
 def test_a_human_who_answers_in_time_is_heard(runs):

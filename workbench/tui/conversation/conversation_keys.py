@@ -14,6 +14,7 @@ NO_ERROR: Final = "There is no error to answer here."
 NOT_FOLDED: Final = "Only thoughts and outputs can be folded."
 NOT_LOOPING: Final = "No repeated call waits for an answer here."
 NO_SESSION: Final = "There is no session here."
+NOT_BESIDE_ANOTHER: Final = "The diff of a session is shown where it stands alone: esc leaves this one."
 NOT_PAUSED: Final = "Nothing is paused here."
 
 
@@ -27,6 +28,12 @@ def _undo_turn(pane: "ConversationPane") -> None:
     session, turn = pane.main.state.current, pane.turn_in_view
     if session is not None and turn is not None:
         pane.main.ask_undo(session.id, turn.id)
+
+
+def _why_no_diff(pane: "ConversationPane") -> str:
+    if not hasattr(pane, "main"):
+        return NOT_BESIDE_ANOTHER
+    return "" if pane.main.state.current else NO_SESSION
 
 
 def _open_diff(pane: "ConversationPane") -> None:
@@ -50,8 +57,7 @@ CONVERSATION: Final[tuple[Key["ConversationPane"], ...]] = (
         action=lambda pane: pane.move_turn(1)),
     Key(id="conversation.diff", keys=("d",), label="diff", tooltip="all that it changed, as one diff",
         aliases="changes patch files", group="Read",
-        action=lambda pane: _open_diff(pane),
-        why_off=lambda pane: "" if pane.main.state.current else NO_SESSION),
+        action=lambda pane: _open_diff(pane), why_off=lambda pane: _why_no_diff(pane)),
     Key(id="conversation.continue-turn", keys=("c",), label="continue", tooltip="continue after a pause",
         aliases="resume continue",
         group="Decide", footer=10, decides=True,
