@@ -17,6 +17,30 @@ from typing import Annotated, ClassVar, Final, Literal
 
 from msgspec import Meta, Struct, field
 
+from workbench.domain.incidents import (
+    IncidentChecked as IncidentChecked,
+)
+from workbench.domain.incidents import (
+    IncidentDismissed as IncidentDismissed,
+)
+from workbench.domain.incidents import (
+    IncidentEnded as IncidentEnded,
+)
+from workbench.domain.incidents import (
+    IncidentEvent as IncidentEvent,
+)
+from workbench.domain.incidents import (
+    IncidentsCancelRequested as IncidentsCancelRequested,
+)
+from workbench.domain.incidents import (
+    IncidentsListed as IncidentsListed,
+)
+from workbench.domain.incidents import (
+    IncidentsRequested as IncidentsRequested,
+)
+from workbench.domain.incidents import (
+    IncidentStarted as IncidentStarted,
+)
 from workbench.domain.machines import CallState, PauseReason, SessionStatus
 from workbench.domain.run_events import (
     ArtifactStored as ArtifactStored,
@@ -179,6 +203,8 @@ class PromptSubmitted(RequestEvent, frozen=True, kw_only=True):
     text_ref: BlobRef | None = None
     asks_again: tuple[str, ...] = ()
     """Expired actions that the agent is asked to propose again; each is asked for once."""
+    incident: str = ""
+    """The incident that it asks to be fixed (S2 IncidentPrompt)."""
 
 
 class InterruptRequested(RequestEvent, frozen=True, kw_only=True):
@@ -657,7 +683,11 @@ RunBody = (
     RunRequested | RunCancelRequested | StepRetryRequested | RunStarted | RunChanged | StepChanged
     | ContractChecked | ArtifactStored
 )  # fmt: skip
-KnownBody = SessionBody | RequestBody | TurnBody | CallBody | ActionBody | RuleBody | RunBody
+IncidentBody = (
+    IncidentsListed | IncidentsRequested | IncidentsCancelRequested | IncidentDismissed | IncidentStarted
+    | IncidentChecked | IncidentEnded
+)  # fmt: skip
+KnownBody = SessionBody | RequestBody | TurnBody | CallBody | ActionBody | RuleBody | RunBody | IncidentBody
 """Every kind but `unknown`; a consumer that must know all of them ends with `assert_never`."""
 EventBody = KnownBody | Unknown
 

@@ -128,7 +128,7 @@ def _changed_rows(event: Event, look: RowLookup) -> tuple[Row, ...]:
             return _on_session(event, look, lambda s: replace(s, last_prompt_at=event.at))
         case e.RuleEvent() as body:
             return _rule_or_trust_rows(event, body, look)
-        case e.RequestEvent() | e.Unknown():
+        case e.RequestEvent() | e.IncidentEvent() | e.Unknown():
             return ()
         case _:
             assert_never(event.body)

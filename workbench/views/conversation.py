@@ -156,7 +156,8 @@ class Transcript:
                     self._blocks.put(block)
             case (
                 e.SessionCreated() | e.SessionStatusChanged() | e.SessionChanged() | e.ContinueRequested()
-                | e.CompactionRequested() | e.MarkAdded() | e.WorkspaceTrusted() | e.Unknown()
+                | e.CompactionRequested() | e.MarkAdded() | e.WorkspaceTrusted() | e.IncidentEvent()
+                | e.Unknown()
             ):  # fmt: skip
                 self._said(event)
             case e.SessionEvent() | e.RequestEvent() | e.ActionEvent() | e.RuleEvent():

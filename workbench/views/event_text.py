@@ -39,8 +39,8 @@ def _event_words(event: Event, action: Action | None, call: Call | None) -> str:
             return _turn_words(body)
         case e.RuleEvent() as body:
             return _rule_words(body)
-        case e.RunEvent() as body:
-            return _run_words(event.step or "", body)
+        case e.RunEvent() | e.IncidentEvent() as body:
+            return _work_words(event.step or "", body)
         case e.CallEvent() as body:
             return _call_words(f"{call.tool} {call.target}".strip() if call else "a call", body)
         case e.ActionOpened() as body:
@@ -194,6 +194,10 @@ def _rule_words(body: e.RuleBody) -> str:
             return _comma_joined(body.what, body.detail)
 
 
+def _work_words(step: str, body: e.RunBody | e.IncidentBody) -> str:
+    return _run_words(step, body) if isinstance(body, e.RunEvent) else _incident_words(body)
+
+
 def _run_words(step: str, body: e.RunBody) -> str:
     match body:
         case e.RunRequested():
@@ -215,6 +219,24 @@ def _run_words(step: str, body: e.RunBody) -> str:
             return f"{step} contract {body.contract}: {body.outcome}{repaired}{said}"
         case e.ArtifactStored():
             return f"{step} stored {body.name}"
+
+
+def _incident_words(body: e.IncidentBody) -> str:
+    match body:
+        case e.IncidentsListed():
+            return f"{body.count} incident{'' if body.count == 1 else 's'} from {body.source}"
+        case e.IncidentsRequested():
+            return f"{len(body.ids)} incident{'' if len(body.ids) == 1 else 's'} to be worked off"
+        case e.IncidentsCancelRequested():
+            return "the work on incidents is to be ended"
+        case e.IncidentDismissed():
+            return f"will not be fixed: {body.reason}" if body.reason else "is to be fixed again"
+        case e.IncidentStarted():
+            return f"{body.incident}: an agent is asked"
+        case e.IncidentChecked():
+            return _comma_joined(f"{body.incident}: {body.outcome}", body.detail)
+        case e.IncidentEnded():
+            return _comma_joined(f"{body.incident}: {body.outcome}", body.detail)
 
 
 KeyHints = tuple[tuple[str, str], ...]
