@@ -1,5 +1,6 @@
 """Chromium without a window, asked over a pipe (its DevTools protocol): opens a page, presses keys, reads it."""
 
+import fcntl
 import json
 import os
 import shutil
@@ -103,9 +104,9 @@ def chromium(folder):
     ]  # fmt: skip
 
     def place():
-        # It reads from 3 and writes to 4.
-        os.dup2(to_it, 30), os.dup2(from_it, 31)
-        os.dup2(30, 3), os.dup2(31, 4)
+        # It reads from 3 and writes to 4, which either end may be: both are put out of the way first.
+        ends = [fcntl.fcntl(end, fcntl.F_DUPFD, 100) for end in (to_it, from_it)]
+        os.dup2(ends[0], 3), os.dup2(ends[1], 4)
 
     with (Path(folder) / "chromium.log").open("wb") as log:
         child = subprocess.Popen(command, preexec_fn=place, close_fds=False, stdout=log, stderr=log)
