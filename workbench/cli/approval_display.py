@@ -31,6 +31,7 @@ from workbench.journal.decisions import expire_due_actions
 from workbench.journal.journal import Journal
 from workbench.text.human import duration_text, size_text
 from workbench.text.safe import LINE_END_SYMBOL, one_line, safe_text
+from workbench.views.action_detail import DIFF_PARAMETERS, WARNING_SENTENCES
 
 _NEVER = 1 << 62
 
@@ -179,23 +180,10 @@ def proposal_lines(
 
 
 _WARNING_TEXTS: Mapping[str, str] = {
-    "scrubbed": "It holds what looks like a secret; the record leaves that out.",
+    **WARNING_SENTENCES,
     "hidden": "It holds characters that cannot be seen; they are shown as ⟨U+…⟩.",
-    "padding": "It holds rows of blanks or empty lines with text behind them.",
-    "long": "It holds a very long line.",
-    "runs net": "It runs what it loads from the network.",
-    "runs by itself": "Other programs run or obey this file without being asked to.",
-    "trust ended": "Trust in this folder ended while its own checks were in force; no rule or grant counts "
-    "until the trust question is answered.",
-    "binary": "It changes a binary file; its bytes are not shown.",
-    "latin-1": "A file is not UTF-8; it is shown as Latin-1 and written back byte for byte.",
-    "deletes": "It deletes a file.",
-    "mixed scripts": "A word mixes letters of alphabets that look alike: it is not the name it seems to be.",
-    "failed step": "A step of this run failed, and the run continues.",
     "stale": "A file changed since this was proposed.",
 }
-_SHOWN_IN_DIFF = frozenset({"content", "old_string", "new_string"})
-"""Parameters that the diff shows already."""
 _LONGEST_PARAMETER = 4_000
 
 
@@ -294,7 +282,7 @@ def _all_parameter_lines(
     parameters: Mapping[str, Json], *, has_diff: bool, longest: int | None
 ) -> Iterable[str]:
     for name, value in parameters.items():
-        if has_diff and name in _SHOWN_IN_DIFF:
+        if has_diff and name in DIFF_PARAMETERS:
             continue
         text = value if isinstance(value, str) else str(to_json_value(value))
         yield from _parameter_lines(name, text, longest)

@@ -208,7 +208,7 @@ def action_detail(
         files=files, hunks=tuple(hunks), command=command,
         added=sum(file.added for file in files) if is_own_text else action.added,
         removed=sum(file.removed for file in files) if is_own_text else action.removed,
-        cwd=opened.cwd, parameters=_parameter_texts(proposed, _DIFF_PARAMETERS if files else (), command),
+        cwd=opened.cwd, parameters=_parameter_texts(proposed, DIFF_PARAMETERS if files else (), command),
         prompt=opened.prompt, choices=opened.choices, chosen=action.choice, subject=_subject(opened),
         bar=(*_status_sentences(action, is_own_text=is_own_text), *_again_sentences(again)), again=again,
         warnings=_warnings(action, proposed, hunks),
@@ -306,8 +306,9 @@ def why_not_answerable(detail: ActionDetail, verdict: Literal["approve", "reject
 
 
 MAX_OUTPUT_LINES = 8
-_DIFF_PARAMETERS = ("content", "old_string", "new_string")
-_WARNING_SENTENCES: Mapping[str, str] = {
+DIFF_PARAMETERS = ("content", "old_string", "new_string")
+"""Parameters that the diff shows already."""
+WARNING_SENTENCES: Mapping[str, str] = {
     "scrubbed": "It holds what looks like a secret; the record leaves that out.",
     "padding": "It holds rows of blanks or empty lines with text behind them.",
     "long": "It holds a very long line.",
@@ -325,7 +326,7 @@ _WARNING_SENTENCES: Mapping[str, str] = {
 
 def _warnings(action: Action, parameters: JsonObject, hunks: Sequence[Hunk]) -> tuple[ActionWarning, ...]:
     words = [warning for warning in action.warnings if warning != "stale"]
-    sentences = dict(_WARNING_SENTENCES)
+    sentences = dict(WARNING_SENTENCES)
     command = _command_of(action, parameters)
     if "hidden" not in words and command is not None and has_hidden_characters(command):
         words.insert(0, "hidden")

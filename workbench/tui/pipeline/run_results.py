@@ -5,16 +5,12 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from textual import events, on
-from textual.app import ComposeResult
-from textual.containers import Vertical
 from textual.content import Content
 from textual.strip import Strip
-from textual.widgets import Static
+from textual.widget import Widget
 
 from workbench.domain.events import ArtifactStored
 from workbench.render import cells
-from workbench.render.cells import key_hint, key_hint_row, wrap_code
 from workbench.render.pipeline import (
     comparison_head_strip,
     comparison_strip,
@@ -26,8 +22,8 @@ from workbench.tui import keymap
 from workbench.tui.backend import BackendError
 from workbench.tui.main.tasks import edit_in_external_editor
 from workbench.tui.pane import CopyText, LineWanted
+from workbench.tui.pipeline.run_table import RunTableScreen
 from workbench.tui.render_context import glyphs, ink
-from workbench.tui.widgets.dialog import Dialog
 from workbench.tui.widgets.line_view import RowList, RowPlacement
 from workbench.tui.widgets.pane_frame import ColumnHeader
 from workbench.views.pipeline import PipelineRun
@@ -188,38 +184,26 @@ class CompareList(RowList):
         )  # fmt: skip
 
 
-class CompareScreen(Dialog, inherit_bindings=False):
+class CompareScreen(RunTableScreen, inherit_bindings=False):
     """The table over the main screen."""
 
-    AUTO_FOCUS = ""
     BINDINGS = keymap.bindings("compare")
 
     def __init__(self, context: "MainContext", run_id: str, others: Sequence[str]) -> None:
-        super().__init__("compare")
-        self._main, self._run, self._others = context, run_id, others
+        self._steps = CompareList()
+        super().__init__(context, "compare", self._steps)
+        self._run, self._others = run_id, others
         self._at, self._order = 0, 0
         self._made: RunComparison | None = None
-        self._list = CompareList()
         self._heads = ColumnHeader(self._draw_heads, key="compare-heads")
         self._totals = ColumnHeader(self._draw_totals, key="compare-totals")
-        self._words, self._keys = Static(id="compare-words"), Static(id="compare-keys")
 
-    def compose(self) -> ComposeResult:
-        with Vertical(id="compare-box"):
-            yield self._heads
-            yield self._list
-            yield self._totals
-            yield self._words
-            yield self._keys
+    def table(self) -> Sequence[Widget]:
+        return self._heads, self._steps, self._totals
 
     def on_mount(self) -> None:
-        self._list.focus()
+        super().on_mount()
         self._read()
-
-    def on_resize(self, event: events.Resize) -> None:
-        """Wrap anew."""
-        del event
-        self.call_after_refresh(self._say)
 
     def _read(self) -> None:
         state = self._main.state
@@ -242,10 +226,10 @@ class CompareScreen(Dialog, inherit_bindings=False):
         words += "" if comparison.has_same_input else ", other input"
         subtitle = glyphs(self).line(f"{words}   {_ROW_ORDERS[self._order]}")
         self.set_titles(f"{comparison.earlier.title} and {comparison.later.title}", subtitle)
-        self._list.show_rows(self._ordered(comparison))
+        self._steps.show_rows(self._ordered(comparison))
         self._heads.refresh()
         self._totals.refresh()
-        self._say()
+        self.describe_step()
 
     def _ordered(self, comparison: RunComparison) -> list[ComparisonRow]:
         if self._order == 1:
@@ -266,48 +250,28 @@ class CompareScreen(Dialog, inherit_bindings=False):
             return Strip.blank(width)
         return comparison_total_strip(self._made, width, ink(self), glyphs(self))
 
-    def _say(self) -> None:
-        colours, row = ink(self), self._list.rows.get(self._list.cursor or "")
-        width = max(20, self._words.size.width - 2)
+    def words(self) -> Content:
+        row, colours = self._steps.rows.get(self._steps.cursor or ""), ink(self)
         text = comparison_text(row) if row is not None else "Neither run has a step."
-        lines = wrap_code([cells.safe_content(text, colours.of("muted"), colours)], width)[:_MOST_WORDS]
-        self._words.update(Content("\n").join([Content(" ") + line for line in lines]))
-        pairs = (
+        return cells.safe_content(text, colours.of("muted"), colours)
+
+    def hints(self) -> Sequence[tuple[str, str]]:
+        return (
             ("j k", "step"), ("n N", "next that differs"), ("enter", "its step"),
             ("{ }", f"other run ({len(self._others)})"), ("o", "order"), ("esc", "back"),
         )  # fmt: skip
-        parts = [key_hint(keys, words, colours) for keys, words in pairs]
-        self._keys.update(key_hint_row(parts, max(8, self._keys.size.width)))
-
-    @on(RowList.Moved)
-    def _moved(self, message: RowList.Moved) -> None:
-        message.stop()
-        self._say()
-
-    @on(RowList.Opened)
-    def _opened(self, message: RowList.Opened) -> None:
-        message.stop()
-        self.open_step()
 
     # --- what keys ask for ----------------------------------------------------------------------
 
-    def move(self, rows: int) -> None:
-        """Go to another step."""
-        self._list.move(rows)
-
-    def move_to_end(self, *, is_last: bool) -> None:
-        """Go to the first or the last step."""
-        self._list.move_to_end(is_last=is_last)
-
     def move_to_difference(self, step: int) -> None:
         """Go to the next step that ended otherwise, else to the next that took another time."""
-        ids = list(self._list.rows)
+        ids = list(self._steps.rows)
         for kinds in (("outcome", "added", "gone"), ("slower", "faster")):
-            differing = [key for key in ids if self._list.rows[key].kind in kinds]
+            differing = [key for key in ids if self._steps.rows[key].kind in kinds]
             if differing:
-                index = ids.index(self._list.cursor) if self._list.cursor in ids else -1
+                index = ids.index(self._steps.cursor) if self._steps.cursor in ids else -1
                 ahead = [key for key in differing if (ids.index(key) - index) * step > 0]
-                self._list.put_cursor((ahead or differing)[0 if step > 0 else -1])
+                self._steps.put_cursor((ahead or differing)[0 if step > 0 else -1])
                 return
         self._main.say("Both runs went the same way.")
 
@@ -320,10 +284,3 @@ class CompareScreen(Dialog, inherit_bindings=False):
         """Order the rows another way."""
         self._order = (self._order + 1) % len(_ROW_ORDERS)
         self._show()
-
-    def open_step(self) -> None:
-        """Go to the step in the graph of the run on show."""
-        step = self._list.cursor
-        self.dismiss()
-        self._main.go_to(4)
-        self._main.widgets.pipeline.graph.put_cursor(step)

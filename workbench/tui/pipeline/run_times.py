@@ -3,21 +3,17 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from textual import on
-from textual.app import ComposeResult
-from textual.containers import Vertical
 from textual.content import Content
 from textual.strip import Strip
-from textual.widgets import Static
+from textual.widget import Widget
 
 from workbench.domain.events import Event
 from workbench.domain.rows import Call
-from workbench.render.cells import key_hint, key_hint_row, wrap_code
 from workbench.render.run_times import earlier_text, times_head_strip, times_strip
 from workbench.tui import keymap
 from workbench.tui.pipeline.run_results import other_runs_of
+from workbench.tui.pipeline.run_table import RunTableScreen
 from workbench.tui.render_context import glyphs, ink
-from workbench.tui.widgets.dialog import Dialog
 from workbench.tui.widgets.line_view import RowList, RowPlacement
 from workbench.tui.widgets.pane_frame import ColumnHeader
 from workbench.views.detail_pages import DetailPage, step_detail
@@ -34,7 +30,6 @@ _MOST_EVENTS: Final = 50_000
 _MAX_CHILD_EVENTS: Final = 2_000
 """Events of a step's session that its log is made of: the first ones, which hold the prompt, and the rest."""
 _MOST_RUNS: Final = 10
-_MOST_WORDS: Final = 3
 
 
 def step_in_other_runs(state: "ScreenState", run: PipelineRun, step_id: str) -> tuple[EarlierStep, ...]:
@@ -91,31 +86,25 @@ class TimesList(RowList):
         )  # fmt: skip
 
 
-class TimesScreen(Dialog, inherit_bindings=False):
+class TimesScreen(RunTableScreen, inherit_bindings=False):
     """A run's steps on one scale of time."""
 
-    AUTO_FOCUS = ""
     BINDINGS = keymap.bindings("times")
 
     def __init__(self, context: "MainContext", run_id: str) -> None:
-        super().__init__("times")
-        self._main, self._run = context, run_id
+        self._bars = TimesList()
+        super().__init__(context, "times", self._bars)
+        self._run = run_id
         self._shown: PipelineRun | None = None
-        self._list = TimesList()
         self._heads = ColumnHeader(self._draw_heads, key="times-heads")
-        self._words, self._keys = Static(id="times-words"), Static(id="times-keys")
 
-    def compose(self) -> ComposeResult:
-        with Vertical(id="times-box"):
-            yield self._heads
-            yield self._list
-            yield self._words
-            yield self._keys
+    def table(self) -> Sequence[Widget]:
+        return self._heads, self._bars
 
     def on_mount(self) -> None:
-        self._list.focus()
-        self.follow(self._list)
-        self._list.put_cursor(self._main.widgets.pipeline.graph.cursor)
+        super().on_mount()
+        self.follow(self._bars)
+        self._bars.put_cursor(self._main.widgets.pipeline.graph.cursor)
         self._read()
         self.set_interval(1.0, self._read)
 
@@ -127,53 +116,23 @@ class TimesScreen(Dialog, inherit_bindings=False):
             return
         self._shown = run
         times = run_times(run, state.source.events(self._run, 0, _MOST_EVENTS), state.source.now())
-        is_first = self._list.times is None
-        self._list.show_times(times)
+        is_first = self._bars.times is None
+        self._bars.show_times(times)
         if is_first and (cursor := self._main.widgets.pipeline.graph.cursor):
-            self._list.put_cursor(cursor)
+            self._bars.put_cursor(cursor)
         self.set_titles(f"{run.title}, when each step worked", glyphs(self).line(run.status))
         self._heads.refresh()
-        self._say()
+        self.describe_step()
 
     def _draw_heads(self, width: int) -> Strip:
-        if self._list.times is None:
+        if self._bars.times is None:
             return Strip.blank(width)
-        return times_head_strip(self._list.times, width, ink(self), glyphs(self))
+        return times_head_strip(self._bars.times, width, ink(self), glyphs(self))
 
-    def _say(self) -> None:
-        colours, cursor = ink(self), self._list.cursor
-        run = self._shown
+    def words(self) -> Content:
+        cursor, run = self._bars.cursor, self._shown
         earlier = step_in_other_runs(self._main.state, run, cursor) if cursor and run is not None else ()
-        width = max(20, self._words.size.width - 2)
-        lines = wrap_code([earlier_text(earlier, colours, glyphs(self))], width)[:_MOST_WORDS]
-        self._words.update(Content("\n").join([Content(" ") + line for line in lines]))
-        pairs = (("j k", "step"), ("enter", "its step"), ("esc", "back"))
-        parts = [key_hint(keys, words, colours) for keys, words in pairs]
-        self._keys.update(key_hint_row(parts, max(8, self._keys.size.width)))
+        return earlier_text(earlier, ink(self), glyphs(self))
 
-    @on(RowList.Moved)
-    def _moved(self, message: RowList.Moved) -> None:
-        message.stop()
-        self._say()
-
-    @on(RowList.Opened)
-    def _opened(self, message: RowList.Opened) -> None:
-        message.stop()
-        self.open_step()
-
-    # --- what keys ask for ----------------------------------------------------------------------
-
-    def move(self, rows: int) -> None:
-        """Go to another step."""
-        self._list.move(rows)
-
-    def move_to_end(self, *, is_last: bool) -> None:
-        """Go to the first or the last step."""
-        self._list.move_to_end(is_last=is_last)
-
-    def open_step(self) -> None:
-        """Go to the step in the graph of the run on show."""
-        step = self._list.cursor
-        self.dismiss()
-        self._main.go_to(4)
-        self._main.widgets.pipeline.graph.put_cursor(step)
+    def hints(self) -> Sequence[tuple[str, str]]:
+        return ("j k", "step"), ("enter", "its step"), ("esc", "back")

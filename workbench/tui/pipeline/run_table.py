@@ -1,0 +1,93 @@
+"""A table of steps over the main screen, with words on the step under the cursor and a row of keys."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Static
+
+from workbench.render.cells import key_hint, key_hint_row, wrap_code
+from workbench.tui.render_context import ink
+from workbench.tui.widgets.dialog import Dialog
+from workbench.tui.widgets.line_view import RowList
+
+if TYPE_CHECKING:
+    from workbench.tui.main.context import MainContext
+
+_MOST_WORDS: Final = 3
+"""Lines of words under the table."""
+
+
+class RunTableScreen(Dialog, inherit_bindings=False):
+    """A list whose rows are steps of the run that the main screen shows; the cursor leads to its graph."""
+
+    AUTO_FOCUS = ""
+
+    def __init__(self, context: "MainContext", name: str, rows: RowList) -> None:
+        super().__init__(name)
+        self._main, self._list = context, rows
+        self._words, self._keys = Static(id=f"{name}-words"), Static(id=f"{name}-keys")
+        self._name = name
+
+    def table(self) -> Sequence[Widget]:
+        """Return the list with what stands above and below it."""
+        raise NotImplementedError
+
+    def words(self) -> Content:
+        """Return what is said of the step under the cursor."""
+        raise NotImplementedError
+
+    def hints(self) -> Sequence[tuple[str, str]]:
+        """Return the keys of the table and what they do."""
+        raise NotImplementedError
+
+    def compose(self) -> ComposeResult:
+        with Vertical(id=f"{self._name}-box"):
+            yield from self.table()
+            yield self._words
+            yield self._keys
+
+    def on_mount(self) -> None:
+        self._list.focus()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Wrap anew."""
+        del event
+        self.call_after_refresh(self.describe_step)
+
+    def describe_step(self) -> None:
+        """Say what there is to know of the step under the cursor, and which keys there are."""
+        width = max(20, self._words.size.width - 2)
+        lines = wrap_code([self.words()], width)[:_MOST_WORDS]
+        self._words.update(Content("\n").join([Content(" ") + line for line in lines]))
+        parts = [key_hint(keys, words, ink(self)) for keys, words in self.hints()]
+        self._keys.update(key_hint_row(parts, max(8, self._keys.size.width)))
+
+    @on(RowList.Moved)
+    def _moved(self, message: RowList.Moved) -> None:
+        message.stop()
+        self.describe_step()
+
+    @on(RowList.Opened)
+    def _opened(self, message: RowList.Opened) -> None:
+        message.stop()
+        self.open_step()
+
+    def move(self, rows: int) -> None:
+        """Go to another step."""
+        self._list.move(rows)
+
+    def move_to_end(self, *, is_last: bool) -> None:
+        """Go to the first or the last step."""
+        self._list.move_to_end(is_last=is_last)
+
+    def open_step(self) -> None:
+        """Go to the step in the graph of the run on show."""
+        step = self._list.cursor
+        self.dismiss()
+        self._main.go_to(4)
+        self._main.widgets.pipeline.graph.put_cursor(step)
