@@ -48,6 +48,18 @@ NOWHERE = {
     "conversation.compacted": "as above",
     "fork.requested": "nothing answers it yet",
     "call.repeated": "no agent of theirs makes the same call three times; tests/unit/agents/test_repetition.py does",
+    **dict.fromkeys(
+        (
+            "incidents.listed",
+            "incidents.requested",
+            "incidents.cancel_requested",
+            "incident.dismissed",
+            "incident.started",
+            "incident.checked",
+            "incident.ended",
+        ),
+        "nothing works off incidents yet",
+    ),
 }
 """Kinds that no golden session holds, and why."""
 
