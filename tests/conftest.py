@@ -20,6 +20,12 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 KEPT = {"PATH", "LANG", "LC_ALL", "TMPDIR", "TERM", "PYTHONPATH", "VIRTUAL_ENV", "NEED_LLAMA"}
 
 
+def pytest_xdist_auto_num_workers(config):
+    """Return the workers of `-n auto`: half as many again as there are cores, as tests wait for terminals."""
+    del config
+    return len(os.sched_getaffinity(0)) * 3 // 2 or 1
+
+
 def pytest_make_parametrize_id(val, argname):
     """Name a case with packed bytes by its place: every worker must collect the same names at any moment."""
     return argname if isinstance(val, bytes) and len(val) > 40 else None
