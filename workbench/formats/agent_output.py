@@ -20,7 +20,7 @@ from workbench.formats.detect import LINE_FORMATS, LineFormat
 from workbench.formats.input import JsonLine, json_values
 from workbench.text.safe import one_line
 
-STREAMED_FORMATS: Final = ("claude-code", "codex-exec", gemini_stream.NAME)
+STREAMED_FORMATS: Final = ("claude-code", "codex-exec", gemini_stream.NAME, "opencode")
 """Formats that programs print while they work, by their names in `LINE_FORMATS`."""
 _SAMPLE_SIZE: Final = 5
 """Objects after which a program's format is not looked for any more."""
@@ -140,7 +140,7 @@ def agent_answer(values: Iterable[JsonObject]) -> AgentAnswer:
     reply, usage, error = "", Usage(), ""
     for value in values:
         text = next((value[name] for name in _REPLY_KEYS if isinstance(value.get(name), str)), None)
-        text = text or r.text_of(r.object_of(value, "item"), "text")
+        text = text or r.text_of(r.object_of(value, "item") or r.object_of(value, "part"), "text")
         if text:
             reply = text
         usage = _usage_told(value) or usage

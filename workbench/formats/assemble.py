@@ -139,7 +139,8 @@ class Assembler:
     def told_so_far(self) -> list[Event]:
         """Return what waits for the ends of calls; of each it is told now that it runs."""
         for call in self._open.values():
-            self._life.released(call)
+            if call.places:  # else its start is told later
+                self._life.released(call)
         return self._counted_events(self._held.taken())
 
     def finish(self) -> list[Event]:

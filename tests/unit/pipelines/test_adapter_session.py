@@ -71,6 +71,29 @@ GEMINI = [
     {"type": "result", "status": "success",
      "stats": {"input_tokens": 110, "output_tokens": 9, "cached": 90, "total_tokens": 119}},
 ]  # fmt: skip
+
+
+def opencode(kind, **part):
+    return {"type": kind, "timestamp": 1795262400000, "sessionID": "ses_1", "part": part}
+
+
+def finished(sent, received, read):
+    tokens = {"input": sent, "output": received, "reasoning": 0, "cache": {"read": read, "write": 0}}
+    return opencode("step_finish", type="step-finish", reason="stop", cost=0.25, tokens=tokens)
+
+
+FAILED = {
+    "status": "error", "input": {"filePath": "a"}, "error": "no such file",
+    "time": {"start": 1795262400000, "end": 1795262400050},
+}  # fmt: skip
+OPENCODE = [  # it tells of a round of its model when that is over
+    opencode("step_start", type="step-start"),
+    opencode("tool_use", type="tool", callID="c1", tool="read", state=FAILED),
+    finished(10, 4, 90),
+    {"type": "WAIT"},
+    opencode("text", type="text", text="All done."),
+    finished(10, 5, 0),
+]
 PROGRAM = f"""#!{sys.executable}
 import json, sys, time
 lines = {{lines!r}}
@@ -128,6 +151,7 @@ def kinds(events, *wanted):
         ("claude", CLAUDE, [("Read", "failed"), ("Write", "succeeded")], "small-2"),
         ("codex", CODEX, [("shell", "failed")], ""),
         ("gemini", GEMINI, [("read_file", "failed")], "flash"),
+        ("opencode", OPENCODE, [("read", "failed")], ""),
     ],
 )
 def test_what_a_program_does_is_seen_while_it_does_it(runs, tmp_path, name, lines, calls, model):

@@ -166,6 +166,11 @@ class AdapterSession:
             self._read_back = events[-1].position
             self._on_events(events)
 
+    @property
+    def counted(self) -> Usage:
+        """Return the tokens, and the cost, that its records told of so far."""
+        return self._counted
+
     # --- at its end -------------------------------------------------------------------------------
 
     async def finish(self, answer: AgentAnswer) -> None:

@@ -335,6 +335,7 @@ async def run_adapter_step(
     answer = agent_answer(values) if values else AgentAnswer(reply=ran.text)
     if session is not None:
         await session.finish(answer)
+        answer = answer if answer.usage.total_tokens else replace(answer, usage=session.counted)
     if ran.outcome.state != "completed":
         return replace(ran.outcome, usage=answer.usage)
     return _adapter_outcome(context, spec, ran, answer if values else None)
