@@ -8,6 +8,7 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
+from workbench.domain.incidents import IncidentState
 from workbench.domain.machines import (
     COMPLETED_STEP_STATES,
     ActionState,
@@ -152,6 +153,17 @@ STEP_STATUSES: Final[Mapping[StepStatus, Status]] = {
     "failed": ("failed", "failed"),
     "skipped": ("cancelled", "skipped"),
     "cancelled": ("cancelled", "cancelled"),
+}
+INCIDENT_STATUSES: Final[Mapping[IncidentState, Status]] = {
+    "open": ("todo", "open"),
+    "working": ("running", "working"),
+    "waiting": ("waiting", "waiting"),
+    "fixed": ("ok", "fixed"),
+    "changed": ("partly", "changed"),
+    "unchanged": ("stale", "unchanged"),
+    "rejected": ("rejected", "rejected"),
+    "skipped": ("cancelled", "skipped"),
+    "failed": ("failed", "failed"),
 }
 _STALE: Final[Status] = ("stale", "stale")
 _ALLOWED: Final[Status] = ("ok", "allowed")
