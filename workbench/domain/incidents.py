@@ -23,6 +23,8 @@ IncidentState = Literal[
 ]
 """An outcome, or what comes before one: not asked for, worked on, waiting for a human."""
 CheckOutcome = Literal["gone", "still there", "not checked"]
+IncidentError = Literal["", "incident", "agent", "timeout", "system"]
+"""What failed, where something did (S2 ErrorType): the work on this one, the model, the time, the program."""
 BatchSize = Literal["one", "file", "rule"]
 """Which incidents share one agent session: none, those of a file, those of a rule."""
 
@@ -73,7 +75,11 @@ class IncidentEvent(Body, frozen=True, kw_only=True):
 
 
 class IncidentsListed(IncidentEvent, frozen=True, kw_only=True):
-    """A file was read, or a checker ran, and this was found; the first event of its list after creation."""
+    """A file was read, or a checker ran, and this was found; the first event of its list after creation.
+
+    The session is of kind `incidents`; the sessions of agents below it are of kind `step` and name the list as
+    their parent.
+    """
 
     KIND: ClassVar[str] = "incidents.listed"
     source: str
@@ -86,9 +92,15 @@ class IncidentsListed(IncidentEvent, frozen=True, kw_only=True):
     """What was taken off the told paths to find files of the workspace."""
     incidents_ref: BlobRef
     """Recorded bytes: a JSON array of `Incident`, as `workbench/domain/incidents.py` has it."""
+    lines_ref: BlobRef | None = None
+    """Sealed bytes: for each path the digests of its lines as they were, by which incidents are carried along."""
     count: Count
     skipped: Count = 0
     """Entries of the file that could not be read."""
+    baseline: str = ""
+    """The file with what was known before; empty where there is none."""
+    known: Count = 0
+    """How many of that are not listed."""
     problems: tuple[str, ...] = ()
     """The first of what was wrong with it, in words."""
 
@@ -128,6 +140,9 @@ class IncidentStarted(IncidentEvent, frozen=True, kw_only=True):
     line: Count = 0
     """Where the incident is now: earlier edits of the same file moved it."""
     round: Count = 1
+    """1 for the first prompt; the checker or a human asks again for each further one."""
+    before_ref: BlobRef | None = None
+    """Recorded bytes, of round 1: the keyed digest of each file, by which `IncidentEnded.files` is known."""
 
 
 class IncidentChecked(IncidentEvent, frozen=True, kw_only=True):
@@ -155,6 +170,7 @@ class IncidentEnded(IncidentEvent, frozen=True, kw_only=True):
     outcome: IncidentOutcome
     detail: str = ""
     """Why it was rejected, skipped or failed."""
+    error: IncidentError = ""
     files: tuple[str, ...] = ()
     """What differs on disk from before its first turn, by digest."""
     duration_ms: Milliseconds = 0

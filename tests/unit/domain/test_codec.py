@@ -225,7 +225,7 @@ def test_no_field_that_names_a_blob_is_forgotten():
         "CallFinished.result_ref", "CallFinished.output_ref", "RunRequested.input_ref",
         "RunStarted.definition_ref", "StepChanged.output_ref", "ArtifactStored.content_ref",
         "StepChanged.said_ref", "ArtifactStored.written_ref", "IncidentsListed.incidents_ref",
-        "IncidentChecked.output_ref",
+        "IncidentChecked.output_ref", "IncidentsListed.lines_ref", "IncidentStarted.before_ref",
     }  # fmt: skip
 
 

@@ -1,0 +1,123 @@
+"""Which incidents are asked for, in which sessions, and in what words (S2 IncidentPrompt).
+
+The text of the first prompt is the seed's template to the letter. It never adds a word of its own: what a finding
+says is data, and the agent's session marks it as such by nothing but this form.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from fnmatch import fnmatchcase
+from typing import Final
+
+from msgspec import Struct
+
+from workbench.domain.incidents import SEVERITIES, BatchSize, Incident, IncidentSeverity
+
+_TEMPLATE: Final = (
+    "Please help fix this code migration issue:\n\n"
+    "File: {path}\n"
+    "Line: {line}\n"
+    "Issue: {category} ({severity})\n"
+    "Description: {description}\n"
+    "Message: {message}\n\n"
+    "Please analyze the file and make the necessary changes to resolve this {severity} issue."
+)
+_AGAIN: Final = (
+    "The checker still finds this issue after your changes:\n\n"
+    "File: {path}\n"
+    "Line: {line}\n"
+    "Rule: {rule}\n"
+    "Message: {message}\n\n"
+    "Please look at the file as it is now and make the changes that are still necessary."
+)
+_SEVERITY_NAMES: Final[dict[IncidentSeverity, str]] = {
+    "critical": "Error", "error": "Error", "warning": "Warning", "info": "Info",
+}  # fmt: skip
+"""S2's variants; it has none above Error."""
+
+
+class IncidentPrompt(Struct, frozen=True, kw_only=True):
+    """S2 IncidentPrompt."""
+
+    incident_id: str
+    prompt_text: str
+    context_files: tuple[str, ...]
+    workspace_path: str
+
+
+def incident_prompt(incident: Incident, workspace: str, line: int = 0) -> IncidentPrompt:
+    """Return what an agent is asked about an incident; `line` is where it is now, 0 where its file says it."""
+    severity = _SEVERITY_NAMES[incident.severity]
+    text = _TEMPLATE.format(
+        path=incident.path, line=line or incident.line or 1, category=incident.category, severity=severity,
+        description=incident.description, message=incident.message,
+    )  # fmt: skip
+    return IncidentPrompt(
+        incident_id=incident.id, prompt_text=text, context_files=(incident.path,), workspace_path=workspace
+    )
+
+
+def next_prompt(incident: Incident, found: Incident | None, line: int, output: str = "") -> str:
+    """Return what an agent is told that is asked again: the incident as the checker reports it now."""
+    now = found or incident
+    text = _AGAIN.format(
+        path=incident.path, line=line or incident.line or 1, rule=incident.rule, message=now.message
+    )
+    return f"{text}\n\n{output}" if output else text
+
+
+class IncidentFilter(Struct, frozen=True, kw_only=True):
+    """What of a list is asked for; an empty member takes every one."""
+
+    only: frozenset[str] = frozenset()
+    """Ids, or beginnings of them."""
+    severities: frozenset[IncidentSeverity] = frozenset()
+    rules: tuple[str, ...] = ()
+    """Names, with `*` for any text."""
+    paths: tuple[str, ...] = ()
+    """Paths of files or folders, with `*` for any text."""
+
+    def takes(self) -> Callable[[Incident], bool]:
+        """Return what says whether an incident is asked for."""
+        rules, paths = _any_of(self.rules), _any_of(self.paths, is_path=True)
+
+        def is_taken(incident: Incident) -> bool:
+            return (
+                (not self.only or any(incident.id.startswith(start) for start in self.only))
+                and (not self.severities or incident.severity in self.severities)
+                and rules(incident.rule)
+                and paths(incident.path)
+            )
+
+        return is_taken
+
+
+def _any_of(patterns: tuple[str, ...], *, is_path: bool = False) -> Callable[[str], bool]:
+    words = [p.removeprefix("./").rstrip("/") if is_path else p for p in patterns]
+    return lambda text: (
+        not words
+        or any(fnmatchcase(text, word) or (is_path and text.startswith(f"{word}/")) for word in words)
+    )
+
+
+def severities_from(word: str) -> frozenset[IncidentSeverity]:
+    """Return a severity and all that are worse; none where there is no such severity."""
+    if word not in SEVERITIES:
+        return frozenset()
+    return frozenset(SEVERITIES[: SEVERITIES.index(word) + 1])
+
+
+def batches(incidents: Sequence[Incident], size: BatchSize) -> list[tuple[Incident, ...]]:
+    """Return the incidents that share a session, each batch in the order of its file's lines."""
+    if size == "one":
+        return [(incident,) for incident in incidents]
+    groups: dict[str, list[Incident]] = {}
+    for incident in incidents:
+        groups.setdefault(incident.path if size == "file" else incident.rule, []).append(incident)
+    return [tuple(sorted(group, key=lambda i: (i.path, i.line, i.column))) for group in groups.values()]
+
+
+def without_known(incidents: Iterable[Incident], known: Collection[str]) -> tuple[tuple[Incident, ...], int]:
+    """Return the incidents that a baseline does not have, and how many it has."""
+    every = tuple(incidents)
+    left = tuple(incident for incident in every if incident.fingerprint not in known)
+    return left, len(every) - len(left)
