@@ -77,7 +77,7 @@ class IncidentEvent(Body, frozen=True, kw_only=True):
 class IncidentsListed(IncidentEvent, frozen=True, kw_only=True):
     """A file was read, or a checker ran, and this was found; the first event of its list after creation.
 
-    The session is of kind `incidents`; the sessions of agents below it are of kind `step` and name the list as
+    The session is of kind `incidents`; the sessions of agents below it are of kind `step` and have it as
     their parent.
     """
 
@@ -93,7 +93,7 @@ class IncidentsListed(IncidentEvent, frozen=True, kw_only=True):
     incidents_ref: BlobRef
     """Recorded bytes: a JSON array of `Incident`, as `workbench/domain/incidents.py` has it."""
     lines_ref: BlobRef | None = None
-    """Sealed bytes: for each path the digests of its lines as they were, by which incidents are carried along."""
+    """Sealed bytes: for each path the digests of its lines as they were, which carry incidents along."""
     count: Count
     skipped: Count = 0
     """Entries of the file that could not be read."""

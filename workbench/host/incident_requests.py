@@ -56,9 +56,10 @@ def cancel_incidents(journal: Journal, list_id: str, reason: str, actor: Actor) 
 
 
 def dismiss_incident(journal: Journal, list_id: str, incident_id: str, reason: str, actor: Actor) -> None:
-    """Say that an incident will not be fixed, and why; an empty reason takes it back. Raises IncidentsRefused.
+    """Say that an incident will not be fixed, and why; an empty reason takes it back.
 
-    It is kept by fingerprint for the workspace, so a later list leaves it out as well.
+    It is kept by fingerprint for the workspace, so a later list leaves it out as well. Raises
+    IncidentsRefused.
     """
     what = "Nothing was dismissed."
     require_open_list(journal, list_id, what)

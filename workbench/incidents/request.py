@@ -1,7 +1,6 @@
 """Which incidents are asked for, in which sessions, and in what words (S2 IncidentPrompt).
 
-The text of the first prompt is the seed's template to the letter. It never adds a word of its own: what a finding
-says is data, and the agent's session marks it as such by nothing but this form.
+The text of the first prompt is the seed's template to the letter; it never adds a word of its own.
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -45,7 +44,7 @@ class IncidentPrompt(Struct, frozen=True, kw_only=True):
 
 
 def incident_prompt(incident: Incident, workspace: str, line: int = 0) -> IncidentPrompt:
-    """Return what an agent is asked about an incident; `line` is where it is now, 0 where its file says it."""
+    """Return what an agent is asked about an incident; `line` is where it is now."""
     severity = _SEVERITY_NAMES[incident.severity]
     text = _TEMPLATE.format(
         path=incident.path, line=line or incident.line or 1, category=incident.category, severity=severity,
