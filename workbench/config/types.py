@@ -425,6 +425,32 @@ class PipelineSettings(Struct, frozen=True, kw_only=True):
     ] = 5
 
 
+class AskSettings(Struct, frozen=True, kw_only=True):
+    """How `workbench ask` makes a command of words, and what it tells the model (seed S3, Config)."""
+
+    model: (
+        Annotated[Text, setting("Model that makes commands of words; unset, that of a new session.")] | None
+    ) = None
+    preferences_dir: (
+        Annotated[
+            str,
+            setting(
+                "Folder of preferences.md, which says what commands you like; unset, ask in the data folder.",
+                kind=Annotated[str, _FOLDER],
+            ),
+        ]
+        | None
+    ) = None
+    terminal_lines: Annotated[
+        int,
+        Meta(ge=0, le=10_000),
+        setting(
+            "Lines of the terminal that the model is shown, without secrets, inside tmux; 0: none.",
+            narrows=is_smaller,
+        ),
+    ] = 100
+
+
 class Config(Struct, frozen=True, kw_only=True):
     """All settings, every layer taken into account. Read once at start (seed S0, Config)."""
 
@@ -472,6 +498,7 @@ class Config(Struct, frozen=True, kw_only=True):
     retention: RetentionSettings = RetentionSettings()
     sessions: SessionSettings = SessionSettings()
     pipelines: PipelineSettings = PipelineSettings()
+    ask: AskSettings = AskSettings()
 
 
 CONFIG_KEYS = tuple(section_keys(Config))

@@ -135,6 +135,7 @@ NARROWING = {
     "limits.repeats_paused": 4,
     "fetch.allow_loopback": False,
     "pipelines.max_concurrent_workers": 1,
+    "ask.terminal_lines": 0,
 }
 WIDENING = {
     "approvals.window_minutes": 16,
@@ -175,6 +176,9 @@ WIDENING = {
     "ui.notify.bell": False,
     "ui.notify.title": False,
     "ui.notify.desktop": "always",
+    "ask.model": "m",
+    "ask.preferences_dir": "/somewhere",
+    "ask.terminal_lines": 101,
     "prices": {"m": {"input_per_million": 1, "output_per_million": 2}},
 }
 
