@@ -1,7 +1,7 @@
 """What a model is told when it makes a command of words: preferences, terminal, documentation, build tools.
 
 Everything is bounded and scrubbed of secrets before it leaves this module. What files and the terminal say
-is data: `AskContext.prompt_text` puts it between marks and says so. Only the preferences are the user's words.
+is data: `AskContext.prompt_text` puts it between marks and says so. Only the preferences are the user's own.
 """
 
 import hashlib
@@ -12,7 +12,7 @@ from typing import Final
 from msgspec import Struct
 
 from workbench.ask.build_tools import BuildTool
-from workbench.config.types import AskSettings
+from workbench.config.ask_settings import AskSettings
 from workbench.domain.values import Json
 from workbench.effects.command_execution import capture_output
 from workbench.effects.file_primitives import FileRefused
@@ -103,7 +103,7 @@ class AskContext(Struct, frozen=True, kw_only=True):
 
 def _tool_text(tool: BuildTool) -> str:
     lines = (
-        tool.usage.format(command.name) + (f"  # {command.description}" if command.description else "")
+        tool.typed(command) + (f"  # {command.description}" if command.description else "")
         for command in tool.commands
     )
     return "\n".join((f"{tool.name} ({tool.file}):", *lines))
@@ -184,7 +184,7 @@ def _terminal(folder: str, lines: int, environ: Mapping[str, str], notes: list[s
 
 
 def _last_lines(data: bytes, lines: int) -> str:
-    """Return the last lines of a terminal without secrets. It is scrubbed whole: a key can have many lines."""
+    """Return the last lines of a terminal without secrets; scrubbed first, as a key can have many."""
     whole = _clean(data.decode("utf-8", "replace")).rstrip()
     kept = "\n".join(line.rstrip() for line in whole.split("\n")[-lines:])
     return kept.encode("utf-8", "surrogatepass")[-MOST_TERMINAL_BYTES:].decode("utf-8", "ignore")

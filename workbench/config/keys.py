@@ -88,6 +88,11 @@ SHORT_TEXT = "a text that is not empty"
 Text = Annotated[str, Meta(max_length=4096, pattern=r"\S", extra={"words": SHORT_TEXT})]
 """A text of one line that is not empty."""
 PatternText = Annotated[Text, Meta(extra={"words": 'a pattern such as "Bash(git push*)"'})]
+FOLDER_NAME = Meta(
+    max_length=4096,
+    pattern=r"^(?:/.*|~(?:/.*)?)$",
+    extra={"words": 'a folder such as "/home/you" or "~/shop"'},
+)
 ShellCommand = Annotated[Text, Meta(extra={"words": "a shell command"})]
 
 

@@ -6,8 +6,10 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct, field
 from msgspec.structs import replace
 
+from workbench.config.ask_settings import AskSettings
 from workbench.config.keys import (
     CONFIG_VERSION,
+    FOLDER_NAME,
     LARGEST_INTEGER,
     PROVIDER_KINDS,
     SHORT_TEXT,
@@ -124,11 +126,6 @@ class TokenPrices(Struct, frozen=True, kw_only=True):
 WindowKind = Literal["read", "edit", "command", "fetch", "gate"]
 """What a question can be about that expires."""
 _Minutes = Annotated[float, Meta(gt=0, le=1440, extra={"what": "a number of minutes"})]
-_FOLDER = Meta(
-    max_length=4096,
-    pattern=r"^(?:/.*|~(?:/.*)?)$",
-    extra={"words": 'a folder such as "/home/you" or "~/shop"'},
-)
 
 
 class ApprovalWindow(Struct, frozen=True, kw_only=True):
@@ -139,7 +136,7 @@ class ApprovalWindow(Struct, frozen=True, kw_only=True):
     folder: (
         Annotated[
             str,
-            _FOLDER,
+            FOLDER_NAME,
             Meta(description="The workspace they come from, or a folder that it lies in; unset, any."),
         ]
         | None
@@ -423,32 +420,6 @@ class PipelineSettings(Struct, frozen=True, kw_only=True):
         Meta(ge=1, le=64),
         setting("How many steps of a pipeline run at once.", narrows=is_smaller),
     ] = 5
-
-
-class AskSettings(Struct, frozen=True, kw_only=True):
-    """How `workbench ask` makes a command of words, and what it tells the model (seed S3, Config)."""
-
-    model: (
-        Annotated[Text, setting("Model that makes commands of words; unset, that of a new session.")] | None
-    ) = None
-    preferences_dir: (
-        Annotated[
-            str,
-            setting(
-                "Folder of preferences.md, which says what commands you like; unset, ask in the data folder.",
-                kind=Annotated[str, _FOLDER],
-            ),
-        ]
-        | None
-    ) = None
-    terminal_lines: Annotated[
-        int,
-        Meta(ge=0, le=10_000),
-        setting(
-            "Lines of the terminal that the model is shown, without secrets, inside tmux; 0: none.",
-            narrows=is_smaller,
-        ),
-    ] = 100
 
 
 class Config(Struct, frozen=True, kw_only=True):
