@@ -46,6 +46,8 @@ class MalformedEventError(ValueError):
 
 def to_json_value(value: object) -> Json:
     """Return a Struct, tuple or mapping as JSON values; of usage, what came later only where it counts."""
+    if type(value) in _SCALARS:
+        return typing.cast("Json", value)
     if isinstance(value, Usage):
         counts = {name: getattr(value, name) for name in value.__struct_fields__}
         return {name: count for name, count in counts.items() if count or name not in value.LEFT_OUT_AT_ZERO}

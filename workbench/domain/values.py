@@ -159,13 +159,19 @@ class Usage(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     def plus(self, other: "Usage") -> "Usage":
         """Return the sum of both."""
+        if other == _NO_USAGE:
+            return self
         return Usage(**{name: getattr(self, name) + getattr(other, name) for name in self.__struct_fields__})
 
     def beyond(self, other: "Usage") -> "Usage":
         """Return what this counts more than the other, member by member, never below zero."""
+        if _NO_USAGE in (self, other):
+            return self
         names = self.__struct_fields__
         return Usage(**{name: max(0, getattr(self, name) - getattr(other, name)) for name in names})
 
+
+_NO_USAGE: Final = Usage()
 
 SeenExtent = Literal["all", "part", "by_id"]
 """What was drawn of an approved action: all that is approved, not all of it, or it was named by its id."""

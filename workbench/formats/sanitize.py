@@ -6,7 +6,7 @@ from functools import cache, lru_cache
 from typing import Final, cast
 
 from workbench.domain.values import Hunk, Json, JsonObject
-from workbench.policy.regex import LineFinder
+from workbench.policy.regex import TextFinder
 from workbench.secrets import scrubber
 from workbench.secrets.rules import SECRET_RULES, SecretRule
 from workbench.secrets.scrubber import scrub, scrub_value, secret_kind_of_name
@@ -21,7 +21,6 @@ _MOST_ITEMS: Final = 50_000
 _MOST_DEPTH: Final = 24
 _SHORT_TEXT: Final = 120
 _SCRUBBED_BEYOND: Final = 8_192
-_LONGEST_EXPRESSION: Final = 1_900
 
 
 def sanitize_text(text: str, most: int = MOST_TEXT) -> str:
@@ -108,17 +107,11 @@ _SECRET_MANIFEST: Final = r"""kind["']?[ \t]*:[ \t]*["']?secret"""
 
 
 @cache
-def _secret_finders() -> tuple[LineFinder, ...]:
-    """Return the few expressions that find in one pass each what may be a secret, and a little more."""
-    parts = sorted(
-        {_SECRET_MANIFEST, *(part for pattern in SECRET_RULES for part in _quick_pattern(pattern))}
+def _secret_finder() -> TextFinder:
+    """Return what finds in one pass what may be a secret, and a little more."""
+    return TextFinder(
+        sorted({_SECRET_MANIFEST, *(part for pattern in SECRET_RULES for part in _quick_pattern(pattern))})
     )
-    groups: list[list[str]] = [[]]
-    for part in parts:
-        if sum(map(len, groups[-1])) + len(groups[-1]) + len(part) > _LONGEST_EXPRESSION:
-            groups.append([])
-        groups[-1].append(part)
-    return tuple(LineFinder("|".join(group), is_literal=False, ignore_case=True) for group in groups)
 
 
 def _quick_pattern(pattern: SecretRule) -> Iterable[str]:
@@ -130,8 +123,7 @@ def _quick_pattern(pattern: SecretRule) -> Iterable[str]:
 
 def may_hold_secret(text: str) -> bool:
     """Return whether scrubbing could find anything; most texts of a session hold no hint of a secret."""
-    data = text.encode("utf-8", "surrogatepass")
-    return any(finder.find(data, 0) is not None for finder in _secret_finders())
+    return _secret_finder().is_in(text)
 
 
 def _scrub_if_needed(text: str) -> str:

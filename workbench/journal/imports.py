@@ -46,11 +46,17 @@ from workbench.journal.maintenance import (
 )
 from workbench.journal.replay import delete_replay_checkpoints
 from workbench.journal.transaction import TransactionTables
-from workbench.journal.write_queue import GROUP_BYTES, PreparedEvent, prepare_event, store_event, store_events
+from workbench.journal.write_queue import (
+    GROUP_BYTES,
+    PreparedEvent,
+    prepare_event,
+    store_events,
+    store_new_events,
+)
 
-MOST_CHUNK_EVENTS: Final = 150
-MOST_CHUNK_BYTES: Final = 400_000
-"""What one transaction takes; other processes wait for it."""
+MOST_CHUNK_EVENTS: Final = 600
+MOST_CHUNK_BYTES: Final = 1_600_000
+"""What one transaction takes; other processes wait for it, some 20 ms."""
 _TURN_FILE: Final = "import.lock"
 """Who holds it may import; `import-MOMENT-PID.lock` beside it names what is not whole yet."""
 _CLOSING: Final = ".end."
@@ -129,6 +135,8 @@ class SessionImport:
         self._waiting: list[PreparedEvent] = []
         self._size = 0
         self._under_way: Future[None] | None = None
+        self._met: set[str] = set()
+        """Calls of new sessions that were stored."""
         self._refs: list[BlobRef] = []
         self.begun: list[str] = []
         """Sessions that were not there before."""
@@ -345,20 +353,34 @@ class SessionImport:
         waiting, size, self._waiting, self._size = self._waiting, self._size, [], 0
         if not waiting:
             return
+        fresh = self._fresh_calls(waiting)
 
         def work(live: TransactionTables) -> None:
+            for key in fresh:
+                live.expect_call(key)
             for prepared in waiting:
                 _require_own_session(prepared.event, live)
-            live.hold()
-            for prepared in waiting:
-                store_event(prepared, live, strict=False, is_new=True)
-            live.flush()
+            store_new_events(waiting, live)
 
         self._settle()
         self._under_way = self._journal.change_later(work, max(size, GROUP_BYTES))
         for prepared in waiting:
             key = prepared.event.session_id
             self.added[key] = self.added.get(key, 0) + 1
+
+    def _fresh_calls(self, waiting: list[PreparedEvent]) -> list[str]:
+        """Return calls that nobody can know: met for the first time, with ids below that of a new session."""
+        new = set(self.begun)
+        fresh = [
+            key
+            for prepared in waiting
+            for key in _called(prepared.event)
+            if key not in self._met
+            and prepared.event.session_id in new
+            and key.startswith(f"{prepared.event.session_id}.")
+        ]
+        self._met.update(fresh)
+        return fresh
 
     def cancel(self) -> None:
         """Take everything back that this import stored."""
@@ -505,11 +527,15 @@ def discard_import(journal: Journal, session_id: str) -> None:
     remove_session_remains(journal, session_id)
 
 
+def _called(event: Event) -> tuple[str, ...]:
+    """Return the ids of the calls that an event is about."""
+    own = (event.call_id,) if event.call_id else ()
+    return (*own, *(c.call_id for c in event.body.calls)) if isinstance(event.body, ReplyCompleted) else own
+
+
 def _require_own_session(event: Event, live: TransactionTables) -> None:
-    body = event.body
-    calls: Iterable[str] = (call.call_id for call in body.calls) if isinstance(body, ReplyCompleted) else ()
-    for key in (*calls, event.call_id):
-        if key and (call := live.call(key)) and call.session_id != event.session_id:
+    for key in _called(event):
+        if (call := live.call(key)) and call.session_id != event.session_id:
             raise _belongs_elsewhere(event, f"call {key}")
     if event.action_id and (action := live.action(event.action_id)) and action.session_id != event.session_id:
         raise _belongs_elsewhere(event, f"action {event.action_id}")

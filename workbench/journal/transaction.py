@@ -4,7 +4,8 @@ Lookups, changes and the checks belong to the writer's thread and to one transac
 foreign histories are stored as they are.
 """
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from msgspec import Struct
@@ -191,19 +192,33 @@ class TransactionTables(storage.RowLookup):
 
     def insert(self, event: Event, actor: str, body: str) -> Event:
         """Store an event that is not there yet, and return it with its position and number."""
-        number = self.next_sequence(event.session_id)
-        self.database.execute(
-            _INSERT_EVENT,
+        return self.insert_all([(event, actor, body)])[0]
+
+    def insert_all(self, many: Sequence[tuple[Event, str, str]]) -> list[Event]:
+        """Store events that are not there yet at once, each with its actor and body as text."""
+        numbers = [self.next_sequence(event.session_id) for event, _, _ in many]
+        rows = [
             (
                 event.id, event.session_id, number, event.at, event.recorded_at, actor, event.turn_id,
                 event.call_id, event.action_id, event.step, event.kind, body,
-            ),
-        )  # fmt: skip
-        position = self.database.last_insert_rowid()
-        self.newest = max(self.newest, event.at if event.recorded_at is None else event.recorded_at)
+            )
+            for number, (event, actor, body) in zip(numbers, many, strict=True)
+        ]  # fmt: skip
+        self.database.executemany(_INSERT_EVENT, rows)
+        # Positions are counted on (AUTOINCREMENT), and nobody else writes inside this transaction.
+        first = self.database.last_insert_rowid() - len(many) + 1
+        times = (event.at if event.recorded_at is None else event.recorded_at for event, _, _ in many)
+        self.newest = max(self.newest, *times)
         self.now = max(self.now, self.newest)
         self.has_written = True
-        return event_with_position(event, position, number)
+        return [
+            event_with_position(event, position, number)
+            for position, number, (event, _, _) in zip(itertools.count(first), numbers, many, strict=False)
+        ]
+
+    def expect_call(self, key: str) -> None:
+        """Note that no call has this id yet, so that nobody looks for it."""
+        self._rows.setdefault((Call, key), None)
 
     def apply(self, event: Event) -> None:
         """Bring the tables to where they stand after an event."""

@@ -346,16 +346,14 @@ def prepare_event(event: Event, *, is_validated: bool = False) -> PreparedEvent:
 _cached_actor_json = functools.lru_cache(maxsize=256)(actor_json)
 
 
-def store_event(
-    prepared: PreparedEvent, live: TransactionTables, *, strict: bool, is_new: bool = False
-) -> Event:
+def store_event(prepared: PreparedEvent, live: TransactionTables, *, strict: bool) -> Event:
     """Store an event with the rows that it changes, and return it as stored.
 
-    `strict`: False for imports, which may make any move and name bytes that are not here. `is_new`: the
-    caller knows that no event has this id. Raises EventConflict: its id is taken by another event;
-    BlobMissing: it names bytes that are not stored; GuardFailed, IllegalMoveError: see `require_legal_event`.
+    `strict`: False for imports, which may make any move and name bytes that are not here. Raises
+    EventConflict: its id is taken by another event; BlobMissing: it names bytes that are not stored;
+    GuardFailed, IllegalMoveError: see `require_legal_event`.
     """
-    if not is_new and (known := live.stored(prepared.event.id)):
+    if known := live.stored(prepared.event.id):
         _require_same_event(prepared, known)
         return known
     event = _with_valid_time(prepared.event, live, strict=strict)
@@ -373,6 +371,18 @@ def store_event(
 def store_events(many: Sequence[PreparedEvent], live: TransactionTables, *, strict: bool) -> list[Event]:
     """Store events in order; any that is refused refuses all."""
     return [store_event(prepared, live, strict=strict) for prepared in many]
+
+
+def store_new_events(many: Sequence[PreparedEvent], live: TransactionTables) -> None:
+    """Store imported events whose ids nobody has, as the caller knows; each row is written once."""
+    for prepared in many:
+        require_not_deleted(prepared.event, live)
+    live.hold()
+    rows = [(_with_valid_time(one.event, live, strict=False), one.actor, one.body) for one in many]
+    for stored in live.insert_all(rows):
+        if stored.body.DURABLE:
+            live.apply(stored)
+    live.flush()
 
 
 def _with_valid_time(event: Event, live: TransactionTables, *, strict: bool) -> Event:

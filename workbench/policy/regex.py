@@ -21,6 +21,7 @@ MAX_SEARCH_STEPS: Final = 50_000_000
 """Instructions times bytes of one search: about a third of a second where RE2 is at its slowest."""
 _RULE_MEMORY: Final = 1 << 20
 _SEARCH_MEMORY: Final = 8 << 20
+_GENERATED_MEMORY: Final = 16 << 20
 _MIN_BLOCK_BYTES: Final = 4096
 
 
@@ -78,6 +79,21 @@ class LineFinder:
     def block(self, most: int) -> int:
         """Return how many bytes, at most `most`, one search may cover within `MAX_SEARCH_STEPS`."""
         return max(_MIN_BLOCK_BYTES, min(most, MAX_SEARCH_STEPS // self._size))
+
+
+class TextFinder:
+    """Many expressions of our own, looked for together: one pass over a text, whatever their number."""
+
+    def __init__(self, patterns: Iterable[str]) -> None:
+        """Compile them as one that takes no account of case."""
+        options = _re2_options()
+        # Below it RE2 makes its states again and again: at 4 MB it reads 11 MB a second, at 16 MB 280.
+        options.max_mem = _GENERATED_MEMORY
+        options.case_sensitive = False
+        self._compiled = _re2_library().compile("(?m)" + "|".join(patterns), options)
+
+    def is_in(self, text: str) -> bool:
+        return self._compiled.search(text.encode("utf-8", "surrogatepass")) is not None
 
 
 @cache

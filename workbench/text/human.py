@@ -1,5 +1,6 @@
 """Durations, sizes and counts in the words of the screen, and ISO 8601 times in both directions."""
 
+import contextlib
 import math
 import re
 from datetime import UTC, datetime, timedelta, timezone
@@ -84,6 +85,9 @@ def parse_iso_time(text: str) -> int:
     `text`: with `Z`, an offset, or neither (taken as UTC); fractions beyond microseconds are dropped. Raises
     ValueError: for anything that is no such time.
     """
+    if _usual_pattern().fullmatch(text):
+        with contextlib.suppress(ValueError):  # the long way says what is wrong
+            return (datetime.fromisoformat(text) - _EPOCH) // _MICROSECOND
     match = _iso_pattern().fullmatch(text)
     if match is None:
         raise ValueError(f"no ISO 8601 time: {text[:40]!a}")
@@ -95,6 +99,12 @@ def parse_iso_time(text: str) -> int:
         return (moment - _EPOCH) // _MICROSECOND
     except (ValueError, OverflowError) as error:
         raise ValueError(f"no time: {text[:40]!a} ({error})") from None
+
+
+@cache
+def _usual_pattern() -> re.Pattern[str]:
+    """Match times as nearly all programs write them, of which a history holds one a line."""
+    return re.compile(r"\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.(?:\d{3}|\d{6})Z", re.ASCII)
 
 
 @cache
