@@ -13,12 +13,12 @@ from typing import Any, Final, cast
 import orjson
 from msgspec import Struct
 
+from workbench.secrets.scrubber import scrub
 from workbench.text.safe import has_hidden_characters, one_line
 from workbench.text.yaml_nodes import parse_yaml
 
-MOST_BUILD_FILE_BYTES: Final = 1024 * 1024
+MOST_BUILD_FILE_BYTES: Final = 256 * 1024
 """Of a file that is read line by line the rest is passed over; any other that is larger is none at all."""
-_MOST_TOML_BYTES: Final = 512 * 1024
 _MOST_DOTS: Final = 500
 """Dots in a line of TOML: the standard library takes time that grows with the square of a dotted key."""
 MOST_COMMANDS: Final = 200
@@ -288,7 +288,7 @@ def _compose_commands(document: Mapping[str, Any]) -> _Pairs:
 
 
 def _toml(text: str) -> Mapping[str, Any]:
-    if len(text) > _MOST_TOML_BYTES or any(line.count(".") > _MOST_DOTS for line in text.splitlines()):
+    if any(line.count(".") > _MOST_DOTS for line in text.splitlines()):
         raise ValueError("it is larger than such a file is")
     return tomllib.loads(text)
 
@@ -388,5 +388,12 @@ def _bounded(pairs: Iterable[tuple[str, str]]) -> tuple[BuildCommand, ...]:
         if len(found) >= MOST_COMMANDS and name not in found:
             continue
         if name and len(name) <= _LONGEST_NAME and "\n" not in name and not has_hidden_characters(name):
-            found[name] = found.get(name) or one_line(description, _LONGEST_DESCRIPTION)
-    return tuple(BuildCommand(name=name, description=said) for name, said in found.items())
+            found[name] = found.get(name) or one_line(description[: 4 * _LONGEST_DESCRIPTION], 10_000)
+    # One after the other would take milliseconds each.
+    descriptions = scrub("\n".join(found.values())).text.split("\n")
+    if len(descriptions) != len(found):
+        descriptions = [scrub(said).text for said in found.values()]
+    return tuple(
+        BuildCommand(name=name, description=one_line(said, _LONGEST_DESCRIPTION))
+        for name, said in zip(found, descriptions, strict=True)
+    )

@@ -4,26 +4,39 @@ Everything is bounded and scrubbed of secrets before it leaves this module. What
 is data: `AskContext.prompt_text` puts it between marks and says so. Only the preferences are the user's own.
 """
 
+import contextlib
 import hashlib
-from collections.abc import Mapping
+import itertools
+import os
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
 
-from workbench.ask.build_tools import BuildTool
+from workbench.ask.build_tools import BuildTool, read_build_tools
+from workbench.ask.documentation import (
+    Document,
+    Documentation,
+    docs_names,
+    document_names,
+    read_documentation,
+)
 from workbench.config.ask_settings import AskSettings
 from workbench.domain.values import Json
 from workbench.effects.command_execution import capture_output
 from workbench.effects.file_primitives import FileRefused
-from workbench.effects.files import read_bounded
-from workbench.effects.folders import make_folder
+from workbench.effects.files import Root, read_bounded
+from workbench.effects.folders import MOST_NAMES, make_folder, walk_folder
 from workbench.journal.home import create_file_once
 from workbench.secrets.scrubber import scrub
 from workbench.text.safe import one_line, safe_text
 
 MOST_PREFERENCE_BYTES: Final = 32 * 1024
 MOST_TERMINAL_BYTES: Final = 64 * 1024
+_DOCS: Final = "docs"
+_DOCS_DEPTH: Final = 2
+_MOST_DOCS: Final = 500
 _TMUX_SECONDS: Final = 2.0
 PREFERENCES_FILE: Final = "preferences.md"
 _ORIGIN_FILE: Final = "CLAUDE.md"
@@ -36,16 +49,6 @@ FIRST_PREFERENCES: Final = """\
 - Prefer long options.
 This comment is not sent. -->
 """
-
-
-class Document(Struct, frozen=True, kw_only=True):
-    """A file of documentation, and what of it is about commands (seed S3, DocFile)."""
-
-    path: str
-    """Relative to the folder."""
-    content: str
-    size: int
-    """Bytes of the whole file."""
 
 
 class TmuxInfo(Struct, frozen=True, kw_only=True):
@@ -120,7 +123,65 @@ def collect_context(
     notes: list[str] = []
     preferences = _preferences(settings.preferences_dir, data_folder, environ, notes)
     tmux, terminal = _terminal(folder, settings.terminal_lines, environ, notes)
-    return AskContext(preferences=preferences, terminal=terminal, tmux=tmux, notes=tuple(notes))
+    documentation, tools = _folder_facts(folder, notes)
+    return AskContext(
+        preferences=preferences, terminal=terminal, documents=documentation.documents, tools=tools, tmux=tmux,
+        notes=(*notes, *documentation.notes),
+    )  # fmt: skip
+
+
+def _folder_facts(folder: str, notes: list[str]) -> tuple[Documentation, tuple[BuildTool, ...]]:
+    """Return what the files of a folder say; only its own names and those of docs/ are looked at."""
+    try:
+        with Root(folder) as root:
+            files = _Files(root)
+            paths = (*document_names(files.names()), *docs_names(files.below_docs()))
+            documentation = read_documentation(paths, files.beginning, files.size)
+            return documentation, read_build_tools(files.beginning)
+    except FileRefused as error:
+        notes.append(f"The files of this folder were left out: {error}")
+        return Documentation(), ()
+
+
+class _Files:
+    """The files of one folder: links are followed as long as they stay in it, nothing is waited for."""
+
+    def __init__(self, root: Root) -> None:
+        self._root = root
+
+    def names(self) -> list[str]:
+        with contextlib.suppress(OSError), os.scandir(self._root.path) as items:
+            return [item.name for item in itertools.islice(items, MOST_NAMES)]
+        return []
+
+    def below_docs(self) -> Iterator[str]:
+        """Yield the files of docs/ and of the folders in it, as many as are looked at."""
+        count = 0
+        with contextlib.suppress(FileRefused):
+            for folder in walk_folder(self._root, _DOCS):
+                yield from map(folder.below, folder.files)
+                count += len(folder.files)
+                if folder.path.count("/") >= _DOCS_DEPTH or count > _MOST_DOCS:
+                    folder.folders.clear()
+
+    def beginning(self, name: str, most: int) -> bytes | None:
+        """Return the first bytes of a file, one more than `most` if there are more; None: it is none."""
+        with contextlib.suppress(FileRefused, OSError), self._root.open_read(self._inside(name)) as file:
+            return file.read(most + 1)
+        return None
+
+    def size(self, name: str) -> int:
+        with contextlib.suppress(FileRefused):
+            return self._root.stat(self._inside(name)).size
+        return 0
+
+    def _inside(self, name: str) -> str:
+        """Return where a name leads, relative to the folder; the name itself where it leads out of it."""
+        path = os.path.join(self._root.path, name)  # noqa: PTH118 -- many names, most of them of no file
+        if not os.path.islink(path):  # noqa: PTH114
+            return name
+        target = os.path.relpath(os.path.realpath(path), self._root.path)
+        return name if target.startswith("..") else target
 
 
 def _clean(text: str) -> str:
