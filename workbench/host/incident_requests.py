@@ -3,7 +3,12 @@
 The command line and the screen both call these; whoever holds the lease of the list reacts.
 """
 
+import os
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+
+from msgspec import DecodeError, json
 
 from workbench.domain.events import (
     ContinueRequested,
@@ -11,20 +16,115 @@ from workbench.domain.events import (
     IncidentsCancelRequested,
     IncidentsListed,
     IncidentsRequested,
+    SessionCreated,
 )
 from workbench.domain.incidents import Incident, IncidentOptions
 from workbench.domain.machines import TERMINAL_SESSION_STATES
 from workbench.domain.rows import Session
 from workbench.domain.values import Actor, Body, Refused
+from workbench.effects.file_primitives import FileRefused
+from workbench.effects.files import Root, read_bounded
+from workbench.formats.findings.place import line_digest, read_lines
+from workbench.formats.findings.raw import FindingsUnreadable
+from workbench.formats.findings.read import MOST_BYTES, FindingsFile, OnProgress, read_findings
 from workbench.host import redaction
+from workbench.incidents.request import without_known
 from workbench.journal.journal import Journal
+from workbench.journal.leases import DriverIdentity, first_lease
+from workbench.text.human import counted
 
-MAX_REASON: int = 500
+MAX_REASON: Final = 500
 """Characters of a reason that are kept."""
+_MOST_COMMAND: Final = 2_000
+_MOST_LINES: Final = 2_000_000
+"""Lines of all files of a list whose digests are kept."""
 
 
 class IncidentsRefused(Refused):
     """A list of incidents was not made, or takes no request."""
+
+
+def read_findings_file(
+    path: str, workspace: str, *, told_root: str = "", on_progress: OnProgress | None = None
+) -> FindingsFile:
+    """Read a file of findings. Raises IncidentsRefused: it is not there, none of ours, or broken."""
+    what = f"{path} was not read."
+    try:
+        data = read_bounded(Path(path).expanduser(), limit=MOST_BYTES)
+        if data is None:
+            raise IncidentsRefused(what, "It does not exist.", "Name the file that your linter wrote.")
+        with Root(workspace) as root:
+            return read_findings(data, root, told_root=told_root, on_progress=on_progress)
+    except FileRefused as error:
+        raise IncidentsRefused(what, f"{error.why}.", error.remedy) from None
+    except FindingsUnreadable as error:
+        remedy = "SARIF is what most linters can write."
+        raise IncidentsRefused(what, f"{str(error).capitalize()}.", remedy) from None
+
+
+def list_incidents(
+    journal: Journal,
+    workspace: str,
+    findings: FindingsFile,
+    *,
+    source: str,
+    actor: Actor,
+    checker: str = "",
+    baseline: tuple[str, FindingsFile] | None = None,
+    driver: DriverIdentity | None = None,
+) -> str:
+    """Begin a list of what a file or a checker says, and return its id; nothing is worked on yet.
+
+    `source`: the file or the command, as people know it. `baseline`: a file with what was known before, which
+    is left out. `driver`: who drives it, with its `DriverLock`; None leaves it to the background process.
+    Raises IncidentsRefused for a checker that cannot be kept as it is.
+    """
+    if redaction.redact_line(checker, _MOST_COMMAND) != checker:
+        why = "The checker's command has several lines, is very long, or holds a secret."
+        remedy = "Put it into a script, and its secrets into the environment."
+        raise IncidentsRefused("No list was made.", why, remedy)
+    known = frozenset(i.fingerprint for i in baseline[1].incidents) if baseline else frozenset[str]()
+    incidents, left_out = without_known(findings.incidents, known)
+    name = os.path.relpath(source, workspace) if source.startswith(f"{workspace}/") else source
+    list_id, blobs = journal.clock.new_id(), journal.blobs
+    created = SessionCreated(
+        session_kind="incidents", workspace=workspace, telemetry_id=journal.clock.new_id(),
+        title=redaction.redact_line(f"{counted(len(incidents), 'incident')} from {name}", 120),
+    )  # fmt: skip
+    listed = IncidentsListed(
+        source=redaction.redact_line(name, 500), format=findings.format,
+        checker=checker, root=findings.root, count=len(incidents),
+        incidents_ref=blobs.record(json.encode(incidents)),
+        lines_ref=blobs.seal(json.encode(_line_digests(workspace, incidents))), skipped=findings.skipped,
+        baseline=redaction.redact_line(baseline[0], 500) if baseline else "", known=left_out,
+        problems=findings.problems,
+    )  # fmt: skip
+    lease = [] if driver is None else [first_lease(journal, list_id, driver)]
+    journal.append([journal.event(created, list_id, actor), *lease, journal.event(listed, list_id, actor)])
+    return list_id
+
+
+def _line_digests(workspace: str, incidents: Sequence[Incident]) -> dict[str, list[str]]:
+    """Return the lines of each file as they are now: what an edit does to it later moves incidents."""
+    left, kept = _MOST_LINES, dict[str, list[str]]()
+    with Root(workspace) as root:
+        for path in dict.fromkeys(i.path for i in incidents if not i.problem):
+            lines = read_lines(root, path)
+            left -= len(lines)
+            if left < 0:
+                break
+            kept[path] = [line_digest(line) for line in lines]
+    return kept
+
+
+def dismissed_fingerprints(journal: Journal, workspace: str) -> dict[str, str]:
+    """Return what a human said will not be fixed in a workspace, with the reason."""
+    dismissed: dict[str, str] = {}
+    for session in journal.sessions(workspace=workspace, kinds=("incidents",)):
+        for event in journal.events(session.id):
+            if isinstance(event.body, IncidentDismissed):
+                dismissed[event.body.fingerprint] = event.body.reason
+    return {fingerprint: reason for fingerprint, reason in dismissed.items() if reason}
 
 
 def request_incidents(
@@ -73,8 +173,6 @@ def dismiss_incident(journal: Journal, list_id: str, incident_id: str, reason: s
 
 def listed_incidents(journal: Journal, list_id: str) -> tuple[Incident, ...]:
     """Return the incidents of a list; none where what was recorded of it is gone."""
-    from msgspec import DecodeError, json
-
     for event in journal.events(list_id, limit=20):
         if isinstance(event.body, IncidentsListed):
             data = journal.blobs.read(event.body.incidents_ref)

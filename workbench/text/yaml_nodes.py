@@ -39,14 +39,16 @@ class YamlError(ValueError):
         self.code, self.reason, self.line, self.column = code, reason, line, column
 
 
-def parse_yaml(text: str) -> LocatedNode:
+def parse_yaml(
+    text: str, *, most_bytes: int = MOST_YAML_BYTES, most_values: int = MOST_VALUES
+) -> LocatedNode:
     """Read one YAML document. Raises YamlError: it is none, or larger than it may be; says where."""
     import yaml
 
-    if len(text.encode("utf-8", "surrogatepass")) > MOST_YAML_BYTES:
-        raise YamlError("yaml_size", f"the file is larger than {MOST_YAML_BYTES:,} bytes", 1, 1)
+    if len(text.encode("utf-8", "surrogatepass")) > most_bytes:
+        raise YamlError("yaml_size", f"the file is larger than {most_bytes:,} bytes", 1, 1)
     loader = getattr(yaml, "CSafeLoader", None) or yaml.SafeLoader
-    builder = _NodeBuilder()
+    builder = _NodeBuilder(most_values)
     try:
         for event in cast("Iterator[Any]", cast("Any", yaml).parse(text, Loader=loader)):
             builder.take(event)
@@ -79,8 +81,9 @@ class _OpenCollection(Struct):
 class _NodeBuilder:
     """Makes nodes of parser events, with a stack of its own: no nesting can exhaust Python's."""
 
-    def __init__(self) -> None:
+    def __init__(self, most_values: int = MOST_VALUES) -> None:
         self.root: LocatedNode | None = None
+        self._most_values = most_values
         self._stack: list[_OpenCollection] = []
         self._anchors: dict[str, tuple[LocatedNode, int]] = {}
         self._open_anchors: set[str] = set()
@@ -152,8 +155,8 @@ class _NodeBuilder:
             return
         here = self._stack[-1]
         here.size += size
-        if here.size > MOST_VALUES:
-            why = f"it comes to more than {MOST_VALUES:,} values when its aliases are followed"
+        if here.size > self._most_values:
+            why = f"it comes to more than {self._most_values:,} values when its aliases are followed"
             raise YamlError("yaml_size", why, node.line, node.column)
         if not here.is_mapping:
             here.items.append(node)
