@@ -15,13 +15,14 @@ from msgspec.structs import replace
 from workbench.domain.incidents import Incident
 from workbench.domain.values import JsonObject
 from workbench.effects.files import Root
-from workbench.formats.findings.konveyor import MOST_YAML, read_konveyor
 from workbench.formats.findings.linters import (
+    MOST_YAML,
     PyrightEntry,
     RuffEntry,
     S2Entry,
     pyright_finding,
     read_entries,
+    read_konveyor,
     ruff_finding,
     s2_finding,
 )
