@@ -257,7 +257,7 @@ def test_a_root_that_is_told_overrides_the_search(workspace):
     log = sarif(result(uri="file:///a/b/src/app.py"), result(uri="file:///c/src/app.py"))
     found = read(workspace, log, told_root="/a/b/")
     assert [(i.path, i.problem) for i in found.incidents] == [
-        ("src/app.py", ""), ("/c/src/app.py", "it does not begin with /a/b"),
+        ("src/app.py", ""), ("/c/src/app.py", "it does not start with /a/b"),
     ]  # fmt: skip
 
 

@@ -156,13 +156,13 @@ def _violation_findings(
 ) -> Iterator[RawFinding]:
     members = violation.members
     if members is None:
-        report.skip(f"line {violation.line}: {rule[:80]} is no violation")
+        report.skip(f"line {violation.line}: {rule[:80]} is not a violation")
         return
     category, description = _text(members, "category"), _text(members, "description").strip()
     incidents = members.get("incidents")
     for node in (incidents.items if incidents else None) or ():
         if node.members is None:
-            report.skip(f"line {node.line}: it is no incident")
+            report.skip(f"line {node.line}: it is not an incident")
             continue
         message = _text(node.members, "message").strip()
         line = node.members.get("lineNumber")

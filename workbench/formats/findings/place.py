@@ -58,7 +58,7 @@ class Locator:
         if self._told_root:
             inner = path.removeprefix(f"{self._told_root}/")
             if inner == path:
-                return FoundPlace(path, f"it does not begin with {self._told_root}")
+                return FoundPlace(path, f"it does not start with {self._told_root}")
             return FoundPlace(inner, self.problem(inner), self._told_root)
         own = f"{self._root.path}/"
         if path.startswith(own):

@@ -101,7 +101,7 @@ def utf8_bytes(data: bytes, report: ReadReport) -> bytes:
     try:
         codecs.getincrementaldecoder("utf-8")().decode(head, False)
     except UnicodeDecodeError:
-        report.say("it is not UTF-8: what is no character reads as U+FFFD")
+        report.say("it is not UTF-8: bytes that cannot be read show as U+FFFD")
         return data.decode("utf-8", "replace").encode()
     return data
 
