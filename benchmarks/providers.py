@@ -21,7 +21,7 @@ from pathlib import Path
 from tests.support.chat_server import Answer, ChatServer, Stall, chunk, event
 from tests.support.stage import USER, Stage, exchange, recording, text
 from workbench.cli.local_backend_providers import LocalProviders
-from workbench.config.keys import ANTHROPIC, AZURE_OPENAI, OLLAMA, OPENAI_COMPATIBLE
+from workbench.config.keys import ANTHROPIC, AZURE_OPENAI, OLLAMA, OPENAI_COMPATIBLE, OPENAI_RESPONSES
 from workbench.domain.events import SessionChanged
 from workbench.domain.messages import Message, ModelRequest, TextPart
 from workbench.journal.journal import Journal
@@ -33,7 +33,7 @@ from workbench.tui.backend import Backend
 PIECE = "a few more words of it, "
 COUNT = 1_000_000 // len(PIECE)
 HELLO = ModelRequest(session_id="s", model="m", messages=(Message(role="user", content="hi"),))
-KINDS = (OPENAI_COMPATIBLE, ANTHROPIC, AZURE_OPENAI, OLLAMA)
+KINDS = (OPENAI_COMPATIBLE, ANTHROPIC, AZURE_OPENAI, OLLAMA, OPENAI_RESPONSES)
 RUNS = 5
 WORDS = 60
 
@@ -55,6 +55,10 @@ def _pieces(kind: str) -> list[bytes]:
         end = {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 9}}
         stops = [{"type": "content_block_stop", "index": 0}, end, {"type": "message_stop"}]
         return [_sse(one) for one in (start, begin, *[delta] * COUNT, *stops)]
+    if kind == "openai-responses":
+        delta = {"type": "response.output_text.delta", "item_id": "msg_1", "output_index": 0, "delta": PIECE}
+        end = {"type": "response.completed", "response": {"object": "response", "status": "completed"}}
+        return [_sse(one) for one in ({"type": "response.created"}, *[delta] * COUNT, end)]
     chunks = [chunk({"content": PIECE})] * COUNT
     return [
         event(one)

@@ -109,7 +109,11 @@ def set_up(shop, server, **more):
     (shop.home / "config.json").write_text(json.dumps(config))
 
 
-@pytest.mark.parametrize("kind", ["openai-compatible", pytest.param("anthropic", marks=pytest.mark.campaign)])
+@pytest.mark.parametrize("kind", [
+        "openai-compatible", pytest.param("anthropic", marks=pytest.mark.campaign),
+        pytest.param("openai-responses", marks=pytest.mark.campaign),
+    ],
+)  # fmt: skip
 def test_a_call_waits_and_is_written_by_a_run_that_is_recorded_and_played_again(shop, caller, kind):
     set_up(shop, caller, kind=kind)
     kept = shop.root / "kept.json"

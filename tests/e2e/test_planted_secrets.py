@@ -16,7 +16,7 @@ from tests.support.chat_server import ChatServer, error
 from tests.support.sizes import IS_CAMPAIGN
 from tests.support.stage import call, exchange, recording, text
 
-KINDS = ("openai-compatible", "anthropic", "azure-openai", "ollama")
+KINDS = ("openai-compatible", "anthropic", "azure-openai", "ollama", "openai-responses")
 """Kinds of provider: each sends a key, and its server says the key back."""
 PLACES = (
     *KINDS,

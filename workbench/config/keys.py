@@ -69,8 +69,15 @@ AZURE_OPENAI = ProviderKind(
     name="azure-openai", api_path="/openai/v1", key_header="api-key", takes_tokens=True,
     address_hint="the endpoint of an Azure OpenAI resource, such as https://NAME.openai.azure.com",
 )  # fmt: skip
+OPENAI_RESPONSES = ProviderKind(
+    name="openai-responses", default_base_url="https://api.openai.com", api_path="/v1",
+    address_hint="an endpoint of OpenAI's Responses; it often ends in /v1",
+)  # fmt: skip
 RECORDED = ProviderKind(name="recorded", has_server=False)
-PROVIDER_KINDS = {kind.name: kind for kind in (RECORDED, OPENAI_COMPATIBLE, OLLAMA, ANTHROPIC, AZURE_OPENAI)}
+PROVIDER_KINDS = {
+    kind.name: kind
+    for kind in (RECORDED, OPENAI_COMPATIBLE, OLLAMA, ANTHROPIC, AZURE_OPENAI, OPENAI_RESPONSES)
+}
 
 
 class InvalidValue(Exception):

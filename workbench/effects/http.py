@@ -148,6 +148,8 @@ def _http_failure(error: Exception) -> HttpFailed:
         return HttpFailed("connect_timeout")
     if isinstance(error, httpx.ConnectError | httpx.ProxyError):
         return _connect_failure(error)
+    if "illegal status line" in str(error):  # what answers there speaks another protocol
+        return HttpFailed("protocol")
     if isinstance(error, httpx.RemoteProtocolError | httpx.NetworkError | OSError):
         return HttpFailed("broken")
     return HttpFailed("protocol")

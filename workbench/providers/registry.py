@@ -7,12 +7,20 @@ from typing import Final
 
 from msgspec import Struct
 
-from workbench.config.keys import ANTHROPIC, AZURE_OPENAI, OLLAMA, OPENAI_COMPATIBLE, RECORDED
+from workbench.config.keys import (
+    ANTHROPIC,
+    AZURE_OPENAI,
+    OLLAMA,
+    OPENAI_COMPATIBLE,
+    OPENAI_RESPONSES,
+    RECORDED,
+)
 from workbench.providers.anthropic_messages import AnthropicMessages
 from workbench.providers.azure_openai import AzureOpenAI
 from workbench.providers.base import Endpoint, Provider
 from workbench.providers.ollama_chat import OllamaChat
 from workbench.providers.openai_compatible import OpenAICompatible
+from workbench.providers.openai_responses import OpenAIResponses
 from workbench.providers.recording import RecordedProvider, Recording, load_recording
 from workbench.providers.server_provider import ServerProvider
 
@@ -69,6 +77,7 @@ _FACTORIES: Final[Mapping[str, Callable[[str, ProviderSource], Provider]]] = {
     AZURE_OPENAI.name: _server_factory(AzureOpenAI),
     OLLAMA.name: _server_factory(OllamaChat),
     OPENAI_COMPATIBLE.name: _server_factory(OpenAICompatible),
+    OPENAI_RESPONSES.name: _server_factory(OpenAIResponses),
     RECORDED.name: _create_recorded,
 }
 """By `config.keys.ProviderKind.name`: a new kind is a row there and one here."""

@@ -55,6 +55,12 @@ Anthropic
         "kind": "anthropic", "base_url": "https://api.anthropic.com", "model": "NAME",
         "key_env": "ANTHROPIC_API_KEY" }} }} }}
 
+OpenAI, by its Responses: a model that thinks keeps its thoughts from call to call
+
+    {{ "default_provider": "openai", "providers": {{ "openai": {{
+        "kind": "openai-responses", "base_url": "https://api.openai.com/v1", "model": "NAME",
+        "key_env": "OPENAI_API_KEY" }} }} }}
+
 Azure OpenAI; the model is the name of your deployment
 
     {{ "default_provider": "azure", "providers": {{ "azure": {{

@@ -41,7 +41,7 @@ def sessions():
         (
             ["run", "-p", "x", "--provider", "olama"],
             2,
-            "Name one of these: anthropic, azure-openai, ollama, openai-compatible, recorded;",
+            "Name one of these: anthropic, azure-openai, ollama, openai-compatible, openai-responses, recorded;",
         ),
         (["run", "-p", "x", "--provider", "recorded"], 2, "Name one with --recording FILE."),
         (["run", "-p", "x", "--recording", "/nowhere.json"], 1, "there is no such file"),

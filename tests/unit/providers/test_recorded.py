@@ -211,7 +211,8 @@ def test_the_registry_makes_what_it_knows_and_names_it_otherwise(tmp_path):
             text="a"
         )
     with pytest.raises(
-        ProviderError, match=r'"olama"; known: anthropic, azure-openai, ollama, openai-compatible, recorded'
+        ProviderError,
+        match=r'"olama"; known: anthropic, azure-openai, ollama, openai-compatible, openai-responses, recorded',
     ):
         create_provider("olama", ProviderSource())
     with pytest.raises(ProviderError, match="--recording"):

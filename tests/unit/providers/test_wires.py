@@ -10,124 +10,54 @@ from msgspec.structs import replace
 
 from tests.support.chat_server import Answer, ChatServer, Stall, chunk, error, event, said, whole
 from tests.support.tables import each_row
-from workbench.config.keys import ANTHROPIC, AZURE_OPENAI, OLLAMA
+from tests.unit.providers.wires import (
+    ASKED,
+    CALLS,
+    HELLO,
+    KINDS,
+    LETTERS,
+    LINES,
+    START,
+    TALK,
+    anthropic_error,
+    ask,
+    block,
+    both,
+    call_block,
+    cut,
+    line,
+    message_end,
+    message_event,
+    message_start,
+    parts_of,
+    provider,
+    summary,
+    text_block,
+    thinking_block,
+)
+from workbench.config.keys import OLLAMA
 from workbench.domain.messages import (
     FailurePart,
     Message,
-    MessageCall,
     ModelRequest,
     OpaquePart,
     ProgressPart,
     StopPart,
     TextPart,
-    ThinkingPart,
-    ToolCallPart,
     UsagePart,
 )
 from workbench.domain.values import Usage
-from workbench.providers.anthropic_messages import AnthropicMessages, conversation
-from workbench.providers.azure_openai import AzureOpenAI
+from workbench.providers.anthropic_messages import conversation
 from workbench.providers.base import Endpoint, KeyMissing
 from workbench.providers.call_ids import unique_call_ids
-from workbench.providers.ollama_chat import OllamaChat, keep_alive_value
+from workbench.providers.ollama_chat import keep_alive_value
 from workbench.providers.openai_compatible import OpenAICompatible
-from workbench.secrets import scrubber
-from workbench.tools.registry import tool_registry
 
 anthropic = pytest.importorskip("anthropic")
 ollama = pytest.importorskip("ollama")
 openai = pytest.importorskip("openai")
 
-LETTERS = st.text(alphabet='aZ {}"\\:\n\r\t,ü🙂\u2028\u0085', max_size=8)
-HELLO = ModelRequest(session_id="s", model="m", messages=(Message(role="user", content="hi"),))
-LINES = {"Content-Type": "application/x-ndjson"}
-CLIENTS = {"anthropic": AnthropicMessages, "ollama": OllamaChat, "azure": AzureOpenAI}
-KINDS = {"anthropic": ANTHROPIC, "ollama": OLLAMA, "azure": AZURE_OPENAI}
-
-
-def provider(wire, server, path="/v1", **more):
-    base_url = server.base_url.removesuffix("/v1") + ("" if wire == "ollama" else path)
-    endpoint = Endpoint(
-        name="local", base_url=base_url, kind=KINDS[wire],
-        **{"silence_seconds": 10, "context_tokens": 4096, **more},
-    )  # fmt: skip
-    return CLIENTS[wire](endpoint)
-
-
-async def parts_of(asked, request=HELLO):
-    return [part async for part in asked.reply(request)]
-
-
-def ask(wire, *answers, request=HELLO, **more):
-    with ChatServer(*answers) as server:
-        parts = asyncio.run(asyncio.wait_for(parts_of(provider(wire, server, **more), request), 30))
-        return parts, server.asked
-
-
-def summary(parts):
-    if isinstance(parts[-1], FailurePart):
-        return parts[-1]
-    counts = [part.usage for part in parts if isinstance(part, UsagePart)]
-    return (
-        "".join(part.text for part in parts if isinstance(part, TextPart)),
-        "".join(part.text for part in parts if isinstance(part, ThinkingPart)),
-        [
-            (part.id, part.name, json.loads(part.arguments or "{}"))
-            for part in parts
-            if isinstance(part, ToolCallPart)
-        ],
-        (counts[-1].input_tokens, counts[-1].output_tokens) if counts else None,
-    )
-
-
 # --- replies of any shape, cut anywhere --------------------------------------------------------------
-
-
-def message_event(kind, **members):
-    value = {"type": kind, **members}
-    return f"event: {kind}\ndata: {json.dumps(value, ensure_ascii=False)}\n\n"
-
-
-def message_start(**usage):
-    message = {
-        "id": "msg_1", "type": "message", "role": "assistant", "model": "m", "content": [], "stop_reason": None,
-        "stop_sequence": None, "usage": {"input_tokens": 3, "output_tokens": 1, **usage},
-    }  # fmt: skip
-    return message_event("message_start", message=message)
-
-
-def message_end(reason="end_turn", output=7):
-    delta = {"stop_reason": reason, "stop_sequence": None}
-    return message_event("message_delta", delta=delta, usage={"output_tokens": output}) + message_event(
-        "message_stop"
-    )
-
-
-def block(index, start, *deltas):
-    body = message_event("content_block_start", index=index, content_block=start)
-    body += "".join(message_event("content_block_delta", index=index, delta=delta) for delta in deltas)
-    return body + message_event("content_block_stop", index=index)
-
-
-def text_block(index, *texts):
-    return block(
-        index, {"type": "text", "text": ""}, *({"type": "text_delta", "text": text} for text in texts)
-    )
-
-
-def thinking_block(index, text, signature):
-    start = {"type": "thinking", "thinking": "", "signature": ""}
-    deltas = (
-        {"type": "thinking_delta", "thinking": text},
-        {"type": "signature_delta", "signature": signature},
-    )
-    return block(index, start, *deltas)
-
-
-def call_block(index, name, arguments, cuts=()):
-    start = {"type": "tool_use", "id": f"toolu_{index}", "name": name, "input": {}}
-    pieces = [arguments[a:b] for a, b in zip([0, *cuts], [*cuts, len(arguments)], strict=True)]
-    return block(index, start, *({"type": "input_json_delta", "partial_json": piece} for piece in pieces))
 
 
 @st.composite
@@ -170,12 +100,6 @@ def line_streams(draw):
     return cut(draw, "".join(json.dumps(line, ensure_ascii=True) + "\n" for line in whole_lines))
 
 
-def cut(draw, body):
-    raw = body.encode()
-    cuts = sorted(draw(st.lists(st.integers(0, len(raw)), max_size=8)))
-    return [raw[a:b] for a, b in zip([0, *cuts], [*cuts, len(raw)], strict=True)]
-
-
 async def official_message(base_url):
     async with (
         anthropic.AsyncAnthropic(base_url=base_url, api_key="none", max_retries=0, timeout=10) as client,
@@ -209,16 +133,6 @@ async def official_lines(base_url):
     return text, thinking, [(f"call_{n}", *call) for n, call in enumerate(calls, 1)], counts
 
 
-def both(wire, answers, official):
-    with ChatServer(*answers) as server:
-
-        async def asked():
-            mine = summary(await parts_of(provider(wire, server)))
-            return mine, await official(server.base_url.removesuffix("/v1"))
-
-        return asyncio.run(asked())
-
-
 @settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(message_streams())
 def test_a_message_reads_as_anthropics_client_reads_it(pieces):
@@ -236,23 +150,6 @@ def test_lines_read_as_ollamas_client_reads_them(pieces):
 
 
 # --- what is sent ------------------------------------------------------------------------------------
-
-READ = tool_registry().get("read_file").descriptor
-CALLS = (
-    MessageCall(id="call_1", tool="read_file", arguments={"path": "a.py"}),
-    MessageCall(id="weird id/1", tool="read_file", arguments={"path": "b.py"}),
-)
-TALK = (
-    Message(role="system", content="You are careful."),
-    Message(role="user", content="look"),
-    Message(role="assistant", content="", calls=CALLS),
-    Message(role="tool", content="one", tool_call_id="call_1", outcome="succeeded"),
-    Message(role="tool", content="", tool_call_id="weird id/1", outcome="failed"),
-    Message(role="user", content="and?"),
-    Message(role="assistant", content="again", calls=CALLS[:1]),
-    Message(role="tool", content="two", tool_call_id="call_1", outcome="succeeded"),
-)
-ASKED = ModelRequest(session_id="s", model="m", messages=TALK, tools=(READ,))
 
 
 def test_what_anthropic_is_sent_is_what_its_types_allow():
@@ -415,17 +312,6 @@ def test_signed_thinking_comes_back_unchanged_and_only_to_its_kind():
 
 # --- faults ------------------------------------------------------------------------------------------
 
-START = message_start().encode()
-
-
-def line(value):
-    return Answer([json.dumps(value).encode() + b"\n"], headers=LINES)
-
-
-def anthropic_error(status, kind, message):
-    return whole({"type": "error", "error": {"type": kind, "message": message}}, status)
-
-
 FAULTS = {
     "anthropic, no key": ("anthropic", anthropic_error("401 No", "authentication_error", "invalid x-api-key"), "key_needed", False),
     "anthropic, no model": ("anthropic", anthropic_error("404 No", "not_found_error", "model: m"), "no_such_model", False),
@@ -458,92 +344,6 @@ def test_faults_are_named_and_say_what_to_do(case):
         assert KINDS[wire].address_hint in failure.remedy
     if case == "azure, busy":
         assert failure.retry_after_s == 1.5
-
-
-# --- the same bad input on every wire -----------------------------------------------------------------
-
-SAID_KEY = "sk-made-up-" + "Kq7Zp2" * 5
-
-
-def refused(wire, status, message, kind="invalid_request_error", headers=None):
-    """An error in the words of a wire."""
-    if wire == "ollama":
-        return whole({"error": message}, status, **(headers or {}))
-    if wire == "anthropic":
-        body = {"type": "error", "error": {"type": kind, "message": message}}
-        return whole(body, status, **(headers or {}))
-    return error(status, message, headers=headers, code=kind)
-
-
-def first_word(wire):
-    """The beginning of a reply that says one word."""
-    return {
-        "ollama": json.dumps({"message": {"role": "assistant", "content": "a"}, "done": False}).encode()
-        + b"\n",
-        "anthropic": START + text_block(0, "a").encode(),
-        "azure": event(chunk({"role": "assistant", "content": "a"})),
-    }[wire]
-
-
-def stream(wire, *pieces):
-    return Answer(list(pieces), headers=LINES if wire == "ollama" else {"Content-Type": "text/event-stream"})
-
-
-def filtered(wire):
-    """A reply that its provider cut short."""
-    if wire == "anthropic":
-        return stream(wire, START, text_block(0, "a").encode(), message_end("refusal").encode())
-    return stream(
-        wire, event(chunk({"content": "a"})), event(chunk(finish="content_filter")), event("[DONE]")
-    )
-
-
-BAD_INPUT = {
-    "stalled before a word": (lambda w: Answer([Stall()], head=False), "no_answer", {"first_token_seconds": 0.3}),
-    "stalled in the reply": (lambda w: stream(w, first_word(w), Stall()), "server_stalled", {"silence_seconds": 0.3}),
-    "broken off": (lambda w: stream(w, first_word(w)), "reply_broken_off", {}),
-    "garbage": (lambda w: stream(w, b"data: {no\n\n" if w != "ollama" else b"{no\n"), "not_openai", {}),
-    "HTML": (lambda w: Answer([b"<html>hi"], headers={"Content-Type": "text/html"}), "not_openai", {}),
-    "HTML with a status": (lambda w: Answer([b"<h1>Bad gateway"], "502 Bad Gateway", {"Content-Type": "text/html"}), "http_502", {}),
-    "wrong key": (lambda w: refused(w, "401 No", "bad key", "authentication_error"), "key_refused", {}),
-    "key without rights": (lambda w: refused(w, "403 No", "forbidden", "permission_error"), "key_refused", {}),
-    "no such model": (lambda w: refused(w, "404 Not Found", 'model "m" not found', "not_found_error"), "no_such_model", {}),
-    "no tools": (lambda w: refused(w, "400 Bad Request", "m does not support tools"), "no_tools", {}),
-    "context full": (lambda w: refused(w, "400 Bad Request", "input is too long: exceeds the available context size"), "context_overflow", {}),
-    "429 for ten minutes": (lambda w: refused(w, "429 Too Many", "slow", "rate_limit_error", {"retry-after": "600"}), "rate_limited", {}),
-    "overloaded": (lambda w: refused(w, "529 Overloaded", "Overloaded", "overloaded_error"), "http_529", {}),
-    "a key said back": (lambda w: refused(w, "400 Bad Request", f"what is {SAID_KEY}?"), "http_400", {}),
-}  # fmt: skip
-
-
-@each_row("wire", CLIENTS, ids=str)
-@pytest.mark.parametrize("fault", BAD_INPUT)
-def test_bad_input_has_the_same_name_on_every_wire_and_a_remedy(wire, fault):
-    answer, code, more = BAD_INPUT[fault]
-    scrubber.register_secret(SAID_KEY)
-    parts, _ = ask(wire, answer(wire), key=lambda: SAID_KEY, key_place="$MADE_UP", **more)
-    failure = summary(parts)
-    assert isinstance(failure, FailurePart), parts
-    assert (failure.code, bool(failure.remedy)) == (code, True)
-    assert SAID_KEY not in failure.message + failure.remedy
-    if fault == "429 for ten minutes":
-        assert failure.retry_after_s == 600.0
-    if fault == "wrong key":
-        assert "$MADE_UP" in failure.remedy
-
-
-@each_row("wire", CLIENTS, ids=str)
-def test_a_server_that_is_down_is_named(wire):
-    with ChatServer() as server:
-        asked = provider(wire, server)
-    failure = summary(asyncio.run(parts_of(asked)))
-    assert (failure.code, failure.remedy[:16]) == ("server_down", "Start the server")
-
-
-@pytest.mark.parametrize("wire", ["anthropic", "azure"])
-def test_a_reply_that_was_filtered_keeps_what_came(wire):
-    parts, _ = ask(wire, filtered(wire))
-    assert StopPart(reason="filtered") in parts and summary(parts)[0] == "a"
 
 
 def test_an_ollama_server_that_was_named_with_v1_is_asked_all_the_same():
