@@ -7,6 +7,8 @@ import subprocess
 import time
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.support.tables import each_row
 from workbench.ask.build_tools import (
@@ -225,6 +227,13 @@ def test_hostile_files_end_soon_and_give_nothing_endless():
     assert all(tool is None or len(tool.commands) <= MOST_COMMANDS for tool in tools)
     # Quadratic in any of them is hours; all of them together take about two seconds.
     assert spent < 60
+
+
+@given(st.sampled_from([file for parser in PARSERS for file in parser.files]), st.binary(max_size=300) | st.text(
+    alphabet="abc:=[]{}\"'\\\n\t #.$()%&*-", max_size=200).map(str.encode))  # fmt: skip
+def test_any_bytes_are_a_tool_or_nothing(file, data):
+    tool = parse_build_file(file, data)
+    assert tool is None or (tool.file == file and tool.commands)
 
 
 def test_names_and_descriptions_are_bounded_and_visible_and_hold_no_secret():
