@@ -1,4 +1,4 @@
-"""Whole folders: walk, copy, remove and watch them (watchfiles, inotify)."""
+"""Whole folders: walk, remove and watch them (watchfiles, inotify)."""
 
 # On Linux the doorbell asks inotify itself: one thread and a page of code, where the package that watches
 # everywhere takes three threads and 0.7 MB in every screen and host. It stays for systems without inotify.
@@ -7,7 +7,6 @@ import contextlib
 import os
 import select
 import shutil
-import stat
 import struct
 import sys
 import threading
@@ -17,7 +16,6 @@ from typing import Any, BinaryIO, Final, cast
 
 from msgspec import Struct
 
-from workbench.effects import runtime
 from workbench.effects.file_primitives import (
     FOLDER_FLAGS,
     FileKind,
@@ -29,80 +27,16 @@ from workbench.effects.file_primitives import (
 from workbench.effects.files import Root
 
 MOST_FILES: Final = 100_000
-MOST_BYTES: Final = 4 * 1024**3
 SKIPPED_FOLDERS: Final = frozenset(
     {".git", "node_modules", ".venv", "__pycache__", ".mypy_cache", ".ruff_cache"}
 )
 """Folders that a copy leaves out: large, made again by their tools, or not to be had twice."""
 
 
-class _CopyBudget(Struct):
-    files: int = 0
-    size: int = 0
-
-    def spend(self, path: str, size: int) -> None:
-        self.files += 1
-        self.size += size
-        if self.files > MOST_FILES or self.size > MOST_BYTES:
-            why = f"it holds more than {MOST_FILES:,} files or {MOST_BYTES:,} bytes"
-            raise FileRefused(path, why, "mount a smaller folder, or use a worktree")
-
-
 def make_folder(path: str) -> None:
     """Make a folder that only this user may enter, and those on the way to it. Raises FileRefused."""
     with translated_os_errors(path):
         Path(path).mkdir(mode=0o700, parents=True, exist_ok=True)
-
-
-def copy_tree(
-    source: str,
-    target: str,
-    *,
-    is_readonly: bool,
-    skip: frozenset[str] = frozenset(),
-    on_copied: Callable[[str], None] | None = None,
-) -> None:
-    """Copy a folder or a file; links, devices, `SKIPPED_FOLDERS` and the real paths in `skip` are left out.
-
-    With `is_readonly` every copy loses its write permission. `on_copied` is called with a folder's whole copy
-    before it has its name. Raises FileRefused: too large, or not copied.
-    """
-    budget = _CopyBudget()
-    with translated_os_errors(source):
-        make_folder(str(Path(target).parent))
-        if not Path(source).is_dir():
-            _copy_file(source, target, budget, is_readonly=is_readonly)
-            return
-        # Whole or not there: what a dead process left half-way is not taken for a copy.
-        partial = f"{target}.partial"
-        remove_tree(partial)
-        _copy_folder(source, partial, budget, skip, is_readonly=is_readonly)
-        runtime.fault_point("tree.copied")
-        if on_copied is not None:
-            on_copied(partial)
-        os.rename(partial, target)  # noqa: PTH104 -- beside the calls below
-
-
-def _copy_folder(
-    source: str, target: str, budget: _CopyBudget, skip: frozenset[str], *, is_readonly: bool
-) -> None:
-    copies: list[str] = []
-    for folder, relative in _folders_below(source, skip):
-        here = os.path.normpath(f"{target}/{relative}")
-        make_folder(here)
-        copies.append(here)
-        for name in _regular_files(folder):
-            _copy_file(f"{folder}/{name}", f"{here}/{name}", budget, is_readonly=is_readonly)
-    for here in reversed(copies) if is_readonly else ():
-        os.chmod(here, 0o500)  # noqa: PTH101 -- beside the calls below
-
-
-def _copy_file(source: str, target: str, budget: _CopyBudget, *, is_readonly: bool) -> None:
-    status = os.lstat(source)
-    budget.spend(source, status.st_size)
-    shutil.copyfile(source, target, follow_symlinks=False)
-    mode = stat.S_IMODE(status.st_mode) & 0o755
-    os.chmod(target, mode & 0o555 if is_readonly else mode | 0o600)  # noqa: PTH101 -- beside the calls above
 
 
 def _folders_below(root: str, skip: frozenset[str] = frozenset()) -> Iterator[tuple[str, str]]:

@@ -39,8 +39,9 @@ from workbench.domain.rows import Action, Call, Session
 from workbench.domain.values import UNDO_TOOL, Actor, BlobRef, Body, GateVerdict, Json
 from workbench.effects.file_primitives import FileMissing, FileRefused
 from workbench.effects.files import Root
-from workbench.effects.folders import copy_tree, make_folder, remove_tree
+from workbench.effects.folders import make_folder, remove_tree
 from workbench.effects.git import GitFailed, add_worktree, run_git
+from workbench.effects.tree_copies import copy_tree
 from workbench.host import redaction
 from workbench.host.session_requests import MAX_TITLE_LENGTH, SessionRefused
 from workbench.journal.journal import Journal

@@ -23,6 +23,7 @@ from workbench.pipelines.agent_words import words_besides_prompt
 from workbench.pipelines.artifact_placement import inject_artifacts
 from workbench.pipelines.documents import OutsideRoot
 from workbench.pipelines.executor import AttemptNotReady, OnStepEvent, RunJournal
+from workbench.pipelines.mount_subset import SubsetReader
 from workbench.pipelines.outcomes import find_links
 from workbench.pipelines.reviews import ReviewedAttempt, check_review
 from workbench.pipelines.run_context import RunContext
@@ -61,6 +62,7 @@ class Attempt:
         self.id = StepId(run=context.journal.run_id, step=step_run.id, attempt=number)
         self.workspace = self.folder = ""
         """Its workspace, and the folder in it that a command begins in."""
+        self._mount_notes: tuple[str, ...] = ()
 
     # --- before it runs -----------------------------------------------------------------------------
 
@@ -99,7 +101,9 @@ class Attempt:
         self.folder = self.workspace
         values = self._values(self.workspace)
         if step.kind in ("prompt", "command", "aggregate") and not is_resumed:
-            context.workspaces.prepare(step, self.workspace, values.fill, self._project_files())
+            self._mount_notes = context.workspaces.prepare(
+                step, self.workspace, values.fill, self._project_files(), self._subsets(values).of
+            )
             if not inject_artifacts(context, step, values) and step.kind == "command":
                 self.folder = context.workspaces.mounted_project(step, self.workspace, values.fill)
             self._require(values)
@@ -115,6 +119,12 @@ class Attempt:
             journal=context.journal, definition=context.definition, pipeline=context.pipeline,
             manifest=context.manifest, state=context.state, step=self.step, item=self.step_run.item,
             attempt=self.number, workspace=workspace, repeated_sets=context.repeated_sets,
+        )  # fmt: skip
+
+    def _subsets(self, values: TemplateValues) -> SubsetReader:
+        return SubsetReader(
+            journal=self.context.journal, step=self.step, step_ids=self.context.state.steps,
+            find=values.artifact, given=self.context.definition.mounted,
         )  # fmt: skip
 
     def _require(self, values: TemplateValues) -> None:
@@ -170,7 +180,7 @@ class Attempt:
                 if written == model.SKIP_CASE and step.branch is not None:
                     return replace(spec, kind="route")
                 text = values.fill(step.pipeline_input)
-                facts = {"input": text, "is_computed": "{{" in written}
+                facts = {"input": text, "is_computed": "{{" in written, **self._subsets(values).handed_on()}
                 return replace(spec, source=values.fill(written), environment=facts)
             case "route":
                 return spec
@@ -226,6 +236,7 @@ class Attempt:
         paths = [artifacts.injected_path(injection.name) for injection in self.step.injections]
         if paths:
             parts.append(f"In your folder, from earlier steps: {', '.join(paths)}.")
+        parts += [f"{note}." for note in self._mount_notes]
         wanted = [output.path for output in self.step.outputs if output.kind != "stdout"]
         if wanted:
             parts.append(f"When you are done these have to be there: {', '.join(wanted)}.")
@@ -350,7 +361,7 @@ class Attempt:
         is_empty = any(not output.is_implied for output in step.outputs) and not collected.stored
         return AttemptResult(
             outcome=outcome, contracts=tuple(checks), artifacts=tuple(collected.stored), is_empty=is_empty,
-            details=(*collected.left_out, *missing), links=(*links, *outcome.links),
+            details=(*collected.left_out, *missing, *self._mount_notes), links=(*links, *outcome.links),
         )  # fmt: skip
 
     def _left_at(self, path: str) -> str:

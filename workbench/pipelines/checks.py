@@ -17,6 +17,7 @@ from workbench.pipelines.documents import (
     reporting_outside,
 )
 from workbench.pipelines.model import ArtifactSpec, Manifest, Pipeline, Review, Step
+from workbench.pipelines.mount_subset import subset_source
 from workbench.pipelines.skills import check_skills
 from workbench.pipelines.step_order import (
     END_TARGETS,
@@ -384,6 +385,8 @@ def _check_paths(check: CheckContext, step: Step) -> None:
         _check_path_inside(
             _member_or_place(place, "target"), mount.target.lstrip("/"), "the target of a mount"
         )
+        if mount.subset_from:
+            _check_subset(check, _member_or_place(place, "subset_from"), step, mount.subset_from)
     if step.workspace.ref and step.workspace.ref not in check.steps:
         check.within(step, "workspace", "ref").error(
             "unknown_step", f"there is no step {one_line(step.workspace.ref, 60)}"
@@ -398,6 +401,18 @@ def _check_mount_source(check: CheckContext, place: DocumentPlace, path: str) ->
     with reporting_outside(place, "; only what is in it is mounted"):
         if "{{" not in path and not check.files.is_folder(path) and check.files.text(path) is None:
             place.warn("missing_file", f"{one_line(path, 120)} is not there to be mounted", stops_run=True)
+
+
+def _check_subset(check: CheckContext, place: DocumentPlace, step: Step, text: str) -> None:
+    step_id, name, _ = subset_source(text, step, check.steps)
+    if step_id:
+        _check_wanted_artifact(check, place, step_id, name, check.before(step))
+    elif not name:
+        place.warn(
+            "unknown_artifact",
+            f"{one_line(text, 80)} names no step here and nothing that is injected: all files are mounted, "
+            "or those that a run above hands on",
+        )
 
 
 def _check_prompt_file(check: CheckContext, place: DocumentPlace, path: str) -> None:

@@ -370,15 +370,20 @@ class RunDefinition(Struct, frozen=True, kw_only=True):
     forge: dict[str, str] = field(default_factory=dict[str, str])
     """What is known of the project's code host by the address of its repository (`forges`)."""
     texts: dict[str, str] = field(default_factory=dict[str, str])
+    mounted: tuple[str, ...] | None = None
+    """The only files that its mounts hold, as the run above says; None for all."""
 
     def to_bytes(self) -> bytes:
-        members = {name: value for name, value in asdict(self).items() if name != "is_generated" or value}
+        later = {"is_generated": False, "mounted": None}
+        members = {name: value for name, value in asdict(self).items() if later.get(name, self) != value}
         return json.dumps(members, ensure_ascii=False, sort_keys=True).encode("utf-8", "surrogatepass")
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "RunDefinition":
         members = cast("dict[str, object]", json.loads(data))
         members["grants"] = tuple(cast("list[str]", members["grants"]))
+        if "mounted" in members:
+            members["mounted"] = tuple(cast("list[str]", members["mounted"]))
         return cls(**members)  # type: ignore[arg-type]
 
     def files(self) -> FrozenFiles:

@@ -187,6 +187,8 @@ class Mount(Struct, frozen=True, kw_only=True):
     source: str
     target: str
     is_readonly: bool = False
+    subset_from: str = ""
+    """The artifact that names the only files of it; empty for all (`mount_subset`)."""
 
 
 class WorkspaceSpec(Struct, frozen=True, kw_only=True):

@@ -218,6 +218,7 @@ class _MountDocument(DocumentModel):
     is_readonly: Annotated[bool, one_of({"readonly": True, "readwrite": False})] = Field(
         default=True, alias="mode"
     )
+    subset_from: Text = ""
 
 
 _WORKSPACE_TYPES: Final = {"worktree": True, "directory": False, "basic": False, "folder": False, "": False}

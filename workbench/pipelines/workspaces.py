@@ -24,10 +24,12 @@ from msgspec import Struct, field
 
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import Root, private_folder, read_bounded, write_atomic
-from workbench.effects.folders import copy_tree, files_below, make_folder, put_file
+from workbench.effects.folders import files_below, make_folder, put_file
 from workbench.effects.git import GitFailed, add_worktree, run_git
+from workbench.effects.tree_copies import copy_named_files, copy_tree
 from workbench.pipelines.documents import OutsideRoot, matching_paths, path_inside_root
 from workbench.pipelines.model import Mount, Pipeline, Step
+from workbench.pipelines.mount_subset import MountSubset
 
 BRANCH_NOTES: Final = ".branches"
 """Folder beside the workspaces of a run that names the branches which it made."""
@@ -94,19 +96,32 @@ class Workspaces(Struct, frozen=True, kw_only=True):
             raise WorkspaceFailed(f"the workspace {spec.root} leads out of the project") from None
 
     def prepare(
-        self, step: Step, path: str, fill: Callable[[str], str], project_files: tuple[str, ...]
-    ) -> None:
-        """Make a workspace ready; what is there already stays. Raises WorkspaceFailed or FileRefused."""
+        self,
+        step: Step,
+        path: str,
+        fill: Callable[[str], str],
+        project_files: tuple[str, ...],
+        subset_of: Callable[[Mount], MountSubset | None] = lambda _mount: None,
+    ) -> tuple[str, ...]:
+        """Make a workspace ready; what is there already stays. Return what is to be said of its mounts.
+
+        Raises WorkspaceFailed, FileRefused, or what `subset_of` raises.
+        """
         if step.workspace.is_worktree:
             self._worktree(path, fill(step.workspace.branch), fill(step.workspace.base))
         elif path != self.project and all(
             self._ends(path, mount, fill)[1] != path for mount in step.workspace.mounts
         ):
             make_folder(path)
+        notes: list[str] = []
         for number, mount in enumerate(step.workspace.mounts):
-            self._mount(path, number, mount, fill)
+            subset = subset_of(mount)
+            self._mount(path, number, mount, fill, subset)
+            if subset is not None:
+                notes.append(subset.note(mount, self._ends(path, mount, fill)[1]))
         if os.path.realpath(path) != self.project and not step.workspace.is_worktree:
             self._project_files(path, project_files)
+        return tuple(notes)
 
     def _worktree(self, path: str, branch: str, base: str) -> None:
         if Path(path).is_dir():
@@ -167,17 +182,25 @@ class Workspaces(Struct, frozen=True, kw_only=True):
             return True
         return False
 
-    def _mount(self, path: str, number: int, mount: Mount, fill: Callable[[str], str]) -> None:
+    def _mount(
+        self, path: str, number: int, mount: Mount, fill: Callable[[str], str], subset: MountSubset | None
+    ) -> None:
         source, target = self._ends(path, mount, fill)
         if Path(target).exists():
             return
         if not Path(source).exists():
             raise WorkspaceFailed(f"{mount.source} is not there to be mounted")
-        copy_tree(
-            source, target, is_readonly=mount.is_readonly and target != path,
-            skip=self._skipped | {os.path.realpath(path)},
-            on_copied=None if mount.is_readonly else lambda copy: self._note_base(path, number, copy),
-        )  # fmt: skip
+        is_readonly = mount.is_readonly and target != path
+
+        def note_base(copy: str) -> None:
+            if not mount.is_readonly:
+                self._note_base(path, number, copy)
+
+        if subset is not None and Path(source).is_dir():
+            copy_named_files(source, target, subset.names, is_readonly=is_readonly, on_copied=note_base)
+            return
+        skip = self._skipped | {os.path.realpath(path)}
+        copy_tree(source, target, is_readonly=is_readonly, skip=skip, on_copied=note_base)
 
     def mounted_project(self, step: Step, path: str, fill: Callable[[str], str]) -> str:
         """Return where a step has the whole project mounted, or its workspace: there its commands begin."""

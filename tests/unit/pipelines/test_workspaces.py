@@ -9,7 +9,7 @@ import pytest
 from tests.unit.pipelines.projects import MANIFEST
 from tests.unit.pipelines.test_places_and_limits import git, needs_git, repository
 from workbench.cli.pipeline_results import _clean_run
-from workbench.effects import folders
+from workbench.effects import folders, tree_copies
 
 assert repository  # the fixture
 
@@ -25,16 +25,16 @@ TRACED = """  audit: {log_dir: .wave/traces/, log_all_tool_calls: true}
 
 def test_what_changes_in_the_project_while_it_is_copied_is_not_the_steps_change(runs, monkeypatch):
     here = runs(files={"a.txt": "old\n", "server.log": "1\n"})
-    copy_file = folders._copy_file
+    copy_file = tree_copies._TreeCopy.file
 
-    def copy_beside_a_server(source, target, *more, **options):
+    def copy_beside_a_server(copy, *more, **options):
         with (here.root / "server.log").open("a") as log:
             log.write("more\n")
-        copy_file(source, target, *more, **options)
+        copy_file(copy, *more, **options)
         with (here.root / "server.log").open("a") as log:
             log.write("and more\n")
 
-    monkeypatch.setattr(folders, "_copy_file", copy_beside_a_server)
+    monkeypatch.setattr(tree_copies._TreeCopy, "file", copy_beside_a_server)
     row = here.run(MOUNTED % "find . -name a.txt -exec sh -c 'echo new > {}' ';'")
     assert (row.status, row.error_message) == ("completed", "")
     assert here.read("a.txt") == "new\n"
@@ -53,6 +53,7 @@ def test_traces_and_workspaces_in_the_project_are_neither_copied_nor_counted(run
         assert "workspaces" not in here.read("all")
         # Old workspaces hold more files than may be copied; they are never walked.
         monkeypatch.setattr(folders, "MOST_FILES", 12)
+        monkeypatch.setattr(tree_copies, "MOST_FILES", 12)
     assert (here.root / f".wave/traces/{row.pipeline_id}.jsonl").is_file()
     assert not (here.root / ".wave/traces/mine").exists()
 

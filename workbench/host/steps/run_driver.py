@@ -277,7 +277,9 @@ class _NestedRuns:
             session_kind="pipeline", parent_id=self._writer.run_id, title=f"{name} #{number}"[:120],
             workspace=workspace, number=number, telemetry_id=journal.clock.new_id(),
         )  # fmt: skip
+        mounted = spec.environment.get("mounted")
         wanted = RunRequested(
+            mounted_ref=None if mounted is None else self._writer.seal(json.dumps(mounted).encode()),
             pipeline=name, file=os.path.relpath(loaded.file, workspace), manifest=loaded.manifest_file or "",
             input=self._writer.scrubbed(input_text), grants=spec.grants, depth=depth,
             recordings=self._started_run.definition.recordings,

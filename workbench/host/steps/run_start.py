@@ -4,6 +4,7 @@ JOURNAL section 3, P1. A run that lost its driver continues only after a human's
 """
 
 import asyncio
+import json
 from collections.abc import Sequence
 from typing import Literal
 
@@ -155,7 +156,7 @@ def _define_run(
         "input": input_text, "branch": _git_output(context, "branch", "--show-current"),
         "forge": templates.code_host_facts(_git_output(context, "remote", "get-url", "origin")),
         "started_at": iso_time(context.journal.now()), "grants": body.grants,
-        "recordings": body.recordings, "depth": body.depth,
+        "recordings": body.recordings, "depth": body.depth, "mounted": _mounted_files(context, body),
     }  # fmt: skip
     if body.definition_ref is not None:
         data = context.journal.blobs.read(body.definition_ref)
@@ -170,6 +171,17 @@ def _define_run(
     require_runnable_pipeline(loaded)
     assert loaded.pipeline is not None
     return define_run(loaded, **facts), loaded.pipeline, loaded.manifest
+
+
+def _mounted_files(context: DriverContext, body: RunRequested) -> tuple[str, ...] | None:
+    if body.mounted_ref is None:
+        return None
+    data = context.journal.blobs.read(body.mounted_ref)
+    if data is None:
+        raise RunRefused(
+            "the run did not start", "the list of its files is no longer kept", "ask for it again"
+        )
+    return tuple(json.loads(data))
 
 
 def _git_output(context: DriverContext, *words: str) -> str:
