@@ -2,9 +2,10 @@
 
 import shutil
 from collections.abc import Sequence
-from typing import Final, cast
+from typing import Final, cast, get_args
 
 from workbench.changes.diff import FileChange
+from workbench.domain.machines import RunStatus, StepStateName
 from workbench.domain.values import JsonObject, ToolDescriptor, ToolExample
 from workbench.text.human import duration_text
 from workbench.tools.base import (
@@ -16,7 +17,7 @@ from workbench.tools.base import (
     ToolOutput,
     ToolRefused,
 )
-from workbench.tools.output import TEXT_SCHEMA, result_schema
+from workbench.tools.output import COUNT_SCHEMA, TEXT_SCHEMA, result_schema
 
 MAX_COMMAND_SECONDS: Final = 300
 RUN_IN_TERMINAL_DESCRIPTOR: Final = ToolDescriptor(
@@ -106,6 +107,29 @@ def _end_words(last: LastCommand) -> str:
     return f"[{last.state}{f' ({facts})' if facts else ''} after {duration_text(last.duration_ms / 1000)}]"
 
 
+MOST_RUN_FACTS: Final = 200
+"""Steps and artifacts of a run that are named one by one in its result; the log has all."""
+_RUN_SCHEMA: Final = result_schema(
+    run_id=TEXT_SCHEMA,
+    status={"enum": list(get_args(RunStatus))},
+    steps={
+        "type": "array", "maxItems": MOST_RUN_FACTS,
+        "items": {
+            "type": "object", "required": ["step", "state", "error"], "additionalProperties": False,
+            "properties": {
+                "step": {"type": "string", "minLength": 1},
+                "state": {"enum": list(get_args(StepStateName))},
+                "error": TEXT_SCHEMA,
+            },
+        },
+    },
+    artifacts={"type": "array", "maxItems": MOST_RUN_FACTS, "items": {"type": "string", "minLength": 1}},
+    left_out=COUNT_SCHEMA,
+    log=TEXT_SCHEMA,
+)  # fmt: skip
+"""What S4 asks for: the status, the artifacts and where the log is; `left_out` counts what is not named."""
+
+
 class PipelineRun:
     """S4 `pipeline.run`: execute, asks by its descriptor."""
 
@@ -129,7 +153,7 @@ class PipelineRun:
                 "input": {"type": "string", "maxLength": 100000, "description": "What it works on."},
             },
         },
-        output_schema={"type": "object"}, verb="run", target_parameter="name",
+        output_schema=_RUN_SCHEMA, verb="run", target_parameter="name",
         examples=(
             ToolExample(description="Run the nightly checks",
                         parameters={"name": "nightly", "input": "login"}),

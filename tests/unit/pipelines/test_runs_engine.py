@@ -7,9 +7,12 @@ import pytest
 
 from tests.support.runs import USER
 from tests.unit.pipelines.projects import MANIFEST
+from workbench.domain.events import CallFinished
 from workbench.domain.machines import STEP_MOVES, may_move
+from workbench.host.executor import check_tool_result
 from workbench.host.steps.run_requests import RunRefused, RunRequest, cancel_run, request_run
 from workbench.host.steps.step_executor import EmbeddedExecutor
+from workbench.tools.execution import PipelineRun
 
 TWO = """
   - id: a
@@ -920,6 +923,32 @@ def test_an_agent_may_run_a_pipeline_and_gets_status_artifacts_and_log(runs):
     assert (call.state, call.summary) == ("succeeded", "completed, 2 steps"), (call, row)
     child = next(r for r in here.journal.pipeline_states() if r.pipeline_name == "below")
     assert (child.status, here.journal.session(child.pipeline_id).parent_id) == ("completed", call.session_id)
+    (finished,) = [e.body for e in here.journal.events(call.session_id) if e.kind == "call.finished"]
+    names = [row.step_id for row in here.journal.step_states(child.pipeline_id)]
+    assert dict(finished.metadata) == {
+        "run_id": child.pipeline_id, "status": "completed",
+        "steps": [{"step": name, "state": "completed", "error": ""} for name in names],
+        "artifacts": ["a/x", "b/said"], "left_out": 0, "log": f"workbench pipeline logs {child.pipeline_id}",
+    }  # fmt: skip
+    assert json.loads(finished.preview) == dict(finished.metadata)
+
+
+@pytest.mark.spec(197, 204)
+def test_the_result_of_a_run_is_held_to_its_schema():
+    schema = PipelineRun.descriptor.output_schema
+    facts = {
+        "run_id": "r", "status": "completed", "artifacts": ["a/out"], "left_out": 0, "log": "x",
+        "steps": [{"step": "a", "state": "completed", "error": ""}],
+    }  # fmt: skip
+    finished = CallFinished(state="succeeded", metadata=facts)
+    assert check_tool_result(PipelineRun.descriptor, finished, "text") == finished
+    for name, wrong in (("status", "gone"), ("steps", [{"step": "a"}]), ("artifacts", None), ("log", 1)):
+        bad = check_tool_result(
+            PipelineRun.descriptor, CallFinished(state="succeeded", metadata={**facts, name: wrong}), "text"
+        )
+        assert (bad.state, bad.detail) == ("failed", "bad result"), name
+        assert "does not satisfy its output schema" in bad.error
+    assert set(schema["required"]) == {"output", *facts}
 
 
 def test_a_defect_before_a_step_has_begun_fails_the_step_once_and_the_others_go_on(runs, monkeypatch):

@@ -15,8 +15,8 @@ from contextlib import ExitStack
 
 from msgspec.structs import replace
 
-from workbench.domain.events import RunRequested
-from workbench.domain.values import Actor, BlobRef
+from workbench.domain.events import ArtifactStored, RunRequested
+from workbench.domain.values import Actor, BlobRef, Json
 from workbench.effects.files import Root
 from workbench.host import redaction
 from workbench.host.driver_context import DriverContext, SessionWriter, StepConstraints
@@ -39,6 +39,7 @@ from workbench.pipelines.step_order import parallel_waves
 from workbench.text import canonical
 from workbench.text.safe import one_line
 from workbench.tools.base import SealedPipeline, ToolOutput, ToolRefused
+from workbench.tools.execution import MOST_RUN_FACTS
 
 _MOST_SHOWN_STEPS = 200
 
@@ -158,21 +159,28 @@ class SessionPipelineStarter:
     def _run_output(self, run_id: str) -> ToolOutput:
         journal = self._writer.journal
         row = journal.pipeline_state(run_id)
-        steps = [
-            {"step": step.step_id, "state": step.state, "error": step.error_message}
+        if row is None:
+            raise ToolRefused(f"The run {run_id} is not kept any more.")
+        steps: list[Json] = [
+            {"step": step.step_id, "state": step.state, "error": one_line(step.error_message, 300)}
             for step in journal.step_states(run_id)
         ]
-        stored = [e for e in journal.events(run_id) if e.kind == "artifact.stored"]
-        facts = {
-            "run_id": run_id, "status": row.status if row else "gone", "steps": steps,
-            "artifacts": [f"{event.step}/{getattr(event.body, 'name', '')}" for event in stored],
+        artifacts: list[Json] = [
+            f"{event.step}/{event.body.name}"
+            for event in journal.events(run_id)
+            if isinstance(event.body, ArtifactStored)
+        ]
+        facts: dict[str, Json] = {
+            "run_id": run_id, "status": row.status, "steps": steps[:MOST_RUN_FACTS],
+            "artifacts": artifacts[:MOST_RUN_FACTS],
+            "left_out": sum(max(0, len(every) - MOST_RUN_FACTS) for every in (steps, artifacts)),
             "log": f"workbench pipeline logs {run_id}",
         }  # fmt: skip
-        is_done = row is not None and row.status == "completed"
-        error = "" if is_done else f"the run is {facts['status']}: {row.error_message if row else ''}"
+        error = "" if row.status == "completed" else f"the run is {row.status}: {row.error_message}"
         return ToolOutput(
-            text=canonical.dumps(facts), error=error, summary=f"{facts['status']}, {len(steps)} steps"
-        )
+            text=canonical.dumps(facts), metadata=facts, error=error,
+            summary=f"{row.status}, {len(steps)} steps",
+        )  # fmt: skip
 
 
 def _project_context(context: DriverContext, governing: str, opened: ExitStack) -> DriverContext:
