@@ -37,6 +37,7 @@ from workbench.cli.run_session import (
     read_prompt,
     require_consistent_options,
     resume_session,
+    tool_names,
     with_limits,
 )
 from workbench.cli.session_follower import NOBODY_ASKED, ApprovalMode, Interruption, SessionFollower
@@ -77,6 +78,7 @@ from workbench.views.usage import sum_usage
 EXAMPLE = """workbench run -p "add a test for the parser" --base-url http://127.0.0.1:8080/v1
 workbench run -p "add a test for the parser" --provider local --model qwen3-coder --record session.json
 workbench run -p "add a test for the parser" --recording session.json
+workbench run -p "what does the parser do?" --provider local --tools read_file,grep_search
 workbench run --continue --on-approval park --output-format json
 git diff | workbench run --recording session.json --quiet
 workbench run -p - --provider local < task.md"""
@@ -122,6 +124,10 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--base-url", metavar="URL", help="the address of an OpenAI-compatible server")
     parser.add_argument("--key-env", metavar="NAME", help="the environment variable that holds its key")
     parser.add_argument("--recording", metavar="FILE", help="play a recording instead of asking a model")
+    parser.add_argument(
+        "--tools", metavar="A,B", type=tool_names,
+        help="tools that the agent has, by id; without it all (see workbench tools list)",
+    )  # fmt: skip
     parser.add_argument("--record", metavar="FILE", help="write what the model says as a recording")
     parser.add_argument(
         "--max-turns",

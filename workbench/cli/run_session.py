@@ -3,6 +3,7 @@
 import sys
 from argparse import ArgumentTypeError, Namespace
 from collections.abc import Callable
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
 
@@ -26,12 +27,13 @@ from workbench.providers.recording import Recording, RecordingBroken
 from workbench.providers.recording import load_recording as recording_load_recording
 from workbench.text.json_nodes import node_of_value
 from workbench.text.safe import one_line
+from workbench.tools.registry import tool_descriptors
 
 _NOTHING_RUN: Final = "nothing was run"
 _TITLE_CELLS = 60
 _LARGEST_NUMBER = 1_000_000
 _NUMBER_WORDS = {int: "whole number", float: "number"}
-_SESSION_OPTIONS = ("provider", "model", "recording", "base_url", "key_env", "max_turns", "timeout")
+_SESSION_OPTIONS = ("provider", "model", "recording", "base_url", "key_env", "max_turns", "timeout", "tools")
 """Options that only a new session takes."""
 
 
@@ -42,9 +44,11 @@ class SessionPlan(Struct, frozen=True, kw_only=True):
     model: str
     configuration: dict[str, Json]
     is_instructed: bool = False
+    """Whether its model is told where it works; a recording needs no telling."""
     instruction_files: tuple[str, ...] = ()
     """Names of files whose text joins the system prompt in a trusted workspace."""
-    """Whether its model is told where it works; a recording needs no telling."""
+    active_tools: tuple[str, ...] = ()
+    """Ids of the tools that its agent has; empty means all."""
 
 
 def require_consistent_options(options: Namespace) -> None:
@@ -168,11 +172,27 @@ def positive_number(kind: type[int] | type[float]) -> Callable[[str], float]:
     return read
 
 
+def tool_names(text: str) -> tuple[str, ...]:
+    """Read the tools that are to be active, by id or wire name; raises ArgumentTypeError for others."""
+    known = {name: tool.id for tool in tool_descriptors() for name in (tool.id, tool.wire_name)}
+    wanted = [name.strip() for name in text.split(",") if name.strip()]
+    for name in wanted:
+        if name not in known:
+            near = get_close_matches(name, known, 1)
+            hint = f"; did you mean {near[0]}?" if near else "; workbench tools list names them"
+            raise ArgumentTypeError(f"there is no tool {one_line(name, 60)}{hint}")
+    if not wanted:
+        raise ArgumentTypeError("it names no tool; workbench tools list names them")
+    return tuple(dict.fromkeys(known[name] for name in wanted))
+
+
 def with_limits(plan: SessionPlan, options: Namespace) -> SessionPlan:
-    """Return a plan with the limits that were asked for (S2 configuration: max_turns, timeout)."""
+    """Return a plan with what was asked for: tools, and limits (S2 configuration: max_turns, timeout)."""
     asked = {name: getattr(options, name) for name in ("max_turns", "timeout")}
     limits: dict[str, Json] = {name: value for name, value in asked.items() if value is not None}
-    return replace(plan, configuration={**plan.configuration, **limits})
+    return replace(
+        plan, configuration={**plan.configuration, **limits}, active_tools=options.tools or ()
+    )  # fmt: skip
 
 
 def plan_session(options: Namespace, config: Config) -> SessionPlan:
@@ -227,6 +247,7 @@ def begin_session(
         title=one_line(lines[0], _TITLE_CELLS),
         configuration={**plan.configuration, **begun.configuration},
         system_prompt=begun.system_prompt,
+        active_tools=plan.active_tools,
         actor=user_actor(),
         driver=driver,
     )

@@ -147,6 +147,8 @@ def session_lines(journal: Journal, session: Session, console: Console) -> Itera
     yield session_line(session, short_id(journal, session.id), waiting, console.signs, view.now)
     used = f"{token_text(session.usage.total_tokens)} tokens"
     yield f"  {session.workspace}, {session.provider}, {used}, id {session.id}"
+    if session.active_tools:
+        yield f"  tools: {one_line(', '.join(session.active_tools), 300)}"
     below = agents_below(journal, session)
     if below:
         every = token_text(session.usage.total_tokens + sum(agent.usage.total_tokens for agent in below))

@@ -1,13 +1,18 @@
 """`workbench tools list, schema`: the catalogue of tools. Runs none of them."""
 
+import os
 from argparse import ArgumentParser, Namespace
+from pathlib import Path
 
 from workbench.cli.console import Console
+from workbench.cli.context import workspace_path
 from workbench.cli.errors import EXIT_OK, Refusal
 from workbench.cli.rows import JsonFields, row_fields
+from workbench.config.layers import load_config
 from workbench.domain.values import ToolDescriptor
+from workbench.journal.home import default_home_path
 from workbench.text.safe import one_line
-from workbench.tools.registry import tool_descriptors
+from workbench.tools.registry import narrowed_tool, tool_descriptors
 
 LIST_EXAMPLE = "workbench tools list --json"
 
@@ -17,15 +22,25 @@ def configure_list(parser: ArgumentParser) -> None:
 
 
 def execute_list(options: Namespace, console: Console) -> int:
-    descriptors = tool_descriptors()
+    descriptors = _offered_tools(options)
     width = max(len(tool.id) for tool in descriptors)
     lines = (_tool_line(tool, width) for tool in descriptors)
     return console.result([tool_json(tool) for tool in descriptors], lines, is_json=options.json)
 
 
+def _offered_tools(options: Namespace) -> tuple[ToolDescriptor, ...]:
+    """Return all tools as the settings of this workspace offer them; a workspace's own only narrow."""
+    home, workspace = default_home_path(os.environ), Path(workspace_path(options.directory))
+    loaded = load_config(home, workspace, trusted=False, env=os.environ, options={})
+    return tuple(narrowed_tool(tool, loaded.config.tools) for tool in tool_descriptors())
+
+
 def _tool_line(tool: ToolDescriptor, width: int) -> str:
     asks = "asks" if tool.requires_approval else "does not ask"
-    return f"{tool.id.ljust(width)}  {tool.risk_level.replace('_', ' '):<10}  {asks}  {tool.description}"
+    named = ", ".join(one_line(provider, 60) for provider in tool.allowed_providers) or "no provider"
+    offered = "" if "*" in tool.allowed_providers else f"only for {named}: "
+    risk = tool.risk_level.replace("_", " ")
+    return f"{tool.id.ljust(width)}  {risk:<10}  {asks}  {offered}{tool.description}"
 
 
 def tool_json(tool: ToolDescriptor) -> JsonFields:
@@ -46,7 +61,7 @@ def configure_schema(parser: ArgumentParser) -> None:
 
 
 def execute_schema(options: Namespace, console: Console) -> int:
-    descriptors = tool_descriptors()
+    descriptors = _offered_tools(options)
     if options.tool is None:
         console.json([schema_json(tool) for tool in descriptors])
         return EXIT_OK

@@ -18,6 +18,7 @@ from workbench.config.keys import (
     kind_parts,
     record_fields,
 )
+from workbench.config.tool_settings import ToolSettings
 from workbench.config.types import (
     CONFIG_KEYS,
     KEY_ALIASES,
@@ -61,6 +62,8 @@ def plain_json(value: object) -> object:
             return _rule_json(value)
         case TokenPrices():
             return {name: price for name, price in to_builtins(value).items() if price is not None}
+        case ToolSettings():
+            return {"providers": list(value.providers)}
         case ProviderSettings():
             return _provider_json(value)
         case tuple():

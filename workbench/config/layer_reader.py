@@ -24,6 +24,7 @@ from workbench.config.keys import (
     joined_key,
     kind_parts,
 )
+from workbench.config.tool_settings import ToolSettings
 from workbench.config.types import (
     CONFIG_KEYS,
     KEY_ALIASES,
@@ -358,6 +359,8 @@ def _config_value(read: LayerRead, path: str, value: Any, node: LocatedNode) -> 
             return tuple(map(lambda rule, origin: AutoApprovalRule(**rule, origin=origin), value, origins))
         case "allowed_hosts" | "stop" | "leave_out":
             return tuple(value)
+        case "tools":
+            return MappingProxyType({name: ToolSettings(**settings) for name, settings in value.items()})
         case "prices" if path == "prices":
             return MappingProxyType({name: TokenPrices(**prices) for name, prices in value.items()})
         case "prices":

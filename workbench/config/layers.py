@@ -24,6 +24,7 @@ from workbench.config.layer_reader import (
     settings_from_environment,
     settings_from_options,
 )
+from workbench.config.tool_settings import ToolSettings, narrowed_tools
 from workbench.config.types import (
     CONFIG_KEYS,
     DEFAULT_ORIGIN,
@@ -177,8 +178,7 @@ class _LayerFold:
 
     def _add_value(self, key: ConfigKey, layer_value: LayerValue) -> None:
         if key.is_united:
-            earlier = cast("tuple[object, ...]", self.values[key.path].value)
-            merged = earlier + cast("tuple[object, ...]", layer_value.value)
+            merged = _united(self.values[key.path].value, layer_value.value)
             layer_value = LayerValue(value=merged, origin=layer_value.origin)
         self.values[key.path] = layer_value
 
@@ -286,6 +286,14 @@ class _LayerFold:
             remedy=remedy,
             fatal=problem.fatal,
         )
+
+
+def _united(earlier: object, later: object) -> object:
+    """Return what two layers say together: both lists, or the tools as far as both allow them."""
+    if isinstance(later, tuple):
+        return cast("tuple[object, ...]", earlier) + cast("tuple[object, ...]", later)
+    tools = cast("tuple[Mapping[str, ToolSettings], Mapping[str, ToolSettings]]", (earlier, later))
+    return MappingProxyType(narrowed_tools(*tools))
 
 
 def _replacement_words(layer_value: LayerValue) -> str:

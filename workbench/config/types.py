@@ -30,6 +30,7 @@ from workbench.config.keys import (
 )
 from workbench.config.limits import LimitSettings
 from workbench.config.session_settings import SessionSettings
+from workbench.config.tool_settings import TOOL_MAP, ToolSettings
 from workbench.domain.values import DEFAULT_APPROVAL_MINUTES
 
 LayerName = Literal["default", "user", "workspace", "environment", "option"]
@@ -470,6 +471,13 @@ class Config(Struct, frozen=True, kw_only=True):
     sessions: SessionSettings = SessionSettings()
     pipelines: PipelineSettings = PipelineSettings()
     ask: AskSettings = AskSettings()
+    tools: Annotated[
+        Mapping[str, ToolSettings],
+        setting(
+            "Tools that only some providers' models may see; a later layer only narrows.",
+            kind=TOOL_MAP, narrows=always_allows_less, is_strict=True, is_united=True,
+        ),
+    ] = field(default_factory=dict[str, ToolSettings])  # fmt: skip
 
 
 CONFIG_KEYS = tuple(section_keys(Config))

@@ -345,7 +345,7 @@ def gate_context(writer: SessionWriter, loaded: LoadedConfig) -> GateContext:
         workspace_trust.trust_state(writer.journal, writer.context.governing_workspace),
     )
     return GateContext(
-        descriptors=context.tools.descriptors(), provider=session.provider,
+        descriptors=context.tools.descriptors(loaded.config.tools), provider=session.provider,
         provider_kind=provider_kind(session.provider, loaded.config), active_tools=session.active_tools,
         workspace=context.workspace, protected=_closed_paths(context),
         deny=(*context.constraints.deny, *_patterns_as_globs(approvals.deny)),

@@ -13,6 +13,7 @@ import os
 from collections.abc import Awaitable, Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
+from difflib import get_close_matches
 from typing import Final, cast
 
 from msgspec import Struct, field
@@ -49,6 +50,7 @@ from workbench.policy import permissions, rule_validation
 from workbench.policy.hooks import HookRule
 from workbench.policy.permissions import PermissionPattern
 from workbench.text import canonical
+from workbench.text.safe import one_line
 from workbench.tools.base import PipelineStarter, ToolLimits
 from workbench.tools.registry import ToolRegistry, tool_registry
 
@@ -206,6 +208,11 @@ def _config_rule_problems(loaded: LoadedConfig, tools: ToolDescriptors) -> Itera
     for hook in hooks:
         matcher = ApprovalPattern(text=hook.matcher, origin=hook.origin)
         yield from (_pattern_problem("hooks", hook.origin, note) for note in _pattern_notes(matcher))
+    for name in sorted(set(config.tools) - set(tools)):
+        near = get_close_matches(name, tools, 1)
+        why = f"No tool is called {one_line(name, 60)}, so it narrows nothing."
+        remedy = f" Did you mean {near[0]}?" if near else ""
+        yield _pattern_problem("tools", loaded.origins["tools"], why + remedy)
 
 
 def wide_allow_pattern_notes(loaded: LoadedConfig, tools: ToolDescriptors) -> tuple[str, ...]:

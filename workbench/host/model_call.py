@@ -273,7 +273,7 @@ class ModelCall:
         every, fresh = model_messages(state, self._writer.unseal, limit, self._wire_name)
         return ModelRequest(
             session_id=session.id, model=session.model, messages=every, fresh=fresh,
-            tools=tuple(context.tools.visible(session.provider, session.active_tools, kind)),
+            tools=context.tools.visible(session.provider, session.active_tools, kind, config.tools),
             used_exchanges=state.used_exchanges,
         )  # fmt: skip
 

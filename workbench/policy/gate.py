@@ -179,7 +179,11 @@ def _offered_tool(call: GateCall, context: GateContext) -> ToolDescriptor | Gate
     if descriptor is None:
         return _refused_verdict("schema", f"{name}: no tool is called that")
     if not descriptor.is_offered_to(context.provider, context.provider_kind):
-        return _refused_verdict("schema", f"{name}: not offered to {one_line(context.provider, 60)}")
+        offered = ", ".join(one_line(provider, 60) for provider in descriptor.allowed_providers)
+        others = f"only to {offered}" if offered else "and to no other provider"
+        return _refused_verdict(
+            "schema", f"{name}: not offered to {one_line(context.provider, 60)}, {others}"
+        )
     if context.active_tools and descriptor.id not in context.active_tools:
         return _refused_verdict("schema", f"{name}: not active in this session")
     return descriptor

@@ -6,6 +6,9 @@ from functools import cache
 from types import MappingProxyType
 from typing import Final, get_args
 
+from msgspec.structs import replace
+
+from workbench.config.tool_settings import ToolSettings, narrowed_providers
 from workbench.domain.values import Capability, Risk, ToolDescriptor
 from workbench.policy import schemas
 from workbench.tools.base import AnyTool
@@ -18,6 +21,9 @@ from workbench.tools.grep_search import GrepSearch
 from workbench.tools.prepare_pr import PreparePr
 
 _WIRE_NAME: Final = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+
+
+_NO_SETTINGS: Final[Mapping[str, ToolSettings]] = MappingProxyType({})
 
 
 class InvalidTool(ValueError):
@@ -48,12 +54,16 @@ class ToolRegistry:
         """Return a tool by id or wire name, or None."""
         return self._tools.get(name)
 
-    def descriptors(self) -> dict[str, ToolDescriptor]:
-        """Return descriptors by id and by wire name, as the gate takes them."""
-        return {name: tool.descriptor for name, tool in self._tools.items()}
+    def descriptors(self, settings: Mapping[str, ToolSettings] = _NO_SETTINGS) -> dict[str, ToolDescriptor]:
+        """Return descriptors by id and by wire name, as the gate takes them; `settings` narrow them."""
+        return {name: narrowed_tool(tool.descriptor, settings) for name, tool in self._tools.items()}
 
     def visible(
-        self, provider: str, active: Sequence[str] = (), kind: str = ""
+        self,
+        provider: str,
+        active: Sequence[str] = (),
+        kind: str = "",
+        settings: Mapping[str, ToolSettings] = _NO_SETTINGS,
     ) -> tuple[ToolDescriptor, ...]:
         """Return the tools that a provider sees in a session, in the order of registration.
 
@@ -61,8 +71,9 @@ class ToolRegistry:
             provider: Name of the provider.
             active: Ids of the session's active tools; empty means all.
             kind: Kind of the provider, where it has another name.
+            settings: What the configuration says of tools.
         """
-        unique = {tool.descriptor.id: tool.descriptor for tool in self._tools.values()}
+        unique = {descriptor.id: descriptor for descriptor in self.descriptors(settings).values()}
         return tuple(
             descriptor
             for descriptor in unique.values()
@@ -76,6 +87,17 @@ def every_tool() -> tuple[AnyTool, ...]:
         CreateFile(), ReadFile(), ReplaceString(), ListDir(), FileSearch(), GrepSearch(), RunInTerminal(),
         TerminalLastCommand(), CreateDirectory(), FetchWebpage(), ContextRead(), PreparePr(), PipelineRun(),
     )  # fmt: skip
+
+
+def narrowed_tool(descriptor: ToolDescriptor, settings: Mapping[str, ToolSettings]) -> ToolDescriptor:
+    """Return a tool as the configuration offers it: to fewer providers, never to more."""
+    named = [settings[name] for name in {descriptor.id, descriptor.wire_name} if name in settings]
+    if not named:
+        return descriptor
+    allowed: Sequence[str] = descriptor.allowed_providers
+    for tool in named:
+        allowed = narrowed_providers(allowed, tool.providers)
+    return replace(descriptor, allowed_providers=tuple(allowed))
 
 
 def tool_descriptors() -> tuple[ToolDescriptor, ...]:

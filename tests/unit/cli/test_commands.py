@@ -123,6 +123,24 @@ def test_tools_and_their_schemas(shell):
     assert shell("tools", "schema", "nonsense") == 1
 
 
+@pytest.mark.spec(192, 193)
+def test_tools_are_listed_as_the_settings_offer_them(shell):
+    home = Home.open().path
+    (home / "config.json").write_text('{"tools": {"fetch_webpage": {"providers": ["ollama"]}}}')
+    (shell.workspace / ".workbench.json").write_text(
+        '{"tools": {"read_fil": {"providers": []}, "list_dir": {"providers": []}}}'
+    )
+    offered = {tool["id"]: tool["allowed_providers"] for tool in shell.json("tools", "list", "--json")}
+    assert {name: offered[name] for name in ("fetch_webpage", "list_dir", "read_file")} == {
+        "fetch_webpage": ["ollama"], "list_dir": [], "read_file": ["*"],
+    }  # fmt: skip
+    assert shell.json("tools", "schema", "fetch_webpage")["allowed_providers"] == ["ollama"]
+    assert shell("tools", "list") == 0
+    assert "asks  only for ollama: " in shell.out and "asks  only for no provider: " in shell.out
+    assert shell("config", "validate") == 1
+    assert "No tool is called read_fil, so it narrows nothing. Did you mean read_file?" in shell.err
+
+
 def test_a_healthy_home(shell):
     found = shell.json("doctor", "--json")
     assert (found["ok"], [check["name"] for check in found["checks"]]) == (True, DOCTORS)

@@ -259,3 +259,47 @@ def test_a_quiet_run_says_nothing_but_how_it_ended(shell):
     recording = shell.recording({"reply": [ask()]}, SAY)
     shell("run", "-p", "x", "--recording", recording, "--quiet", "--on-approval", "park")
     assert shell.err == "Parked. It continues after the last answer.\n"
+
+
+@pytest.mark.spec(187, 195)
+def test_an_agent_has_the_tools_that_were_named_and_a_call_to_another_is_refused_and_recorded(shell):
+    told = {"tool_result": {"id": "c1", "outcome": "refused", "contains": "not active in this session"}}
+    recording = shell.recording({"reply": [ask()]}, {"expect": told, **SAY})
+    words = ("-p", "x", "--recording", recording, "--tools", "read_file, context_read,read_file")
+    result = shell.json("run", *words, "--output-format", "json")
+    assert (result["exit"], result["reply"], result["actions"]) == (0, "Hello.", [])
+    (session,) = sessions(shell)
+    shown = shell.json("sessions", "show", session["id"], "--json")
+    assert shown["active_tools"] == ["read_file", "context.read"]
+    (call,) = shown["calls"]
+    assert (call["tool"], call["state"]) == ("create_file", "rejected")
+    shell("sessions", "show", session["id"])
+    assert "  tools: read_file, context.read\n" in shell.out
+    assert not (shell.workspace / "new.txt").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("-p", "x", "--tools", "read_fil"), "there is no tool read_fil; did you mean read_file?"),
+        (("-p", "x", "--tools", " , "), "it names no tool"),
+        (("--continue", "--tools", "read_file"), "so --tools has no place here"),
+    ],
+)
+def test_tools_that_are_none_start_nothing(shell, words, said):
+    assert shell("run", *words) == 2
+    assert said in shell.err
+    assert shell.json("sessions", "list", "--json") == []
+
+
+@pytest.mark.spec(193, 195)
+def test_a_tool_that_the_settings_keep_from_a_provider_is_refused_to_it(shell):
+    told = {
+        "tool_result": {
+            "id": "c1", "outcome": "refused", "contains": "create_file: not offered to recorded, only to ollama",
+        }
+    }  # fmt: skip
+    (shell.workspace / ".workbench.json").write_text('{"tools": {"create_file": {"providers": ["ollama"]}}}')
+    recording = shell.recording({"reply": [ask()]}, {"expect": told, **SAY})
+    result = shell.json("run", "-p", "x", "--recording", recording, "--output-format", "json")
+    assert (result["exit"], result["reply"], result["actions"]) == (0, "Hello.", [])

@@ -21,6 +21,7 @@ from workbench.host.model_selection import provider_of
 from workbench.host.steps.pipeline_tool import SessionPipelineStarter
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
+from workbench.tools.registry import tool_descriptors
 
 KEY = "fabricated-key-0123456789"
 
@@ -62,6 +63,27 @@ def test_a_reply_comes_to_the_terminal(shell, serving):
     assert str(shell.workspace) in system["content"]
     assert prompt == {"role": "user", "content": "hi"}
     assert {"create_file", "read_file"} <= {tool["function"]["name"] for tool in asked.json["tools"]}
+
+
+@pytest.mark.spec(187, 193)
+def test_a_model_sees_the_tools_that_were_named_as_far_as_the_settings_offer_them(shell, serving, configured):
+    server = serving(said("ok"), said("ok"), said("ok"))
+    tools = {
+        "read_file": {"providers": ["ollama"]},
+        "list_dir": {"providers": ["local"]},
+        "git_preparePr": {"providers": []},
+    }
+    configured(server.base_url, more={"tools": tools})
+    assert shell("run", "-p", "hi", "--tools", "read_file,list_dir,grep_search") == 0
+    assert shell("run", "-p", "hi") == 0
+    assert shell("run", "--continue", "-p", "go on") == 0
+    names = [{tool["function"]["name"] for tool in asked.json["tools"]} for asked in server.asked]
+    assert names[0] == {"list_dir", "grep_search"}
+    assert (
+        names[1]
+        == names[2]
+        == {tool.wire_name for tool in tool_descriptors()} - {"read_file", "git_preparePr"}
+    )
 
 
 def test_the_only_model_of_a_server_is_taken(shell, serving):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.tables import each_row
 from workbench.config.layers import load_config
 from workbench.config.types import ApprovalPattern, IgnoredValue, LoadedConfig, Origin
 
@@ -136,6 +137,7 @@ NARROWING = {
     "fetch.allow_loopback": False,
     "pipelines.max_concurrent_workers": 1,
     "ask.terminal_lines": 0,
+    "tools": {"fetch_webpage": {"providers": ["ollama"]}},
 }
 WIDENING = {
     "approvals.window_minutes": 16,
@@ -207,6 +209,40 @@ def test_an_untrusted_workspace_does_nothing_else(home: Path, workspace: Path, p
         (path, str(own), path.count(".") + 2)
     ]
     assert result.problems == ()
+
+
+@pytest.mark.spec(193)
+def test_what_offers_a_tool_to_fewer_providers_is_never_taken_back(home: Path, workspace: Path):
+    write(
+        home, {"tools": {"read_file": {"providers": ["ollama", "local"]}, "list_dir": {"providers": ["*"]}}}
+    )
+    write_workspace(
+        workspace,
+        {
+            "tools": {
+                "read_file": {"providers": ["*"]}, "list_dir": {"providers": ["local"]},
+                "create_file": {"providers": []},
+            }
+        },
+    )  # fmt: skip
+    env = {"WORKBENCH_TOOLS": '{"read_file": {"providers": ["hosted", "local"]}}'}
+    for trusted in (False, True):
+        tools = loaded(home, workspace, trusted=trusted, env=env).config.tools
+        assert {name: tool.providers for name, tool in tools.items()} == {
+            "read_file": ["local"], "list_dir": ["local"], "create_file": [],
+        }  # fmt: skip
+
+
+@each_row(
+    "value",
+    [[], {"read_file": []}, {"read_file": {}}, {"read_file": {"providers": "ollama"}}, {"x": {"providers": [1]}},
+     {"x": {"provider": ["a"]}}, {"": {"providers": ["a"]}}],
+)  # fmt: skip
+def test_settings_of_tools_that_cannot_be_read_stop_everything(home: Path, value):
+    write(home, {"tools": value})
+    result = loaded(home)
+    assert not result.is_usable
+    assert result.config.tools == {}
 
 
 def test_every_key_is_in_one_of_the_two_tables():

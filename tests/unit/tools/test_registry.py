@@ -4,6 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.support.tables import each_row
+from workbench.config.tool_settings import ToolSettings
 from workbench.domain.values import ToolExample
 from workbench.policy import schemas
 from workbench.policy.gate import GateCall, GateContext, ScreenedCall, screen_call
@@ -100,6 +101,20 @@ def test_a_provider_sees_what_it_may_and_a_session_what_is_active():
     assert [d.id for d in registry.visible("ollama", ["b.c"])] == ["b.c"]
     assert [d.id for d in registry.visible("mine", kind="ollama")] == ["read_file", "b.c"], "S4 means kinds"
     assert [d.id for d in registry.visible("mine", kind="anthropic")] == ["read_file"]
+
+
+@pytest.mark.spec(193)
+def test_settings_offer_a_tool_to_fewer_providers_and_never_to_more():
+    registry = ToolRegistry((Fake(), Fake(id="b.c", wire_name="b_c", allowed_providers=("ollama",))))
+    settings = {
+        "read_file": ToolSettings(providers=["local"]), "b_c": ToolSettings(providers=["local", "*"]),
+        "other": ToolSettings(providers=["*"]),
+    }  # fmt: skip
+    assert [d.id for d in registry.visible("local", settings=settings)] == ["read_file"]
+    assert [d.id for d in registry.visible("ollama", settings=settings)] == ["b.c"]
+    nobody = {"b.c": ToolSettings(providers=["local"]), "read_file": ToolSettings(providers=[])}
+    assert [registry.visible(name, settings=nobody) for name in ("local", "ollama", "*")] == [(), (), ()]
+    assert registry.descriptors(settings)["b_c"].allowed_providers == ("ollama",)
 
 
 def test_a_tool_is_found_by_id_and_wire_name():
