@@ -29,7 +29,7 @@ from workbench.config.types import (
 )
 from workbench.domain.events import ArtifactStored, Event, RuleAdded
 from workbench.domain.rows import Action, Call, Session, run_title
-from workbench.domain.values import Actor, BlobRef, Body, JsonObject, Refused, ToolDescriptor
+from workbench.domain.values import Actor, BlobRef, Body, Decision, JsonObject, Refused, ToolDescriptor
 from workbench.effects.child_processes import agent_environment
 from workbench.effects.files import Root
 from workbench.effects.runtime import Clock
@@ -39,7 +39,7 @@ from workbench.host.provider_keys import key_variables, register_secrets
 from workbench.host.redaction import StreamScrubber
 from workbench.host.workspace_config import ConfigWatch, WorkspaceSettings
 from workbench.host.workspace_trust import is_trusted
-from workbench.journal.decisions import add_rule, revoke_rule
+from workbench.journal.decisions import add_rule, decision_of, revoke_rule
 from workbench.journal.errors import JournalError
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
@@ -415,6 +415,10 @@ class RunWriter(LeaseWriter, frozen=True):
 
     def pending(self, session_id: str) -> tuple[str, ...]:
         return pending_action_ids(self.context.journal, session_id)
+
+    def decisions(self, session_id: str) -> list[Decision]:
+        actions = self.context.journal.actions(session_id, states=("approved", "rejected", "expired"))
+        return [decision_of(action) for action in actions]
 
     def now(self) -> int:
         return self.context.journal.now()

@@ -36,6 +36,7 @@ from workbench.domain.values import (
     SPEND_LIMIT,
     SYSTEM_SESSION,
     Actor,
+    BlobRef,
     Body,
     Decision,
     Guards,
@@ -69,6 +70,18 @@ class DecisionResult(Struct, frozen=True, kw_only=True):
     """What moved under a stale action."""
     event: Event | None = None
     """What was recorded: the decision, the refusal, or the action that an extension opened."""
+
+
+def decision_of(action: Action) -> Decision:
+    """Return the decision about an action that is no longer pending; what nobody answered is rejected."""
+    if action.state != "approved":
+        why = action.reason if action.state == "rejected" else "nobody answered in time"
+        return Decision(action_id=action.id, verdict="reject", reason=why, choice=action.choice)
+    return Decision(
+        action_id=action.id, verdict="approve", reason=action.reason, selection=action.selection,
+        edited=cast("dict[str, BlobRef] | None", action.edited), choice=action.choice, text=action.text,
+        result_digest=action.result_digest, seen=action.seen,
+    )  # fmt: skip
 
 
 def decide_action(journal: Journal, decision: Decision, shown_digest: str, actor: Actor) -> DecisionResult:

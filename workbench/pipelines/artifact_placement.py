@@ -15,7 +15,7 @@ from workbench.domain.events import ArtifactStored
 from workbench.effects.file_primitives import FileRefused
 from workbench.pipelines import artifacts
 from workbench.pipelines.documents import OutsideRoot, path_inside_root
-from workbench.pipelines.executor import RunJournal
+from workbench.pipelines.executor import PlacedFile, RunJournal
 from workbench.pipelines.model import ArtifactInjection, Step
 from workbench.pipelines.run_context import RunContext
 from workbench.pipelines.state import RunState
@@ -66,8 +66,6 @@ def earlier_artifacts(step: Step, state: RunState, steps: Sequence[Step], text: 
 class Placement(Struct, frozen=True, kw_only=True):
     """The workspace of one step."""
 
-    journal: RunJournal
-    workspace: str
     text: str
     """What the step says: an artifact lies where that names it."""
     own_paths: Sequence[str] = ()
@@ -77,16 +75,12 @@ class Placement(Struct, frozen=True, kw_only=True):
     is_everywhere: bool = False
     """Whether copies go to all places; else only to those that `text` names."""
 
-    def place(self, wanted: Iterable[PlacedArtifact]) -> bool:
-        """Put copies of artifacts where they may be looked for; return whether there were any."""
-        is_placed = False
+    def files(self, wanted: Iterable[PlacedArtifact]) -> Iterator[PlacedFile]:
+        """Yield copies of artifacts where they may be looked for."""
         for one in wanted:
             for path in one.paths():
                 if self._is_wanted(one, path):
-                    with contextlib.suppress(FileRefused, artifacts.ArtifactMissing):
-                        artifacts.write_artifact(self.journal, one.artifact, self.workspace, path)
-                        is_placed = True
-        return is_placed
+                    yield PlacedFile(path=path, artifact=one.artifact, is_optional=True)
 
     def _is_wanted(self, one: PlacedArtifact, path: str) -> bool:
         try:
@@ -96,9 +90,7 @@ class Placement(Struct, frozen=True, kw_only=True):
         is_named = path in self.text or f"{path.rpartition('/')[0] or '/'}/" in self.text
         is_small = one.artifact.size_bytes <= MOST_COPIED and path.startswith(_RESULTS)
         is_allowed = path.startswith((*_RESULTS, "artifacts/")) or (self.is_private and path[0] != ".")
-        if not is_allowed or not (is_named or (self.is_everywhere and is_small)) or self._is_own(path):
-            return False
-        return artifacts.path_kind(self.workspace, path) is None
+        return is_allowed and (is_named or (self.is_everywhere and is_small)) and not self._is_own(path)
 
     def _is_own(self, path: str) -> bool:
         return any(
@@ -107,30 +99,40 @@ class Placement(Struct, frozen=True, kw_only=True):
         )
 
 
-def inject_artifacts(context: RunContext, step: Step, values: TemplateValues) -> bool:
-    """Put artifacts of earlier steps into the workspace of `values`; return whether there were any.
+def placed_files(context: RunContext, step: Step, values: TemplateValues) -> tuple[PlacedFile, ...]:
+    """Return the artifacts of earlier steps that go into the workspace of a step.
 
-    Raises ArtifactMissing where one that the step needs is not there, and FileRefused.
+    Raises ArtifactMissing where one that the step needs is not there.
     """
-    placed: list[PlacedArtifact] = []
+    injected: list[PlacedFile] = []
+    known: list[PlacedArtifact] = []
     for wanted in step.injections:
         artifact = values.injected(wanted)
         if artifact is not None:
-            path = artifacts.injected_path(wanted.name)
-            artifacts.write_artifact(context.journal, artifact, values.workspace, path)
+            injected.append(PlacedFile(path=artifacts.injected_path(wanted.name), artifact=artifact))
             step_id = wanted.step if not wanted.pipeline else ""
-            placed.append(PlacedArtifact(step=step_id, artifact=artifact, injected_as=wanted.name))
+            known.append(PlacedArtifact(step=step_id, artifact=artifact, injected_as=wanted.name))
         elif not wanted.is_optional:
             raise artifacts.ArtifactMissing(_missing_words(wanted))
     text = _said_text(context, step, values)
     is_private = not step.workspace.is_worktree and not step.workspace.root
     placement = Placement(
-        journal=context.journal, workspace=values.workspace, text=text, is_private=is_private,
+        text=text, is_private=is_private,
         own_paths=[values.fill(output.path) for output in step.outputs if output.path],
         is_everywhere=is_private and step.kind == "prompt",
     )  # fmt: skip
-    earlier = earlier_artifacts(step, context.state, context.pipeline.steps, text)
-    return placement.place([*placed, *earlier]) or bool(placed)
+    known += earlier_artifacts(step, context.state, context.pipeline.steps, text)
+    return (*injected, *placement.files(known))
+
+
+def place_files(journal: RunJournal, workspace: str, placed: Sequence[PlacedFile]) -> None:
+    """Put copies of artifacts into a workspace; blocking. Raises ArtifactMissing or FileRefused."""
+    for one in placed:
+        if not one.is_optional:
+            artifacts.write_artifact(journal, one.artifact, workspace, one.path)
+        elif artifacts.path_kind(workspace, one.path) is None:
+            with contextlib.suppress(FileRefused, artifacts.ArtifactMissing):
+                artifacts.write_artifact(journal, one.artifact, workspace, one.path)
 
 
 def _missing_words(wanted: ArtifactInjection) -> str:

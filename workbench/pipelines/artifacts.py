@@ -7,7 +7,6 @@ import json
 from collections.abc import Sequence
 from typing import Final, cast
 
-from msgspec import Struct, field
 from msgspec.structs import replace
 
 from workbench.domain.events import ArtifactStored, ContractChecked
@@ -17,7 +16,7 @@ from workbench.effects.file_primitives import FileMissing, FileRefused
 from workbench.effects.files import Root
 from workbench.effects.folders import files_below, put_file
 from workbench.pipelines import templates
-from workbench.pipelines.executor import RunJournal
+from workbench.pipelines.executor import RunJournal, StepResults
 from workbench.pipelines.model import ArtifactSpec, PipelineOutput
 from workbench.text.human import size_text
 
@@ -40,48 +39,43 @@ def injected_path(name: str) -> str:
     return f"artifacts/{name}"
 
 
-class CollectedArtifacts(Struct):
-    """What was found in a workspace."""
+def seal_repaired(
+    journal: RunJournal, stored: list[ArtifactStored], check: ContractChecked, text: str
+) -> None:
+    """Seal repaired JSON instead of what a step wrote to the file that was checked.
 
-    stored: list[ArtifactStored] = field(default_factory=list[ArtifactStored])
-    missing: list[str] = field(default_factory=list[str])
-    """Required ones that are not there, in words."""
-    left_out: list[str] = field(default_factory=list[str])
-    """Others that are there and were not taken, in words."""
-
-    def hand_on_repaired(self, journal: RunJournal, check: ContractChecked, text: str) -> None:
-        """Seal repaired JSON instead of what a step wrote to the file that was checked.
-
-        The file in the workspace stays as it was written, and so do its bytes beside the artifact.
-        """
-        data = text.encode("utf-8", "surrogatepass")
-        for index, artifact in enumerate(self.stored):
-            if check.source in (artifact.path, injected_path(artifact.name)):
-                self.stored[index] = replace(
-                    artifact, content_ref=journal.seal(data), digest=journal.keyed(data),
-                    size_bytes=len(data), repairs=check.repairs,
-                    written_ref=artifact.written_ref or artifact.content_ref,
-                )  # fmt: skip
+    The file in the workspace stays as it was written, and so do its bytes beside the artifact.
+    """
+    data = text.encode("utf-8", "surrogatepass")
+    for index, artifact in enumerate(stored):
+        if check.source in (artifact.path, injected_path(artifact.name)):
+            stored[index] = replace(
+                artifact, content_ref=journal.seal(data), digest=journal.keyed(data),
+                size_bytes=len(data), repairs=check.repairs,
+                written_ref=artifact.written_ref or artifact.content_ref,
+            )  # fmt: skip
 
 
 def collect_artifacts(
     journal: RunJournal, workspace: str, outputs: Sequence[ArtifactSpec], outcome: StepOutcome, attempt: int
-) -> CollectedArtifacts:
+) -> StepResults:
     """Seal what a step declares; blocking."""
-    collected = CollectedArtifacts()
+    found: list[ArtifactStored] = []
+    missing: list[str] = []
+    left_out: list[str] = []
     for output in outputs:
         try:
             stored = _seal_output(journal, workspace, output, outcome, attempt)
         except FileRefused as error:
-            collected.missing.append(f"{output.name} cannot be read: {error.why}; {error.remedy}")
+            missing.append(f"{output.name} cannot be read: {error.why}; {error.remedy}")
             continue
         if stored is not None:
-            collected.stored.append(stored)
+            found.append(stored)
         elif output.is_required:
-            collected.missing.append(_missing_reason(output, outcome))
+            missing.append(_missing_reason(output, outcome))
         elif output.kind == "stdout" and outcome.stdout_bytes:
-            collected.left_out.append(_missing_reason(output, outcome))
-    return collected
+            left_out.append(_missing_reason(output, outcome))
+    return StepResults(stored=tuple(found), missing=tuple(missing), left_out=tuple(left_out))
 
 
 def _missing_reason(output: ArtifactSpec, outcome: StepOutcome) -> str:

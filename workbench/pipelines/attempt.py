@@ -4,9 +4,10 @@ The coordinator commits the beginning and the end.
 """
 
 import asyncio
+import contextlib
 import itertools
-import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -15,28 +16,39 @@ from workbench.domain.events import ArtifactStored, ContractChecked, Event, Step
 from workbench.domain.messages import StepId, StepOutcome, StepSpec
 from workbench.domain.rows import run_title
 from workbench.domain.values import Json, RunLink
-from workbench.effects.child_processes import ProcessNotStarted, run_hook
-from workbench.effects.file_primitives import FileRefused
 from workbench.effects.runtime import fault_point
 from workbench.pipelines import artifacts, contracts, model, step_order, template_values, templates
 from workbench.pipelines.agent_words import words_besides_prompt
-from workbench.pipelines.artifact_placement import inject_artifacts
+from workbench.pipelines.artifact_placement import placed_files
 from workbench.pipelines.documents import OutsideRoot
-from workbench.pipelines.executor import AttemptNotReady, OnStepEvent, RunJournal
+from workbench.pipelines.executor import (
+    AttemptNotReady,
+    CheckedContract,
+    OnStepEvent,
+    Requirement,
+    RunJournal,
+    WorkspacePlan,
+)
 from workbench.pipelines.mount_subset import SubsetReader
-from workbench.pipelines.outcomes import find_links
 from workbench.pipelines.reviews import ReviewedAttempt, check_review
 from workbench.pipelines.run_context import RunContext
 from workbench.pipelines.state import StepRun
+from workbench.pipelines.step_files import named_source
 from workbench.pipelines.step_order import step_timeout_seconds
 from workbench.pipelines.template_values import TemplateValues
-from workbench.pipelines.workspaces import WorkspaceFailed
+from workbench.pipelines.workspaces import (
+    WorkspaceFailed,
+    filled_workspace,
+    mounted_project,
+    workspace_path,
+)
 from workbench.text.safe import one_line
 
 MOST_CHECK_SECONDS = 1800.0
 """How long a test suite of a contract may take."""
-MOST_REQUIREMENT_SECONDS = 60.0
-"""How long a command may take that has to succeed before a step runs."""
+
+
+_Made = TypeVar("_Made")
 
 
 class AttemptResult(Struct, frozen=True, kw_only=True):
@@ -60,8 +72,8 @@ class Attempt:
     def __init__(self, context: RunContext, step: model.Step, step_run: StepRun, number: int) -> None:
         self.context, self.step, self.step_run, self.number = context, step, step_run, number
         self.id = StepId(run=context.journal.run_id, step=step_run.id, attempt=number)
-        self.workspace = self.folder = ""
-        """Its workspace, and the folder in it that a command begins in."""
+        self.workspace = ""
+        self.plan: WorkspacePlan | None = None
         self._mount_notes: tuple[str, ...] = ()
 
     # --- before it runs -----------------------------------------------------------------------------
@@ -71,43 +83,64 @@ class Attempt:
         if self.step.unrunnable:
             raise AttemptNotReady(f"{self.step.unrunnable}, which is not run here")
         try:
-            if self._is_plain:
-                return self._ready(spent_ms, is_resumed)
-            return await asyncio.to_thread(self._ready, spent_ms, is_resumed)
+            plan = self.plan = await self._filled_in(lambda: self._planned(is_resumed))
+            if self.step.kind in _PREPARED_KINDS and not is_resumed:
+                self._mount_notes = await self.context.executor.prepare(plan)
+            return await self._filled_in(lambda: self._specified(plan, spent_ms))
         except (templates.UnresolvedTemplate, template_values.AggregateError) as error:
             raise AttemptNotReady(f"{error}") from None
-        except (
-            WorkspaceFailed,
-            artifacts.ArtifactMissing,
-            FileRefused,
-            ProcessNotStarted,
-            OutsideRoot,
-        ) as error:
+        except (WorkspaceFailed, artifacts.ArtifactMissing, OutsideRoot) as error:
             raise AttemptNotReady(str(error)) from None
+
+    async def _filled_in(self, make: Callable[[], _Made]) -> _Made:
+        """Return what is made in a thread where it may read artifacts."""
+        return make() if self._is_plain else await asyncio.to_thread(make)
 
     @property
     def _is_plain(self) -> bool:
-        """Return whether getting ready reads and copies nothing, so that a thread would cost more than it."""
+        """Return whether nothing is read to fill it in, so that a thread would cost more than it."""
         step = self.step
-        is_still = not (step.workspace.mounts or step.workspace.is_worktree or step.injections)
-        is_short = not (step.validation or step.source_path or any(templates.template_names(step.source)))
-        return step.kind == "command" and is_still and is_short
+        is_short = not (step.injections or step.validation or step.source_path)
+        return step.kind == "command" and is_short and not any(templates.template_names(step.source))
 
-    def _ready(self, spent_ms: int, is_resumed: bool) -> StepSpec:
+    def _planned(self, is_resumed: bool) -> WorkspacePlan:
+        """Return what is put into the workspace and looked for in it, with nothing left to fill in."""
         context, step = self.context, self.step
-        values = self._values("")
         # An item of a matrix gets a folder of its own even where the step names one folder for all.
-        self.workspace = context.workspaces.path_of(step, context.pipeline, self.step_run.id, values.fill)
-        self.folder = self.workspace
+        self.workspace = workspace_path(
+            context.definition.root, context.workspace_base, step, context.pipeline, self.step_run.id,
+            self._values("").fill,
+        )  # fmt: skip
         values = self._values(self.workspace)
-        if step.kind in ("prompt", "command", "aggregate") and not is_resumed:
-            self._mount_notes = context.workspaces.prepare(
-                step, self.workspace, values.fill, self._project_files(), self._subsets(values).of
-            )
-            if not inject_artifacts(context, step, values) and step.kind == "command":
-                self.folder = context.workspaces.mounted_project(step, self.workspace, values.fill)
-            self._require(values)
-        return self._specified(values, spent_ms)
+        fill, folder = values.fill, self.workspace
+        spec = filled_workspace(step.workspace, fill)
+        # A command that goes on is asked for its files once more: by them it is known where it began.
+        has_files = step.kind in _PREPARED_KINDS and (step.kind == "command" or not is_resumed)
+        placed = placed_files(context, step, values) if has_files else ()
+        if step.kind == "command" and not placed:
+            folder = mounted_project(spec, self.workspace)
+        return WorkspacePlan(
+            id=self.id, kind=step.kind, path=self.workspace, folder=folder, spec=spec, placed=placed,
+            subsets=tuple(map(self._subsets(values).of, spec.mounts)) if has_files else (),
+            project_files=self._project_files(), requirements=tuple(self._requirements(values)),
+            outputs=tuple(replace(output, path=fill(output.path)) for output in step.outputs),
+            outcomes=tuple(_filled_outcome(outcome, fill) for outcome in step.outcomes),
+            is_checked=bool(step.contracts),
+        )  # fmt: skip
+
+    def _subsets(self, values: TemplateValues) -> SubsetReader:
+        return SubsetReader(
+            journal=self.context.journal, step=self.step, step_ids=self.context.state.steps,
+            find=values.artifact, given=self.context.definition.mounted,
+        )  # fmt: skip
+
+    def _requirements(self, values: TemplateValues) -> Iterator[Requirement]:
+        for rule in self.step.validation:
+            if rule.type == "command":
+                source, variables = templates.shell_command(rule.target, values.of, values.own_text)
+                yield Requirement(rule=rule, source=source, variables=dict(variables))
+            else:
+                yield Requirement(rule=replace(rule, target=values.fill(rule.target)))
 
     @property
     def values(self) -> TemplateValues:
@@ -121,49 +154,12 @@ class Attempt:
             attempt=self.number, workspace=workspace, repeated_sets=context.repeated_sets,
         )  # fmt: skip
 
-    def _subsets(self, values: TemplateValues) -> SubsetReader:
-        return SubsetReader(
-            journal=self.context.journal, step=self.step, step_ids=self.context.state.steps,
-            find=values.artifact, given=self.context.definition.mounted,
-        )  # fmt: skip
-
-    def _require(self, values: TemplateValues) -> None:
-        for rule in self.step.validation:
-            why = self._unmet(rule, values)
-            if why:
-                raise AttemptNotReady(f"validation: {rule.message}{': ' if rule.message else ''}{why}")
-
-    def _unmet(self, rule: model.ValidationRule, values: TemplateValues) -> str:
-        if rule.type == "command":
-            return self._unmet_command(rule.target, values)
-        target = values.fill(rule.target)
-        if rule.type in ("json_schema", "non_empty_file"):
-            kind_of = "json_schema" if rule.type == "json_schema" else "non_empty_file"
-            contract = model.Contract(
-                type=kind_of, written_type=rule.type, schema=rule.schema, source=target, is_repairable=False
-            )
-            files = self.context.definition.files()
-            check = contracts.check_contract(contract, self.workspace, target, files, self.number, {}).event
-            return "; ".join(check.problems) if check.outcome == "failed" else ""
-        kind = artifacts.path_kind(self.workspace, target)
-        is_met = kind == "folder" if rule.type == "folder_exists" else kind is not None
-        return "" if is_met else f"{target} is not there"
-
-    def _unmet_command(self, line: str, values: TemplateValues) -> str:
-        source, variables = templates.shell_command(line, values.of, values.own_text)
-        environment = {**self.context.workspaces.environment, **variables}
-        done = run_hook(source, b"", self.workspace, environment, MOST_REQUIREMENT_SECONDS)
-        if done.code == 0:
-            return ""
-        how = "took too long" if done.timed_out else f"ended with {done.code}"
-        return f"{line} {how}. {done.output.decode('utf-8', 'replace').strip()[-300:]}"
-
     @property
     def _title(self) -> str:
         return f"{run_title(self.context.row)} · {self.step_run.id}"
 
-    def _specified(self, values: TemplateValues, spent_ms: int) -> StepSpec:
-        step, title = self.step, self._title
+    def _specified(self, plan: WorkspacePlan, spent_ms: int) -> StepSpec:
+        step, title, values = self.step, self._title, self.values
         left = max(1.0, step_timeout_seconds(step, self.context.manifest) - spent_ms / 1000)
         spec = StepSpec(
             id=self.id, kind=step.kind, title=title, workspace=self.workspace, timeout_seconds=left,
@@ -174,7 +170,7 @@ class Attempt:
             case "command":
                 source, variables = templates.shell_command(self._source(), values.of, values.own_text)
                 facts: dict[str, Json] = {**variables, **self._feedback()}
-                return replace(spec, source=source, environment=facts, workspace=self.folder)
+                return replace(spec, source=source, environment=facts, workspace=plan.folder)
             case "pipeline":
                 written = step.source if step.branch is None else self._case(step.branch, values)
                 if written == model.SKIP_CASE and step.branch is not None:
@@ -185,7 +181,9 @@ class Attempt:
             case "route":
                 return spec
             case "aggregate":
-                return replace(spec, source=template_values.aggregate_text(step.aggregate, values))
+                into = step.aggregate.into if step.aggregate else ""
+                text = template_values.aggregate_text(step.aggregate, values)
+                return replace(spec, source=text, environment={"into": into})
             case "prompt":
                 return replace(spec, source=self._prompt(values), **self.agent(self.persona_name()))
             case "gate":
@@ -230,7 +228,7 @@ class Attempt:
 
     def _prompt(self, values: TemplateValues) -> str:
         before, after = words_besides_prompt(
-            self.context, self.step_run, values, lambda one: self._checked_source(values, one)
+            self.context, self.step_run, values, lambda one: self._told_source(values, one)
         )
         parts = [*before, templates.fill_prose(self._source(), values.of)]
         paths = [artifacts.injected_path(injection.name) for injection in self.step.injections]
@@ -246,11 +244,16 @@ class Attempt:
         parts += [f"The step {name} failed:\n{why}" for name, why in self._failures_before()]
         return "\n\n".join(part.rstrip() for part in parts)
 
-    def _checked_source(self, values: TemplateValues, contract: model.Contract) -> str:
-        """Return the file that a contract checks; empty where it is what the agent says."""
-        source = self._named_source(values, values.fill(contract.source), contract.type)
+    def _told_source(self, values: TemplateValues, contract: model.Contract) -> str:
+        """Return the file that a contract checks, as its agent is told; empty where it is what that says."""
+        named = named_source(self.step.outputs, replace(contract, source=values.fill(contract.source)))
+        if isinstance(named, model.ArtifactSpec):
+            return values.fill(named.path) if named.kind == "file" else ""
         said = (output.name for output in self.step.outputs if output.kind == "stdout")
-        return "" if source in map(artifacts.injected_path, said) else source
+        if named in map(artifacts.injected_path, said):
+            return ""
+        is_needed = contract.type not in model.REVIEW_TYPES
+        return named or (contracts.USUAL_SOURCES[0] if is_needed else "")
 
     def agent(self, name: str, review: model.Review | None = None) -> dict[str, Json]:
         """Return persona and adapter as an executor is given them; AttemptNotReady if either is missing.
@@ -322,96 +325,34 @@ class Attempt:
     async def collect_outcome(self, outcome: StepOutcome, on_event: OnStepEvent) -> AttemptResult:
         """Collect and check what a completed attempt left."""
         fault_point("step.ended")
-        step, context = self.step, self.context
-        values = self._values(self.workspace)
-        try:
-            paths = (self._left_at(values.fill(output.path)) for output in step.outputs)
-            outputs = tuple(
-                replace(output, path=path) for output, path in zip(step.outputs, paths, strict=True)
-            )
-            if step.workspace.mounts:
-                await asyncio.to_thread(context.workspaces.give_back, step, self.workspace, values.fill)
-            collected = await self._collected(outputs, outcome)
-            if step.contracts:
-                await asyncio.to_thread(self._lay_out, collected.stored)
-        except (
-            FileRefused, WorkspaceFailed, OSError, templates.UnresolvedTemplate, artifacts.ArtifactMissing
-        ) as error:  # fmt: skip
-            return AttemptResult(outcome=outcome, failure=str(error))
-        if collected.missing:
-            return AttemptResult(outcome=outcome, failure="; ".join(collected.missing))
+        assert self.plan is not None
+        executor = self.context.executor
+        results = await executor.collect(self.plan, outcome)
+        if results.missing:
+            return AttemptResult(outcome=outcome, failure="; ".join(results.missing))
+        stored = list(results.stored)
         checks: list[ContractChecked] = []
-        for contract in step.contracts:
-            checked = await self._checked(contract, values, on_event, collected)
+        for contract in self.step.contracts:
+            checked = await self._checked(self.plan, contract, on_event, stored)
             check = checked.event
             checks.append(check)
             outcome = replace(outcome, usage=outcome.usage.plus(check.usage))
             if checked.repaired is not None:
-                collected.hand_on_repaired(context.journal, check, checked.repaired)
-            is_tried_again = step.failing.attempts > self.tried and contract.then not in ("warn", "continue")
-            if check.outcome == "failed" or (check.outcome == "warned" and is_tried_again):
+                artifacts.seal_repaired(self.context.journal, stored, check, checked.repaired)
+            if check.outcome == "failed" or (check.outcome == "warned" and self._is_tried_again(contract)):
                 text = f"contract {contract.written_type}: {'; '.join(check.problems)}"
                 return AttemptResult(
                     outcome=outcome, contracts=tuple(checks), failure=text, failed_contract=contract,
-                    artifacts=tuple(collected.stored),
+                    artifacts=tuple(stored),
                 )  # fmt: skip
-        links, missing = await asyncio.to_thread(
-            find_links, context.journal, step.outcomes, self.workspace, collected.stored, values.fill
-        )
-        is_empty = any(not output.is_implied for output in step.outputs) and not collected.stored
+        is_empty = any(not output.is_implied for output in self.step.outputs) and not stored
         return AttemptResult(
-            outcome=outcome, contracts=tuple(checks), artifacts=tuple(collected.stored), is_empty=is_empty,
-            details=(*collected.left_out, *missing, *self._mount_notes), links=(*links, *outcome.links),
+            outcome=outcome, contracts=tuple(checks), artifacts=tuple(stored), is_empty=is_empty,
+            details=(*results.left_out, *self._mount_notes), links=(*results.links, *outcome.links),
         )  # fmt: skip
 
-    def _left_at(self, path: str) -> str:
-        """Return where a step left what it declares: in its workspace, or below the folder it began in."""
-        below = os.path.relpath(self.folder, self.workspace)
-        if below != "." and path and not artifacts.path_kind(self.workspace, path):
-            return f"{below}/{path.strip('/')}"
-        return path
-
-    async def _collected(
-        self, outputs: Sequence[model.ArtifactSpec], outcome: StepOutcome
-    ) -> artifacts.CollectedArtifacts:
-        if self.step.kind == "pipeline":
-            return artifacts.CollectedArtifacts(
-                stored=[replace(artifact, attempt=self.number) for artifact in outcome.artifacts]
-            )
-        if not outputs:
-            return artifacts.CollectedArtifacts()
-        return await asyncio.to_thread(
-            artifacts.collect_artifacts, self.context.journal, self.workspace, outputs, outcome, self.number
-        )
-
-    def _lay_out(self, stored: Sequence[ArtifactStored]) -> None:
-        if self.step.kind == "pipeline":
-            self.context.workspaces.prepare(self.step, self.workspace, self.values.fill, ())
-        for artifact in stored:
-            if self.step.kind == "pipeline":
-                artifacts.write_artifact(
-                    self.context.journal, artifact, self.workspace, artifact.path.strip("/") or artifact.name
-                )
-            elif artifact.artifact_kind == "stdout":
-                artifacts.write_artifact(
-                    self.context.journal, artifact, self.workspace, f"artifacts/{artifact.name}"
-                )
-
-    def _named_source(self, values: TemplateValues, source: str, contract: str = "") -> str:
-        """Return the file that a contract checks: an artifact's, a path, else the step's first artifact."""
-        outputs = [output for output in self.step.outputs if output.kind != "folder"]
-        if not source and contract == "json_schema":  # of several the first that is meant to be JSON
-            outputs.sort(key=lambda output: output.type != "json" and not output.path.endswith(".json"))
-        for output in outputs:
-            if source in ("", output.name):
-                path = self._left_at(values.fill(output.path))
-                return path if output.kind == "file" else f"artifacts/{output.name}"
-        if not source:
-            is_needed = contract not in model.REVIEW_TYPES
-            there = (name for name in contracts.USUAL_SOURCES if artifacts.path_kind(self.workspace, name))
-            # Of a review everything is shown that the step left, where it names nothing.
-            source = next(there, contracts.USUAL_SOURCES[0] if is_needed else "")
-        return self._left_at(source)
+    def _is_tried_again(self, contract: model.Contract) -> bool:
+        return self.step.failing.attempts > self.tried and contract.then not in ("warn", "continue")
 
     @property
     def tried(self) -> int:
@@ -420,32 +361,27 @@ class Attempt:
 
     async def _checked(
         self,
+        plan: WorkspacePlan,
         contract: model.Contract,
-        values: TemplateValues,
         on_event: OnStepEvent,
-        collected: artifacts.CollectedArtifacts,
-    ) -> contracts.CheckedContract:
+        stored: Sequence[ArtifactStored],
+    ) -> CheckedContract:
+        values = self.values
         if contract.type == "test_suite":
-            return contracts.CheckedContract(event=await self._suite(contract, values, on_event))
-        source = self._named_source(values, values.fill(contract.source), contract.type)
-        if contract.type in model.REVIEW_TYPES:
-            reviewed = ReviewedAttempt(
-                context=self.context, id=self.id, title=self._title, workspace=self.workspace,
-                collected=collected.stored, reviewer=self._reviewer,
-            )  # fmt: skip
-            return await check_review(reviewed, contract, source, on_event)
-        environment = dict(self.context.workspaces.environment)
-        return await asyncio.to_thread(
-            contracts.check_contract, contract, self.workspace, source, self.context.definition.files(),
-            self.number,
-            environment,
-        )  # fmt: skip
+            return CheckedContract(event=await self._suite(contract, values, on_event))
+        contract = replace(contract, source=values.fill(contract.source))
+        if contract.type not in model.REVIEW_TYPES:
+            return await self.context.executor.check(plan, contract)
+        reviewed = ReviewedAttempt(
+            context=self.context, plan=plan, title=self._title, collected=stored, reviewer=self._reviewer
+        )
+        return await check_review(reviewed, contract, on_event)
 
     async def _suite(
         self, contract: model.Contract, values: TemplateValues, on_event: OnStepEvent
     ) -> ContractChecked:
         source, variables = templates.shell_command(contract.command, values.of, values.own_text)
-        folder = self.context.workspaces.project if contract.dir == "project_root" else self.workspace
+        folder = self.context.definition.root if contract.dir == "project_root" else self.workspace
         spec = StepSpec(
             id=self.id, kind="command", title=f"{self.step_run.id} contract", source=source, workspace=folder,
             environment=dict(variables), timeout_seconds=MOST_CHECK_SECONDS,
@@ -453,6 +389,16 @@ class Attempt:
         outcome = await self.context.executor.run(spec, on_event)
         code = outcome.exit_code if outcome.exit_code is not None or outcome.state != "completed" else 0
         return contracts.test_suite_event(contract, code, outcome.output or outcome.reason, self.number)
+
+
+_PREPARED_KINDS: Final = ("prompt", "command", "aggregate")
+"""Steps that work in a workspace."""
+
+
+def _filled_outcome(outcome: model.OutcomeSpec, fill: Callable[[str], str]) -> model.OutcomeSpec:
+    with contextlib.suppress(templates.UnresolvedTemplate, artifacts.ArtifactMissing):
+        return replace(outcome, source=fill(outcome.source))
+    return outcome  # as it is written it is found nowhere, which the run says
 
 
 def combine_item_results(results: Sequence[StepRun], values: dict[str, Json]) -> list[Json]:

@@ -13,7 +13,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, cast
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from workbench.domain.events import ContractChecked
@@ -30,6 +29,7 @@ from workbench.pipelines.documents import (
     path_inside_root,
     reporting_outside,
 )
+from workbench.pipelines.executor import CheckedContract
 from workbench.pipelines.json_repair import NotJson, ReadJson, read_json
 from workbench.pipelines.model import Contract, InputConfig, Step
 from workbench.pipelines.test_counts import check_test_count
@@ -39,14 +39,6 @@ from workbench.text.safe import one_line
 MOST_PROBLEMS: Final = 50
 COMPILE_SECONDS: Final = 120.0
 _TYPESCRIPT_SYNTAX: Final = re.compile(r"error TS1\d{3}:")
-
-
-class CheckedContract(Struct, frozen=True, kw_only=True):
-    """What a check came to."""
-
-    event: ContractChecked
-    repaired: str | None = None
-    """The JSON that is handed on instead of what was written; None where nothing was repaired."""
 
 
 def contract_event(

@@ -30,7 +30,7 @@ from workbench.domain.events import (
 from workbench.domain.machines import ENDED_STEP_STATES, RunStatus, StepStateName
 from workbench.domain.messages import StepEvent, StepOutcome, StepSpec
 from workbench.effects.runtime import fault_point
-from workbench.pipelines import compaction, control_steps, template_values
+from workbench.pipelines import compaction, control_steps
 from workbench.pipelines.attempt import (
     Attempt,
     AttemptNotReady,
@@ -78,6 +78,10 @@ class Coordinator:
         self._has_rework_steps = any(step.is_rework_only for step in context.pipeline.steps)
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._parked: dict[str, tuple[str, ...]] = {}
+        self._answered: set[str] = set()
+        """Actions whose decision was passed on."""
+        self._reattached = {name for name, step in self.state.steps.items() if step.state == "running"}
+        """Steps that an earlier driver started and with which the executor goes on."""
         self._idle_states: Mapping[str, StepStateName] = {}
         """The states of the steps when nothing was under way, before the last look."""
         self.failure: BaseException | None = None
@@ -197,7 +201,8 @@ class Coordinator:
 
     def _start(self) -> None:
         due = ready_steps(self.state, self.context.open_steps.open())
-        for step_run in [*self._awake(), *due]:
+        reattached = [self.state.steps[name] for name in sorted(self._reattached)]
+        for step_run in [*reattached, *self._awake(), *due]:
             if step_run.id in self._tasks or step_run.id in self.context.timers:
                 continue
             step = self.context.step_of(step_run)
@@ -273,11 +278,15 @@ class Coordinator:
     # --- one attempt ----------------------------------------------------------------------------------
 
     async def _attempt(self, step: Step, step_run: StepRun) -> None:
-        is_resumed = step_run.state == "waiting"
+        is_reattached = step_run.id in self._reattached
+        self._reattached.discard(step_run.id)
+        is_resumed = is_reattached or step_run.state == "waiting"
         number = step_run.attempt if is_resumed else step_run.attempt + 1
         attempt = Attempt(self.context, step, step_run, number)
         begun = self._journal.monotonic()
-        before_ms = step_run.working_ms if is_resumed else 0
+        before_ms = self._spent_before(step_run) if is_resumed else 0
+        if is_resumed:
+            await self._pass_on_answers(attempt)
         try:
             spec = await attempt.ready(before_ms, is_resumed=is_resumed)
             spec = compaction.with_compaction(spec, step, self.context.manifest)
@@ -288,12 +297,11 @@ class Coordinator:
         fault_point("step.before_running")
         recorder = _StepRecorder(self._journal, step_run.id, running if step.kind == "command" else [])
         if step.kind != "command":
-            await self._journal.append(*running)
+            if running:
+                await self._journal.append(*running)
             fault_point("step.running")
-        if spec.kind in ("route", "aggregate"):
-            outcome = await template_values.write_aggregate(
-                spec, step.aggregate.into if step.aggregate else ""
-            )
+        if spec.kind == "route":  # a branch whose case runs nothing
+            outcome = StepOutcome(state="completed")
         else:
             outcome = await self.context.execute(spec, recorder.take)
         if outcome.is_full:
@@ -313,8 +321,27 @@ class Coordinator:
         else:
             await self._conclude(attempt, outcome, recorder, before_ms, begun)
 
+    def _spent_before(self, step_run: StepRun) -> int:
+        """Return the working time of an attempt that goes on, in milliseconds."""
+        if step_run.state != "running":
+            return step_run.working_ms
+        # Elsewhere it went on working while nobody was here.
+        return step_run.working_ms + max(0, self._journal.now() - step_run.moved_at) // 1000
+
+    async def _pass_on_answers(self, attempt: Attempt) -> None:
+        """Tell the executor what was decided since the step was parked; after a restart all of it again."""
+        session_id = attempt.step_run.session_id
+        if session_id is None or attempt.step.kind == "pipeline":  # a run below has a coordinator of its own
+            return
+        for decision in self._journal.decisions(session_id):
+            if decision.action_id not in self._answered:
+                self._answered.add(decision.action_id)
+                await self.context.executor.answer(attempt.id, decision.action_id, decision)
+
     def _running(self, attempt: Attempt, spec: StepSpec, *, is_resumed: bool, before_ms: int) -> list[Event]:
         step_run = attempt.step_run
+        if step_run.state == "running":  # reattached: the journal has it already
+            return []
         opening = [] if is_resumed else list(self.context.executor.opening(spec))
         # A run below that an earlier round left is gone on with, and needs no opening.
         is_kept = is_resumed or spec.kind == "pipeline"

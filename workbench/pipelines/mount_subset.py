@@ -18,36 +18,12 @@ from workbench.pipelines import artifacts, templates
 from workbench.pipelines.documents import OutsideRoot, path_inside_root
 from workbench.pipelines.executor import RunJournal
 from workbench.pipelines.model import Mount, Step
-from workbench.text.safe import one_line
+from workbench.pipelines.workspaces import MountSubset
 
 MOST_NAMES: Final = 10_000
 """Files that an artifact may name for a mount."""
 _PATH_MEMBERS: Final = ("path", "filename", "file", "name")
 """Where lists of changed files have the path of each, where they say more than that."""
-
-
-class MountSubset(Struct, frozen=True, kw_only=True):
-    """The files that a mount is narrowed to."""
-
-    names: tuple[str, ...]
-    """Relative to what is mounted, none of them leading out of it."""
-    outside: tuple[str, ...] = ()
-    """What was named besides and leads out."""
-
-    def note(self, mount: Mount, target: str) -> str:
-        """Say, of a mount that was made, what it holds and what is not in it."""
-        missing = [name for name in self.names if not os.path.lexists(f"{target}/{name}")]
-        there = len(self.names) - len(missing)
-        whose = f"that {mount.subset_from} names" if mount.subset_from else "that the run above was given"
-        said = f"{mount.target.strip('/') or '.'} holds only the {there} files {whose}"
-        left_out = (("not there", missing), ("outside", list(self.outside)))
-        more = [f"{words}: {_listed(names)}" for words, names in left_out if names]
-        return f"{said} ({'; '.join(more)})" if more else said
-
-
-def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(one_line(name, 80) for name in names[:5])
-    return f"{shown} and {len(names) - 5} more" if len(names) > 5 else shown
 
 
 def subset_source(text: str, step: Step, step_ids: Collection[str]) -> tuple[str, str, str]:

@@ -7,7 +7,7 @@ A link is an `http` or `https` address without a password, or a file of the step
 # would lead elsewhere, and with it the record would hold the secret.
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final, cast
 from urllib.parse import urlsplit
 
@@ -44,14 +44,13 @@ def find_links(
     specs: Sequence[OutcomeSpec],
     workspace: str,
     stored: Sequence[ArtifactStored],
-    fill: Callable[[str], str],
 ) -> tuple[tuple[RunLink, ...], tuple[str, ...]]:
     """Return the links of a step and a sentence for each outcome that was not found; blocking."""
     links: list[RunLink] = []
     missing: list[str] = []
     for spec in specs:
         try:
-            path = fill(spec.source).strip()
+            path = spec.source.strip()
             if spec.type in FILE_TYPES:
                 links.append(_file_link(journal, spec, workspace, path))
             else:

@@ -14,7 +14,6 @@ from workbench.pipelines.executor import EVENT_PAGE_SIZE, OnStepEvent, RunJourna
 from workbench.pipelines.load import RunDefinition
 from workbench.pipelines.model import Manifest, Pipeline, Step
 from workbench.pipelines.state import OpenSteps, RunState, StepRun, base_step_id
-from workbench.pipelines.workspaces import Workspaces
 
 
 class StepTimers:
@@ -57,7 +56,8 @@ class RunContext(Struct, frozen=True, kw_only=True):
     pipeline: Pipeline
     manifest: Manifest | None
     executor: StepExecutor
-    workspaces: Workspaces
+    workspace_base: str
+    """Names the folder of the run's workspaces."""
     state: RunState
     open_steps: OpenSteps
     row: PipelineState

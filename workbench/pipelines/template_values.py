@@ -4,7 +4,6 @@
 # Prompts want the one, commands mostly the other; some programs with such files mean the path by the bare
 # name.
 
-import asyncio
 import json
 from collections.abc import Callable
 from typing import Final, cast
@@ -13,10 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from workbench.domain.events import ArtifactStored
-from workbench.domain.messages import StepOutcome, StepSpec
 from workbench.domain.values import Json
-from workbench.effects.file_primitives import FileRefused
-from workbench.effects.folders import put_file
 from workbench.pipelines import artifacts, templates
 from workbench.pipelines.checks import declared_output
 from workbench.pipelines.executor import RunJournal
@@ -299,15 +295,3 @@ def _concatenated_texts(text: str) -> str:
     return "\n".join(
         templates.value_text(item).rstrip("\n") for item in cast("list[Json]", content) if item is not None
     )
-
-
-async def write_aggregate(spec: StepSpec, into: str) -> StepOutcome:
-    """Write what was put together; a spec without anything has nothing to do."""
-    if spec.kind != "aggregate":
-        return StepOutcome(state="completed")
-    data = spec.source.encode("utf-8", "surrogatepass")
-    try:
-        await asyncio.to_thread(put_file, spec.workspace, into, data)
-    except (FileRefused, OSError) as error:
-        return StepOutcome(state="failed", reason=f"{into} cannot be written: {error}")
-    return StepOutcome(state="completed", output_bytes=len(data))

@@ -13,14 +13,16 @@
 
 import contextlib
 import hashlib
+import itertools
 import json
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final, cast
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import Root, private_folder, read_bounded, write_atomic
@@ -28,8 +30,8 @@ from workbench.effects.folders import files_below, make_folder, put_file
 from workbench.effects.git import GitFailed, add_worktree, run_git
 from workbench.effects.tree_copies import copy_named_files, copy_tree
 from workbench.pipelines.documents import OutsideRoot, matching_paths, path_inside_root
-from workbench.pipelines.model import Mount, Pipeline, Step
-from workbench.pipelines.mount_subset import MountSubset
+from workbench.pipelines.model import Mount, Pipeline, Step, WorkspaceSpec
+from workbench.text.safe import one_line
 
 BRANCH_NOTES: Final = ".branches"
 """Folder beside the workspaces of a run that names the branches which it made."""
@@ -56,6 +58,60 @@ def noted_branches(base: str) -> list[str]:
     return [data.decode("utf-8", "surrogateescape") for note in notes if (data := read_bounded(note))]
 
 
+class MountSubset(Struct, frozen=True, kw_only=True):
+    """The files that a mount is narrowed to."""
+
+    names: tuple[str, ...]
+    """Relative to what is mounted, none of them leading out of it."""
+    outside: tuple[str, ...] = ()
+    """What was named besides and leads out."""
+
+    def note(self, mount: Mount, target: str) -> str:
+        """Say, of a mount that was made, what it holds and what is not in it."""
+        missing = [name for name in self.names if not os.path.lexists(f"{target}/{name}")]
+        there = len(self.names) - len(missing)
+        whose = f"that {mount.subset_from} names" if mount.subset_from else "that the run above was given"
+        said = f"{mount.target.strip('/') or '.'} holds only the {there} files {whose}"
+        left_out = (("not there", missing), ("outside", list(self.outside)))
+        more = [f"{words}: {_listed(names)}" for words, names in left_out if names]
+        return f"{said} ({'; '.join(more)})" if more else said
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(one_line(name, 80) for name in names[:5])
+    return f"{shown} and {len(names) - 5} more" if len(names) > 5 else shown
+
+
+def workspace_path(
+    project: str, base: str, step: Step, pipeline: Pipeline, name: str, fill: Callable[[str], str]
+) -> str:
+    """Return the folder that a step or item works in; no disk is asked. Raises WorkspaceFailed outside."""
+    spec = step.workspace
+    if spec.ref:
+        other = pipeline.step(spec.ref)
+        return workspace_path(project, base, other, pipeline, other.id, fill)
+    if spec.is_worktree:
+        return f"{base}/worktree-{folder_slug(fill(spec.branch) or name)}"
+    if not spec.root:
+        return f"{base}/{folder_slug(name)}"
+    try:
+        return os.path.normpath(f"{project}/{path_inside_root(fill(spec.root))}")
+    except OutsideRoot:
+        raise WorkspaceFailed(f"the workspace {spec.root} leads out of the project") from None
+
+
+def filled_workspace(spec: WorkspaceSpec, fill: Callable[[str], str]) -> WorkspaceSpec:
+    """Return a workspace with nothing left to fill in."""
+    mounts = (replace(mount, source=fill(mount.source), target=fill(mount.target)) for mount in spec.mounts)
+    return replace(spec, branch=fill(spec.branch), base=fill(spec.base), mounts=tuple(mounts))
+
+
+def mounted_project(spec: WorkspaceSpec, path: str) -> str:
+    """Return where a step has the whole project mounted, or its workspace: there its commands begin."""
+    targets = (mount.target.lstrip("/") for mount in spec.mounts if os.path.normpath(mount.source) == ".")
+    return next((os.path.normpath(f"{path}/{target}") for target in targets), path)
+
+
 class Workspaces(Struct, frozen=True, kw_only=True):
     """The workspaces of one run."""
 
@@ -80,46 +136,27 @@ class Workspaces(Struct, frozen=True, kw_only=True):
         folders = (self.root, *((self.trace_folder,) if self.trace_folder else ()))
         return frozenset(map(os.path.realpath, folders))
 
-    def path_of(self, step: Step, pipeline: Pipeline, name: str, fill: Callable[[str], str]) -> str:
-        """Return the folder that a step or item works in. Raises WorkspaceFailed outside the project."""
-        spec = step.workspace
-        if spec.ref:
-            other = pipeline.step(spec.ref)
-            return self.path_of(other, pipeline, other.id, fill)
-        if spec.is_worktree:
-            return f"{self.base}/worktree-{folder_slug(fill(spec.branch) or name)}"
-        if not spec.root:
-            return f"{self.base}/{folder_slug(name)}"
-        try:
-            return os.path.normpath(f"{self.project}/{path_inside_root(fill(spec.root))}")
-        except OutsideRoot:
-            raise WorkspaceFailed(f"the workspace {spec.root} leads out of the project") from None
-
     def prepare(
         self,
-        step: Step,
+        spec: WorkspaceSpec,
         path: str,
-        fill: Callable[[str], str],
-        project_files: tuple[str, ...],
-        subset_of: Callable[[Mount], MountSubset | None] = lambda _mount: None,
+        project_files: tuple[str, ...] = (),
+        subsets: Sequence[MountSubset | None] = (),
     ) -> tuple[str, ...]:
         """Make a workspace ready; what is there already stays. Return what is to be said of its mounts.
 
-        Raises WorkspaceFailed, FileRefused, or what `subset_of` raises.
+        `subsets` narrows the mounts, in their order. Raises WorkspaceFailed or FileRefused.
         """
-        if step.workspace.is_worktree:
-            self._worktree(path, fill(step.workspace.branch), fill(step.workspace.base))
-        elif path != self.project and all(
-            self._ends(path, mount, fill)[1] != path for mount in step.workspace.mounts
-        ):
+        if spec.is_worktree:
+            self._worktree(path, spec.branch, spec.base)
+        elif path != self.project and all(self._ends(path, mount)[1] != path for mount in spec.mounts):
             make_folder(path)
         notes: list[str] = []
-        for number, mount in enumerate(step.workspace.mounts):
-            subset = subset_of(mount)
-            self._mount(path, number, mount, fill, subset)
+        for number, (mount, subset) in enumerate(itertools.zip_longest(spec.mounts, subsets)):
+            self._mount(path, number, mount, subset)
             if subset is not None:
-                notes.append(subset.note(mount, self._ends(path, mount, fill)[1]))
-        if os.path.realpath(path) != self.project and not step.workspace.is_worktree:
+                notes.append(subset.note(mount, self._ends(path, mount)[1]))
+        if os.path.realpath(path) != self.project and not spec.is_worktree:
             self._project_files(path, project_files)
         return tuple(notes)
 
@@ -182,10 +219,8 @@ class Workspaces(Struct, frozen=True, kw_only=True):
             return True
         return False
 
-    def _mount(
-        self, path: str, number: int, mount: Mount, fill: Callable[[str], str], subset: MountSubset | None
-    ) -> None:
-        source, target = self._ends(path, mount, fill)
+    def _mount(self, path: str, number: int, mount: Mount, subset: MountSubset | None) -> None:
+        source, target = self._ends(path, mount)
         if Path(target).exists():
             return
         if not Path(source).exists():
@@ -202,15 +237,10 @@ class Workspaces(Struct, frozen=True, kw_only=True):
         skip = self._skipped | {os.path.realpath(path)}
         copy_tree(source, target, is_readonly=is_readonly, skip=skip, on_copied=note_base)
 
-    def mounted_project(self, step: Step, path: str, fill: Callable[[str], str]) -> str:
-        """Return where a step has the whole project mounted, or its workspace: there its commands begin."""
-        ends = (self._ends(path, mount, fill) for mount in step.workspace.mounts)
-        return next((target for source, target in ends if source == self.project), path)
-
-    def _ends(self, path: str, mount: Mount, fill: Callable[[str], str]) -> tuple[str, str]:
+    def _ends(self, path: str, mount: Mount) -> tuple[str, str]:
         try:
-            source = os.path.realpath(f"{self.project}/{path_inside_root(fill(mount.source))}")
-            target = os.path.normpath(f"{path}/{path_inside_root(fill(mount.target).lstrip('/'))}")
+            source = os.path.realpath(f"{self.project}/{path_inside_root(mount.source)}")
+            target = os.path.normpath(f"{path}/{path_inside_root(mount.target.lstrip('/'))}")
         except OutsideRoot:
             raise WorkspaceFailed(f"the mount {mount.source} leads out of the project") from None
         if source != self.project and not source.startswith(self.project + "/"):
@@ -245,16 +275,16 @@ class Workspaces(Struct, frozen=True, kw_only=True):
         digests = {name: _file_digest(f"{copy}/{name}") for name in files_below(copy)}
         write_atomic(note, json.dumps(digests).encode())
 
-    def give_back(self, step: Step, path: str, fill: Callable[[str], str]) -> list[str]:
+    def give_back(self, spec: WorkspaceSpec, path: str) -> list[str]:
         """Write what a step changed in its readwrite mounts into the project; return the paths.
 
         Raises WorkspaceFailed if a file was changed in the project meanwhile, before anything of that
         mount is written; or FileRefused.
         """
         written: list[str] = []
-        for number, mount in enumerate(step.workspace.mounts):
+        for number, mount in enumerate(spec.mounts):
             if not mount.is_readonly:
-                source, target = self._ends(path, mount, fill)
+                source, target = self._ends(path, mount)
                 written += self._given_back(path, number, source, target)
         return written
 

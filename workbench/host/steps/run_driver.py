@@ -59,8 +59,8 @@ from workbench.host.steps.run_requests import (
     load_requested_pipeline,
     require_runnable_pipeline,
 )
-from workbench.host.steps.run_start import StartedRun, start_run, worker_limit
-from workbench.host.steps.step_executor import EmbeddedExecutor, NestedRunner
+from workbench.host.steps.run_start import StartedRun, start_run, take_over_steps, worker_limit
+from workbench.host.steps.step_executor import EmbeddedExecutor, ExecutorFactory, NestedRunner
 from workbench.host.workspace_trust import is_governed_file
 from workbench.journal.decisions import expire_due_actions
 from workbench.journal.journal import Journal
@@ -68,6 +68,7 @@ from workbench.journal.leases import DriverIdentity, lease_guard, release_lease,
 from workbench.pipelines import artifacts
 from workbench.pipelines.attempt import AttemptNotReady
 from workbench.pipelines.coordinator import Coordinator, StepSlots
+from workbench.pipelines.executor import StepExecutor
 from workbench.pipelines.load import RunDefinition
 from workbench.pipelines.model import Manifest, MetaLimits
 from workbench.pipelines.outcomes import MOST_LINKS
@@ -81,6 +82,10 @@ from workbench.text.safe import escape_json
 def _never_stop(coordinator: Coordinator) -> bool:
     del coordinator
     return False
+
+
+def _run_here(embedded: EmbeddedExecutor) -> StepExecutor:
+    return embedded
 
 
 RunPath = tuple[str, ...]
@@ -131,6 +136,8 @@ class RunDriverOptions(Struct, frozen=True, kw_only=True):
     """What the runs below the topmost one came to; None for the topmost one itself."""
     path: RunPath = ()
     """How this run is reached from the topmost one."""
+    executor: ExecutorFactory = field(default=_run_here)
+    """Makes what runs the steps of this run and of those below it."""
 
 
 async def drive_run(options: RunDriverOptions, run_id: str) -> PipelineState:
@@ -141,7 +148,7 @@ async def drive_run(options: RunDriverOptions, run_id: str) -> PipelineState:
     try:
         state = fold_run(context.journal.events(run_id))
         before = state.cursor
-        started_run = await start_run(context, writer, options.driver, state)
+        started_run = await start_run(context, writer, state)
         options.on_events(context.journal.events(run_id, after=before))
         if started_run is not None:
             await _drive_coordinator(options, writer, started_run)
@@ -159,8 +166,16 @@ def _run_row(context: DriverContext, run_id: str) -> PipelineState:
 
 async def _drive_coordinator(options: RunDriverOptions, writer: RunWriter, started_run: StartedRun) -> None:
     context, changed = options.context, asyncio.Event()
+    tell, cursor = options.on_events, started_run.state.cursor
+    options = replace(
+        options, slots=options.slots or StepSlots(worker_limit(context, started_run.manifest)),
+        on_events=_traced(options, started_run),
+    )  # fmt: skip
+    executor = options.executor(_embedded_executor(options, writer, started_run))
+    await take_over_steps(context, writer, options.driver, started_run, executor)
+    tell(context.journal.events(writer.run_id, after=cursor))
     unsubscribe = context.journal.on_ring(thread_safe_setter(asyncio.get_running_loop(), changed))
-    coordinator = _make_coordinator(options, writer, started_run, changed)
+    coordinator = _make_coordinator(options, writer, started_run, executor, changed)
 
     async def tick() -> None:
         if expire_due_actions(context.journal):
@@ -174,39 +189,61 @@ async def _drive_coordinator(options: RunDriverOptions, writer: RunWriter, start
         await _record_pause(writer, coordinator)
 
 
-def _make_coordinator(
-    options: RunDriverOptions, writer: RunWriter, started_run: StartedRun, changed: asyncio.Event
-) -> Coordinator:
-    context, definition, started = options.context, started_run.definition, started_run.state.started
-    slots = options.slots or StepSlots(worker_limit(context, started_run.manifest))
-    trace = AuditTrace(started.trace if started else "", started_run.manifest)
+def _traced(options: RunDriverOptions, started_run: StartedRun) -> OnEvents:
+    """Return what is told of events, and writes the trace of the run besides."""
+    trace = AuditTrace(_trace_of(started_run), started_run.manifest)
 
     def see(events: Sequence[Event]) -> None:
         trace.see(events)
         options.on_events(events)
 
+    return see
+
+
+def _trace_of(started_run: StartedRun) -> str:
+    started = started_run.state.started
+    return started.trace if started else ""
+
+
+def _embedded_executor(
+    options: RunDriverOptions, writer: RunWriter, started_run: StartedRun
+) -> EmbeddedExecutor:
+    context, definition, trace = options.context, started_run.definition, _trace_of(started_run)
     meta = started_run.manifest.runtime.meta if started_run.manifest else MetaLimits()
-    below = _NestedRuns(replace(options, slots=slots, on_events=see), writer, started_run, meta)
-    executor = EmbeddedExecutor(
+    below = _NestedRuns(options, writer, started_run, meta)
+    return EmbeddedExecutor(
         context=context, driver=options.driver, run_id=writer.run_id, recordings=definition.recordings,
-        nested=NestedRunner(opening=below.opening, run=below.run, cancel=below.cancel), on_events=see,
+        nested=NestedRunner(opening=below.opening, run=below.run, cancel=below.cancel),
+        on_events=options.on_events, journal=writer, files=definition.files(),
+        workspaces=Workspaces(
+            project=definition.root, base=started_run.base, environment=context.environment,
+            trace_folder=str(Path(trace).parent) if trace else "",
+            is_over=lambda run_id: _is_over(context.journal, run_id),
+        ),
     )  # fmt: skip
+
+
+def _make_coordinator(
+    options: RunDriverOptions,
+    writer: RunWriter,
+    started_run: StartedRun,
+    executor: StepExecutor,
+    changed: asyncio.Event,
+) -> Coordinator:
+    context, definition = options.context, started_run.definition
+    assert options.slots is not None
     parts = RunContext(
         journal=writer, definition=definition, pipeline=started_run.pipeline, manifest=started_run.manifest,
         executor=executor, state=started_run.state, row=_run_row(context, writer.run_id),
-        workspaces=Workspaces(
-            project=definition.root, base=started_run.base, environment=context.environment,
-            trace_folder=str(Path(trace.path).parent) if trace.path else "",
-            is_over=lambda run_id: _is_over(context.journal, run_id),
-        ),
-        repeated_sets=repeated_step_sets(started_run.pipeline.steps), timers=StepTimers(context.sleep),
-        wake=changed, open_steps=OpenSteps(started_run.pipeline, started_run.state), on_events=see,
+        workspace_base=started_run.base, timers=StepTimers(context.sleep), wake=changed,
+        repeated_sets=repeated_step_sets(started_run.pipeline.steps),
+        open_steps=OpenSteps(started_run.pipeline, started_run.state), on_events=options.on_events,
         can_ask=context.can_ask,
         window_minutes=approval_window_minutes(
             context.loaded().config.approvals, "gate", definition.root
         ),
     )  # fmt: skip
-    return Coordinator(parts, slots)
+    return Coordinator(parts, options.slots)
 
 
 def _is_over(journal: Journal, run_id: str) -> bool:

@@ -20,10 +20,8 @@ from workbench.domain.events import (
     StepChanged,
 )
 from workbench.domain.rows import Session
-from workbench.effects.child_processes import terminate_leftovers
 from workbench.effects.files import private_folder
 from workbench.effects.git import GitFailed, run_git
-from workbench.effects.process_table import ProcessIdentity
 from workbench.effects.runtime import fault_point
 from workbench.host.driver_context import STEP_WORKSPACES_FOLDER, DriverContext, RunWriter
 from workbench.host.steps import agent_step
@@ -39,7 +37,9 @@ from workbench.journal.journal import Journal
 from workbench.journal.leases import DriverIdentity, is_lease_live
 from workbench.journal.session_queries import pending_action_ids
 from workbench.pipelines import templates
+from workbench.pipelines.attempt import attempt_step_id
 from workbench.pipelines.contracts import InputRefused, check_input
+from workbench.pipelines.executor import StepExecutor
 from workbench.pipelines.load import RunDefinition, define_run
 from workbench.pipelines.model import Manifest, Pipeline
 from workbench.pipelines.state import RunState, StepRun, fold_run, reworks_of
@@ -59,6 +59,10 @@ class StartedRun(Struct, frozen=True, kw_only=True):
     state: RunState
     base: str
     """Its private folder of workspaces."""
+    next_round: RunStarted | None = None
+    """Of a run that a human continued: its later round, which does not say yet which steps begin anew."""
+    is_first: bool = False
+    """Nothing of it ran before."""
 
 
 def run_continuation(state: RunState, pending: int) -> RunContinuation:
@@ -76,10 +80,8 @@ def run_continuation(state: RunState, pending: int) -> RunContinuation:
     return "lost" if not pending or state.status == "running" else "on"
 
 
-async def start_run(
-    context: DriverContext, writer: RunWriter, driver: DriverIdentity, state: RunState
-) -> StartedRun | None:
-    """Begin a run or continue it; None if it cannot, which the journal says."""
+async def start_run(context: DriverContext, writer: RunWriter, state: RunState) -> StartedRun | None:
+    """Begin a run or read what continues it; None if it cannot, which the journal says."""
     how = run_continuation(state, len(writer.pending(writer.run_id)))
     if how in ("lost", "over"):
         if how == "lost" and state.session_status != "paused":
@@ -89,7 +91,7 @@ async def start_run(
     try:
         if how == "new":
             return await _start_first_round(context, writer, state)
-        return await _continue_run(context, writer, driver, state, is_new_round=how == "again")
+        return await _continue_run(context, writer, state, is_new_round=how == "again")
     except RunRefused as error:
         await _record_refusal(writer, state, str(error))
         return None
@@ -146,7 +148,9 @@ async def _start_first_round(context: DriverContext, writer: RunWriter, state: R
     fault_point("run.started")
     for event in writer.events(state.cursor):
         state.take(event)
-    return StartedRun(definition=definition, pipeline=pipeline, manifest=manifest, state=state, base=base)
+    return StartedRun(
+        definition=definition, pipeline=pipeline, manifest=manifest, state=state, base=base, is_first=True
+    )
 
 
 def _define_run(
@@ -241,7 +245,7 @@ def _kept_from_earlier_run(
 
 
 async def _continue_run(
-    context: DriverContext, writer: RunWriter, driver: DriverIdentity, state: RunState, *, is_new_round: bool
+    context: DriverContext, writer: RunWriter, state: RunState, *, is_new_round: bool
 ) -> StartedRun:
     before = state.started
     assert before is not None
@@ -257,29 +261,65 @@ async def _continue_run(
         before = replace(before, definition_ref=sealed, definition_digest=writer.keyed(data), steps=plans)
     else:
         pipeline, manifest = definition.read()
-    await _end_leftover_steps(context, driver, state, writer.run_id)
-    bodies = [*_moves_to_processing(state)]
-    events = [writer.event(body) for body in bodies]
-    if is_new_round:
-        again = replace(
-            before,
-            round=state.round + 1,
-            reset=_steps_to_reset(state, pipeline),
-            kept=(),
-            from_run="",
-            returned_by="",
-        )
-        events.append(writer.event(again))
+    private_folder(type(context.home.path)(before.workspace_root))
+    again = replace(before, round=state.round + 1, kept=(), from_run="", returned_by="")
+    return StartedRun(
+        definition=definition, pipeline=pipeline, manifest=manifest, state=state, base=before.workspace_root,
+        next_round=again if is_new_round else None,
+    )  # fmt: skip
+
+
+async def take_over_steps(
+    context: DriverContext,
+    writer: RunWriter,
+    driver: DriverIdentity,
+    started_run: StartedRun,
+    executor: StepExecutor,
+) -> None:
+    """Settle what a driver before left running, and begin the round of a run that continues.
+
+    A step that the executor goes on with stays as it is; of the others nothing runs any more.
+    """
+    state = started_run.state
+    if started_run.is_first:
+        return
+    reattached = await _reattached_steps(writer, started_run, executor)
+    # A reviewer's conversation is named by no step; only those of steps that go on do so, too.
+    going_on = {state.steps[name].session_id for name in (*state.waiting, *reattached)}
+    for child in context.journal.sessions(parent_id=writer.run_id, kinds=("step",)):
+        if child.id not in going_on:
+            await agent_step.close_child_session(context, driver, child.id, is_done=False)
+    events = [writer.event(body) for body in _moves_to_processing(state)]
+    if started_run.next_round is not None:
+        reset = _steps_to_reset(state, started_run.pipeline, reattached)
+        events.append(writer.event(replace(started_run.next_round, reset=reset)))
     if events:
         await writer.append(*events)
     fault_point("run.started")
     while new_events := writer.events(state.cursor):
         for event in new_events:
             state.take(event)
-    private_folder(type(context.home.path)(before.workspace_root))
-    return StartedRun(
-        definition=definition, pipeline=pipeline, manifest=manifest, state=state, base=before.workspace_root
-    )
+
+
+async def _reattached_steps(
+    writer: RunWriter, started_run: StartedRun, executor: StepExecutor
+) -> frozenset[str]:
+    """Return the steps that the executor goes on with; what is left of the others is ended."""
+    state, goes_on = started_run.state, set[str]()
+    # What is done again, or by other files, or not at all any more, is nothing to go on with.
+    is_unwanted = state.is_cancelled or state.reads_files
+    again = _steps_wanted_again(state, started_run.pipeline)
+    for step in list(state.steps.values()):
+        if step.state != "running":
+            continue
+        step_id = attempt_step_id(writer.run_id, step)
+        if not await executor.reattach(step_id, step.process, step.session_id):
+            continue
+        if is_unwanted or step.id in again:
+            await executor.cancel(step_id)
+        else:
+            goes_on.add(step.id)
+    return frozenset(goes_on)
 
 
 async def _define_again(
@@ -301,41 +341,27 @@ async def _define_again(
     return replace(definition, **kept), pipeline, manifest
 
 
-def _steps_to_reset(state: RunState, pipeline: Pipeline) -> tuple[str, ...]:
-    """Return what begins anew: all that is not completed, and what a human wants done again."""
+def _steps_wanted_again(state: RunState, pipeline: Pipeline) -> set[str]:
+    """Return what a human wants done again, with what depends on it."""
     needs = {step.id: step.needs for step in pipeline.steps}
     again = set(state.retries)
     for step in state.retries:
         again |= descendants(step, needs)
-    again |= {item.id for item in state.steps.values() if item.matrix and item.matrix in again}
-    left = set(state.steps_to_redo())
+    return again | {item.id for item in state.steps.values() if item.matrix and item.matrix in again}
+
+
+def _steps_to_reset(state: RunState, pipeline: Pipeline, reattached: frozenset[str]) -> tuple[str, ...]:
+    """Return what begins anew: all that is not completed and does not go on, and what is wanted again."""
+    again = _steps_wanted_again(state, pipeline)
+    left = set(state.steps_to_redo()) - reattached
     again |= reworks_of(again | left, pipeline.steps)
+    known = {step.id for step in pipeline.steps}
     return tuple(
         step
         for step in state.steps
-        if (state.steps[step].matrix or step) in needs
+        if (state.steps[step].matrix or step) in known
         and (step in left or (step in again and state.steps[step].state != "pending"))
     )
-
-
-async def _end_leftover_steps(
-    context: DriverContext, driver: DriverIdentity, state: RunState, run_id: str
-) -> None:
-    for step in state.steps.values():
-        if step.state != "running":
-            continue
-        process = step.process
-        if process is not None:
-            identity = ProcessIdentity(pid=process.pid, group=process.group, start_time=process.start_time)
-            await asyncio.to_thread(terminate_leftovers, identity, process.mark)
-        row = context.journal.pipeline_state(step.session_id) if step.session_id else None
-        if step.session_id is not None and row is None:
-            await agent_step.close_child_session(context, driver, step.session_id, is_done=False)
-    # A reviewer's conversation is named by no step; only those of steps that wait go on.
-    waiting = {step.session_id for step in state.waiting.values()}
-    for child in context.journal.sessions(parent_id=run_id, kinds=("step",)):
-        if child.id not in waiting:
-            await agent_step.close_child_session(context, driver, child.id, is_done=False)
 
 
 def interrupted_command_steps(state: RunState) -> list[str]:

@@ -16,11 +16,12 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from workbench.config.model_prices import PriceList
-from workbench.domain.events import Event
+from workbench.domain.events import Event, ProcessStarted
 from workbench.domain.messages import StepEvent, StepId, StepOutcome, StepSpec
-from workbench.domain.values import Decision, Json, Usage
-from workbench.effects.child_processes import ProcessNotStarted
+from workbench.domain.values import Json, Usage
+from workbench.effects.child_processes import ProcessNotStarted, terminate_leftovers
 from workbench.effects.command_execution import Command, CommandExit, prepare_command
+from workbench.effects.process_table import ProcessIdentity
 from workbench.effects.runtime import fault_point
 from workbench.formats.agent_output import AgentAnswer, agent_answer
 from workbench.host.command_output import CommandOutput, abandoned_on_error
@@ -31,7 +32,8 @@ from workbench.journal.leases import DriverIdentity
 from workbench.journal.usage_queries import session_usage
 from workbench.pipelines.artifacts import MOST_STDOUT
 from workbench.pipelines.attempt import AttemptNotReady
-from workbench.pipelines.executor import OnStepEvent
+from workbench.pipelines.executor import OnStepEvent, StepExecutor
+from workbench.pipelines.step_files import StepFiles
 from workbench.secrets.scrubber import scrub
 from workbench.text.safe import one_line
 from workbench.views.usage import sum_usage
@@ -45,8 +47,8 @@ class NestedRunner(Struct, frozen=True, kw_only=True):
     cancel: Callable[[str], None]
 
 
-class EmbeddedExecutor(Struct, kw_only=True):
-    """Runs the steps of one run."""
+class EmbeddedExecutor(StepFiles, kw_only=True):
+    """Runs the steps of one run here."""
 
     context: DriverContext
     driver: DriverIdentity
@@ -78,7 +80,20 @@ class EmbeddedExecutor(Struct, kw_only=True):
             if self._stops.get(key) is stop:
                 del self._stops[key]
 
+    async def reattach(self, step: StepId, process: ProcessStarted | None, session_id: str | None) -> bool:
+        """End what an attempt left: a pipe and a model's reply are lost with the process that read them."""
+        del step
+        if process is not None:
+            identity = ProcessIdentity(pid=process.pid, group=process.group, start_time=process.start_time)
+            await asyncio.to_thread(terminate_leftovers, identity, process.mark)
+        is_run = session_id is not None and self.context.journal.pipeline_state(session_id) is not None
+        if session_id is not None and not is_run:
+            await agent_step.close_child_session(self.context, self.driver, session_id, is_done=False)
+        return False
+
     async def _run(self, spec: StepSpec, on_event: OnStepEvent, stop: asyncio.Event) -> StepOutcome:
+        if spec.kind == "aggregate":
+            return await self.write_aggregate(spec)
         if spec.kind == "command":
             return (await run_command_step(self.context, spec, (*SHELL, spec.source), on_event, stop)).outcome
         if spec.kind == "pipeline":
@@ -104,10 +119,6 @@ class EmbeddedExecutor(Struct, kw_only=True):
         finally:
             session.release()
 
-    async def answer(self, step: StepId, action_id: str, decision: Decision) -> None:
-        """Do nothing: this executor reads decisions from the journal."""
-        del step, action_id, decision
-
     async def cancel(self, step: StepId) -> None:
         stop = self._stops.get(str(step))
         session_id = self._sessions.get(str(step))
@@ -123,6 +134,10 @@ class EmbeddedExecutor(Struct, kw_only=True):
             self.nested.cancel(child_id)
         else:
             await agent_step.close_child_session(self.context, self.driver, child_id, is_done=False)
+
+
+ExecutorFactory = Callable[[EmbeddedExecutor], StepExecutor]
+"""Returns what runs the steps of a run, given what runs them here: itself, or what runs some elsewhere."""
 
 
 def _with_cost(context: DriverContext, session_id: str | None, usage: Usage) -> Usage:

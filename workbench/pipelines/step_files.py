@@ -1,0 +1,212 @@
+"""The half of an executor that touches workspaces: prepared, collected and checked on its machine's disk.
+
+An executor that runs steps here is one of these; one that runs them elsewhere has one there.
+"""
+
+import asyncio
+import os
+from collections.abc import Sequence
+from typing import Final, cast
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from workbench.domain.events import ArtifactStored
+from workbench.domain.messages import StepId, StepOutcome, StepSpec
+from workbench.domain.values import Decision
+from workbench.effects.child_processes import ProcessNotStarted, run_hook
+from workbench.effects.file_primitives import FileRefused
+from workbench.effects.files import Root
+from workbench.effects.folders import put_file
+from workbench.effects.git import GitFailed
+from workbench.pipelines import artifacts, contracts, model
+from workbench.pipelines.artifact_placement import place_files
+from workbench.pipelines.documents import OutsideRoot, ProjectFiles, path_inside_root
+from workbench.pipelines.executor import (
+    AttemptNotReady,
+    CheckedContract,
+    Requirement,
+    ReviewedFiles,
+    RunJournal,
+    StepResults,
+    WorkspacePlan,
+)
+from workbench.pipelines.outcomes import find_links
+from workbench.pipelines.repository import changes_text
+from workbench.pipelines.workspaces import WorkspaceFailed, Workspaces
+from workbench.text.safe import one_line
+
+MOST_REQUIREMENT_SECONDS: Final = 60.0
+"""How long a command may take that has to succeed before a step runs."""
+MOST_REVIEWED: Final = 50_000
+"""Characters of the file that is reviewed."""
+
+
+class StepFiles(Struct, kw_only=True):
+    """The workspaces of one run on one machine."""
+
+    journal: RunJournal
+    workspaces: Workspaces
+    files: ProjectFiles
+    """What the run was started with: schemas and criteria, never the project as it is now."""
+
+    async def prepare(self, plan: WorkspacePlan) -> tuple[str, ...]:
+        has_files = plan.spec.mounts or plan.spec.is_worktree or plan.project_files or plan.placed
+        try:
+            if has_files or plan.requirements:
+                return await asyncio.to_thread(self._prepare, plan)
+            return self._prepare(plan)  # a folder alone: a thread would cost more than it
+        except (
+            WorkspaceFailed, artifacts.ArtifactMissing, FileRefused, ProcessNotStarted, OutsideRoot,
+        ) as error:  # fmt: skip
+            raise AttemptNotReady(str(error)) from None
+
+    def _prepare(self, plan: WorkspacePlan) -> tuple[str, ...]:
+        notes = self.workspaces.prepare(plan.spec, plan.path, plan.project_files, plan.subsets)
+        place_files(self.journal, plan.path, plan.placed)
+        for one in plan.requirements:
+            why = self._unmet(plan, one)
+            if why:
+                message = one.rule.message
+                raise AttemptNotReady(f"validation: {message}{': ' if message else ''}{why}")
+        return notes
+
+    def _unmet(self, plan: WorkspacePlan, one: Requirement) -> str:
+        rule = one.rule
+        if rule.type == "command":
+            return self._unmet_command(plan, one)
+        if rule.type in ("json_schema", "non_empty_file"):
+            kind_of = "json_schema" if rule.type == "json_schema" else "non_empty_file"
+            contract = model.Contract(
+                type=kind_of, written_type=rule.type, schema=rule.schema, is_repairable=False
+            )
+            attempt = plan.id.attempt
+            check = contracts.check_contract(contract, plan.path, rule.target, self.files, attempt, {}).event
+            return "; ".join(check.problems) if check.outcome == "failed" else ""
+        kind = artifacts.path_kind(plan.path, rule.target)
+        is_met = kind == "folder" if rule.type == "folder_exists" else kind is not None
+        return "" if is_met else f"{rule.target} is not there"
+
+    def _unmet_command(self, plan: WorkspacePlan, one: Requirement) -> str:
+        environment = {**self.workspaces.environment, **cast("dict[str, str]", one.variables)}
+        done = run_hook(one.source, b"", plan.path, environment, MOST_REQUIREMENT_SECONDS)
+        if done.code == 0:
+            return ""
+        how = "took too long" if done.timed_out else f"ended with {done.code}"
+        return f"{one.rule.target} {how}. {done.output.decode('utf-8', 'replace').strip()[-300:]}"
+
+    async def answer(self, step: StepId, action_id: str, decision: Decision) -> None:
+        """Do nothing: agents on the machine of the journal read decisions there."""
+        del step, action_id, decision
+
+    async def write_aggregate(self, spec: StepSpec) -> StepOutcome:
+        """Write what several steps left, put together, into the workspace of an aggregate."""
+        into, data = str(spec.environment.get("into", "")), spec.source.encode("utf-8", "surrogatepass")
+        try:
+            await asyncio.to_thread(put_file, spec.workspace, into, data)
+        except (FileRefused, OSError) as error:
+            return StepOutcome(state="failed", reason=f"{into} cannot be written: {error}")
+        return StepOutcome(state="completed", output_bytes=len(data))
+
+    # --- after it ran ------------------------------------------------------------------------------------
+
+    async def collect(self, plan: WorkspacePlan, outcome: StepOutcome) -> StepResults:
+        if not (plan.outputs or plan.outcomes or plan.spec.mounts or plan.kind == "pipeline"):
+            return StepResults()
+        try:
+            return await asyncio.to_thread(self._collect, plan, outcome)
+        except (FileRefused, WorkspaceFailed, OSError, artifacts.ArtifactMissing) as error:
+            return StepResults(missing=(str(error),))
+
+    def _collect(self, plan: WorkspacePlan, outcome: StepOutcome) -> StepResults:
+        if plan.kind == "pipeline":
+            stored = (replace(artifact, attempt=plan.id.attempt) for artifact in outcome.artifacts)
+            results = StepResults(stored=tuple(stored))
+        else:
+            self.workspaces.give_back(plan.spec, plan.path)
+            outputs = [replace(one, path=_left_at(plan, one.path)) for one in plan.outputs]
+            results = artifacts.collect_artifacts(self.journal, plan.path, outputs, outcome, plan.id.attempt)
+        if plan.is_checked:
+            self._lay_out(plan, results.stored)
+        if results.missing or not plan.outcomes:
+            return results
+        links, missing = find_links(self.journal, plan.outcomes, plan.path, results.stored)
+        return replace(results, links=links, left_out=(*results.left_out, *missing))
+
+    def _lay_out(self, plan: WorkspacePlan, stored: Sequence[ArtifactStored]) -> None:
+        """Write what lies nowhere yet to where contracts look for it."""
+        if plan.kind == "pipeline":
+            self.workspaces.prepare(plan.spec, plan.path)
+        for artifact in stored:
+            injected = artifacts.injected_path(artifact.name)
+            own = artifact.path.strip("/") or artifact.name
+            if plan.kind == "pipeline" or artifact.artifact_kind == "stdout":
+                path = own if plan.kind == "pipeline" else injected
+                artifacts.write_artifact(self.journal, artifact, plan.path, path)
+
+    async def check(self, plan: WorkspacePlan, contract: model.Contract) -> CheckedContract:
+        return await asyncio.to_thread(
+            contracts.check_contract, contract, plan.path, _checked_source(plan, contract), self.files,
+            plan.id.attempt, dict(self.workspaces.environment),
+        )  # fmt: skip
+
+    async def read_reviewed(self, plan: WorkspacePlan, contract: model.Contract) -> ReviewedFiles:
+        return await asyncio.to_thread(self._read_reviewed, plan, contract)
+
+    def _read_reviewed(self, plan: WorkspacePlan, contract: model.Contract) -> ReviewedFiles:
+        context = contract.review.context if contract.review else ()
+        changes = [self._changes(plan, one.most_bytes) for one in context if one.source == "git_diff"]
+        reviewed = ReviewedFiles(source=_checked_source(plan, contract), changes=tuple(changes))
+        if not reviewed.source:
+            return reviewed
+        try:
+            with Root(plan.path) as root:
+                image = root.image(path_inside_root(reviewed.source))
+        except (FileRefused, OutsideRoot) as error:
+            return replace(reviewed, problem=str(error))
+        if image is None:
+            return replace(reviewed, problem=f"{reviewed.source} is not there")
+        return replace(reviewed, text=_cut(image.data.decode("utf-8", "replace"), MOST_REVIEWED))
+
+    def _changes(self, plan: WorkspacePlan, longest: int) -> str:
+        try:
+            text = changes_text(plan.path, self.workspaces.environment)
+        except GitFailed as error:
+            text = f"(there is no diff: {one_line(str(error), 200)})"
+        return _cut(text or "(nothing changed since the last commit)", longest)
+
+
+def _cut(text: str, longest: int) -> str:
+    if len(text) <= longest:
+        return text
+    return f"{text[:longest]}\n… {len(text) - longest:,} more characters are not shown"
+
+
+def named_source(outputs: Sequence[model.ArtifactSpec], contract: model.Contract) -> model.ArtifactSpec | str:
+    """Return what a contract checks: an artifact by its name, a path, else the first artifact there is."""
+    source = contract.source
+    known = [output for output in outputs if output.kind != "folder"]
+    if not source and contract.type == "json_schema":  # of several the first that is meant to be JSON
+        known.sort(key=lambda output: output.type != "json" and not output.path.endswith(".json"))
+    return next((output for output in known if source in ("", output.name)), source)
+
+
+def _checked_source(plan: WorkspacePlan, contract: model.Contract) -> str:
+    """Return the file that a contract checks, relative to the workspace."""
+    named = named_source(plan.outputs, contract)
+    if isinstance(named, model.ArtifactSpec):
+        return _left_at(plan, named.path) if named.kind == "file" else artifacts.injected_path(named.name)
+    if not named:
+        is_needed = contract.type not in model.REVIEW_TYPES
+        there = (name for name in contracts.USUAL_SOURCES if artifacts.path_kind(plan.path, name))
+        # Of a review everything is shown that the step left, where it names nothing.
+        named = next(there, contracts.USUAL_SOURCES[0] if is_needed else "")
+    return _left_at(plan, named)
+
+
+def _left_at(plan: WorkspacePlan, path: str) -> str:
+    """Return where a step left what it declares: in its workspace, or below the folder it began in."""
+    below = os.path.relpath(plan.folder, plan.path)
+    if below != "." and path and not artifacts.path_kind(plan.path, path):
+        return f"{below}/{path.strip('/')}"
+    return path
