@@ -74,7 +74,9 @@ class StillExecutor:
 
     def __init__(self, turnstile, real):
         self._turnstile, self._real = turnstile, real
-        self.answer, self.cancel, self.opening = real.answer, real.cancel, real.opening
+
+    def __getattr__(self, name):
+        return getattr(self._real, name)
 
     async def run(self, spec, on_event):
         if spec.kind != "command":
