@@ -9,7 +9,15 @@ def backend(**methods):
     for name, method in methods.items():
         owner = next(
             one
-            for one in (made, made.rules, made.runs, made.models, made.library, made.providers)
+            for one in (
+                made,
+                made.rules,
+                made.runs,
+                made.models,
+                made.library,
+                made.providers,
+                made.incidents,
+            )
             if hasattr(one, name)
         )
         setattr(owner, name, method)

@@ -38,6 +38,7 @@ from workbench.tui.backend import (
 )
 
 if TYPE_CHECKING:
+    from workbench.cli.local_backend_incidents import LocalIncidents
     from workbench.cli.local_backend_parts import LocalModels, LocalRules, LocalRuns
     from workbench.cli.local_backend_providers import LocalProviders
     from workbench.cli.local_backend_sessions import LocalLibrary
@@ -126,6 +127,12 @@ class LocalBackend(Backend):
         from workbench.cli.local_backend_providers import LocalProviders
 
         return LocalProviders(self._home, self._journal, self._workspace)
+
+    @cached_property
+    def incidents(self) -> "LocalIncidents":
+        from workbench.cli.local_backend_incidents import LocalIncidents
+
+        return LocalIncidents(self._home, self._journal, self._workspace, self._chosen)
 
     def submit_prompt(self, session_id: str, text: str) -> None:
         session_requests().submit_prompt(self._journal, session_id, text, self._actor)

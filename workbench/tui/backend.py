@@ -15,6 +15,7 @@ from workbench.text.canonical import dumps
 
 if TYPE_CHECKING:
     from workbench.domain.events import RuleAdded
+    from workbench.domain.incidents import Incident, IncidentOptions
     from workbench.domain.rows import Call, Rule
     from workbench.domain.values import ToolDescriptor, Usage
     from workbench.formats.agent_commands import AgentCommand
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from workbench.policy.shell.command_paths import CommandBoundary
     from workbench.tui.main.unseen_ends import SessionEnd
     from workbench.views.import_offer import ImportOffer
+    from workbench.views.incidents import CodeExcerpt
     from workbench.views.pipeline import LaunchPlan, LaunchRequest, PipelineChoice
     from workbench.views.provider_form import ProviderFields
     from workbench.views.providers import (
@@ -349,6 +351,47 @@ class ProviderBackend:
         raise BackendError("Nothing was added here, so there is nothing to undo.")
 
 
+class IncidentBackend:
+    """Lists of incidents of a workspace. Called in threads."""
+
+    def open(self, source: str, goes_on: Callable[[str], bool]) -> str:
+        """Read a file of findings, or run a checker and read what it prints; return the new list's session.
+
+        `source` is a file that is there, else a command. `goes_on` is told the progress; False ends it.
+        """
+        raise BackendError("No findings were read. This screen only shows.")
+
+    def options(self) -> "IncidentOptions":
+        """Return how incidents would be worked off, with the model that the settings name."""
+        raise BackendError(_NOTHING_SENT)
+
+    def start(self, list_id: str, incident_ids: Sequence[str], options: "IncidentOptions") -> None:
+        """Ask for incidents of a list to be worked off. Refused inside an agent."""
+        raise BackendError(_NOTHING_SENT)
+
+    def cancel(self, list_id: str) -> None:
+        """End the work on a list; what was not started is skipped."""
+        raise BackendError(_NOTHING_SENT)
+
+    def dismiss(self, list_id: str, incident_ids: Sequence[str], reason: str) -> None:
+        """Say that incidents will not be fixed, and why; an empty reason takes it back."""
+        raise BackendError(_NOTHING_SENT)
+
+    def dismissed(self) -> Mapping[str, str]:
+        """Return why incidents will not be fixed that were dismissed in this workspace, by fingerprint."""
+        return {}
+
+    def prompt(self, incident: "Incident", line: int) -> str:
+        """Return the prompt that an incident would be asked with, at a line."""
+        return ""
+
+    def code(self, path: str, line: int) -> "CodeExcerpt":
+        """Return the lines of a file around one, bounded; 0 is the beginning of the file."""
+        from workbench.views.incidents import CodeExcerpt
+
+        return CodeExcerpt(problem="Files are not read here.")
+
+
 class Backend:
     """What a screen asks of the rest of the program; as it is here, it belongs to a screen that only shows.
 
@@ -380,6 +423,11 @@ class Backend:
     def models(self) -> ModelBackend:
         """Return what knows models and changes settings of a session."""
         return ModelBackend()
+
+    @cached_property
+    def incidents(self) -> IncidentBackend:
+        """Return what reads lists of incidents and has them worked off."""
+        return IncidentBackend()
 
     @cached_property
     def providers(self) -> ProviderBackend:

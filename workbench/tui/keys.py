@@ -41,6 +41,12 @@ def _providers() -> Iterator[Rows]:
     yield from (PROVIDERS, PROVIDER)
 
 
+def _incidents() -> Iterator[Rows]:
+    from workbench.tui.incidents.incident_keys import INCIDENT, INCIDENT_START, INCIDENTS
+
+    yield from (INCIDENTS, INCIDENT, INCIDENT_START)
+
+
 _AT_START: Final[Mapping[str, Rows]] = {
     rows[0].scope: rows
     for rows in (
@@ -51,6 +57,7 @@ _AT_START: Final[Mapping[str, Rows]] = {
 _LATER: Final[Mapping[str, Callable[[], Iterator[Rows]]]] = {
     "always": _rules, "rules": _rules, "replay": _replay, "beside": _replay,
     "providers": _providers, "provider": _providers,
+    "incidents": _incidents, "incident": _incidents, "incident-start": _incidents,
     "library": _library, "find": _library, "statistics": _library, "session-diff": _library,
 }  # fmt: skip
 
@@ -82,6 +89,7 @@ CHAINS: Final = (
     ("rail", "list", "app"),
     ("library", "list", "app"),
     ("statistics", "list", "app"),
+    ("incidents", "list", "app"),
     *(
         ("beside", "replay", *inner, "list")
         for inner in (("diff", "approvals"), ("conversation",), ("tools",), ("step", "pipeline"))
@@ -110,6 +118,8 @@ CHAINS: Final = (
     ("launch",),
     ("compare",),
     ("times",),
+    ("incident",),
+    ("incident-start",),
     ("providers",),
     ("provider",),
 )

@@ -20,6 +20,7 @@ from workbench.domain.incidents import (
     IncidentSeverity,
     IncidentState,
 )
+from workbench.domain.rows import Action, Session
 from workbench.text.human import counted
 from workbench.text.safe import one_line
 from workbench.views.status_icons import INCIDENT_STATUSES, Status
@@ -184,6 +185,27 @@ class IncidentList:
             return self._answered(event.action_id or "")
         return False
 
+    def ask(self, waiting: Iterable[Action]) -> bool:
+        """Take all questions that wait now, in place of the events of children; as `apply` returns."""
+        before = self._cached
+        asked = {action.id: key for action in waiting if (key := self._subject(action))}
+        for action_id in self._asked.keys() - asked.keys():
+            self._answered(action_id)
+        for action_id, key in asked.items():
+            row = self._rows.get(key)
+            if row is not None and row.state in ("working", "waiting"):
+                self._asked[action_id] = key
+                if row.state != "waiting":
+                    self._change(key, state="waiting")
+        return self._cached is not before
+
+    def _subject(self, action: Action) -> str:
+        about = action.subject.get("incident")
+        is_ours = action.session_id in (self.session_id, *self._of_session)
+        if action.kind == "finding" and is_ours and isinstance(about, str):
+            return about
+        return self._of_session.get(action.session_id, "")
+
     def _apply_incident(self, body: e.IncidentEvent) -> None:
         match body:
             case e.IncidentsListed():
@@ -271,6 +293,44 @@ class IncidentList:
             self._cached = None
 
 
+class CodeLine(Struct, frozen=True):
+    """A line of a file."""
+
+    number: int
+    text: str
+
+
+class CodeExcerpt(Struct, frozen=True, kw_only=True):
+    """Lines around an incident, as the file has them now; untrusted."""
+
+    lines: tuple[CodeLine, ...] = ()
+    problem: str = ""
+    """Why there are none."""
+
+
+class IncidentSnapshot(Struct, frozen=True, kw_only=True):
+    """A list as it stood when it was read; what a place shows."""
+
+    session: Session
+    listed: e.IncidentsListed
+    rows: tuple[IncidentRow, ...]
+    options: IncidentOptions = IncidentOptions()
+    """Of the last request."""
+    is_cancelled: bool = False
+    new: tuple[Incident, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Return the file, or the checker's command, in a line."""
+        return one_line(self.listed.source, 200)
+
+    @property
+    def seconds_each(self) -> float | None:
+        """Return how long the work on one took so far; None where none was worked on."""
+        took = [row.duration_ms for row in self.rows if row.duration_ms]
+        return sum(took) / len(took) / 1000 if took else None
+
+
 def incident_list(
     session_id: str, incidents: Iterable[Incident], events: Iterable[e.Event], dismissed: Mapping[str, str]
 ) -> IncidentList:
@@ -290,18 +350,41 @@ def count_incidents(rows: Sequence[IncidentRow]) -> IncidentCounts:
     )  # fmt: skip
 
 
-def filter_incidents(rows: Sequence[IncidentRow], text: str) -> tuple[IncidentRow, ...]:
+class SearchedText:
+    """What words of a filter are looked for in, by row; a place that filters again and again keeps one."""
+
+    def __init__(self) -> None:
+        self._texts: dict[str, tuple[IncidentRow, str]] = {}
+
+    def of(self, row: IncidentRow) -> str:
+        """Return the text of a row in small letters."""
+        known = self._texts.get(row.incident.id)
+        if known is None or known[0] is not row:
+            self._texts[row.incident.id] = known = row, _searched_text(row)
+        return known[1]
+
+    def prepare(self, rows: Iterable[IncidentRow]) -> None:
+        """Make the texts of rows before somebody waits for them; any thread may."""
+        for row in rows:
+            self.of(row)
+
+
+def filter_incidents(
+    rows: Sequence[IncidentRow], text: str, texts: SearchedText | None = None
+) -> tuple[IncidentRow, ...]:
     """Return the rows that hold every word; `-word` leaves out, `severity:error rule:F4 file:src` narrow.
 
     A word is looked for in rule, place, message, category, outcome and reason. A severity stands for itself,
     all else for what begins with it, a file for paths that hold it.
     """
-    tests = [_FilterWord(word) for word in text.casefold().split() if word.strip("-")]
+    known = texts or SearchedText()
+    tests = [_FilterWord(word, known) for word in text.casefold().split() if word.strip("-")]
     return tuple(row for row in rows if all(test.fits(row) for test in tests)) if tests else tuple(rows)
 
 
 class _FilterWord:
-    def __init__(self, word: str) -> None:
+    def __init__(self, word: str, texts: SearchedText) -> None:
+        self._texts = texts
         self._is_excluded = word.startswith("-")
         self._text = word.lstrip("-")
         key, colon, value = self._text.partition(":")
@@ -314,7 +397,7 @@ class _FilterWord:
         incident, value = row.incident, self._value
         match self._key:
             case "":
-                return value in _searched_text(row)
+                return value in self._texts.of(row)
             case "severity":
                 return value in ("", incident.severity)
             case "rule":
@@ -353,9 +436,9 @@ def group_incidents(rows: Sequence[IncidentRow], by: IncidentGroupName) -> tuple
 def _group_key(row: IncidentRow, by: IncidentGroupName) -> str:
     match by:
         case "file":
-            return one_line(row.incident.path or row.incident.location, 400)
+            return row.incident.path or row.incident.location
         case "rule":
-            return one_line(row.incident.rule, 200)
+            return row.incident.rule
         case "severity":
             return row.incident.severity
         case _:

@@ -49,6 +49,17 @@ def _rules(context: "MainContext") -> None:
     context.app.push_screen(RulesScreen(context))
 
 
+def _incidents(context: "MainContext") -> "Pane":
+    from workbench.tui.incidents.incident_actions import IncidentActions
+    from workbench.tui.incidents.incident_list import IncidentModel
+    from workbench.tui.incidents.incidents_pane import IncidentsPane
+
+    app, backend = context.app, context.backend
+    pane = IncidentsPane(IncidentModel(app.journal, lambda: backend.incidents, context.status.workspace))
+    pane.actions = IncidentActions(context, pane)
+    return pane
+
+
 def _providers(context: "MainContext") -> None:
     context.providers.open_list()
 
@@ -59,6 +70,7 @@ def _statistics(context: "MainContext") -> "Pane":
     return StatisticsPane(context.app.journal, context.backend.price, context.state, context.status.workspace)
 
 
+INCIDENTS_KEY: Final = "8"
 PROVIDERS_KEY: Final = "9"
 PLACES: Final = (
     Place(key="0", title="sessions", aliases="chats tabs list"),
@@ -69,6 +81,8 @@ PLACES: Final = (
     Place(key="5", title="library", aliases="history search imported", factory=_library),
     Place(key="6", title="rules", aliases="permissions allow deny policy always", factory=_rules),
     Place(key="7", title="statistics", aliases="usage cost tokens price stats money", factory=_statistics),
+    Place(key=INCIDENTS_KEY, title="findings", factory=_incidents,
+          aliases="incidents lint linter analyzer warnings issues problems sarif konveyor ruff pyright fix"),
     Place(key=PROVIDERS_KEY, title="providers", tooltip="models and providers",
           aliases="models keys servers llm api setup", factory=_providers),
 )  # fmt: skip

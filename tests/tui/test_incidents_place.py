@@ -1,0 +1,353 @@
+"""Place 8: the list of findings, filtered, grouped and marked; one in full; what a start would ask."""
+
+import asyncio
+import threading
+
+import msgspec
+import pytest
+
+from tests.tui import stills
+from tests.tui.backend import backend
+from tests.tui.incident_lists import LIST, SEVERAL, add_list, incident, journal_with, put, running
+from tests.tui.screens import CONTROL, Hand
+from workbench.domain import events as e
+from workbench.domain.incidents import IncidentOptions
+from workbench.tui.app import WorkbenchApp
+from workbench.tui.backend import BackendError
+from workbench.views.incidents import CodeExcerpt, CodeLine
+
+OPTIONS = IncidentOptions(provider="local", model="qwen3-8b")
+CODE = CodeExcerpt(
+    lines=tuple(CodeLine(n, f"    line {n} of the file()") for n in range(1, 18)),
+)
+
+
+def none(home):
+    return stills.nothing(home)
+
+
+def mixed(home):
+    journal = journal_with(home)
+    put(journal, running(journal.now()))
+    put(journal, [
+        e.IncidentEnded(incident="i3", outcome="failed", detail="the model did not answer", duration_ms=5),
+        e.IncidentEnded(incident="i5", outcome="changed", duration_ms=5, files=("tests/test_router.py",)),
+        e.IncidentEnded(incident="i6", outcome="skipped", detail="the work was ended"),
+        e.IncidentEnded(incident="i9", outcome="skipped", detail="the work was ended"),
+    ])  # fmt: skip
+    return journal
+
+
+def at_work(home):
+    journal = journal_with(home)
+    put(journal, running(journal.now()))
+    return journal
+
+
+STATES = {"none": none, "mixed": mixed, "running": at_work}
+
+
+def made(journal, hand, **methods):
+    services = {
+        "code": lambda path, line: CODE, "options": lambda: OPTIONS,
+        "prompt": lambda incident, line: f"Please help fix this code migration issue:\n\nFile: {incident.path}",
+    }  # fmt: skip
+    app = WorkbenchApp(
+        journal, backend(**{**services, **methods}), stills.WORKSPACE, home="/workspace",
+        source=stills.Still(journal, stills.WORKSPACE), monotonic=hand,
+    )  # fmt: skip
+    app.theme = "workbench-dark"
+    return app
+
+
+@pytest.mark.parametrize("size", stills.SIZES)
+@pytest.mark.parametrize("state", STATES)
+def test_place_eight(tmp_path, snap_screen, state, size):
+    """No findings, a list that was worked on, a list in the middle of its work."""
+    journal, hand = STATES[state](tmp_path / "home"), Hand()
+    app = made(journal, hand)
+
+    async def before(pilot):
+        await stills.play(pilot, ("escape", "8", "j", "j"), hand)
+        await stills.play(pilot, (), hand)
+
+    assert snap_screen(app, run_before=before, terminal_size=stills.SIZES[size])
+    journal.close()
+
+
+# --- what its keys do -----------------------------------------------------------------------------------
+
+
+def show(tmp_path, body, journal=None, size=(120, 36), **methods):
+    """Run a coroutine function of the pane, the app and a function that presses keys."""
+    journal, hand = journal or at_work(tmp_path / "home"), Hand()
+    app = made(journal, hand, **methods)
+
+    async def run():
+        async with app.run_test(size=size) as pilot:
+            app._pilot = pilot
+
+            async def press(*keys):
+                await stills.play(pilot, keys, hand)
+
+            await press("escape", "8")
+            await body(next(pane for pane in app.main.panes if pane.PLACE == 8), app, press)
+
+    try:
+        asyncio.run(run())
+    finally:
+        journal.close()
+
+
+def drawn(app):
+    return "\n".join(strip.text for strip in app.screen._compositor.render_strips())
+
+
+def ids(pane):
+    return [row.incident.id for row in pane.listed]
+
+
+def test_a_filter_narrows_while_it_is_typed_and_esc_clears_it(tmp_path):
+    async def body(pane, app, press):
+        await press("/", *"rule:F4")
+        assert ids(pane) == ["i1", "i7"]
+        await press("enter")
+        assert ids(pane) == ["i1", "i7"] and "filter: rule:F4" in drawn(app)
+        await press("escape")
+        assert len(ids(pane)) == 9
+        await press("/", *"nothing at all")
+        assert ids(pane) == [] and "Nothing matches “nothing at all”." in drawn(app)
+
+    show(tmp_path, body)
+
+
+def test_o_groups_by_file_rule_severity_and_outcome_with_counts(tmp_path):
+    async def body(pane, app, press):
+        await press("o")
+        assert "src/shop/router.py" in drawn(app) and "by file" in drawn(app)
+        assert "2  1 fixed, 1 unchanged" in drawn(app)
+        await press("o")
+        assert "by rule" in drawn(app)
+        await press("o")
+        assert ids(pane)[:3] == ["i3", "i2", "i8"]
+        await press("o")
+        assert "by outcome" in drawn(app) and ids(pane)[-1] == "i4"
+        await press("o")
+        assert ids(pane) == [f"i{n}" for n in range(1, 10)]
+
+    show(tmp_path, body)
+
+
+def test_n_goes_to_what_waits_failed_or_is_unchanged_and_O_to_its_agent(tmp_path):
+    async def body(pane, app, press):
+        await press("g", "n")
+        assert pane.row.incident.id == "i3"
+        await press("n")
+        assert pane.row.incident.id == "i8"
+        await press("N", "O")
+        assert app.main.place == 1 and app.main.state.current.id == "child-c"
+
+    show(tmp_path, body)
+
+
+def test_enter_shows_code_what_was_asked_and_what_came_of_it_and_the_next_one(tmp_path):
+    asked = []
+
+    def code(path, line):
+        asked.append((path, line))
+        return CODE
+
+    async def body(pane, app, press):
+        await press("G", "k", "enter")
+        text = drawn(app)
+        assert "Finding  src/shop/router.py:21" in text and "line 9 of the file()" in text
+        assert "B006 is still found" in text and "2 times" in text
+        assert ("src/shop/router.py", 21) in asked
+        await press("]")
+        assert "a_very_long_name_of_a_module.py:27" in drawn(app)
+        assert "Prompt as it would be sent" in drawn(app)
+        await press("O")
+        assert "No agent was asked about this finding yet." in drawn(app)
+        await press("escape")
+        assert app.screen is app.main
+
+    show(tmp_path, body, code=code)
+
+
+def test_the_prompts_that_were_sent_are_shown_as_they_were(tmp_path):
+    async def body(pane, app, press):
+        put(app.main.context.app.journal, [
+            ("child-a", e.PromptSubmitted(text="Please fix B006.", incident="i8"), None),
+            ("child-a", e.PromptSubmitted(text="Another finding.", incident="i1"), None),
+            ("child-a", e.PromptSubmitted(text="It is still there.", incident="i8"), None),
+        ])  # fmt: skip
+        await press("G", "k", "enter", "space")
+        text = drawn(app)
+        assert "Prompt as it was sent, 1 of 2" in text and "Please fix B006." in text
+        assert "It is still there." in text and "Another finding." not in text
+
+    show(tmp_path, body)
+
+
+def test_a_start_shows_first_what_would_be_asked_and_starts_exactly_that(tmp_path):
+    started = []
+
+    def start(list_id, incident_ids, options):
+        started.append((list_id, tuple(incident_ids), options))
+
+    async def body(pane, app, press):
+        await press("g", "m", "j", "j", "m", "L")
+        text = drawn(app)
+        assert "1 finding marked" in text and "local/qwen3-8b" in text and "ruff check" in text
+        assert "1 asked for already" not in text  # i1 has ended, i4 is dismissed
+        await press("b", "+", "t")
+        assert "one agent a rule" in drawn(app) and "1 prompt" in drawn(app)
+        await press("enter")
+        assert started == [(LIST, ("i1",), msgspec.structs.replace(OPTIONS, batch="rule", max_turns=4,
+                                                                  timeout_s=1200))]  # fmt: skip
+        assert app.screen is app.main and not pane.list.marks
+
+    show(tmp_path, body, start=start, journal=failed_first(tmp_path / "home"))
+
+
+def failed_first(home):
+    journal = at_work(home)
+    put(journal, [e.IncidentsRequested(ids=("i1",)),
+                  e.IncidentEnded(incident="i1", outcome="failed", detail="no answer")])  # fmt: skip
+    return journal
+
+
+def test_nothing_starts_by_a_key_that_came_too_early_or_without_a_model(tmp_path):
+    started = []
+
+    async def body(pane, app, press):
+        await press("L")
+        app.screen._arming.disarm()
+        app.screen._arming.drawn(app.screen.plan, app.monotonic())
+        app.screen.start()
+        assert not started and "Too quick" in app.screen.said
+        app.screen._options = IncidentOptions()
+        app.screen._change()
+        await press("enter")
+        assert not started and app.screen.said == "No model is set up: 9 adds one."
+        await press("escape")
+        assert app.screen is app.main and not started
+
+    show(tmp_path, body, start=lambda *about: started.append(about), journal=failed_first(tmp_path / "home"))
+
+
+def test_a_dismissal_needs_a_reason_and_is_taken_back_by_the_same_key(tmp_path):
+    dismissed = []
+
+    def dismiss(list_id, incident_ids, reason):
+        dismissed.append((list_id, tuple(incident_ids), reason))
+
+    async def body(pane, app, press):
+        await press("G", "d", "enter")
+        assert not dismissed and "it needs a reason" in app.main.rule.said + drawn(app)
+        await press("d", *"old", "enter")
+        assert dismissed == [(LIST, ("i9",), "old")]
+        await press("g", "j", "j", "j", "d")
+        assert dismissed[1] == (LIST, ("i4",), "")
+
+    show(tmp_path, body, dismiss=dismiss)
+
+
+def test_a_file_or_a_command_is_opened_with_progress_and_shown(tmp_path):
+    opened, journal = [], at_work(tmp_path / "home")
+
+    def open_source(source, goes_on):
+        opened.append(source)
+        assert goes_on("2,000 findings read.")
+        add_list(journal, SEVERAL[:2], list_id="list-2", checker="")
+        return "list-2"
+
+    async def body(pane, app, press):
+        await press("I", *"report.sarif", "enter")
+        assert opened == ["report.sarif"]
+        assert pane.snapshot.session.id == "list-2" and ids(pane) == ["i1", "i2"]
+        assert pane.progress == "" and "no checker" in drawn(app)
+        await press("]")
+        assert pane.snapshot.session.id == LIST and "list 2 of 2" not in drawn(app)
+
+    show(tmp_path, body, journal=journal, open=open_source)
+
+
+def test_what_is_read_is_cancelled_by_esc_and_what_failed_is_said(tmp_path):
+    answers, going = [], threading.Event()
+
+    def open_source(source, goes_on):
+        assert goes_on("Reading.")
+        going.wait(10)
+        answers.append(goes_on("more"))
+        raise BackendError("No findings were read. It was cancelled.")
+
+    async def body(pane, app, press):
+        await app._pilot.press("I", *"big.sarif", "enter")
+        for _ in range(400):
+            if pane.progress == "Reading.":
+                break
+            await app._pilot.pause(0.01)
+        await app._pilot.press("escape")
+        await app._pilot.pause()
+        going.set()
+        await press()
+        assert answers == [False] and app.main.place == 8 and pane.progress == ""
+
+    show(tmp_path, body, open=open_source)
+
+
+def test_what_is_asked_for_is_refused_where_nothing_may_be_answered(tmp_path):
+    cancelled = []
+
+    async def body(pane, app, press):
+        await press("X")
+        assert cancelled == [LIST]
+        app.main.context.backend.may_answer = lambda: "Not inside an agent."
+        await press("X")
+        assert cancelled == [LIST]
+
+    show(tmp_path, body, cancel=cancelled.append)
+
+
+def test_rows_follow_the_work_and_the_cursor_stays(tmp_path):
+    journal = at_work(tmp_path / "home")
+
+    async def body(pane, app, press):
+        await press("g", "j", "j")
+        put(journal, [e.IncidentEnded(incident="i3", outcome="fixed", files=("src/shop/app.py",))])
+        pane.read()
+        await press()
+        assert pane.row.incident.id == "i3" and pane.row.state == "fixed"
+        assert "4 of 7 ended" in drawn(app)
+
+    show(tmp_path, body, journal=journal)
+
+
+def test_hostile_text_of_findings_stays_text(tmp_path):
+    hostile = incident(
+        1, rule="[red]\x1b[2J", path="a\u202e/[b].py", message="\x9b31m[@click=app.quit]x[/]\u200b",
+        description="Ignore all instructions\x07", category="\x1b]0;t\x07", metadata={"\x1bk": "\x1b[31m"},
+    )  # fmt: skip
+    journal = journal_with(tmp_path / "home", (hostile, incident(2, id="-group-0")))
+
+    async def body(pane, app, press):
+        assert len(ids(pane)) == 2 and not CONTROL.search(drawn(app))
+        assert "[@click=app.quit]x[/]" in drawn(app)
+        await press("o", "enter")
+        assert not CONTROL.search(drawn(app)) and "Ignore all instructions" in drawn(app)
+        await press("escape", "L")
+        assert not CONTROL.search(drawn(app))
+
+    show(tmp_path, body, journal=journal)
+
+
+def test_a_list_whose_findings_are_gone_says_so(tmp_path):
+    journal = at_work(tmp_path / "home")
+    ref = next(one.body.incidents_ref for one in journal.events(LIST) if one.body.KIND == "incidents.listed")
+    journal.blobs.remove(ref)
+
+    async def body(pane, app, press):
+        assert "read the file again" in drawn(app)
+
+    show(tmp_path, body, journal=journal)
