@@ -9,7 +9,7 @@ import pytest
 from tests.tui import stills
 from tests.tui.backend import backend
 from tests.tui.incident_lists import LIST, SEVERAL, add_list, incident, journal_with, put, running
-from tests.tui.screens import CONTROL, Hand
+from tests.tui.screens import CONTROL, Hand, counted
 from workbench.domain import events as e
 from workbench.domain.incidents import IncidentOptions
 from workbench.tui.app import WorkbenchApp
@@ -160,11 +160,12 @@ def test_enter_shows_code_what_was_asked_and_what_came_of_it_and_the_next_one(tm
     async def body(pane, app, press):
         await press("G", "k", "enter")
         text = drawn(app)
-        assert "Finding  src/shop/router.py:21" in text and "line 9 of the file()" in text
+        assert "Finding  src/shop/router.py:21" in text and "line 2 of the file()" in text
         assert "B006 is still found" in text and "2 times" in text
         assert ("src/shop/router.py", 21) in asked
         await press("]")
         assert "a_very_long_name_of_a_module.py:27" in drawn(app)
+        await press("space")
         assert "Prompt as it would be sent" in drawn(app)
         await press("O")
         assert "No agent was asked about this finding yet." in drawn(app)
@@ -243,8 +244,12 @@ def test_a_dismissal_needs_a_reason_and_is_taken_back_by_the_same_key(tmp_path):
         dismissed.append((list_id, tuple(incident_ids), reason))
 
     async def body(pane, app, press):
-        await press("G", "d", "enter")
-        assert not dismissed and "it needs a reason" in app.main.rule.said + drawn(app)
+        await press("G", "d")
+        await app._pilot.press("enter")
+        await app._pilot.pause()
+        await counted(app)
+        assert "it needs a reason" in app.main.rule.said and not dismissed
+        await press()
         await press("d", *"old", "enter")
         assert dismissed == [(LIST, ("i9",), "old")]
         await press("g", "j", "j", "j", "d")
@@ -283,7 +288,9 @@ def test_what_is_read_is_cancelled_by_esc_and_what_failed_is_said(tmp_path):
         raise BackendError("No findings were read. It was cancelled.")
 
     async def body(pane, app, press):
-        await app._pilot.press("I", *"big.sarif", "enter")
+        await press("I", *"big.sarif")
+        await app._pilot.press("enter")
+        await counted(app)
         for _ in range(400):
             if pane.progress == "Reading.":
                 break

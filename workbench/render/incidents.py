@@ -109,9 +109,9 @@ def incident_lines(detail: IncidentDetail, width: int, ink: Ink, glyphs: Glyphs)
     """Return an incident in full: what is wrong, the code around it, what was asked, what came of it."""
     row, room = detail.row, max(20, width - 3)
     lines = _facts(row, room, ink, glyphs)
-    lines += _section("Code", ink) + _code_lines(detail.code, row.line, ink, glyphs)
     if row.rounds or row.state != "open":
         lines += _section("What came of it", ink) + _outcome_lines(detail, room, ink)
+    lines += _section("Code", ink) + _code_lines(detail.code, row.line, ink, glyphs)
     title = "Prompt as it would be sent" if not detail.is_sent else "Prompt as it was sent"
     for number, prompt in enumerate(detail.prompts, 1):
         count = f", {number} of {len(detail.prompts)}" if len(detail.prompts) > 1 else ""

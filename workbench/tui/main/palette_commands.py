@@ -20,18 +20,19 @@ if TYPE_CHECKING:
 
 KEY_COMMANDS: Final = {
     "stop": "app.agent-stop", "new": "app.session-new", "help": "app.help", "quit": "app.leave",
-    "library": "app.place-5", "rules": "app.place-6", "statistics": "app.place-7",
+    "library": "app.place-5", "rules": "app.place-6", "statistics": "app.place-7", "findings": "app.place-8",
 }  # fmt: skip
 """Commands of the composer that are another way to press a key."""
 _TITLES: Final = {"app.help": "all keys and signs", "app.pane-next": "next pane"}
 """Words of keys that say less on the page of keys, where the reader is already."""
 _PLACE_OF_SCOPE: Final[Mapping[str, int]] = {
     "rail": 0, "conversation": 1, "approvals": 2, "diff": 2, "tools": 3, "pipeline": 4, "library": 5,
-    "rules": 6, "statistics": 7,
+    "rules": 6, "statistics": 7, "incidents": 8,
 }  # fmt: skip
 """Scopes of keys that are found from elsewhere, and where they count."""
 _PLACE_NAMES: Final = (
     "Sessions", "Conversation", "Approvals", "Tools", "Pipeline", "Library", "Rules", "Statistics",
+    "Findings",
 )  # fmt: skip
 THEME_ALIASES: Final = "colours colors appearance dark light skin"
 _COMMAND, _ELSEWHERE, _SETTING = range(3)
