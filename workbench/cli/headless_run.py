@@ -1,15 +1,22 @@
 """What `run` and `pipeline run` share: output options, the printer of events as JSON, handling of signals."""
 
 import asyncio
+import json
 import signal
 from argparse import ArgumentParser
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from typing import Final
 
+from msgspec import Struct
+
 from workbench.cli.console import Console
 from workbench.domain.codec import event_to_line
-from workbench.domain.events import Event
+from workbench.domain.events import Event, IncidentsRequested
+from workbench.domain.values import Json, JsonObject
+from workbench.formats.kaiak_export import KaiakMessages, kaiak_session
+from workbench.journal.journal import Journal
+from workbench.text.human import iso_time
 
 STOP_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """What stops a run: ctrl+c, a request to end, and a terminal that went away."""
@@ -19,8 +26,9 @@ def add_output_options(parser: ArgumentParser) -> None:
     """Add the output format and what happens to a question."""
     parser.add_argument(
         "--output-format",
-        choices=("human", "json", "stream-json"),
-        help="human: text; json: one object at the end; stream-json: one event a line (default: human)",
+        choices=("human", "json", "stream-json", "s2"),
+        help="human: text; json: one object at the end; stream-json: one event a line;"
+        " s2: one AgentMessage a line between two of the session (default: human)",
     )
     parser.add_argument(
         "--json", dest="output_format", action="store_const", const="json",
@@ -51,6 +59,72 @@ class StreamPrinter:
 
     def end(self, *_: object) -> None:
         """Print nothing: the events have said it."""
+
+
+class MessagePrinter:
+    """Prints S2 AgentMessages, one a line; the first and the last line of a session are the session itself.
+
+    The session names the stream (S2 StreamConnection): when it began, and when its last message was printed.
+    """
+
+    def __init__(self, journal: Journal, console: Console) -> None:
+        self._journal, self._console = journal, console
+        self._streams: dict[str, _MessageStream] = {}
+
+    def see(self, events: Iterable[Event]) -> None:
+        """Print what events say; those that were printed before are left out."""
+        for event in events:
+            stream = self._stream(event.session_id)
+            if event.position <= stream.cursor:
+                continue
+            stream.cursor = event.position
+            if isinstance(event.body, IncidentsRequested):
+                stream.requested = event.body
+            for message in stream.messages.of(event):
+                self._print(message)
+                stream.last_message_at = self._journal.now()
+
+    def end(self, *_: object) -> None:
+        """Print the sessions as they are now."""
+        for session_id in reversed(self._streams):
+            self._print_session(session_id)
+
+    def _stream(self, session_id: str) -> "_MessageStream":
+        stream = self._streams.get(session_id)
+        if stream is None:
+            journal = self._journal
+            stream = self._streams[session_id] = _MessageStream(
+                connection_id=journal.clock.new_id(), established_at=journal.now(),
+                messages=KaiakMessages(journal.blobs.read),
+            )  # fmt: skip
+            self._print_session(session_id)
+        return stream
+
+    def _print_session(self, session_id: str) -> None:
+        session = self._journal.session(session_id)
+        stream = self._streams[session_id]
+        if session is not None:
+            self._print({"session": kaiak_session(session, stream.connection(), stream.requested)})
+
+    def _print(self, value: Json) -> None:
+        self._console.json_line(json.dumps(value, ensure_ascii=False))
+
+
+class _MessageStream(Struct, kw_only=True):
+    connection_id: str
+    established_at: int
+    messages: KaiakMessages
+    last_message_at: int | None = None
+    cursor: int = 0
+    requested: IncidentsRequested | None = None
+
+    def connection(self) -> JsonObject:
+        """Return it as S2 StreamConnection."""
+        last = self.last_message_at
+        return {
+            "connection_id": self.connection_id, "established_at": iso_time(self.established_at),
+            "last_message_at": None if last is None else iso_time(last),
+        }  # fmt: skip
 
 
 @contextmanager

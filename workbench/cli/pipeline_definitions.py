@@ -443,7 +443,7 @@ def _try_run(loaded: load.LoadedPipeline, wish: "RunRequest") -> DryRunResult:
 def print_plan(loaded: load.LoadedPipeline, wish: "RunRequest", options: Namespace, console: Console) -> int:
     """Tell the plan; 1 if a run could not begin."""
     tried, pipeline = _try_run(loaded, wish), loaded.pipeline
-    if options.output_format in ("json", "stream-json"):
+    if options.output_format in ("json", "stream-json", "s2"):
         console.json(_plan_json(loaded, tried))
         return EXIT_OK if tried.is_able else EXIT_FAILED
     for problem in loaded.report.for_running().ordered():

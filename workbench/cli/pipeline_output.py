@@ -45,6 +45,10 @@ def pipeline_printer(journal: Journal, run_id: str, options: Namespace, console:
         from workbench.cli.headless_run import StreamPrinter
 
         return StreamPrinter(console)
+    if output == "s2":
+        from workbench.cli.headless_run import MessagePrinter
+
+        return MessagePrinter(journal, console)
     return (
         _JsonPrinter(journal, run_id, console) if output == "json" else _LinePrinter(journal, run_id, console)
     )

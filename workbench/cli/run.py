@@ -13,7 +13,13 @@ from workbench.cli.config import require_valid_config
 from workbench.cli.console import Console
 from workbench.cli.context import load_workspace_config, open_journal, user_actor, workspace_path
 from workbench.cli.errors import Refusal, sentence
-from workbench.cli.headless_run import STOP_SIGNALS, StreamPrinter, add_output_options, signal_handlers
+from workbench.cli.headless_run import (
+    STOP_SIGNALS,
+    MessagePrinter,
+    StreamPrinter,
+    add_output_options,
+    signal_handlers,
+)
 from workbench.cli.rows import call_target
 from workbench.cli.run_output import (
     EventConsumer,
@@ -238,6 +244,8 @@ def run_printer(output: str, journal: Journal, console: Console) -> Printer:
     """Return the printer of an output format."""
     if output == "json":
         return JsonPrinter(console)
+    if output == "s2":
+        return MessagePrinter(journal, console)
     return StreamPrinter(console) if output == "stream-json" else HumanPrinter(journal, console)
 
 

@@ -13,7 +13,7 @@ from workbench.cli.errors import EXIT_OK, Refusal, UsageError
 from workbench.domain.rows import Session
 from workbench.domain.values import Json
 from workbench.effects.files import write_atomic_parts
-from workbench.formats import atif, seed_export, workbench_sessions
+from workbench.formats import atif, kaiak_export, seed_export, workbench_sessions
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.text.human import size_text
@@ -102,11 +102,11 @@ def _wink_texts(journal: Journal, session: Session) -> _Texts:
 
 
 def _kaiak_texts(journal: Journal, session: Session) -> _Texts:
-    yield _json_text({"session": seed_export.kaiak_session(session)})
+    yield _json_text({"session": kaiak_export.kaiak_session(session)})
     for call in journal.calls(session.id):
         action = journal.action(call.action_id) if call.action_id else None
-        yield _json_text({"tool_call": seed_export.kaiak_tool_call(call, action)})
-    yield from map(_json_text, seed_export.kaiak_messages(journal.events(session.id)))
+        yield _json_text({"tool_call": kaiak_export.kaiak_tool_call(call, action)})
+    yield from map(_json_text, kaiak_export.kaiak_messages(journal.events(session.id), journal.blobs.read))
 
 
 def _assistant_texts(journal: Journal, session: Session) -> _Texts:

@@ -140,8 +140,16 @@ class _MessageReader:
             key=r.text_of(row, "session_id") or self._name,
             workspace=r.text_of(self._session, "workspace_path"),
             provider=r.text_of(settings, "provider"), model=r.text_of(settings, "model"), at=at,
-            status=r.text_of(self._session, "status") or None,
+            status=r.text_of(self._session, "status") or None, facts=self._facts(settings),
         )  # fmt: skip
+
+    def _facts(self, settings: JsonObject) -> JsonObject:
+        """Return what S2 says of a session and nothing here has a place for; an export says it again."""
+        told = {
+            "goose_session_id": self._session.get("goose_session_id"), "timeout": settings.get("timeout"),
+            "max_turns": settings.get("max_turns"), "incident_ids": self._session.get("incident_ids"),
+        }  # fmt: skip
+        return {name: value for name, value in told.items() if value}
 
     def _numbered(self, here: int | None, number: int) -> Iterator[r.Record]:
         if here is not None and self._last and here not in (self._last, self._last + 1):
@@ -248,7 +256,10 @@ class _MessageReader:
         return told if told and {edit.path for edit in told} <= paths else changes
 
     def _interaction(self, payload: JsonObject, at: int | None, number: int) -> Iterator[r.Record]:
-        call = self._actions.get(r.text_of(payload, "interaction_id"), "")
+        action = r.text_of(payload, "interaction_id")
+        call = self._actions.get(action) or r.text_of(payload, "tool_call_id")
+        if action and call:
+            self._actions[action] = call
         if not call:
             yield from self._flushed()
             yield r.UnmappedRecord(kind="UserInteraction", content=payload, at=at, line=number)
@@ -265,6 +276,9 @@ class _MessageReader:
         request = r.text_of(payload, "request_id")
         call = r.text_of(about, "tool_call_id") or self._actions.get(request, "")
         said = r.first_text(payload, "text") or r.text_of(about, "text")
+        if event == "call.proposed" and call and r.text_of(about, "tool"):
+            known = {"tool_name": r.text_of(about, "tool"), "parameters": r.object_of(about, "parameters")}
+            self._calls.setdefault(call, known)
         match event:
             case "prompt.submitted" if said:
                 yield from self._flushed()

@@ -1,11 +1,10 @@
-"""Writers of the seed programs' formats, with their status words: Wink (S0), kaiak (S2), assistant (S4).
+"""Writers of the seed programs' formats, with their status words: Wink (S0) and assistant (S4).
 
 Texts are the recorded, scrubbed ones. One table translates our states into each program's words (SPEC part
 B).
 """
 
-# `sessions export --format wink|kaiak|assistant` shows a session in the words of the seeds; the tables are
-# one module.
+# `sessions export --format wink|assistant` shows a session in the seeds' words; `kaiak_export` has S2's.
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -16,7 +15,7 @@ from msgspec import Struct, field
 from workbench.domain import events as e
 from workbench.domain.messages import asked_models
 from workbench.domain.rows import Action, Call, Session
-from workbench.domain.values import Body, Json, JsonObject
+from workbench.domain.values import Json, JsonObject
 from workbench.text.human import iso_time
 
 WINK_ROLES: Final = ("user", "assistant", "system", "tool")
@@ -125,182 +124,6 @@ def _wink_message(role: str, content: str, time_us: int) -> dict[str, Json]:
     return {"role": role, "content": content, "timestamp": iso_time(time_us)}
 
 
-KaiakContent = tuple[str, JsonObject]
-"""The kind of a message and its payload."""
-_KAIAK_SOURCES: Final = {
-    "AiResponse": "GooseAgent",
-    "Thinking": "GooseAgent",
-    "ToolCall": "ToolExecution",
-    "FileModification": "ToolExecution",
-    "UserInteraction": "UserInteraction",
-    "Progress": "SystemMonitoring",
-    "Error": "SystemMonitoring",
-    "System": "SystemMonitoring",
-}
-_KAIAK_CHANGE_TYPES: Final = {"create": "Create", "modify": "Modify", "delete": "Delete"}
-
-
-def kaiak_messages(events: Sequence[e.Event]) -> Iterator[JsonObject]:
-    """Yield a session's events as S2 AgentMessages, in order; an action with a change makes two.
-
-    A thought that was not streamed before its reply is a message before it.
-    """
-    is_thought_told = False
-    for event in events:
-        contents = list(kaiak_contents(event))
-        if isinstance(event.body, e.ThinkingStreamed):
-            is_thought_told = True
-        elif isinstance(event.body, e.ReplyCompleted):
-            if event.body.thinking and not is_thought_told:
-                contents.insert(0, ("Thinking", {"text": event.body.thinking}))
-            is_thought_told = False
-        for kind, payload in contents:
-            source = "UserInteraction" if event.actor.kind == "user" else _KAIAK_SOURCES[kind]
-            yield {
-                "id": event.id,
-                "session_id": event.session_id,
-                "timestamp": iso_time(event.at),
-                "sequence_number": event.sequence_number,
-                "content": {kind: payload},
-                "source": source,
-            }
-
-
-def kaiak_contents(event: e.Event) -> Iterator[KaiakContent]:
-    """Yield what an event says, as one or more of the eight kinds."""
-    match event.body:
-        case e.ActionOpened() as body:
-            yield from _question_contents(event, body)
-        case e.FileChanged() as body:
-            yield (
-                "FileModification",
-                _modification_content(event.id, body.path, _KAIAK_CHANGE_TYPES[body.change]),
-            )
-        case e.ErrorRaised() as body:
-            yield "Error", {
-                "error_code": body.code, "message": body.message, "details": body.details or None,
-                "recoverable": body.recoverable,
-            }  # fmt: skip
-        case e.ProgressReported() as body:
-            percentage = round(body.percentage or 0)
-            yield (
-                "Progress",
-                {"percentage": percentage, "phase": event.step or "", "description": body.message},
-            )
-        case _:
-            yield _spoken_content(event.body) or _call_content(event) or _system_content(event)
-
-
-def _spoken_content(body: Body) -> KaiakContent | None:
-    match body:
-        case e.TextStreamed(text=text):
-            return "AiResponse", {"text": text, "partial": True}
-        case e.ReplyCompleted(text=text):
-            return "AiResponse", {"text": text, "partial": False}
-        case e.ThinkingStreamed(text=text):
-            return "Thinking", {"text": text}
-        case _:
-            return None
-
-
-def _call_content(event: e.Event) -> KaiakContent | None:
-    match event.body:
-        case e.CallExecuting():
-            operation, result = "Start", None
-        case e.OutputStreamed(text=text):
-            operation, result = "Progress", {"data": text}
-        case e.CallFinished() as body:
-            is_success = body.state == "succeeded"
-            operation = "Complete" if is_success else "Error"
-            error = None if is_success else body.error or body.detail or body.state
-            result = {
-                "success": is_success, "data": body.preview or None, "error": error,
-                "execution_time_ms": body.duration_ms, "output_size_bytes": body.output_bytes,
-            }  # fmt: skip
-        case _:
-            return None
-    return "ToolCall", {"tool_call_id": event.call_id, "operation": operation, "result": result}
-
-
-def _question_contents(event: e.Event, body: e.ActionOpened) -> Iterator[KaiakContent]:
-    seconds = None if body.expires_at is None else max(0, body.expires_at - body.created_at) // 1_000_000
-    kind = "Choice" if body.choices else "Input" if body.action_kind == "question" else "Approval"
-    asked: dict[str, Json] = {
-        "interaction_id": event.action_id, "interaction_type": kind, "timeout": seconds,
-        "prompt": body.prompt or f"{body.verb} {body.target}",
-    }  # fmt: skip
-    if body.choices:
-        asked["options"] = [choice.key for choice in body.choices]
-    yield "UserInteraction", asked
-    for plan in body.files:
-        change = "Create" if plan.base is None else "Delete" if plan.after is None else "Modify"
-        yield "FileModification", _modification_content(event.action_id or "", plan.path, change)
-
-
-def _modification_content(proposal_id: str, path: str, change: str) -> JsonObject:
-    """Return a change without its bytes: they are sealed, and sealed bytes never leave the machine."""
-    return {"proposal_id": proposal_id, "file_path": path, "change_type": change}
-
-
-def _system_content(event: e.Event) -> KaiakContent:
-    content: dict[str, Json] = {
-        "event": event.kind,
-        "request_id": event.action_id or event.call_id,
-        "status": event.kind.rpartition(".")[2],
-    }
-    # What S2 has no member for, so that a session comes back whole.
-    metadata: dict[str, Json] = {"tool_call_id": event.call_id} if event.call_id else {}
-    body = event.body
-    if isinstance(body, e.PromptSubmitted):
-        metadata["text"] = body.text
-    elif isinstance(body, e.ActionApproved | e.ActionRejected) and (body.reason or body.choice):
-        metadata |= {"reason": body.reason, "choice": body.choice}
-    elif isinstance(body, e.TurnEnded):
-        metadata["outcome"] = body.outcome
-    elif isinstance(body, e.SessionChanged) and body.title:
-        metadata["title"] = body.title
-    return "System", {**content, "metadata": metadata} if metadata else content
-
-
-def kaiak_tool_call(call: Call, action: Action | None) -> JsonObject:
-    status = kaiak_approval_status(call, action)
-    document: dict[str, Json] = {
-        "id": call.id, "session_id": call.session_id, "tool_name": call.tool,
-        "parameters": dict(call.parameters), "status": KAIAK_CALL[call.state],
-        "created_at": iso_time(call.requested_at),
-        "completed_at": None if call.finished_at is None else iso_time(call.finished_at),
-        "approval_required": action is not None, "approval_status": status, "intercepted": True,
-    }  # fmt: skip
-    if action is not None:
-        document["interaction_id"] = action.id
-    if call.finished_at is not None:
-        is_success = call.state == "succeeded"
-        document["result"] = {
-            "success": is_success, "error": None if is_success else call_error(call),
-            "execution_time_ms": call.duration_ms or 0, "output_size_bytes": call.output_bytes,
-        }  # fmt: skip
-    return document
-
-
-def kaiak_session(row: Session, stream: Mapping[str, Json] | None = None) -> JsonObject:
-    usage = row.usage
-    settings = row.configuration
-    return {
-        "id": row.id, "incident_ids": list(settings.get("incident_ids", [])), "workspace_path": row.workspace,
-        "status": KAIAK_STATUS[row.status], "created_at": iso_time(row.created_at),
-        "updated_at": iso_time(row.updated_at),
-        "configuration": {
-            "provider": row.provider or None, "model": row.model or None, "timeout": settings.get("timeout"),
-            "max_turns": settings.get("max_turns"), "enable_tool_interception": True,
-        },
-        "token_usage": {
-            "input_tokens": usage.input_tokens, "output_tokens": usage.output_tokens,
-            "total_tokens": usage.total_tokens,
-        },
-        "stream_connection": None if stream is None else dict(stream),
-    }  # fmt: skip
-
-
 def assistant_session(row: Session, events: Sequence[e.Event], actions: Sequence[Action]) -> JsonObject:
     return {
         "id": row.id,
@@ -390,17 +213,6 @@ WINK_STATUS: Final = {
     "terminated": "completed",
 }
 """S0 Session.status."""
-KAIAK_STATUS: Final = {
-    "created": "Created",
-    "initializing": "Initializing",
-    "ready": "Ready",
-    "processing": "Processing",
-    "paused": "Ready",
-    "completed": "Completed",
-    "failed": "Failed",
-    "terminated": "Terminated",
-}
-"""S2 AgentSession.status; S2 has no pause, a session that can go on is Ready."""
 WINK_CALL: Final = {
     "pending": "pending",
     "approved": "approved",
@@ -413,18 +225,6 @@ WINK_CALL: Final = {
     "cancelled": "rejected",
 }
 """S0 ToolCall.status."""
-KAIAK_CALL: Final = {
-    "pending": "Pending",
-    "approved": "Approved",
-    "executing": "Executing",
-    "succeeded": "Completed",
-    "failed": "Failed",
-    "interrupted": "Failed",
-    "rejected": "Rejected",
-    "expired": "Cancelled",
-    "cancelled": "Cancelled",
-}
-"""S2 ToolCall.status."""
 INVOCATION_STATUS: Final = {
     "pending": "pending",
     "approved": "pending",
@@ -437,21 +237,6 @@ INVOCATION_STATUS: Final = {
     "cancelled": "aborted",
 }
 """S4 ToolInvocationRecord.status; pending covers what was approved and runs."""
-_KAIAK_APPROVAL: Final = {
-    "pending": "Pending",
-    "approved": "Approved",
-    "rejected": "Rejected",
-    "expired": "Timeout",
-    "cancelled": "Rejected",
-    "superseded": "Pending",
-}
-
-
-def kaiak_approval_status(call: Call, action: Action | None) -> str:
-    """Return S2 ToolCall.approval_status, which is an entity of its own here."""
-    if action is None:
-        return "NotRequired" if call.approval_method in ("auto", "config_rule") else "Rejected"
-    return _KAIAK_APPROVAL[action.state]
 
 
 def call_error(call: Call) -> str:

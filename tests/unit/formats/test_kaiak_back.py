@@ -15,7 +15,7 @@ from foreign_files import FILES
 from tests.support.tables import each_row
 from workbench.domain import events as e
 from workbench.domain.fold import MemoryTables
-from workbench.formats import detect, seed_export
+from workbench.formats import detect, kaiak_export
 
 
 def imported(data, wanted=None):
@@ -41,12 +41,12 @@ def exported(events, rows):
     (session,) = rows.sessions.values()
     actions = {action.id: action for action in rows.actions.values()}
     lines = [
-        {"session": seed_export.kaiak_session(session)},
+        {"session": kaiak_export.kaiak_session(session)},
         *(
-            {"tool_call": seed_export.kaiak_tool_call(call, actions.get(call.action_id))}
+            {"tool_call": kaiak_export.kaiak_tool_call(call, actions.get(call.action_id))}
             for call in rows.calls.values()
         ),
-        *seed_export.kaiak_messages(events),
+        *kaiak_export.kaiak_messages(events),
     ]
     return "".join(json.dumps(line) + "\n" for line in lines).encode()
 

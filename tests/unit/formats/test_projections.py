@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.stage import USER, Stage, call, exchange, recording, text
 from workbench.domain.machines import CALL_MOVES, SESSION_MOVES
-from workbench.formats import seed_export, seed_import
+from workbench.formats import kaiak_export, seed_export, seed_import
 from workbench.host import session_requests
 
 USAGE = {"usage": {"input_tokens": 10, "output_tokens": 4}}
@@ -131,10 +131,10 @@ def test_every_call_that_ran_has_one_result(file):
 
 
 def test_every_status_of_ours_has_a_word_in_every_seed():
-    assert set(seed_export.WINK_STATUS) == set(seed_export.KAIAK_STATUS) == set(SESSION_MOVES)
+    assert set(seed_export.WINK_STATUS) == set(kaiak_export.STATUSES) == set(SESSION_MOVES)
     assert (
         set(seed_export.WINK_CALL)
-        == set(seed_export.KAIAK_CALL)
+        == set(kaiak_export.CALL_STATUSES)
         == set(seed_export.INVOCATION_STATUS)
         == set(CALL_MOVES)
     )
@@ -263,7 +263,7 @@ PAYLOADS = {
 
 @pytest.mark.spec(140, 141, 142, 149)
 def test_every_event_is_a_message_of_one_kind_with_its_fields(played):
-    found = list(seed_export.kaiak_messages(events(played)))
+    found = list(kaiak_export.kaiak_messages(events(played)))
     numbers = [m["sequence_number"] for m in found]
     assert numbers == sorted(numbers)
     assert numbers[0] == 1
@@ -278,7 +278,7 @@ def test_every_event_is_a_message_of_one_kind_with_its_fields(played):
 def test_partial_answers_joined_are_the_final_one(played):
     said = [
         p
-        for m in seed_export.kaiak_messages(events(played))
+        for m in kaiak_export.kaiak_messages(events(played))
         for k, p in m["content"].items()
         if k == "AiResponse"
     ]
@@ -295,7 +295,7 @@ def test_partial_answers_joined_are_the_final_one(played):
 
 @pytest.mark.spec(145, 146, 147, 157)
 def test_calls_questions_and_changes_as_messages(played):
-    found = [(k, p) for m in seed_export.kaiak_messages(events(played)) for k, p in m["content"].items()]
+    found = [(k, p) for m in kaiak_export.kaiak_messages(events(played)) for k, p in m["content"].items()]
     ids = {row.id for row in rows(played)}
     operations = [p["operation"] for k, p in found if k == "ToolCall"]
     assert set(operations) <= {"Start", "Progress", "Complete", "Error"}
@@ -315,7 +315,7 @@ def test_calls_questions_and_changes_as_messages(played):
 @pytest.mark.spec(151, 152, 153, 154)
 def test_calls_in_the_words_of_kaiak(played):
     by_id = {
-        row.provider_call_id: seed_export.kaiak_tool_call(row, played.journal.action(row.action_id))
+        row.provider_call_id: kaiak_export.kaiak_tool_call(row, played.journal.action(row.action_id))
         for row in rows(played)
     }
     assert {k: (c["status"], c["approval_status"]) for k, c in by_id.items()} == {
@@ -327,7 +327,7 @@ def test_calls_in_the_words_of_kaiak(played):
 @pytest.mark.spec(132, 136, 138, 228)
 def test_the_session_in_the_words_of_kaiak(played):
     stream = {"connection_id": "x", "established_at": "2026-01-01T00:00:00Z", "last_message_at": None}
-    found = seed_export.kaiak_session(played.session(), stream)
+    found = kaiak_export.kaiak_session(played.session(), stream)
     assert found["token_usage"] == {"input_tokens": 30, "output_tokens": 12, "total_tokens": 42}
     assert set(found["configuration"]) == {
         "provider",
