@@ -123,7 +123,7 @@ class _MessageReader:
     def _aside(self, kind: str, payload: JsonObject, at: int | None, number: int) -> Iterator[r.Record]:
         match kind:
             case "FileModification":
-                self._changes.append((r.text_of(payload, "proposal_id"), _edit(payload)))
+                self._change(r.text_of(payload, "proposal_id"), _edit(payload))
             case "Error":
                 yield from self._flushed()
                 yield from self._error(payload, at)
@@ -133,6 +133,11 @@ class _MessageReader:
                 yield r.UnmappedRecord(
                     kind=kind or "message", content=payload, at=at, line=number, is_understood=False
                 )
+
+    def _change(self, proposal: str, edit: r.FileEdit) -> None:
+        """Note a change; what was made of a proposal stands for the proposal."""
+        others = [one for one in self._changes if (one[0], one[1].path) != (proposal, edit.path)]
+        self._changes = [*others, (proposal, edit)]
 
     def _head(self, row: JsonObject, at: int | None) -> r.SessionHead:
         settings = r.object_of(self._session, "configuration")

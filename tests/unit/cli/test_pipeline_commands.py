@@ -61,6 +61,15 @@ def test_stream_json_is_an_event_a_line(place):
     assert kinds[-2:] == ["run.changed", "session.status_changed"]
 
 
+def test_s2_tells_how_far_a_run_is(place):
+    _, out, _ = said(place, "pipeline", "run", "p.yaml", "--output-format", "s2")
+    first, *messages, last = [json.loads(line) for line in out.splitlines()]
+    assert first["session"]["id"] == last["session"]["id"]
+    told = [one["content"]["Progress"] for one in messages if "Progress" in one.get("content", {})]
+    assert [one["percentage"] for one in told] == [0, 50, 50, 100]
+    assert told[-1]["description"] == "b completed"
+
+
 def test_a_dry_run_shows_the_order_and_writes_nothing(place):
     code, out, _ = said(place, "pipeline", "run", "p.yaml", "--dry-run", "--json")
     found = json.loads(out)

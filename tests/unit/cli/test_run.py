@@ -96,6 +96,32 @@ def test_stream_json_is_every_event_of_the_session_and_nothing_else(shell):
     assert kinds[-1] == "session.status_changed" and events[-1]["body"]["reason"] == "run ended"
 
 
+@pytest.mark.spec(150, 228)
+def test_s2_is_every_message_between_two_lines_of_the_session_with_its_stream(shell):
+    recording = shell.recording({"reply": [ask()]}, SAY)
+    words = ("run", "-p", "x", "--recording", recording, "--on-approval", "deny", "--output-format", "s2")
+    assert shell(*words) == 4
+    first, *messages, last = [json.loads(line) for line in shell.out.splitlines()]
+    assert first["session"]["id"] == last["session"]["id"] == sessions(shell)[0]["id"]
+    streams = [line["session"]["stream_connection"] for line in (first, last)]
+    assert streams[0]["last_message_at"] is None
+    assert {one["connection_id"] for one in streams} == {streams[0]["connection_id"]}
+    assert streams[0]["established_at"] <= streams[1]["last_message_at"]
+    numbers = [message["sequence_number"] for message in messages]
+    assert numbers == sorted(numbers) and numbers[0] == 1
+    kinds = [next(iter(message["content"])) for message in messages]
+    assert {"System", "AiResponse"} <= set(kinds) and kinds.count("AiResponse") >= 2
+    assert last["session"]["status"] == "Ready"
+
+
+def test_s2_shows_hidden_characters_as_escapes(shell):
+    shell(
+        "run", "-p", HOSTILE.replace("\x9b", ""), "--recording", shell.recording(SAY), "--output-format", "s2"
+    )
+    assert not any(mark in shell.out for mark in RAW)
+    assert any("AiResponse" in line for line in shell.out.splitlines())
+
+
 def test_an_exhausted_recording_is_an_error_on_stderr_and_one(shell):
     assert (
         shell("run", "-p", "x", "--recording", shell.recording({"reply": [ask()]}), "--on-approval", "deny")

@@ -1,0 +1,297 @@
+"""S2 messages: their members, kinds of questions, texts of changes, progress; a stream and what comes back of it."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from test_kaiak_back import imported
+
+from tests.support.stage import Stage, call, exchange, recording, text
+from tests.support.tables import each_row
+from workbench.domain import events as e
+from workbench.domain.codec import to_json_value
+from workbench.domain.incidents import IncidentOptions
+from workbench.domain.rows import Session
+from workbench.domain.values import Actor, Choice, FilePlan, GateVerdict, Hunk, ReplyCall, StepPlan
+from workbench.formats.kaiak_export import KaiakMessages, kaiak_messages, kaiak_session
+
+VERDICT = GateVerdict(outcome="allowed", step="grants", by="default")
+HOST = Actor(kind="host", pid=1)
+HUNK = Hunk(
+    index=1, path="a.py", old_start=1, old_count=2, new_start=1, new_count=2,
+    lines=((" ", "one"), ("-", "two"), ("+", "three"), ("\\", "No newline at end of file")),
+)  # fmt: skip
+
+
+def event(body, number=1, **about):
+    return e.Event(id=f"e{number}", session_id="s", at=1_000_000 * number, actor=HOST, body=body,
+                   sequence_number=number, position=number, **about)  # fmt: skip
+
+
+def contents(*events, read_blob=lambda _: None):
+    return [message["content"] for message in kaiak_messages(events, read_blob)]
+
+
+def opened(**more):
+    values = {
+        "action_kind": "tool", "tool": "replace_string_in_file", "target": "a.py", "digest": "d", "verb": "edit",
+        "created_at": 0, "expires_at": 90_000_000,
+    }  # fmt: skip
+    return e.ActionOpened(**{**values, **more})
+
+
+CHOICES = (Choice(key="again", label="Ask again"), Choice(key="keep", label="Keep it"))
+
+
+@pytest.mark.spec(146)
+@each_row(
+    "more, kind, options",
+    [
+        ({}, "Approval", None),
+        ({"action_kind": "gate", "choices": CHOICES, "prompt": "go on?"}, "Choice", ["again", "keep"]),
+        (
+            {"action_kind": "finding", "choices": CHOICES, "prompt": "still there"},
+            "Choice",
+            ["again", "keep"],
+        ),
+        ({"action_kind": "question", "choices": CHOICES, "prompt": "which?"}, "Choice", ["again", "keep"]),
+        ({"action_kind": "question", "prompt": "what is its name?"}, "Input", None),
+    ],
+)
+def test_a_question_is_an_approval_a_choice_with_its_options_or_an_input(more, kind, options):
+    ((asked,),) = (message.values() for message in contents(event(opened(**more), action_id="a1")))
+    assert asked["interaction_type"] == kind
+    assert asked.get("options") == options
+    assert (asked["interaction_id"], asked["timeout"]) == ("a1", 90)
+    assert asked["prompt"] == more.get("prompt", "edit a.py")
+
+
+def test_a_question_without_an_end_has_no_timeout():
+    (message,) = contents(event(opened(expires_at=None), action_id="a1"))
+    assert message["UserInteraction"]["timeout"] is None
+
+
+@pytest.mark.spec(145)
+def test_every_message_of_a_call_names_its_tool_and_parameters():
+    asked = ReplyCall(
+        call_id="c1", provider_call_id="c1", tool="run_in_terminal", arguments={"command": "true"}
+    )
+    reply = e.ReplyCompleted(calls=(asked,))
+    found = contents(
+        event(reply), event(e.CallExecuting(), 2, call_id="c1"),
+        event(e.OutputStreamed(offset=0, text="out"), 3, call_id="c1"),
+        event(e.CallFinished(state="failed", detail="exit 1", duration_ms=3), 4, call_id="c1"),
+    )  # fmt: skip
+    calls = [message["ToolCall"] for message in found if "ToolCall" in message]
+    assert [one["operation"] for one in calls] == ["Start", "Progress", "Error"]
+    assert {(one["tool_call_id"], one["tool_name"]) for one in calls} == {("c1", "run_in_terminal")}
+    assert all(one["parameters"] == {"command": "true"} for one in calls)
+    assert calls[2]["result"]["error"] == "exit 1"
+
+
+def test_what_the_gate_made_of_parameters_is_what_later_messages_name():
+    found = contents(
+        event(e.CallProposed(tool="read_file", parameters={"path": "/w/a.py"}, verdict=VERDICT), call_id="c1"),
+        event(e.CallExecuting(), 2, call_id="c1"),
+    )  # fmt: skip
+    assert found[1]["ToolCall"]["parameters"] == {"path": "/w/a.py"}
+    assert found[0]["System"]["metadata"]["tool"] == "read_file"
+
+
+def plan(path="a.py", base="b", after="f"):
+    return FilePlan(path=path, base=base, after=after, mode=0o644)
+
+
+@pytest.mark.spec(147)
+@each_row(
+    "files, hunks, told",
+    [
+        ((plan(),), (HUNK,), ("Modify", "one\ntwo\n", "one\nthree", True)),
+        ((plan(base=None),), (HUNK,), ("Create", None, "one\nthree", None)),
+        ((plan(after=None),), (HUNK,), ("Delete", "one\ntwo\n", None, None)),
+        ((plan(path="b.py"),), (HUNK,), ("Modify", None, None, None)),
+    ],
+)
+def test_a_change_tells_its_texts_as_far_as_they_are_recorded(files, hunks, told):
+    found = contents(event(opened(files=files, hunks=hunks), action_id="a1", call_id="c1"))
+    change = found[1]["FileModification"]
+    assert change["proposal_id"] == "a1" and change["file_path"] == files[0].path
+    assert (
+        change["change_type"], change["original_content"], change["proposed_content"], change.get("is_excerpt")
+    ) == told  # fmt: skip
+
+
+@pytest.mark.spec(147)
+def test_a_change_that_was_made_names_its_proposal_and_has_its_texts_unless_it_was_taken_in_part():
+    asked = event(opened(files=(plan(),), hunks=(HUNK,)), 1, action_id="a1", call_id="c1")
+    made = event(e.FileChanged(path="a.py", change="modify", before="b", after="f"), 3, call_id="c1")
+    approved = {"digest": "d", "result_digest": "d", "approved_until": 9}
+    whole = event(e.ActionApproved(**approved), 2, action_id="a1", call_id="c1")
+    part = event(e.ActionApproved(**approved, selection=()), 2, action_id="a1", call_id="c1")
+    done = contents(asked, whole, made)[-1]["FileModification"]
+    assert (done["proposal_id"], done["original_content"]) == ("a1", "one\ntwo\n")
+    done = contents(asked, part, made)[-1]["FileModification"]
+    assert (done["proposal_id"], done["original_content"], done["proposed_content"]) == ("a1", None, None)
+
+
+def test_the_hunks_of_a_large_change_are_read_from_their_blob_and_a_broken_one_tells_none():
+    asked = event(opened(files=(plan(),), hunks_ref="recorded:1"), action_id="a1")
+    data = json.dumps(to_json_value((HUNK,))).encode()
+    assert contents(asked, read_blob={"recorded:1": data}.get)[1]["FileModification"]["original_content"]
+    for broken in (b"[", None):
+        told = contents(asked, read_blob={"recorded:1": broken}.get)[1]["FileModification"]
+        assert (told["original_content"], told["proposed_content"]) == (None, None)
+
+
+def test_a_text_over_the_bound_is_left_out():
+    long = Hunk(index=1, path="a.py", old_start=1, old_count=1, new_start=1, new_count=0,
+                lines=(("-", "x" * 1_000_001),))  # fmt: skip
+    told = contents(event(opened(files=(plan(),), hunks=(long,)), action_id="a1"))[1]["FileModification"]
+    assert told["original_content"] is None
+
+
+@pytest.mark.spec(143)
+def test_steps_of_a_run_and_incidents_of_a_list_are_progress_from_0_to_100():
+    steps = tuple(StepPlan(id=name) for name in "abcd")
+    found = contents(
+        event(e.RunStarted(pipeline="p", steps=steps)),
+        event(e.StepChanged(state="running"), 2, step="a"), event(e.StepChanged(state="completed"), 3, step="a"),
+        event(e.StepChanged(state="failed"), 4, step="b"), event(e.StepChanged(state="skipped"), 5, step="c"),
+        event(e.StepChanged(state="completed"), 6, step="d"),
+        event(e.ProgressReported(message="compacts", percentage=None), 7),
+    )  # fmt: skip
+    told = [message["Progress"] for message in found if "Progress" in message]
+    assert [one["percentage"] for one in told] == [0, 25, 50, 75, 100, 0]
+    assert told[1]["phase"] == "a" and told[1]["description"] == "a completed"
+    assert all(set(one) == {"percentage", "phase", "description"} for one in told)
+    found = contents(
+        event(e.IncidentsRequested(ids=("i1", "i2"))), event(e.IncidentStarted(incident="i1", child_id="c"), 2),
+        event(e.IncidentEnded(incident="i1", outcome="fixed"), 3),
+        event(e.IncidentEnded(incident="i2", outcome="rejected"), 4),
+        event(e.IncidentsRequested(ids=("i2",)), 5),
+        event(e.IncidentStarted(incident="i2", child_id="c", round=2), 6),
+    )  # fmt: skip
+    told = [message["Progress"] for message in found if "Progress" in message]
+    assert [one["percentage"] for one in told] == [0, 50, 100, 50]
+    assert [one["phase"] for one in told] == ["working", "fixed", "rejected", "working"]
+
+
+@pytest.mark.spec(142, 229)
+def test_what_has_no_kind_of_its_own_is_a_system_message_with_all_it_says_but_references():
+    listed = e.IncidentsListed(source="r.sarif", format="sarif", incidents_ref="recorded:1", count=3)
+    (message,) = contents(event(listed))
+    assert message["System"] == {
+        "event": "incidents.listed", "request_id": None, "status": "listed",
+        "metadata": {"source": "r.sarif", "format": "sarif", "count": 3},
+    }  # fmt: skip
+    (message,) = contents(event(e.Unknown(original_kind="new.thing", content=["x"])))
+    assert message["System"]["metadata"] == {"content": ["x"]}
+
+
+@pytest.mark.spec(148)
+def test_an_error_says_whether_the_session_can_go_on():
+    (message,) = contents(event(e.ErrorRaised(code="C", message="m", details="d", recoverable=False)))
+    assert message["Error"] == {"error_code": "C", "message": "m", "details": "d", "recoverable": False}
+
+
+def session(**more):
+    return Session(id="s", kind="chat", status="ready", created_at=1, updated_at=2, **more)
+
+
+@pytest.mark.spec(132, 136)
+def test_a_session_names_its_incidents_options_and_the_session_of_its_agent():
+    asked = e.IncidentsRequested(ids=("i1",), options=IncidentOptions(max_turns=4, timeout_s=60, model="m"))
+    found = kaiak_session(session(), requested=asked)
+    assert (found["incident_ids"], found["goose_session_id"]) == (["i1"], None)
+    assert (found["configuration"]["timeout"], found["configuration"]["max_turns"]) == (60, 4)
+    assert found["configuration"]["model"] == "m"
+    foreign = session(origin="codex", configuration={"import": {"id": "own-id", "format": "codex"}})
+    assert kaiak_session(foreign)["goose_session_id"] == "own-id"
+    again = session(origin="kaiak", configuration={"import": {
+        "id": "s", "goose_session_id": "g1", "incident_ids": ["i9"], "timeout": 7, "max_turns": 2}})  # fmt: skip
+    found = kaiak_session(again)
+    assert (found["goose_session_id"], found["incident_ids"]) == ("g1", ["i9"])
+    assert (found["configuration"]["timeout"], found["configuration"]["max_turns"]) == (7, 2)
+
+
+@each_row(
+    "row, status",
+    [
+        (session(), "Ready"),
+        (Session(id="s", kind="chat", status="paused", reason="limit reached", created_at=1, updated_at=2),
+         "Failed"),
+        (Session(id="s", kind="chat", status="paused", reason="user", created_at=1, updated_at=2), "Ready"),
+    ],
+)  # fmt: skip
+def test_a_session_that_a_limit_stopped_is_failed_in_s2(row, status):
+    assert kaiak_session(row)["status"] == status
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory):
+    script = recording(
+        exchange(
+            text("I change two files."), call("c1", "create_file", path="n.txt", content="new\n"),
+            call("c2", "replace_string_in_file", path="a.txt", old_string="old", new_string="young"),
+            call("c3", "run_in_terminal", command="echo out; exit 2"),
+        ),
+        exchange(text("Done.")),
+    )  # fmt: skip
+    stage = Stage(tmp_path_factory.mktemp("played"), script, files={"a.txt": "the old text\nend\n"})
+    stage.begin("first")
+    stage.drive()
+    one, two, three = stage.waiting()
+    stage.approve(one)
+    stage.approve(two)
+    stage.reject(three, "not now")
+    stage.drive()
+    yield stage
+    stage.close()
+
+
+@pytest.mark.spec(140, 147, 149)
+def test_a_stream_alone_comes_back_with_calls_questions_answers_and_changed_texts(played):
+    events = played.journal.events(played.session_id)
+    rows = [{"session": kaiak_session(played.session())}, *kaiak_messages(events, played.journal.blobs.read)]
+    data = "".join(json.dumps(row) + "\n" for row in rows).encode()
+    opened_file, again, tables = imported(data)
+    assert opened_file.format == "kaiak" and opened_file.summaries[0].problems == []
+    calls = {row.tool: row for row in tables.calls.values()}
+    assert {tool: row.state for tool, row in calls.items()} == {
+        "create_file": "succeeded", "replace_string_in_file": "succeeded", "run_in_terminal": "rejected",
+    }  # fmt: skip
+    assert calls["create_file"].parameters == {"path": "n.txt", "content": "new\n"}
+    states = sorted((row.state, row.reason) for row in tables.actions.values())
+    assert states == [("approved", None), ("approved", None), ("rejected", "not now")]
+    changed = [one.body for one in again if isinstance(one.body, e.FileChanged)]
+    assert [(body.path, body.change, body.added, body.removed) for body in changed] == [
+        ("n.txt", "create", 1, 0), ("a.txt", "modify", 1, 1),
+    ]  # fmt: skip
+    assert [one.body.text for one in again if isinstance(one.body, e.PromptSubmitted)] == ["first"]
+
+
+def test_messages_of_a_stream_are_those_of_an_export(played):
+    events = played.journal.events(played.session_id)
+    live = KaiakMessages(played.journal.blobs.read)
+    streamed = [message for one in events for message in live.of(one)]
+    assert streamed == list(kaiak_messages(events, played.journal.blobs.read))
+
+
+def test_what_s2_says_of_a_session_and_its_choices_stays_over_an_import():
+    row = {
+        "id": "ks", "workspace_path": "/shop", "goose_session_id": "g7", "incident_ids": ["i1", "i2"],
+        "configuration": {"provider": "p", "model": "m", "timeout": 30, "max_turns": 9},
+    }  # fmt: skip
+    message = {
+        "id": "m1", "session_id": "ks", "timestamp": "2026-01-01T00:00:00Z", "sequence_number": 1,
+        "content": {"AiResponse": {"text": "Hello.", "partial": False}}, "source": "GooseAgent",
+    }  # fmt: skip
+    data = "".join(json.dumps(one) + "\n" for one in ({"session": row}, message)).encode()
+    _, _, tables = imported(data)
+    (again,) = tables.sessions.values()
+    found = kaiak_session(again)
+    assert (found["goose_session_id"], found["incident_ids"]) == ("g7", ["i1", "i2"])
+    assert (found["configuration"]["timeout"], found["configuration"]["max_turns"]) == (30, 9)
