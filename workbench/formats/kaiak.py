@@ -248,8 +248,13 @@ class _MessageReader:
         )  # fmt: skip
 
     def _made_changes(self, key: str) -> tuple[r.FileEdit, ...]:
-        """Return what was told of files since the last result, in the words of the call if they say more."""
-        changes, self._changes = tuple(edit for _, edit in self._changes), []
+        """Return what was told of files for a call, in the words of the call if they say more.
+
+        What names no question of another call is what was told since the last result.
+        """
+        theirs = [change for change in self._changes if self._actions.get(change[0], key) != key]
+        changes = tuple(edit for proposal, edit in self._changes if self._actions.get(proposal, key) == key)
+        self._changes = theirs
         if any(edit.old is not None or edit.new is not None for edit in changes):
             return changes
         known = self._calls.get(key, {})
