@@ -1,20 +1,21 @@
 """Incidents for the screen's backend, loaded on first use: lists, code around one, requests for work."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import BinaryIO, Final
 
 from workbench.cli.local_backend import screen_actor
-from workbench.domain.events import IncidentDismissed, IncidentsCancelRequested, IncidentsRequested
-from workbench.domain.incidents import IncidentOptions
-from workbench.domain.values import Body
+from workbench.domain.incidents import Incident, IncidentOptions
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import Root
+from workbench.host import incident_requests
 from workbench.host.host_locks import refuse_inside_agents
 from workbench.host.model_selection import SelectedModel
+from workbench.incidents.request import incident_prompt
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.text.human import sentence
-from workbench.tui.backend import IncidentBackend
+from workbench.tui.backend import BackendError, IncidentBackend
 from workbench.views.incidents import CodeExcerpt, CodeLine
 
 LINES_AROUND: Final = 8
@@ -36,19 +37,37 @@ class LocalIncidents(IncidentBackend):
         chosen = self._choose()
         return IncidentOptions(provider=chosen.provider, model=chosen.model)
 
+    def open(self, source: str, goes_on: Callable[[str], bool]) -> str:
+        refuse_inside_agents(self._journal, self._home, "read findings")
+        path = str(Path(self._workspace, Path(source).expanduser()))
+
+        def progress(read: int, total: int) -> None:
+            of = f" of {total:,}" if total > read else ""
+            if not goes_on(f"{read:,}{of} findings read."):
+                raise BackendError("No findings were read: it was cancelled.")
+
+        findings = incident_requests.read_findings_file(path, self._workspace, on_progress=progress)
+        return incident_requests.list_incidents(
+            self._journal, self._workspace, findings, source=path, actor=screen_actor()
+        )
+
     def start(self, list_id: str, incident_ids: Sequence[str], options: IncidentOptions) -> None:
-        self._ask(list_id, IncidentsRequested(ids=tuple(incident_ids), options=options))
+        refuse_inside_agents(self._journal, self._home, "have findings fixed")
+        incident_requests.request_incidents(self._journal, list_id, incident_ids, options, screen_actor())
 
     def cancel(self, list_id: str) -> None:
-        self._ask(list_id, IncidentsCancelRequested())
+        incident_requests.cancel_incidents(self._journal, list_id, "", screen_actor())
 
-    def dismiss(self, list_id: str, fingerprints: Sequence[str], reason: str) -> None:
-        self._ask(list_id, *(IncidentDismissed(fingerprint=text, reason=reason) for text in fingerprints))
+    def dismiss(self, list_id: str, incident_ids: Sequence[str], reason: str) -> None:
+        refuse_inside_agents(self._journal, self._home, "dismiss findings")
+        for key in incident_ids:
+            incident_requests.dismiss_incident(self._journal, list_id, key, reason, screen_actor())
 
-    def _ask(self, list_id: str, *bodies: Body) -> None:
-        refuse_inside_agents(self._journal, self._home, "work on findings")
-        actor = screen_actor()
-        self._journal.append([self._journal.event(body, list_id, actor) for body in bodies])  # type: ignore[arg-type]
+    def dismissed(self) -> Mapping[str, str]:
+        return incident_requests.dismissed_fingerprints(self._journal, self._workspace)
+
+    def prompt(self, incident: Incident, line: int) -> str:
+        return incident_prompt(incident, self._workspace, line).prompt_text
 
     def code(self, path: str, line: int) -> CodeExcerpt:
         try:
@@ -69,7 +88,7 @@ def _excerpt(file: BinaryIO, line: int) -> CodeExcerpt:
         if number >= first:
             lines.append(CodeLine(number, _decoded(data.rstrip(b"\r\n"))))
     if not lines:
-        return CodeExcerpt(problem=f"The file has no line {first:,} any more." if number else "")
+        return CodeExcerpt(problem=f"The file has no line {line:,} any more." if number else "")
     return CodeExcerpt(lines=tuple(lines))
 
 

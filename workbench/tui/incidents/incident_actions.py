@@ -27,8 +27,8 @@ class IncidentActions:
     # --- a new list -----------------------------------------------------------------------------------
 
     def ask_source(self) -> None:
-        """Ask for a file of findings, or for a checker's command."""
-        right = "FILE, or a command such as ruff check --output-format json"
+        """Ask for a file of findings."""
+        right = "FILE of SARIF, Konveyor, ruff, pyright or S2"
         self._context.post(LineWanted(self._pane, "source", "Open findings", right, "read them"))
 
     def heard(self, purpose: str, text: str) -> None:
