@@ -310,6 +310,15 @@ _PIPELINE = {
     "artifacts": _command("pipeline_results:artifacts", "the files and values that the steps of a run made"),
     "clean": _command("pipeline_results:clean", "remove the workspaces of runs that have ended"),
 }
+_INCIDENTS = {
+    "run": _command("incidents:run", "let agents work off what a linter or an analyzer found"),
+    "resume": _command("incidents:resume", "continue the work on a list"),
+    "list": _command("incident_lists:list", "the lists of incidents of this workspace"),
+    "show": _command("incident_lists:show", "the incidents of a list and how they stand"),
+    "results": _command("incident_lists:results", "what came of a list, with files, errors and counts"),
+    "dismiss": _command("incident_lists:dismiss", "say that an incident will not be fixed, and why"),
+    "cancel": _command("incident_lists:cancel", "end the work on a list; what was not started is skipped"),
+}
 _HOST = {
     "status": _command("host:status", "the background process of this workspace, which runs its agents"),
     "stop": _command("host:stop", "stop the background process"),
@@ -352,6 +361,11 @@ COMMANDS: Mapping[str, CommandEntry] = {
         summary="run pipelines and look at their runs",
         below=_PIPELINE,
         example="workbench pipeline run release --dry-run",
+    ),
+    "incidents": CommandEntry(
+        summary="let agents fix what linters and analyzers found",
+        below=_INCIDENTS,
+        example="workbench incidents run --checker 'ruff check --output-format json'",
     ),
     "host": CommandEntry(
         summary="the background process, which runs the agents of a workspace",

@@ -67,7 +67,7 @@ class IncidentOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     provider: str = ""
     model: str = ""
     recording: str = ""
-    """Folder or file of recorded replies in place of a provider."""
+    """File of recorded replies in place of a provider; each session plays it from its start."""
 
 
 class IncidentEvent(Body, frozen=True, kw_only=True):
@@ -141,6 +141,8 @@ class IncidentStarted(IncidentEvent, frozen=True, kw_only=True):
     """Where the incident is now: earlier edits of the same file moved it."""
     round: Count = 1
     """1 for the first prompt; the checker or a human asks again for each further one."""
+    is_found: bool | None = None
+    """Whether the checker found it right before; None where there is no checker."""
     before_ref: BlobRef | None = None
     """Recorded bytes, of round 1: the keyed digest of each file, by which `IncidentEnded.files` is known."""
 
@@ -173,4 +175,6 @@ class IncidentEnded(IncidentEvent, frozen=True, kw_only=True):
     error: IncidentError = ""
     files: tuple[str, ...] = ()
     """What differs on disk from before its first turn, by digest."""
+    after_ref: BlobRef | None = None
+    """Recorded bytes: the keyed digest of each file as it was left; absent where no agent was asked."""
     duration_ms: Milliseconds = 0

@@ -20,8 +20,11 @@ from workbench.effects.file_primitives import (
     FOLDER_FLAGS,
     FileKind,
     FileRefused,
+    FileStamp,
+    file_stamp,
     kind_of,
     open_regular_file,
+    stat_name,
     translated_os_errors,
 )
 from workbench.effects.files import Root
@@ -108,6 +111,13 @@ class WalkedFolder(Struct, kw_only=True):
 
     def below(self, name: str) -> str:
         return f"{self.path}/{name}" if self.path else name
+
+    def stamp(self, name: str) -> FileStamp | None:
+        """Return what tells a file in it from itself after a change; None if it is not there any more."""
+        with contextlib.suppress(OSError):
+            status = stat_name(self.here, name)
+            return file_stamp(status) if status is not None else None
+        return None
 
     def open(self, name: str) -> BinaryIO:
         """Open a regular file in it, following no link, waiting for nothing. Raises FileRefused."""

@@ -385,6 +385,8 @@ class SessionRunner:
 
 
 def _status_after_turn(session: Session, effect: EndTurn) -> list[SessionStatusChanged]:
+    if "incident_ids" in session.configuration:
+        return []  # one turn an incident: the driver of the list says when the session is over (S2)
     reason = _PAUSE_AFTER_OUTCOME.get(effect.outcome)
     if reason is not None:
         return [SessionStatusChanged(status="paused", reason=reason)]

@@ -34,6 +34,12 @@ from workbench.host.driver_context import (
 )
 from workbench.host.host_locks import driver_identity, has_screen, host_lock_path, provider_variables
 from workbench.host.import_watch import ImportWatch
+from workbench.host.incident_driver import (
+    IncidentDriverOptions,
+    answered_lists,
+    drive_incidents,
+    has_list_work,
+)
 from workbench.host.lifecycle import TIDY_INTERVAL_SECONDS, tidy_data_folder_if_due
 from workbench.host.model_selection import background_provider_of
 from workbench.host.provider_keys import key_variables
@@ -135,14 +141,14 @@ class Supervisor:
         if now - self._runs_looked_at < 1.0:
             return
         self._runs_looked_at = now
-        for session in answered_runs(self._context):
+        for session in (*answered_runs(self._context), *answered_lists(self._context)):
             if session.id not in self._driven:
                 self._begin(session)
 
     def _begin(self, session: Session) -> None:
         if self._broken_at.get(session.id) == session.updated_at:
             return
-        driving = self._drive_run if session.kind == "pipeline" else self._drive
+        driving = {"pipeline": self._drive_run, "incidents": self._drive_list}.get(session.kind, self._drive)
         task = asyncio.create_task(driving(session.id), name=f"session {session.id}")
         self._driven[session.id] = task
 
@@ -150,6 +156,8 @@ class Supervisor:
         journal = self._context.journal
         if session.kind == "pipeline":
             return is_runnable(self._context, session)
+        if session.kind == "incidents":
+            return has_list_work(self._context, session)
         if journal.actions(session_id=session.id, states=("pending",)):
             return True
         limits = TurnLimits(max_rounds=self._context.loaded().config.limits.max_turns)
@@ -161,6 +169,10 @@ class Supervisor:
     async def _drive_run(self, run_id: str) -> None:
         options = RunDriverOptions(context=self._context, driver=self._driver)
         await self._guarded(run_id, drive_run(options, run_id))
+
+    async def _drive_list(self, list_id: str) -> None:
+        options = IncidentDriverOptions(context=self._context, driver=self._driver)
+        await self._guarded(list_id, drive_incidents(options, list_id))
 
     async def _drive(self, session_id: str) -> None:
         driving = drive_session(self._context, self._driver, session_id, until=_is_only_waiting)

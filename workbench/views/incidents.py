@@ -163,6 +163,11 @@ class IncidentList:
             self._cached = tuple(self._rows.values())
         return self._cached
 
+    @property
+    def has_open_request(self) -> bool:
+        """Return whether something that was asked for has not ended."""
+        return any(row.is_requested for row in self._rows.values())
+
     def row(self, incident_id: str) -> IncidentRow | None:
         """Return the row of an incident; None where the list has no such one."""
         return self._rows.get(incident_id)

@@ -226,6 +226,7 @@ def test_no_field_that_names_a_blob_is_forgotten():
         "RunStarted.definition_ref", "StepChanged.output_ref", "ArtifactStored.content_ref",
         "StepChanged.said_ref", "ArtifactStored.written_ref", "IncidentsListed.incidents_ref",
         "IncidentChecked.output_ref", "IncidentsListed.lines_ref", "IncidentStarted.before_ref",
+        "IncidentEnded.after_ref",
     }  # fmt: skip
 
 

@@ -1,0 +1,419 @@
+"""`workbench incidents run, resume`: read what a linter found and let agents work it off."""
+
+import asyncio
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, cast
+
+from workbench.cli.config import require_valid_config
+from workbench.cli.console import Console
+from workbench.cli.context import load_workspace_config, open_journal, short_id, user_actor, workspace_path
+from workbench.cli.errors import (
+    EXIT_FAILED,
+    EXIT_INTERRUPTED,
+    EXIT_OK,
+    EXIT_PARKED,
+    EXIT_UNANSWERED,
+    Refusal,
+    UsageError,
+)
+from workbench.cli.headless_run import STOP_SIGNALS, StreamPrinter, add_output_options, signal_handlers
+from workbench.cli.incident_lists import find_list, read_list, result_json, result_lines, row_line
+from workbench.cli.rows import waiting_lines
+from workbench.cli.run import ask_trust
+from workbench.cli.run_output import print_error
+from workbench.cli.run_session import positive_number
+from workbench.domain import events as e
+from workbench.domain.events import Event
+from workbench.domain.incidents import SEVERITIES, BatchSize, Incident, IncidentOptions, IncidentSeverity
+from workbench.effects.process_table import become_subreaper
+from workbench.host import driver_context
+from workbench.host.driver_context import DriverContext, following_config_changes, open_driver_context
+from workbench.host.host_locks import driver_identity, refuse_inside_agents
+from workbench.host.incident_checks import run_checker
+from workbench.host.incident_driver import IncidentDriverOptions, drive_incidents
+from workbench.host.incident_requests import (
+    continue_incidents,
+    list_incidents,
+    read_findings_file,
+    request_incidents,
+)
+from workbench.host.incident_sessions import provider_and_model
+from workbench.host.model_selection import provider_of
+from workbench.host.provider_keys import register_secrets
+from workbench.host.steps.pipeline_tool import SessionPipelineStarter
+from workbench.incidents.request import IncidentFilter
+from workbench.journal.decisions import expire_due_actions
+from workbench.journal.home import Home
+from workbench.journal.journal import Journal
+from workbench.journal.leases import DriverIdentity, DriverLock
+from workbench.journal.session_queries import pending_action_ids
+from workbench.text.human import counted
+from workbench.text.safe import one_line
+from workbench.tools.registry import tool_registry
+from workbench.views.incidents import IncidentList, plan_incidents
+
+if TYPE_CHECKING:
+    from workbench.formats.findings.read import FindingsFile
+
+_NOTHING: Final = "no incident was worked on"
+RUN_EXAMPLE = """workbench incidents run --checker 'ruff check --output-format json'
+workbench incidents run report.sarif --severity error --path src --dry-run
+workbench incidents run report.sarif --checker 'semgrep scan --sarif' --batch one --on-approval park
+workbench incidents run kantra/output.yaml --root /opt/input/source --only 481034a8cb0f
+workbench incidents run report.json --baseline last-week.json --json"""
+_EXIT_CODES: Final = """exit codes:
+  0    every incident that was asked for is fixed: the checker does not find it any more
+  1    not all of them; the result says how each ended
+  2    the command line is wrong
+  3    parked: it waits for an answer (--on-approval park)
+  4    a question expired, or was denied because nobody could be asked (--on-approval deny)
+  130  stopped by ctrl+c, SIGTERM or SIGHUP"""
+
+
+def configure_run(parser: ArgumentParser) -> None:
+    """Add the options."""
+    parser.epilog = f"{_EXIT_CODES}\n\n{parser.epilog}"
+    parser.add_argument(
+        "file", metavar="FILE", nargs="?",
+        help="what was found: SARIF, Konveyor's YAML, S2 incidents, or the JSON of ruff or pyright",
+    )  # fmt: skip
+    parser.add_argument(
+        "--checker", default="", metavar="COMMAND",
+        help="prints such a list; runs after every change to see what is fixed, and first without FILE",
+    )  # fmt: skip
+    parser.add_argument("--only", default="", metavar="IDS", help="these incidents, ids with commas between")
+    parser.add_argument(
+        "--severity", default="", metavar="NAMES", help=f"of these severities: {', '.join(SEVERITIES)}"
+    )
+    parser.add_argument(
+        "--rule", action="append", default=[], metavar="NAME", help="of this rule; * is any text"
+    )
+    parser.add_argument(
+        "--path", action="append", default=[], metavar="PATH", help="in this file or folder; * is any text"
+    )
+    parser.add_argument(
+        "--batch", choices=("one", "file", "rule"), default="file",
+        help="which incidents share an agent (default: file)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--max-turns", metavar="N", type=positive_number(int), default=3,
+        help="prompts for one incident while the checker still finds it (default: 3)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--timeout", metavar="S", type=positive_number(int), default=600,
+        help="seconds of work on one prompt; waiting for an answer does not count (default: 600)",
+    )  # fmt: skip
+    parser.add_argument("--provider", default="", metavar="NAME", help="a provider of config.json")
+    parser.add_argument("--model", default="", metavar="NAME", help="a model of the provider")
+    parser.add_argument(
+        "--recording", default="", metavar="FILE", help="play a recording instead of asking a model"
+    )
+    parser.add_argument("--root", default="", metavar="DIR", help="what the paths in FILE start with")
+    parser.add_argument("--baseline", metavar="FILE", help="leave out what this file has: only what is new")
+    parser.add_argument(
+        "--dry-run", action="store_true", help="print what would be asked, with the prompts; ask nothing"
+    )
+    add_output_options(parser)
+
+
+def execute_run(options: Namespace, console: Console) -> int:
+    """Make a list, let agents work it off, and return the exit code."""
+    if not options.file and not options.checker:
+        why, remedy = "neither a file nor a checker is named", "give FILE, or --checker COMMAND"
+        raise UsageError(_NOTHING, why, remedy)
+    wanted = _filter(options)
+    workspace = workspace_path(options.directory)
+    with open_journal() as (home, journal):
+        refuse_inside_agents(journal, home, _NOTHING)
+        expire_due_actions(journal)
+        context = _open_context(home, journal, workspace, options, console)
+        with closing(context.root), DriverLock(journal, driver_identity(journal, workspace, "run")) as lock:
+            how = _incident_options(options)
+            if not options.dry_run:
+                provider_and_model(context, how)  # refused before anything is read, if there is none
+            findings = _findings(context, options, console)
+            list_id = list_incidents(
+                journal, workspace, findings, source=_source(options), checker=options.checker,
+                baseline=_baseline(context, options), actor=user_actor(), driver=lock.driver,
+            )  # fmt: skip
+            folded = read_list(journal, list_id)
+            rows = [row for row in folded.rows if wanted(row.incident)]
+            _say_what_was_found(console, folded, findings, len(rows))
+            plan = plan_incidents(rows, how, options.checker)
+            if options.dry_run:
+                return _print_plan(console, folded, plan.ids, plan.left_out, workspace, options)
+            asked = [row.incident.id for row in rows if not row.is_dismissed]
+            if not asked:
+                return _nothing_to_do(journal, console, list_id, options)
+            request_incidents(journal, list_id, asked, how, user_actor())
+            return _drive(home, journal, context, lock.driver, list_id, options, console)
+
+
+def _filter(options: Namespace) -> Callable[[Incident], bool]:
+    severities = frozenset(_words(options.severity))
+    unknown = severities - set(SEVERITIES)
+    if unknown:
+        why = f"there is no severity {one_line(min(unknown), 40)}"
+        raise UsageError(_NOTHING, why, f"name one of {', '.join(SEVERITIES)}")
+    return IncidentFilter(
+        only=frozenset(_words(options.only)), rules=tuple(options.rule), paths=tuple(options.path),
+        severities=cast("frozenset[IncidentSeverity]", severities),
+    ).takes()  # fmt: skip
+
+
+def _words(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",") if word.strip()]
+
+
+def _incident_options(options: Namespace) -> IncidentOptions:
+    recording = str(Path(options.recording).expanduser().resolve()) if options.recording else ""
+    return IncidentOptions(
+        batch=cast("BatchSize", options.batch), max_turns=min(20, int(options.max_turns)),
+        timeout_s=min(86_400, int(options.timeout)), provider=options.provider, model=options.model,
+        recording=recording,
+    )  # fmt: skip
+
+
+def _source(options: Namespace) -> str:
+    return str(Path(options.file).expanduser().resolve()) if options.file else options.checker
+
+
+def _open_context(
+    home: Home, journal: Journal, workspace: str, options: Namespace, console: Console
+) -> DriverContext:
+    loaded = load_workspace_config(home, journal, workspace)
+    require_valid_config(loaded, console)
+    register_secrets(loaded.config)
+    driver_context.sync_config_rules(journal, loaded, tool_registry().descriptors())
+    ask_trust(journal, workspace, console)
+    return open_driver_context(
+        home, journal, workspace, provider=provider_of, pipelines=SessionPipelineStarter,
+        can_ask=options.on_approval != "deny",
+    )  # fmt: skip
+
+
+def _findings(context: DriverContext, options: Namespace, console: Console) -> "FindingsFile":
+    if options.file:
+        return _read(context, options.file, options.root, console)
+    become_subreaper()
+    console.status(f"running {one_line(options.checker, 60)}")
+    result = asyncio.run(run_checker(context, options.checker))
+    console.clear_status()
+    if result.findings is None:
+        remedy = "run it by hand; it has to print SARIF, or JSON of ruff or pyright"
+        raise Refusal("the checker gave no list", result.problem, remedy)
+    return result.findings
+
+
+def _read(context: DriverContext, file: str, root: str, console: Console) -> "FindingsFile":
+    def progress(done: int, _: int) -> None:
+        console.status(f"reading {one_line(file, 60)}: {done:,} findings")
+
+    try:
+        told = progress if console.has_status else None
+        return read_findings_file(file, context.workspace, told_root=root, on_progress=told)
+    finally:
+        console.clear_status()
+
+
+def _baseline(context: DriverContext, options: Namespace) -> "tuple[str, FindingsFile] | None":
+    if options.baseline is None:
+        return None
+    return options.baseline, read_findings_file(options.baseline, context.workspace, told_root=options.root)
+
+
+def _say_what_was_found(
+    console: Console, folded: IncidentList, findings: "FindingsFile", wanted: int
+) -> None:
+    listed = folded.listed
+    count = len(folded.rows)
+    console.note(
+        f"{counted(count, 'incident')} from {listed.source if listed else ''}, {wanted:,} asked for."
+    )
+    if findings.root:
+        console.note(
+            f"Their paths start with {findings.root}, which is this folder here; --root says otherwise."
+        )
+    if listed is not None and listed.known:
+        console.note(f"{listed.known:,} were known before and are left out.")
+    for problem in findings.problems[:5]:
+        console.note(f"{problem[:1].upper()}{problem[1:]}.")
+
+
+def _print_plan(
+    console: Console, folded: IncidentList, ids: Sequence[str], left_out: Sequence[str], workspace: str,
+    options: Namespace,
+) -> int:  # fmt: skip
+    from workbench.cli.incident_lists import row_json
+    from workbench.incidents.request import incident_prompt
+
+    rows = [row for row in folded.rows if row.incident.id in set(ids)]
+    prompts = [incident_prompt(row.incident, workspace) for row in rows]
+    if options.output_format in ("json", "stream-json"):
+        console.json(
+            [{**row_json(row), "prompt": p.prompt_text} for row, p in zip(rows, prompts, strict=True)]
+        )
+        return EXIT_OK
+    for row, prompt in zip(rows, prompts, strict=True):
+        console.say(row_line(row, console.signs))
+        console.say("\n".join(f"    {line}" for line in prompt.prompt_text.splitlines()))
+    for why in left_out:
+        console.note(f"{why[:1].upper()}{why[1:]}.")
+    console.note(f"{counted(len(rows), 'incident')} would be asked about. Nothing was asked.")
+    return EXIT_OK
+
+
+def _nothing_to_do(journal: Journal, console: Console, list_id: str, options: Namespace) -> int:
+    console.note("Nothing is asked for. workbench incidents show lists what was found.")
+    if options.output_format == "json":
+        console.json(result_json(journal, list_id))
+    return EXIT_OK
+
+
+RESUME_EXAMPLE = """workbench incidents resume
+workbench incidents resume 3f2a9c1d --on-approval park"""
+
+
+def configure_resume(parser: ArgumentParser) -> None:
+    """Add the list and the output options."""
+    parser.add_argument("list", metavar="LIST", nargs="?", help="id of a list (default: the newest)")
+    add_output_options(parser)
+
+
+def execute_resume(options: Namespace, console: Console) -> int:
+    """Continue the work on a list and return the exit code."""
+    with open_journal() as (home, journal):
+        refuse_inside_agents(journal, home, "nothing was continued")
+        expire_due_actions(journal)
+        session = find_list(journal, workspace_path(options.directory), options.list)
+        context = _open_context(home, journal, session.workspace, options, console)
+        identity = driver_identity(journal, session.workspace, "run")
+        with closing(context.root), DriverLock(journal, identity) as lock:
+            continue_incidents(journal, session.id, user_actor())
+            return _drive(home, journal, context, lock.driver, session.id, options, console)
+
+
+# --- driving ---------------------------------------------------------------------------------------------
+
+
+class _Printer:
+    """A line for each incident that ends and each question that waits; progress on the status line."""
+
+    def __init__(self, journal: Journal, console: Console, list_id: str) -> None:
+        self._journal, self._console = journal, console
+        self._folded = read_list(journal, list_id, with_events=False)
+        self._asked, self._ended = 0, 0
+
+    def see(self, events: Iterable[Event]) -> None:
+        for event in events:
+            self._folded.apply(event)
+            self._tell(event)
+
+    def _tell(self, event: Event) -> None:
+        match event.body:
+            case e.IncidentsRequested(ids=ids):
+                self._asked += len(ids)
+            case e.IncidentStarted(incident=key) | e.IncidentChecked(incident=key):
+                self._status(key)
+            case e.IncidentEnded(incident=key):
+                self._ended += 1
+                row = self._folded.row(key)
+                if row is not None:
+                    self._console.say(row_line(row, self._console.signs))
+            case e.ActionOpened():
+                action = self._journal.action(event.action_id or "")
+                if action is not None and action.state == "pending":
+                    self._console.say(waiting_lines(action, self._console.signs, self._journal.now()))
+            case e.ErrorRaised() as body:
+                print_error(self._console, body)
+            case _:
+                pass
+
+    def _status(self, key: str) -> None:
+        row = self._folded.row(key)
+        if row is not None and self._console.has_status:
+            number = f"{min(self._ended + 1, self._asked):,} of {self._asked:,}"
+            self._console.status(f"{number}  {row.place} {one_line(row.incident.rule, 40)}")
+
+
+def _drive(
+    home: Home, journal: Journal, context: DriverContext, driver: DriverIdentity, list_id: str,
+    options: Namespace, console: Console,
+) -> int:  # fmt: skip
+    del home
+    become_subreaper()
+    is_stream, is_json = options.output_format == "stream-json", options.output_format == "json"
+    printer = (
+        StreamPrinter(console) if is_stream else None if is_json else _Printer(journal, console, list_id)
+    )
+    stop = [False]
+
+    def interrupt() -> bool:
+        is_first, stop[0] = not stop[0], True
+        journal.doorbell.announce()
+        return is_first
+
+    def see(events: Sequence[Event]) -> None:
+        if printer is not None:
+            printer.see(events)
+
+    async def run() -> None:
+        handled = IncidentDriverOptions(
+            context=context, driver=driver, is_stopped=lambda: stop[0], on_events=see,
+            parks=options.on_approval == "park",
+        )  # fmt: skip
+        with (
+            signal_handlers(STOP_SIGNALS, interrupt), following_config_changes(context),
+            suppress(asyncio.CancelledError),
+        ):  # fmt: skip
+            await drive_incidents(handled, list_id)
+
+    try:
+        asyncio.run(run())
+    finally:
+        console.clear_status()
+    return _print_end(journal, console, list_id, options, is_interrupted=stop[0])
+
+
+def _print_end(
+    journal: Journal, console: Console, list_id: str, options: Namespace, *, is_interrupted: bool
+) -> int:
+    code = _exit_code(journal, list_id, is_interrupted=is_interrupted)
+    if options.output_format == "json":
+        console.json({**result_json(journal, list_id), "exit": code})
+    elif options.output_format != "stream-json":
+        for line in result_lines(journal, list_id):
+            console.say(line)
+    name = short_id(journal, list_id)
+    goes_on = f"workbench incidents resume {name} continues it."
+    if code == EXIT_PARKED:
+        console.note(f"Parked. It continues after the last answer, or with incidents resume {name}.")
+    elif code == EXIT_INTERRUPTED:
+        console.note(f"Interrupted. {goes_on}")
+    elif journal.session(list_id) is not None and read_list(journal, list_id).has_open_request:
+        console.note(f"Not all was worked on. {goes_on}")
+    return code
+
+
+def _exit_code(journal: Journal, list_id: str, *, is_interrupted: bool) -> int:
+    if is_interrupted:
+        return EXIT_INTERRUPTED
+    session = journal.session(list_id)
+    folded = read_list(journal, list_id)
+    if session is not None and session.reason == "parked" and _waits(journal, list_id):
+        return EXIT_PARKED
+    asked = [row for row in folded.rows if row.is_requested or row.duration_ms or row.rounds]
+    is_denied = any("nobody" in row.reason for row in asked)
+    if is_denied or (session is not None and session.reason == "unattended"):
+        return EXIT_UNANSWERED
+    result = result_json(journal, list_id)
+    counts = cast("dict[str, int]", result["counts"])
+    return EXIT_OK if set(counts) <= {"fixed"} else EXIT_FAILED
+
+
+def _waits(journal: Journal, list_id: str) -> bool:
+    children = journal.sessions(parent_id=list_id, kinds=("step",))
+    return any(pending_action_ids(journal, key) for key in (list_id, *(child.id for child in children)))

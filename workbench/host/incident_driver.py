@@ -1,0 +1,533 @@
+"""Drive one list of incidents: one session of an agent a batch, one turn an incident, and a check after it.
+
+The list's session asks no model. It stays `processing` while it is worked on, and its lease fences the work.
+Everything that was done is an event before the next thing begins, so that a driver that takes over repeats
+nothing; what an agent was in the middle of goes on in the agent's own session, by that one's rules.
+"""
+
+# A killed list waits for a human (`paused (host lost)`), as a killed session does: no model is called because
+# a process came back.
+#
+# A batch's session takes no later incident once a turn of it ran out of time or lost its provider: it is
+# failed (S2), and the next incident of the batch begins another.
+
+import asyncio
+import os
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from msgspec import Struct, field, json
+
+from workbench.domain.events import (
+    ActionCancelled,
+    ContinueRequested,
+    Event,
+    IncidentChecked,
+    IncidentEnded,
+    IncidentStarted,
+    InterruptRequested,
+    PromptSubmitted,
+    SessionStatusChanged,
+)
+from workbench.domain.incidents import Incident
+from workbench.domain.machines import TERMINAL_SESSION_STATES, PauseReason
+from workbench.domain.rows import Session
+from workbench.domain.values import Actor, BlobRef, Body
+from workbench.effects.runtime import fault_point
+from workbench.formats.findings.place import Locator
+from workbench.host import redaction
+from workbench.host.driver_context import DriverContext, LeaseWriter, OnEvents, ignore_events
+from workbench.host.incident_checks import CheckResult, WorkspaceDigests, line_carrier, run_checker
+from workbench.host.incident_requests import dismissed_fingerprints, listed_incidents
+from workbench.host.incident_sessions import batch_session, finding_question
+from workbench.host.session_driver import (
+    SessionProgress,
+    drive_session,
+    running_clock,
+    thread_safe_setter,
+)
+from workbench.host.session_requests import SessionRefused
+from workbench.host.steps.agent_step import close_child_session
+from workbench.host.undo import plan_undo, request_undo_of_files
+from workbench.incidents.comparison import Comparison, changed_paths, compare, unseen
+from workbench.incidents.request import incident_prompt, next_prompt
+from workbench.incidents.state import (
+    IncidentWork,
+    ListState,
+    TurnFacts,
+    Verdict,
+    batch_key,
+    fold_list,
+    is_list_runnable,
+    next_move,
+    turn_facts,
+)
+from workbench.journal.decisions import expire_due_actions
+from workbench.journal.leases import DriverIdentity, lease_guard, release_lease, take_lease
+from workbench.journal.session_queries import pending_action_ids
+from workbench.text.safe import one_line
+
+_MOST_NEW: Final = 20
+"""New findings of a check that are named; all are counted."""
+_MOST_DETAIL: Final = 500
+
+
+def _never() -> bool:
+    return False
+
+
+class IncidentDriverOptions(Struct, frozen=True, kw_only=True):
+    """What a driver of lists is given."""
+
+    context: DriverContext
+    driver: DriverIdentity
+    is_stopped: Callable[[], bool] = field(default=_never)
+    """Whether the driver is to give the list back; asked whenever something was written."""
+    parks: bool = False
+    """Give the list back as soon as nothing goes on without a human."""
+    on_events: OnEvents = ignore_events
+    """Told of the events of the list and of its agents' sessions."""
+
+
+async def drive_incidents(options: IncidentDriverOptions, list_id: str) -> ListState:
+    """Drive a list until nothing of what was asked for is left; return how it stands.
+
+    Raises SessionDriven (another process drives it) or LeaseLost.
+    """
+    context = options.context
+    lease = take_lease(context.journal, list_id, options.driver)
+    driver = _ListDriver(options, LeaseWriter(context, list_id, lease_guard(lease)))
+    try:
+        await driver.run()
+    finally:
+        release_lease(context.journal, lease)
+    return driver.state
+
+
+def has_list_work(context: DriverContext, session: Session) -> bool:
+    """Return whether a driver of a list has something to do."""
+    journal = context.journal
+    state = fold_list(listed_incidents(journal, session.id), journal.events(session.id))
+    return is_list_runnable(state, len(_waiting_ids(context, session.id)))
+
+
+def answered_lists(context: DriverContext) -> list[Session]:
+    """Return the workspace's lists that were given back while they waited and may go on."""
+    lists = context.journal.sessions(
+        workspace=context.workspace, kinds=("incidents",), status=("paused",), limit=50
+    )
+    return [session for session in lists if session.reason == "parked" and has_list_work(context, session)]
+
+
+def _waiting_ids(context: DriverContext, list_id: str) -> tuple[str, ...]:
+    journal = context.journal
+    children = journal.sessions(parent_id=list_id, kinds=("step",))
+    ids = (list_id, *(child.id for child in children if child.status not in TERMINAL_SESSION_STATES))
+    return tuple(key for session_id in ids for key in pending_action_ids(journal, session_id))
+
+
+class _ListGivenBack(Exception):
+    """The driver stops here in order; the list is paused for this reason."""
+
+    def __init__(self, reason: PauseReason) -> None:
+        self.reason: PauseReason = reason
+
+
+class _ListDriver:
+    def __init__(self, options: IncidentDriverOptions, writer: LeaseWriter) -> None:
+        self._options, self._context, self._writer = options, options.context, writer
+        self._id, self._journal = writer.session_id, options.context.journal
+        self.state = ListState(incidents={i.id: i for i in listed_incidents(self._journal, self._id)})
+        self._digests = WorkspaceDigests(self._context.root, self._journal.blobs.keyed)
+        self._seen: dict[str, int] = {}
+        """The position up to which the events of each session were handed on."""
+        self._comparison: Comparison | None = None
+        """What the checker said last; None once an agent has worked since."""
+        self._known: set[str] = set()
+        """Fingerprints that were there before, by the list or by the checker's first run."""
+        self._is_same_tool = True
+        """Whether the checker is what the list came from, so that what it does not find is gone."""
+        self._changed = asyncio.Event()
+
+    # --- the loop -------------------------------------------------------------------------------
+
+    async def run(self) -> None:
+        self._catch_up()
+        if not self._may_go_on():
+            if self.state.status == "processing":
+                await self._pause_lost()
+            return
+        unsubscribe = self._journal.on_ring(thread_safe_setter(asyncio.get_running_loop(), self._changed))
+        reason: PauseReason = "host lost"
+        try:
+            async with running_clock(self._id, self._tick):
+                await self._begin()
+                await self._work_off()
+                reason = "run ended"
+        except _ListGivenBack as given_back:
+            reason = given_back.reason
+        finally:
+            unsubscribe()
+            await self._pause(reason)
+
+    async def _pause_lost(self) -> None:
+        """Say that the driver of the list was killed, and so that of the session that it worked in."""
+        work = self.state.current
+        child = self._journal.session(work.child_id) if work else None
+        lost = SessionStatusChanged(status="paused", reason="host lost")
+        below = [self._event(lost, child.id)] if child is not None and child.status == "processing" else []
+        await self._append(lost, more=below)
+
+    def _may_go_on(self) -> bool:
+        waiting = len(_waiting_ids(self._context, self._id))
+        is_answered = self.state.status == "paused" and is_list_runnable(self.state, waiting)
+        return self.state.has_word or is_answered
+
+    async def _tick(self) -> None:
+        if expire_due_actions(self._journal):
+            self._changed.set()
+
+    async def _begin(self) -> None:
+        steps = {"created": ("initializing", "ready"), "initializing": ("ready",), "paused": ("ready",)}
+        moves = [SessionStatusChanged(status=word) for word in steps.get(self.state.status, ())]  # pyright: ignore[reportArgumentType]
+        await self._append(*moves, SessionStatusChanged(status="processing"))
+        fault_point("incidents.begun")
+        self._known = {i.fingerprint for i in self.state.incidents.values()} | self.state.new
+        if self.state.checker and self.state.has_work:
+            await self._compare_first()
+
+    async def _compare_first(self) -> None:
+        """Run the checker before anything is asked: what it does not find now it cannot find fixed."""
+        result = await run_checker(self._context, self.state.checker)
+        if result.findings is None:
+            return
+        self._known.update(incident.fingerprint for incident in result.findings.incidents)
+        if self.state.current is None:
+            self._comparison = self._compared(result)
+
+    async def _work_off(self) -> None:
+        while self.state.has_work:
+            work = self.state.current
+            if self.state.is_cancelled:
+                await self._cancel(work)
+                return
+            self._require_go_on()
+            if work is not None:
+                await self._go_on(work)
+            else:
+                await self._start_next(self.state.queue[0])
+
+    def _require_go_on(self) -> None:
+        if self._options.is_stopped():
+            raise _ListGivenBack("host lost")
+
+    def _catch_up(self) -> None:
+        while events := self._journal.events(self._id, after=self.state.cursor, limit=2_000):
+            for event in events:
+                self.state.take(event)
+            self._options.on_events(events)
+
+    async def _append(self, *bodies: Body, more: Sequence[Event] = (), action_id: str | None = None) -> None:
+        events = [self._event(body, action_id=action_id) for body in bodies]
+        await self._writer.append(*events, *more)
+        self._catch_up()
+
+    def _event(self, body: Body, session_id: str = "", action_id: str | None = None) -> Event:
+        actor = Actor(kind="host", pid=os.getpid())
+        return self._journal.event(body, session_id or self._id, actor, action_id=action_id)
+
+    async def _pause(self, reason: PauseReason) -> None:
+        self._catch_up()
+        if self.state.status != "processing":
+            return
+        is_done = reason == "run ended" and set(self.state.incidents) <= self.state.fixed
+        if reason == "run ended":
+            await self._close_children()
+        after = SessionStatusChanged(status="completed") if is_done else None
+        await self._append(after or SessionStatusChanged(status="paused", reason=reason))
+
+    async def _close_children(self) -> None:
+        for child in self._journal.sessions(parent_id=self._id, kinds=("step",)):
+            await close_child_session(self._context, self._options.driver, child.id, is_done=True)
+
+    # --- one incident -----------------------------------------------------------------------------
+
+    async def _start_next(self, work: IncidentWork) -> None:
+        incident = work.incident
+        if (why := self._reason_to_skip(incident)) is not None:
+            await self._end(work, Verdict(outcome="skipped", detail=why))
+            return
+        is_found: bool | None = None
+        if self.state.checker and self._comparison is not None:
+            is_found = incident.id in self._comparison.found
+            if not is_found and self._is_same_tool:
+                detail = "the checker does not find it any more"
+                await self._end(work, Verdict(outcome="fixed", detail=detail))
+                return
+        before = self._journal.blobs.record(json.encode(await asyncio.to_thread(self._digests.take)))
+        await self._ask(work, "", is_found, before)
+
+    def _reason_to_skip(self, incident: Incident) -> str | None:
+        dismissed = {**dismissed_fingerprints(self._journal, self._context.workspace), **self.state.dismissed}
+        if reason := dismissed.get(incident.fingerprint):
+            return f"it will not be fixed: {reason}"
+        if incident.problem:
+            return incident.problem
+        return Locator(self._context.root).problem(incident.path) or None
+
+    async def _ask(
+        self, work: IncidentWork, text: str, is_found: bool | None, before_ref: BlobRef | None = None
+    ) -> None:
+        """Ask an agent about an incident: the question and the note of it are one transaction."""
+        incident = work.incident
+        line = self._line_now(incident)
+        text = text or incident_prompt(incident, self._context.workspace, line).prompt_text
+        child_id, opening = batch_session(self._context, self._id, self.state, work)
+        recorded, ref = redaction.redact_and_seal_text(text, self._journal.blobs)
+        prompt = PromptSubmitted(text=recorded, text_ref=ref, incident=incident.id)
+        note = IncidentStarted(
+            incident=incident.id, child_id=child_id, line=line, round=work.round + 1, is_found=is_found,
+            before_ref=before_ref,
+        )  # fmt: skip
+        fault_point("incident.before_started")
+        await self._append(note, more=[*opening, self._event(prompt, child_id)])
+        fault_point("incident.started")
+        self._comparison = None
+
+    def _line_now(self, incident: Incident) -> int:
+        listed = self.state.listed
+        lines = self._journal.blobs.read(listed.lines_ref) if listed and listed.lines_ref else None
+        return line_carrier(self._context.root, lines).line(incident.path, incident.line)
+
+    async def _go_on(self, work: IncidentWork) -> None:
+        facts = turn_facts(self._journal.events(work.child_id), work)
+        if not facts.outcome:
+            await self._drive_child(work, self._has_rested)
+            facts = turn_facts(self._journal.events(work.child_id), work)
+            if self.state.is_cancelled or not (facts.outcome or self._is_given_up(work, facts)):
+                return
+        changed = changed_paths(self._before(work), await asyncio.to_thread(self._digests.take))
+        move = next_move(
+            work, facts, checker=bool(self.state.checker), changed=bool(changed),
+            limit=self.state.options.max_turns,
+        )  # fmt: skip
+        match move:
+            case Verdict():
+                await self._end(work, move)
+                await self._after_end(work, facts, move)
+            case "check":
+                await self._check(work)
+            case "again":
+                await self._ask_again(work)
+            case "ask":
+                await self._ask_human(work, has_changed=bool(changed))
+            case "wait":
+                await self._wait_for_human()
+            case "undo":
+                await self._undo(work, facts)
+
+    def _before(self, work: IncidentWork) -> dict[str, str]:
+        data = self._journal.blobs.read(work.before_ref) if work.before_ref else None
+        return json.decode(data, type=dict[str, str]) if data else {}
+
+    def _is_given_up(self, work: IncidentWork, facts: TurnFacts) -> bool:
+        """Say that a session that stopped repeating itself is over; nobody reads along in a batch."""
+        session = self._journal.session(work.child_id)
+        if session is None or session.reason == "loop" or session.status in TERMINAL_SESSION_STATES:
+            why = "the agent repeated the same call and got the same result" if session else "it was deleted"
+            facts.outcome, facts.detail = "broken", why
+            return True
+        return False
+
+    async def _end(self, work: IncidentWork, verdict: Verdict) -> None:
+        since, files, after = work.started_at or self._journal.now(), (), None
+        if work.round:
+            digests = await asyncio.to_thread(self._digests.take)
+            files = changed_paths(self._before(work), digests)
+            after = self._journal.blobs.record(json.encode(digests))
+        body = IncidentEnded(
+            incident=work.incident.id, outcome=verdict.outcome, error=verdict.error, files=files,
+            after_ref=after,
+            detail=redaction.redact_line(verdict.detail, _MOST_DETAIL),
+            duration_ms=max(0, (self._journal.now() - since) // 1000),
+        )  # fmt: skip
+        fault_point("incident.before_ended")
+        await self._append(body)
+        fault_point("incident.ended")
+
+    async def _after_end(self, work: IncidentWork, facts: TurnFacts, verdict: Verdict) -> None:
+        """End the batch's session where it cannot or need not go on; stop where a human has to look."""
+        if verdict.error in ("timeout", "agent", "system"):
+            await self._fail_child(work.child_id)
+        elif self.state.is_last_of(batch_key(work.incident, self.state.options.batch)):
+            await close_child_session(self._context, self._options.driver, work.child_id, is_done=True)
+        on_expiry = self._context.loaded().config.approvals.on_expiry
+        if verdict.error == "agent":
+            raise _ListGivenBack("failed")
+        if facts.outcome == "interrupted":
+            raise _ListGivenBack("user")
+        if (facts.outcome == "unattended" or work.answer == "expired") and on_expiry == "pause":
+            raise _ListGivenBack("unattended")
+
+    async def _fail_child(self, child_id: str) -> None:
+        session = self._journal.session(child_id)
+        if session is not None and session.status in ("initializing", "processing"):
+            await self._writer.append(self._event(SessionStatusChanged(status="failed"), child_id))
+        elif session is not None:
+            await close_child_session(self._context, self._options.driver, child_id, is_done=False)
+
+    # --- the agent's session ------------------------------------------------------------------------
+
+    async def _drive_child(
+        self, work: IncidentWork, until: Callable[[SessionProgress], bool], *, goes_on: bool = True
+    ) -> None:
+        session = self._journal.session(work.child_id)
+        if goes_on and session is not None and session.open_turn is not None:
+            # Its driver died, or it was paused in order; the human who let the list go on speaks for it too.
+            await self._writer.append(self._event(ContinueRequested(), work.child_id))
+        interrupted = [False]
+
+        def is_over(progress: SessionProgress) -> bool:
+            self._catch_up()
+            if self.state.is_cancelled and not interrupted[0] and progress.open_turn is not None:
+                interrupted[0] = True
+                self._journal.append([self._event(InterruptRequested(), work.child_id)])
+            return until(progress)
+
+        progress = await drive_session(
+            self._context,
+            self._options.driver,
+            work.child_id,
+            until=is_over,
+            on_events=self._options.on_events,
+        )
+        if self._options.is_stopped():
+            raise _ListGivenBack("host lost")
+        if progress.waiting and self._options.parks:
+            raise _ListGivenBack("parked")
+
+    def _has_rested(self, progress: SessionProgress) -> bool:
+        if self._options.is_stopped():
+            return True
+        if not progress.is_resting:
+            return False
+        if progress.waiting:
+            return self._options.parks
+        return progress.is_idle or progress.session.reason in ("loop", "user")
+
+    async def _ask_again(self, work: IncidentWork) -> None:
+        found = self._comparison.found.get(work.incident.id) if self._comparison else None
+        checked = work.checked
+        said = checked.detail if checked and found is None else ""
+        line = (checked.line if checked else 0) or self._line_now(work.incident)
+        await self._ask(work, next_prompt(work.incident, found, line, said), work.is_found)
+
+    # --- the checker ----------------------------------------------------------------------------------
+
+    async def _check(self, work: IncidentWork) -> None:
+        before = await asyncio.to_thread(self._digests.take)
+        fault_point("incident.before_check")
+        result = await run_checker(self._context, self.state.checker)
+        edited = changed_paths(before, await asyncio.to_thread(self._digests.take))
+        body = self._checked(work, result, edited)
+        fault_point("incident.checked")
+        await self._append(body)
+
+    def _checked(self, work: IncidentWork, result: CheckResult, edited: Sequence[str]) -> IncidentChecked:
+        notes = [f"the checker changed {', '.join(edited[:5])}"] if edited else []
+        ref = self._journal.blobs.record(result.output.encode()) if result.output else None
+        key = work.incident.id
+        if result.findings is None:
+            detail = "; ".join([f"the checker could not be used: {result.problem}", *notes])
+            return IncidentChecked(
+                incident=key, outcome="not checked", detail=redaction.redact_line(detail, _MOST_DETAIL),
+                exit_code=result.exit_code, duration_ms=result.duration_ms, output_ref=ref,
+            )  # fmt: skip
+        self._comparison = self._compared(result)
+        found = self._comparison.found.get(key)
+        new = unseen(self._comparison.new, self._known)
+        self._known.update(i.fingerprint for i in new)
+        is_blind = found is None and work.is_found is False
+        if is_blind:
+            notes.insert(0, "the checker did not find it before the change either")
+        elif found is not None:
+            notes.insert(0, one_line(found.message, 300))
+        return IncidentChecked(
+            incident=key, outcome="not checked" if is_blind else "gone" if found is None else "still there",
+            detail="; ".join(notes)[:_MOST_DETAIL], line=found.line if found else 0, new=new[:_MOST_NEW],
+            new_count=len(new), exit_code=result.exit_code, duration_ms=result.duration_ms, output_ref=ref,
+        )  # fmt: skip
+
+    def _compared(self, result: CheckResult) -> Comparison:
+        assert result.findings is not None
+        listed, found = self.state.listed, result.findings
+        self._is_same_tool = listed is not None and found.format in ("", listed.format)
+        lines = self._journal.blobs.read(listed.lines_ref) if listed and listed.lines_ref else None
+        open_ones = [i for i in self.state.incidents.values() if i.id not in self.state.fixed]
+        return compare(open_ones, found.incidents, line_carrier(self._context.root, lines))
+
+    # --- the human --------------------------------------------------------------------------------------
+
+    async def _ask_human(self, work: IncidentWork, *, has_changed: bool) -> None:
+        if not self._context.can_ask:
+            detail = "the checker still finds it, and nobody could be asked"
+            verdict = Verdict(outcome="unchanged", detail=detail)
+            await self._end(work, verdict)
+            await self._after_end(work, TurnFacts(outcome="done"), verdict)
+            return
+        question = finding_question(self._context, self._id, work, has_changed=has_changed)
+        await self._append(question, action_id=self._writer.new_id())
+        fault_point("incident.asked")
+
+    async def _changed_files(self, work: IncidentWork) -> tuple[str, ...]:
+        return changed_paths(self._before(work), await asyncio.to_thread(self._digests.take))
+
+    async def _wait_for_human(self) -> None:
+        if self._options.parks:
+            raise _ListGivenBack("parked")
+        self._changed.clear()
+        self._catch_up()
+        work = self.state.current
+        if work is not None and not work.answer and not self.state.is_cancelled:
+            self._require_go_on()
+            await self._changed.wait()
+            self._catch_up()
+
+    async def _undo(self, work: IncidentWork, facts: TurnFacts) -> None:
+        """Take back what the agent's calls changed for this incident, the newest turn first."""
+        left = ""
+        for turn_id in reversed(facts.turns):
+            session = self._journal.session(work.child_id)
+            if session is None:
+                break
+            try:
+                plan = plan_undo(self._journal, session, turn_id)
+                request_undo_of_files(
+                    self._journal, plan, [row.path for row in plan.rows], Actor(kind="user")
+                )
+            except SessionRefused as error:
+                left = error.why
+                continue
+            await self._drive_child(work, lambda progress: progress.is_resting and progress.is_idle)
+        files = await self._changed_files(work)
+        detail = "the checker still found it; what was changed is undone"
+        if files:
+            detail = f"the checker still found it; not all is undone: {left or 'a command changed it'}"
+        verdict = Verdict(outcome="unchanged", detail=detail)
+        await self._end(work, verdict)
+        await self._after_end(work, facts, verdict)
+
+    # --- the end ------------------------------------------------------------------------------------------
+
+    async def _cancel(self, work: IncidentWork | None) -> None:
+        """Skip everything that is left; an agent at work is stopped first."""
+        detail = f"the work was cancelled: {self.state.cancel_reason}".removesuffix(": ")
+        if work is not None:
+            self._journal.append([self._event(InterruptRequested(), work.child_id)])
+            await self._drive_child(work, lambda p: p.is_resting and p.open_turn is None, goes_on=False)
+            for action_id in pending_action_ids(self._journal, self._id):
+                await self._append(ActionCancelled(why="the work was cancelled"), action_id=action_id)
+            verdict = Verdict(outcome="skipped", detail=detail)
+            await self._end(work, verdict)
+        for waiting in list(self.state.queue):
+            await self._end(waiting, Verdict(outcome="skipped", detail=detail))

@@ -1,0 +1,113 @@
+"""The sessions of agents that work on a list, one a batch, and the question where a human has to say more."""
+
+import os
+from collections.abc import Mapping
+from typing import Final
+
+from workbench.changes.digest import action_digest
+from workbench.config.keys import RECORDED
+from workbench.config.windows import approval_window_minutes
+from workbench.domain.events import ActionOpened, Event, SessionCreated
+from workbench.domain.incidents import BatchSize, Incident, IncidentOptions
+from workbench.domain.machines import TERMINAL_SESSION_STATES
+from workbench.domain.values import Actor, Json, JsonObject
+from workbench.host import redaction
+from workbench.host.driver_context import DriverContext
+from workbench.host.instruction_files import session_instructions
+from workbench.host.model_selection import ModelPreference, NoModelSelected, select_model
+from workbench.host.session_requests import SessionRefused
+from workbench.incidents.state import FINDING_CHOICES, IncidentWork, ListState, batch_key
+from workbench.providers.recording import RecordingBroken, load_recording
+from workbench.text.human import counted
+from workbench.text.safe import one_line
+
+_NOT_STARTED: Final = "No agent was started."
+
+
+def batch_session(
+    context: DriverContext, list_id: str, state: ListState, work: IncidentWork
+) -> tuple[str, list[Event]]:
+    """Return the session of a batch, and the events that begin one where there is none that goes on.
+
+    Raises SessionRefused: there is no model, or no such recording.
+    """
+    journal, size = context.journal, state.options.batch
+    child_id = state.sessions.get(batch_key(work.incident, size), "")
+    session = journal.session(child_id) if child_id else None
+    if session is not None and session.status not in TERMINAL_SESSION_STATES:
+        return child_id, []
+    child_id, actor = journal.clock.new_id(), Actor(kind="host", pid=os.getpid())
+    provider, model, configuration = provider_and_model(context, state.options)
+    prompt, ref = "", None
+    if provider != RECORDED.name:
+        names = context.loaded().config.instruction_files
+        begun = session_instructions(journal, context.workspace, names)
+        prompt, ref = redaction.redact_and_seal_text(begun.system_prompt, journal.blobs)
+        configuration = {**begun.configuration, **configuration}
+    created = SessionCreated(
+        session_kind="step", parent_id=list_id, workspace=context.workspace, provider=provider, model=model,
+        system_prompt=prompt, system_prompt_ref=ref, telemetry_id=journal.clock.new_id(),
+        title=redaction.redact_line(_batch_title(work.incident, size), 120),
+        configuration={**configuration, **_own_configuration(state, work)},
+    )  # fmt: skip
+    return child_id, [journal.event(created, child_id, actor)]
+
+
+def _own_configuration(state: ListState, work: IncidentWork) -> Mapping[str, Json]:
+    """Return what makes a session one of S2: its incidents, its time, and that every change asks."""
+    size = state.options.batch
+    key = batch_key(work.incident, size)
+    ids: list[Json] = [
+        other.incident.id
+        for other in state.works.values()
+        if other.is_open and batch_key(other.incident, size) == key
+    ]
+    return {"incident_ids": ids, "timeout": state.options.timeout_s, "enable_tool_interception": True}
+
+
+def _batch_title(incident: Incident, size: BatchSize) -> str:
+    titles = {"one": f"{incident.path}:{incident.line} {incident.rule}", "file": incident.path}
+    return titles.get(size, incident.rule)
+
+
+def provider_and_model(context: DriverContext, options: IncidentOptions) -> tuple[str, str, dict[str, Json]]:
+    """Return whom the agents of a list ask, and what their sessions know of it. Raises SessionRefused."""
+    if options.recording:
+        try:
+            recording = load_recording(options.recording)
+        except RecordingBroken as error:
+            raise SessionRefused(_NOT_STARTED, f"{error}.", "Correct it, or name another.") from None
+        facts: dict[str, Json] = {"path": str(recording.path), "sha256": recording.sha256}
+        return RECORDED.name, options.model or recording.model, {"recording": facts}
+    wish = ModelPreference(provider=options.provider or None, model=options.model or None)
+    try:
+        chosen = select_model(context.loaded().config, wish)
+    except NoModelSelected as error:
+        raise SessionRefused(_NOT_STARTED, error.why, error.remedy) from None
+    return chosen.provider, chosen.model, dict(chosen.configuration)
+
+
+def finding_question(
+    context: DriverContext, list_id: str, work: IncidentWork, *, has_changed: bool
+) -> ActionOpened:
+    """Return the row of the queue that asks what to do with what the checker still finds."""
+    incident, journal = work.incident, context.journal
+    now = journal.now()
+    choices = tuple(choice for choice in FINDING_CHOICES if has_changed or choice.key != "undo")
+    said = work.checked.detail if work.checked else ""
+    prompt = f"The checker still finds this after {counted(work.round, 'prompt')}: {incident.rule} {said}"
+    subject: JsonObject = {
+        "incident": incident.id, "list": list_id, "path": incident.path, "rule": incident.rule,
+        "line": work.line, "child": work.child_id,
+    }  # fmt: skip
+    # It stays as long as a gate: a human started the work, and nothing is at stake while it waits.
+    minutes = approval_window_minutes(context.loaded().config.approvals, "gate", context.workspace)
+    return ActionOpened(
+        action_kind="finding", tool=None, verb="check", cwd=context.workspace, prompt=prompt, choices=choices,
+        target=one_line(f"{incident.path}:{work.line} {incident.rule}", 200), subject=subject,
+        created_at=now, expires_at=now + round(minutes * 60_000_000),
+        digest=action_digest(
+            journal.blobs.keyed, kind="finding", parameters=subject, cwd=context.workspace, prompt=prompt,
+            choices=choices,
+        ),
+    )  # fmt: skip

@@ -1,0 +1,244 @@
+"""What came of a list of incidents (S2 ProcessingResult): a fold of events; nothing is stored.
+
+Each number can be counted again in the events. Files are those whose digests differ between before the first
+incident and after the last one that touched them.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Literal
+
+from msgspec import DecodeError, Struct, field, json
+
+from workbench import __version__
+from workbench.domain.events import (
+    ActionOpened,
+    CallFinished,
+    ConversationCompacted,
+    Event,
+    IncidentChecked,
+    IncidentEnded,
+    IncidentsCancelRequested,
+    IncidentsRequested,
+    IncidentStarted,
+    PromptSubmitted,
+    ReplyCompleted,
+    SessionCreated,
+    SessionStatusChanged,
+)
+from workbench.domain.incidents import CheckOutcome, IncidentOutcome
+from workbench.domain.values import BlobRef, Usage
+
+ProcessingStatus = Literal["InProgress", "Completed", "Failed", "Cancelled"]
+ErrorType = Literal[
+    "IncidentProcessing", "ToolExecution", "AgentCommunication", "TimeoutExpired", "SystemError"
+]
+_ERROR_TYPES: Mapping[str, ErrorType] = {
+    "agent": "AgentCommunication", "timeout": "TimeoutExpired", "system": "SystemError",
+}  # fmt: skip
+ReadBlob = Callable[[BlobRef], bytes | None]
+
+
+class ProcessingError(Struct, frozen=True, kw_only=True):
+    """S2 ProcessingError; nothing here has a stack trace."""
+
+    error_type: ErrorType
+    message: str
+    incident_id: str | None = None
+    tool_call_id: str | None = None
+    stack_trace: str | None = None
+    recoverable: bool = True
+
+
+class ProcessingMetadata(Struct, kw_only=True):
+    """S2 ProcessingMetadata; `version` is this program's."""
+
+    total_processing_time_ms: int = 0
+    """What the incidents took, from the first question about each to its end."""
+    token_usage: Usage = Usage()
+    tool_calls_count: int = 0
+    approval_requests_count: int = 0
+    files_changed_count: int = 0
+    version: str = __version__
+    model_used: str = ""
+    provider_used: str = ""
+
+
+class IncidentResult(Struct, kw_only=True):
+    """What came of one incident."""
+
+    incident_id: str
+    outcome: IncidentOutcome | Literal["open"] = "open"
+    detail: str = ""
+    session_id: str = ""
+    prompts: int = 0
+    check: CheckOutcome | None = None
+    new_incidents: int = 0
+    files: tuple[str, ...] = ()
+    duration_ms: int = 0
+
+
+class ProcessingResult(Struct, kw_only=True):
+    """S2 ProcessingResult of the newest request, with each incident's own."""
+
+    id: str = ""
+    session_id: str = ""
+    incident_ids: tuple[str, ...] = ()
+    status: ProcessingStatus = "InProgress"
+    created_at: int = 0
+    """Microseconds."""
+    completed_at: int | None = None
+    errors: list[ProcessingError] = field(default_factory=list[ProcessingError])
+    metadata: ProcessingMetadata = field(default_factory=ProcessingMetadata)
+    files_modified: tuple[str, ...] = ()
+    incidents: list[IncidentResult] = field(default_factory=list[IncidentResult])
+    session_ids: tuple[str, ...] = ()
+    """The sessions of agents that worked on it."""
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Return how many incidents ended each way."""
+        counted: dict[str, int] = {}
+        for incident in self.incidents:
+            counted[incident.outcome] = counted.get(incident.outcome, 0) + 1
+        return counted
+
+
+def processing_result(
+    list_id: str, events: Iterable[Event], children: Callable[[str], Iterable[Event]], read: ReadBlob
+) -> ProcessingResult:
+    """Return what came of the newest request of a list.
+
+    `events`: of the list's session. `children`: returns the events of an agent's session. `read`: of a blob.
+    """
+    fold = _ResultFold(list_id)
+    for event in events:
+        fold.take(event)
+    for child_id in fold.result.session_ids:
+        fold.take_child(children(child_id))
+    return fold.finished(read)
+
+
+class _ResultFold:
+    def __init__(self, list_id: str) -> None:
+        self.result = ProcessingResult(session_id=list_id)
+        self._rows: dict[str, IncidentResult] = {}
+        self._digests: dict[str, list[BlobRef | None]] = {}
+        """Of each incident: before its first turn, after its end."""
+        self._is_cancelled = self._has_failed = False
+
+    def take(self, event: Event) -> None:
+        match event.body:
+            case IncidentsRequested() as body:
+                self._begin(event, body)
+            case IncidentsCancelRequested():
+                self._is_cancelled = True
+            case SessionStatusChanged(status=status, reason=reason):
+                self._has_failed = status == "paused" and reason == "failed"
+            case ActionOpened(action_kind="finding", supersedes=None):
+                self.result.metadata.approval_requests_count += 1
+            case IncidentStarted(incident=key) | IncidentChecked(incident=key) | IncidentEnded(incident=key):
+                if (row := self._rows.get(key)) is not None:
+                    self._move(row, event)
+            case _:
+                pass
+
+    def _begin(self, event: Event, body: IncidentsRequested) -> None:
+        left = {key: row for key, row in self._rows.items() if row.outcome == "open"}
+        self._rows = {**left, **{key: IncidentResult(incident_id=key) for key in body.ids}}
+        self._digests, self._is_cancelled = {}, False
+        self.result = ProcessingResult(
+            id=event.id, session_id=self.result.session_id, incident_ids=tuple(self._rows),
+            created_at=event.at,
+        )  # fmt: skip
+
+    def _move(self, row: IncidentResult, event: Event) -> None:
+        match event.body:
+            case IncidentStarted() as body:
+                row.session_id, row.prompts = body.child_id, row.prompts + 1
+                sessions = (*self.result.session_ids, body.child_id)
+                self.result.session_ids = tuple(dict.fromkeys(sessions))
+                if body.before_ref is not None:
+                    self._digests[row.incident_id] = [body.before_ref, None]
+            case IncidentChecked() as body:
+                row.check, row.new_incidents = body.outcome, row.new_incidents + body.new_count
+            case IncidentEnded() as body:
+                row.outcome, row.detail, row.files = body.outcome, body.detail, body.files
+                row.duration_ms = body.duration_ms
+                self._digests.setdefault(row.incident_id, [None, None])[1] = body.after_ref
+                self.result.completed_at = event.at
+                self.result.metadata.total_processing_time_ms += body.duration_ms
+                if body.outcome == "failed" or (body.outcome == "skipped" and not row.prompts):
+                    self._fail(row, body)
+            case _:
+                pass
+
+    def _fail(self, row: IncidentResult, body: IncidentEnded) -> None:
+        self.result.errors.append(
+            ProcessingError(
+                error_type=_ERROR_TYPES.get(body.error, "IncidentProcessing"), message=body.detail,
+                incident_id=row.incident_id, recoverable=body.error != "system",
+            )
+        )  # fmt: skip
+
+    def take_child(self, events: Iterable[Event]) -> None:
+        about, metadata = "", self.result.metadata
+        for event in events:
+            match event.body:
+                case SessionCreated(provider=provider, model=model):
+                    metadata.provider_used, metadata.model_used = provider, model
+                case PromptSubmitted(incident=key):
+                    about = key or about
+                case ReplyCompleted(usage=usage, calls=calls):
+                    metadata.token_usage = metadata.token_usage.plus(usage)
+                    metadata.tool_calls_count += len(calls)
+                case ConversationCompacted(usage=usage):
+                    metadata.token_usage = metadata.token_usage.plus(usage)
+                case ActionOpened(supersedes=None):
+                    metadata.approval_requests_count += 1
+                case CallFinished(state="failed" | "interrupted") as body:
+                    self.result.errors.append(
+                        ProcessingError(
+                            error_type="ToolExecution", message=body.error or body.detail,
+                            incident_id=about or None, tool_call_id=event.call_id,
+                        )
+                    )  # fmt: skip
+                case _:
+                    pass
+
+    def finished(self, read: ReadBlob) -> ProcessingResult:
+        result = self.result
+        result.incidents = [self._rows[key] for key in result.incident_ids]
+        result.files_modified = self._files(read)
+        result.metadata.files_changed_count = len(result.files_modified)
+        is_open = any(row.outcome == "open" for row in result.incidents)
+        asked = [row for row in result.incidents if row.prompts]
+        is_failed = bool(asked) and all(row.outcome == "failed" for row in asked)
+        if self._is_cancelled:
+            result.status = "Cancelled"
+        elif (is_open and self._has_failed) or (not is_open and is_failed):
+            result.status = "Failed"
+        else:
+            result.status = "InProgress" if is_open or not result.incidents else "Completed"
+        result.completed_at = None if result.status == "InProgress" else result.completed_at
+        return result
+
+    def _files(self, read: ReadBlob) -> tuple[str, ...]:
+        """Return the files that incidents changed and that are not as they were before the first of them."""
+        touched = {path for row in self._rows.values() for path in row.files}
+        first: dict[str, str | None] = {}
+        last: dict[str, str | None] = {}
+        for key in self._digests:
+            before, after = (_digests(read, ref) for ref in self._digests[key])
+            paths = touched.intersection(self._rows[key].files)
+            for path in paths:
+                first.setdefault(path, before.get(path))
+                last[path] = after.get(path)
+        return tuple(sorted(path for path in touched if path not in first or first[path] != last[path]))
+
+
+def _digests(read: ReadBlob, ref: BlobRef | None) -> dict[str, str]:
+    data = read(ref) if ref else None
+    try:
+        return json.decode(data, type=dict[str, str]) if data else {}
+    except DecodeError:
+        return {}

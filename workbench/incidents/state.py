@@ -1,0 +1,348 @@
+"""Where the work on a list of incidents stands: the fold of its session's events, and what comes next.
+
+Pure. What happened in the sessions of agents is not in here; the driver looks there and says what it saw.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Final, Literal
+
+from msgspec import Struct, field
+
+from workbench.domain.events import (
+    ActionApproved,
+    ActionCancelled,
+    ActionExpired,
+    ActionOpened,
+    ActionRejected,
+    ActionSuperseded,
+    CallFinished,
+    CallProposed,
+    ContinueRequested,
+    ErrorRaised,
+    Event,
+    IncidentChecked,
+    IncidentDismissed,
+    IncidentEnded,
+    IncidentsCancelRequested,
+    IncidentsListed,
+    IncidentsRequested,
+    IncidentStarted,
+    PromptSubmitted,
+    SessionStatusChanged,
+    TurnEnded,
+)
+from workbench.domain.incidents import (
+    BatchSize,
+    CheckOutcome,
+    Incident,
+    IncidentError,
+    IncidentOptions,
+    IncidentOutcome,
+)
+from workbench.domain.machines import PauseReason, SessionStatus
+from workbench.domain.values import BlobRef, Choice
+from workbench.incidents.request import batches
+
+FINDING_CHOICES: Final = (
+    Choice(key="again", label="ask the agent again"),
+    Choice(key="keep", label="keep what it changed"),
+    Choice(key="undo", label="undo what it changed"),
+)
+"""What a human may say of an incident that the checker still finds after the last prompt."""
+Answer = Literal["", "again", "keep", "undo", "rejected", "expired", "cancelled"]
+
+
+class IncidentWork(Struct, kw_only=True):
+    """The work on one incident since it was asked for last."""
+
+    incident: Incident
+    outcome: IncidentOutcome | None = None
+    child_id: str = ""
+    round: int = 0
+    more_rounds: int = 0
+    """How often a human wanted it to be asked again."""
+    line: int = 0
+    is_found: bool | None = None
+    before_ref: BlobRef | None = None
+    started_at: int = 0
+    checked: IncidentChecked | None = None
+    """What the checker said after the turn of this round."""
+    action_id: str = ""
+    answer: Answer = ""
+
+    @property
+    def is_open(self) -> bool:
+        return self.outcome is None
+
+
+class ListState(Struct, kw_only=True):
+    """The fold of a list's events."""
+
+    incidents: Mapping[str, Incident] = field(default_factory=dict[str, Incident])
+    listed: IncidentsListed | None = None
+    options: IncidentOptions = IncidentOptions()
+    works: dict[str, IncidentWork] = field(default_factory=dict[str, IncidentWork])
+    """Of the newest request, in its order."""
+    dismissed: dict[str, str] = field(default_factory=dict[str, str])
+    sessions: dict[str, str] = field(default_factory=dict[str, str])
+    """The agent's session of a batch."""
+    new: set[str] = field(default_factory=set[str])
+    """Fingerprints of incidents that the checker found and that were not there before."""
+    fixed: set[str] = field(default_factory=set[str])
+    """Ids of incidents that were fixed, in all requests."""
+    is_cancelled: bool = False
+    cancel_reason: str = ""
+    has_word: bool = False
+    """A human asked for something and no driver has begun since."""
+    status: SessionStatus = "created"
+    reason: PauseReason | None = None
+    cursor: int = 0
+
+    @property
+    def checker(self) -> str:
+        return self.listed.checker if self.listed else ""
+
+    @property
+    def current(self) -> IncidentWork | None:
+        """Return the incident that is worked on."""
+        return next((work for work in self.works.values() if work.is_open and work.round), None)
+
+    @property
+    def queue(self) -> list[IncidentWork]:
+        """Return what was not begun, in the order in which it is worked on."""
+        waiting = {key: work for key, work in self.works.items() if work.is_open and not work.round}
+        groups = batches([work.incident for work in waiting.values()], self.options.batch)
+        return [waiting[incident.id] for group in groups for incident in group]
+
+    @property
+    def has_work(self) -> bool:
+        return any(work.is_open for work in self.works.values())
+
+    def is_last_of(self, batch: str) -> bool:
+        """Return whether nothing of a batch is left."""
+        return not any(
+            work.is_open and batch_key(work.incident, self.options.batch) == batch
+            for work in self.works.values()
+        )
+
+    def take(self, event: Event) -> None:
+        """Apply one event of the list's session."""
+        self.cursor = max(self.cursor, event.position)
+        match event.body:
+            case IncidentsListed() as body:
+                self.listed = body
+            case IncidentsRequested() as body:
+                self._request(body)
+            case ContinueRequested():
+                self.has_word = True
+            case IncidentsCancelRequested(reason=reason):
+                self.is_cancelled, self.cancel_reason, self.has_word = True, reason, True
+            case IncidentDismissed(fingerprint=fingerprint, reason=reason):
+                self.dismissed[fingerprint] = reason
+            case SessionStatusChanged(status=status, reason=why):
+                self.status, self.reason = status, why
+                self.has_word = self.has_word and status != "processing"
+            case _:
+                self._take_work(event)
+
+    def _request(self, body: IncidentsRequested) -> None:
+        self.options, self.is_cancelled, self.has_word = body.options, False, True
+        open_works = {key: work for key, work in self.works.items() if work.is_open}
+        asked = {key: IncidentWork(incident=self.incidents[key]) for key in body.ids if key in self.incidents}
+        self.works = {**asked, **open_works}
+        self.fixed -= set(asked) - set(open_works)
+
+    def _take_work(self, event: Event) -> None:
+        match event.body:
+            case IncidentStarted(incident=key) | IncidentChecked(incident=key) | IncidentEnded(incident=key):
+                work = self.works.get(key)
+                if work is not None:
+                    self._move(work, event)
+            case ActionOpened(subject=subject):
+                work = self.works.get(str(subject.get("incident", "")))
+                if work is not None:
+                    work.action_id, work.answer = event.action_id or "", ""
+            case _:
+                self._answer(event)
+
+    def _move(self, work: IncidentWork, event: Event) -> None:
+        match event.body:
+            case IncidentStarted() as body:
+                work.child_id, work.round, work.line = body.child_id, body.round, body.line
+                work.started_at = work.started_at or event.at
+                work.checked, work.action_id = None, ""
+                if body.round == 1:
+                    work.before_ref, work.is_found = body.before_ref, body.is_found
+                work.more_rounds += work.answer == "again"
+                work.answer = ""
+                self.sessions[batch_key(work.incident, self.options.batch)] = body.child_id
+            case IncidentChecked() as body:
+                work.checked, work.line = body, body.line or work.line
+                self.new.update(incident.fingerprint for incident in body.new)
+            case IncidentEnded(outcome=outcome):
+                work.outcome = outcome
+                if outcome == "fixed":
+                    self.fixed.add(work.incident.id)
+            case _:
+                pass
+
+    def _answer(self, event: Event) -> None:
+        work = next((w for w in self.works.values() if w.action_id and w.action_id == event.action_id), None)
+        if work is None:
+            return
+        match event.body:
+            case ActionApproved(choice=choice):
+                work.answer = "undo" if choice == "undo" else "again" if choice == "again" else "keep"
+            case ActionRejected():
+                work.answer = "rejected"
+            case ActionExpired():
+                work.answer = "expired"
+            case ActionCancelled():
+                work.answer = "cancelled"
+            case ActionSuperseded(successor=successor):
+                work.action_id = successor
+            case _:
+                pass
+
+
+def batch_key(incident: Incident, size: BatchSize) -> str:
+    """Return what incidents of one batch have in common."""
+    return {"one": incident.id, "file": incident.path, "rule": incident.rule}[size]
+
+
+def fold_list(incidents: Iterable[Incident], events: Iterable[Event]) -> ListState:
+    """Return where a list stands after events of its session."""
+    state = ListState(incidents={incident.id: incident for incident in incidents})
+    for event in events:
+        state.take(event)
+    return state
+
+
+def is_list_runnable(state: ListState, waiting: int) -> bool:
+    """Return whether a driver has something to do; `waiting`: questions that are open in it and below it."""
+    if not state.has_work:
+        return state.status == "processing"
+    if state.status == "processing":
+        return True  # its driver was lost: the next one says so, or goes on if a human spoke
+    return state.has_word or (state.reason == "parked" and not waiting)
+
+
+class TurnFacts(Struct, kw_only=True):
+    """What happened in the turn that an incident's prompt began."""
+
+    turn_id: str = ""
+    outcome: str = ""
+    """Of the turn; empty while it is open."""
+    detail: str = ""
+    error: str = ""
+    """The last error, in words."""
+    rejection: str | None = None
+    """A human refused what the agent wanted last, or a part of it; why, if they said so."""
+    denied: str = ""
+    """Nobody could be asked, or a rule or hook forbade something; why."""
+    turns: tuple[str, ...] = ()
+    """All turns about this incident in its session, oldest first."""
+
+
+def turn_facts(events: Iterable[Event], work: IncidentWork) -> TurnFacts:
+    """Return what happened since the newest prompt about an incident in its agent's session."""
+    facts, turns, is_about = TurnFacts(), list[str](), False
+    for event in events:
+        match event.body:
+            case PromptSubmitted(incident=key):
+                is_about = key == work.incident.id and event.at >= work.started_at
+                facts = TurnFacts() if is_about else facts
+            case TurnEnded(outcome=outcome, detail=detail) if is_about:
+                facts.turn_id, facts.outcome, facts.detail = event.turn_id or "", outcome, detail
+                turns.append(facts.turn_id)
+            case _ if is_about:
+                _take_fact(facts, event)
+            case _:
+                pass
+    facts.turns = tuple(dict.fromkeys(turns))
+    return facts
+
+
+def _take_fact(facts: TurnFacts, event: Event) -> None:
+    match event.body:
+        case ErrorRaised(message=message, remedy=remedy):
+            facts.error = f"{message} {remedy}".strip()
+        case ActionRejected(reason=reason):
+            facts.rejection = reason or ""
+        case CallProposed(verdict=verdict) if verdict.outcome == "denied":
+            facts.denied = verdict.reason
+        case CallFinished(state="succeeded", files_affected=files, hunks_left=left) if files:
+            # A later change that was taken whole stands for the one that was refused.
+            facts.rejection = "a part of the change was refused" if left else None
+        case _:
+            pass
+
+
+class Verdict(Struct, frozen=True, kw_only=True):
+    """How work on an incident ends."""
+
+    outcome: IncidentOutcome
+    detail: str = ""
+    error: IncidentError = ""
+
+
+NextMove = Verdict | Literal["check", "again", "ask", "wait", "undo"]
+"""An end; or: run the checker, ask the agent again, ask the human, wait for the answer, take it back."""
+
+
+def next_move(work: IncidentWork, facts: TurnFacts, *, checker: bool, changed: bool, limit: int) -> NextMove:
+    """Return what comes next for an incident whose turn is over.
+
+    `changed`: files differ from before the first turn. `limit`: prompts for one incident.
+    """
+    if facts.outcome != "done":
+        return _end_of_broken_turn(facts)
+    is_refused = facts.rejection is not None
+    if is_refused and not changed:
+        return Verdict(outcome="rejected", detail=facts.rejection or "")
+    if checker and work.checked is None:
+        return "check"
+    outcome: CheckOutcome = work.checked.outcome if work.checked else "not checked"
+    if outcome == "gone":
+        return Verdict(outcome="fixed")
+    if is_refused:
+        return Verdict(outcome="rejected", detail=facts.rejection or "")
+    if outcome == "not checked":
+        detail = facts.denied or (work.checked.detail if work.checked else "")
+        return Verdict(outcome="changed" if changed else "unchanged", detail=detail)
+    if facts.denied and not changed:
+        return Verdict(outcome="unchanged", detail=facts.denied)
+    if work.round < limit + work.more_rounds:
+        return "again"
+    return _answered_move(work)
+
+
+def _end_of_broken_turn(facts: TurnFacts) -> Verdict:
+    match facts.outcome:
+        case "limit":
+            is_time = "time limit" in facts.detail
+            return Verdict(outcome="failed", detail=facts.detail, error="timeout" if is_time else "incident")
+        case "unattended":
+            return Verdict(outcome="failed", detail="nobody answered in time", error="incident")
+        case "interrupted":
+            return Verdict(outcome="skipped", detail="its agent was stopped")
+        case "error":
+            return Verdict(outcome="failed", detail=facts.error or facts.detail, error="agent")
+        case _:
+            detail = facts.detail or "its agent ended without an answer"
+            return Verdict(outcome="failed", detail=detail, error="system")
+
+
+def _answered_move(work: IncidentWork) -> NextMove:
+    still = "the checker still finds it"
+    match work.answer:
+        case "":
+            return "wait" if work.action_id else "ask"
+        case "again":
+            return "again"
+        case "undo":
+            return "undo"
+        case "expired":
+            return Verdict(outcome="unchanged", detail=f"{still}, and nobody said what to do")
+        case _:
+            return Verdict(outcome="unchanged", detail=still)
