@@ -313,24 +313,22 @@ class _Printer:
             self._tell(event)
 
     def _tell(self, event: Event) -> None:
-        match event.body:
-            case e.IncidentsRequested(ids=ids):
-                self._asked += len(ids)
-            case e.IncidentStarted(incident=key) | e.IncidentChecked(incident=key):
-                self._status(key)
-            case e.IncidentEnded(incident=key):
-                self._ended += 1
-                row = self._folded.row(key)
-                if row is not None:
-                    self._console.say(row_line(row, self._console.signs))
-            case e.ActionOpened():
-                action = self._journal.action(event.action_id or "")
-                if action is not None and action.state == "pending":
-                    self._console.say(waiting_lines(action, self._console.signs, self._journal.now()))
-            case e.ErrorRaised() as body:
-                print_error(self._console, body)
-            case _:
-                pass
+        body = event.body
+        if isinstance(body, e.IncidentsRequested):
+            self._asked += len(body.ids)
+        elif isinstance(body, e.IncidentStarted | e.IncidentChecked):
+            self._status(body.incident)
+        elif isinstance(body, e.IncidentEnded):
+            self._ended += 1
+            row = self._folded.row(body.incident)
+            if row is not None:
+                self._console.say(row_line(row, self._console.signs))
+        elif isinstance(body, e.ActionOpened):
+            action = self._journal.action(event.action_id or "")
+            if action is not None and action.state == "pending":
+                self._console.say(waiting_lines(action, self._console.signs, self._journal.now()))
+        elif isinstance(body, e.ErrorRaised):
+            print_error(self._console, body)
 
     def _status(self, key: str) -> None:
         row = self._folded.row(key)

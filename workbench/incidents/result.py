@@ -127,20 +127,19 @@ class _ResultFold:
         self._is_cancelled = self._has_failed = False
 
     def take(self, event: Event) -> None:
-        match event.body:
-            case IncidentsRequested() as body:
-                self._begin(event, body)
-            case IncidentsCancelRequested():
-                self._is_cancelled = True
-            case SessionStatusChanged(status=status, reason=reason):
-                self._has_failed = status == "paused" and reason == "failed"
-            case ActionOpened(action_kind="finding", supersedes=None):
-                self.result.metadata.approval_requests_count += 1
-            case IncidentStarted(incident=key) | IncidentChecked(incident=key) | IncidentEnded(incident=key):
-                if (row := self._rows.get(key)) is not None:
-                    self._move(row, event)
-            case _:
-                pass
+        body = event.body
+        if isinstance(body, IncidentsRequested):
+            self._begin(event, body)
+        elif isinstance(body, IncidentsCancelRequested):
+            self._is_cancelled = True
+        elif isinstance(body, SessionStatusChanged):
+            self._has_failed = (body.status, body.reason) == ("paused", "failed")
+        elif isinstance(body, ActionOpened):
+            self.result.metadata.approval_requests_count += body.supersedes is None
+        elif isinstance(body, IncidentStarted | IncidentChecked | IncidentEnded):
+            row = self._rows.get(body.incident)
+            if row is not None:
+                self._move(row, event, body)
 
     def _begin(self, event: Event, body: IncidentsRequested) -> None:
         left = {key: row for key, row in self._rows.items() if row.outcome == "open"}
@@ -151,26 +150,27 @@ class _ResultFold:
             created_at=event.at,
         )  # fmt: skip
 
-    def _move(self, row: IncidentResult, event: Event) -> None:
-        match event.body:
-            case IncidentStarted() as body:
-                row.session_id, row.prompts = body.child_id, row.prompts + 1
-                sessions = (*self.result.session_ids, body.child_id)
-                self.result.session_ids = tuple(dict.fromkeys(sessions))
-                if body.before_ref is not None:
-                    self._digests[row.incident_id] = [body.before_ref, None]
-            case IncidentChecked() as body:
-                row.check, row.new_incidents = body.outcome, row.new_incidents + body.new_count
-            case IncidentEnded() as body:
-                row.outcome, row.detail, row.files = body.outcome, body.detail, body.files
-                row.duration_ms = body.duration_ms
-                self._digests.setdefault(row.incident_id, [None, None])[1] = body.after_ref
-                self.result.completed_at = event.at
-                self.result.metadata.total_processing_time_ms += body.duration_ms
-                if body.outcome == "failed" or (body.outcome == "skipped" and not row.prompts):
-                    self._fail(row, body)
-            case _:
-                pass
+    def _move(
+        self, row: IncidentResult, event: Event, body: IncidentStarted | IncidentChecked | IncidentEnded
+    ) -> None:
+        if isinstance(body, IncidentStarted):
+            row.session_id, row.prompts = body.child_id, row.prompts + 1
+            self.result.session_ids = tuple(dict.fromkeys((*self.result.session_ids, body.child_id)))
+            if body.before_ref is not None:
+                self._digests[row.incident_id] = [body.before_ref, None]
+        elif isinstance(body, IncidentChecked):
+            row.check, row.new_incidents = body.outcome, row.new_incidents + body.new_count
+        else:
+            self._end(row, event, body)
+
+    def _end(self, row: IncidentResult, event: Event, body: IncidentEnded) -> None:
+        row.outcome, row.detail, row.files = body.outcome, body.detail, body.files
+        row.duration_ms = body.duration_ms
+        self._digests.setdefault(row.incident_id, [None, None])[1] = body.after_ref
+        self.result.completed_at = event.at
+        self.result.metadata.total_processing_time_ms += body.duration_ms
+        if body.outcome == "failed" or (body.outcome == "skipped" and not row.prompts):
+            self._fail(row, body)
 
     def _fail(self, row: IncidentResult, body: IncidentEnded) -> None:
         self.result.errors.append(
@@ -183,27 +183,26 @@ class _ResultFold:
     def take_child(self, events: Iterable[Event]) -> None:
         about, metadata = "", self.result.metadata
         for event in events:
-            match event.body:
-                case SessionCreated(provider=provider, model=model):
-                    metadata.provider_used, metadata.model_used = provider, model
-                case PromptSubmitted(incident=key):
-                    about = key or about
-                case ReplyCompleted(usage=usage, calls=calls):
-                    metadata.token_usage = metadata.token_usage.plus(usage)
-                    metadata.tool_calls_count += len(calls)
-                case ConversationCompacted(usage=usage):
-                    metadata.token_usage = metadata.token_usage.plus(usage)
-                case ActionOpened(supersedes=None):
-                    metadata.approval_requests_count += 1
-                case CallFinished(state="failed" | "interrupted") as body:
-                    self.result.errors.append(
-                        ProcessingError(
-                            error_type="ToolExecution", message=body.error or body.detail,
-                            incident_id=about or None, tool_call_id=event.call_id,
-                        )
-                    )  # fmt: skip
-                case _:
-                    pass
+            body = event.body
+            if isinstance(body, SessionCreated):
+                metadata.provider_used, metadata.model_used = body.provider, body.model
+            elif isinstance(body, PromptSubmitted):
+                about = body.incident or about
+            elif isinstance(body, ReplyCompleted | ConversationCompacted):
+                metadata.token_usage = metadata.token_usage.plus(body.usage)
+                metadata.tool_calls_count += len(body.calls) if isinstance(body, ReplyCompleted) else 0
+            elif isinstance(body, ActionOpened):
+                metadata.approval_requests_count += body.supersedes is None
+            elif isinstance(body, CallFinished) and body.state in ("failed", "interrupted"):
+                self._fail_call(event.call_id, about, body)
+
+    def _fail_call(self, call_id: str | None, about: str, body: CallFinished) -> None:
+        self.result.errors.append(
+            ProcessingError(
+                error_type="ToolExecution", message=body.error or body.detail, incident_id=about or None,
+                tool_call_id=call_id,
+            )
+        )  # fmt: skip
 
     def finished(self, read: ReadBlob) -> ProcessingResult:
         result = self.result

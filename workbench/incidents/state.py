@@ -3,8 +3,8 @@
 Pure. What happened in the sessions of agents is not in here; the driver looks there and says what it saw.
 """
 
-from collections.abc import Iterable, Mapping
-from typing import Final, Literal
+from collections.abc import Callable, Iterable, Mapping
+from typing import Final, Literal, cast
 
 from msgspec import Struct, field
 
@@ -40,7 +40,7 @@ from workbench.domain.incidents import (
     IncidentOutcome,
 )
 from workbench.domain.machines import PauseReason, SessionStatus
-from workbench.domain.values import BlobRef, Choice
+from workbench.domain.values import BlobRef, Body, Choice
 from workbench.incidents.request import batches
 
 FINDING_CHOICES: Final = (
@@ -128,81 +128,121 @@ class ListState(Struct, kw_only=True):
     def take(self, event: Event) -> None:
         """Apply one event of the list's session."""
         self.cursor = max(self.cursor, event.position)
-        match event.body:
-            case IncidentsListed() as body:
-                self.listed = body
-            case IncidentsRequested() as body:
-                self._request(body)
-            case ContinueRequested():
-                self.has_word = True
-            case IncidentsCancelRequested(reason=reason):
-                self.is_cancelled, self.cancel_reason, self.has_word = True, reason, True
-            case IncidentDismissed(fingerprint=fingerprint, reason=reason):
-                self.dismissed[fingerprint] = reason
-            case SessionStatusChanged(status=status, reason=why):
-                self.status, self.reason = status, why
-                self.has_word = self.has_word and status != "processing"
-            case _:
-                self._take_work(event)
+        handler = _HANDLERS.get(type(event.body))
+        if handler is not None:
+            handler(self, event)
 
-    def _request(self, body: IncidentsRequested) -> None:
-        self.options, self.is_cancelled, self.has_word = body.options, False, True
-        open_works = {key: work for key, work in self.works.items() if work.is_open}
-        asked = {key: IncidentWork(incident=self.incidents[key]) for key in body.ids if key in self.incidents}
-        self.works = {**asked, **open_works}
-        self.fixed -= set(asked) - set(open_works)
+    def work_of(self, action_id: str | None) -> IncidentWork | None:
+        """Return the work that a question is about."""
+        return next((w for w in self.works.values() if w.action_id and w.action_id == action_id), None)
 
-    def _take_work(self, event: Event) -> None:
-        match event.body:
-            case IncidentStarted(incident=key) | IncidentChecked(incident=key) | IncidentEnded(incident=key):
-                work = self.works.get(key)
-                if work is not None:
-                    self._move(work, event)
-            case ActionOpened(subject=subject):
-                work = self.works.get(str(subject.get("incident", "")))
-                if work is not None:
-                    work.action_id, work.answer = event.action_id or "", ""
-            case _:
-                self._answer(event)
 
-    def _move(self, work: IncidentWork, event: Event) -> None:
-        match event.body:
-            case IncidentStarted() as body:
-                work.child_id, work.round, work.line = body.child_id, body.round, body.line
-                work.started_at = work.started_at or event.at
-                work.checked, work.action_id = None, ""
-                if body.round == 1:
-                    work.before_ref, work.is_found = body.before_ref, body.is_found
-                work.more_rounds += work.answer == "again"
-                work.answer = ""
-                self.sessions[batch_key(work.incident, self.options.batch)] = body.child_id
-            case IncidentChecked() as body:
-                work.checked, work.line = body, body.line or work.line
-                self.new.update(incident.fingerprint for incident in body.new)
-            case IncidentEnded(outcome=outcome):
-                work.outcome = outcome
-                if outcome == "fixed":
-                    self.fixed.add(work.incident.id)
-            case _:
-                pass
+def _listed(state: ListState, event: Event) -> None:
+    state.listed = cast("IncidentsListed", event.body)
 
-    def _answer(self, event: Event) -> None:
-        work = next((w for w in self.works.values() if w.action_id and w.action_id == event.action_id), None)
-        if work is None:
-            return
-        match event.body:
-            case ActionApproved(choice=choice):
-                work.answer = "undo" if choice == "undo" else "again" if choice == "again" else "keep"
-            case ActionRejected():
-                work.answer = "rejected"
-            case ActionExpired():
-                work.answer = "expired"
-            case ActionCancelled():
-                work.answer = "cancelled"
-            case ActionSuperseded(successor=successor):
-                work.action_id = successor
-            case _:
-                pass
+
+def _requested(state: ListState, event: Event) -> None:
+    body = cast("IncidentsRequested", event.body)
+    state.options, state.is_cancelled, state.has_word = body.options, False, True
+    left = {key: work for key, work in state.works.items() if work.is_open}
+    asked = {key: IncidentWork(incident=state.incidents[key]) for key in body.ids if key in state.incidents}
+    state.works = {**asked, **left}
+    state.fixed -= set(asked) - set(left)
+
+
+def _continued(state: ListState, event: Event) -> None:
+    del event
+    state.has_word = True
+
+
+def _cancelled(state: ListState, event: Event) -> None:
+    body = cast("IncidentsCancelRequested", event.body)
+    state.is_cancelled, state.cancel_reason, state.has_word = True, body.reason, True
+
+
+def _dismissed(state: ListState, event: Event) -> None:
+    body = cast("IncidentDismissed", event.body)
+    state.dismissed[body.fingerprint] = body.reason
+
+
+def _status_changed(state: ListState, event: Event) -> None:
+    body = cast("SessionStatusChanged", event.body)
+    state.status, state.reason = body.status, body.reason
+    state.has_word = state.has_word and body.status != "processing"
+
+
+def _started(state: ListState, event: Event) -> None:
+    body = cast("IncidentStarted", event.body)
+    work = state.works.get(body.incident)
+    if work is None:
+        return
+    work.child_id, work.round, work.line = body.child_id, body.round, body.line
+    work.started_at = work.started_at or event.at
+    work.more_rounds += work.answer == "again"
+    work.checked, work.action_id, work.answer = None, "", ""
+    if body.round == 1:
+        work.before_ref, work.is_found = body.before_ref, body.is_found
+    state.sessions[batch_key(work.incident, state.options.batch)] = body.child_id
+
+
+def _checked(state: ListState, event: Event) -> None:
+    body = cast("IncidentChecked", event.body)
+    state.new.update(incident.fingerprint for incident in body.new)
+    work = state.works.get(body.incident)
+    if work is not None:
+        work.checked, work.line = body, body.line or work.line
+
+
+def _ended(state: ListState, event: Event) -> None:
+    body = cast("IncidentEnded", event.body)
+    work = state.works.get(body.incident)
+    if work is not None:
+        work.outcome = body.outcome
+        if body.outcome == "fixed":
+            state.fixed.add(body.incident)
+
+
+def _asked(state: ListState, event: Event) -> None:
+    body = cast("ActionOpened", event.body)
+    work = state.works.get(str(body.subject.get("incident", "")))
+    if work is not None:
+        work.action_id, work.answer = event.action_id or "", ""
+
+
+def _superseded(state: ListState, event: Event) -> None:
+    work = state.work_of(event.action_id)
+    if work is not None:
+        work.action_id = cast("ActionSuperseded", event.body).successor
+
+
+def _approved(state: ListState, event: Event) -> None:
+    choice = cast("ActionApproved", event.body).choice
+    _answer(state, event, "undo" if choice == "undo" else "again" if choice == "again" else "keep")
+
+
+def _answer(state: ListState, event: Event, answer: Answer) -> None:
+    work = state.work_of(event.action_id)
+    if work is not None:
+        work.answer = answer
+
+
+_HANDLERS: Final[Mapping[type[Body], Callable[[ListState, Event], None]]] = {
+    IncidentsListed: _listed,
+    IncidentsRequested: _requested,
+    ContinueRequested: _continued,
+    IncidentsCancelRequested: _cancelled,
+    IncidentDismissed: _dismissed,
+    SessionStatusChanged: _status_changed,
+    IncidentStarted: _started,
+    IncidentChecked: _checked,
+    IncidentEnded: _ended,
+    ActionOpened: _asked,
+    ActionSuperseded: _superseded,
+    ActionApproved: _approved,
+    ActionRejected: lambda state, event: _answer(state, event, "rejected"),
+    ActionExpired: lambda state, event: _answer(state, event, "expired"),
+    ActionCancelled: lambda state, event: _answer(state, event, "cancelled"),
+}
 
 
 def batch_key(incident: Incident, size: BatchSize) -> str:
@@ -248,34 +288,29 @@ def turn_facts(events: Iterable[Event], work: IncidentWork) -> TurnFacts:
     """Return what happened since the newest prompt about an incident in its agent's session."""
     facts, turns, is_about = TurnFacts(), list[str](), False
     for event in events:
-        match event.body:
-            case PromptSubmitted(incident=key):
-                is_about = key == work.incident.id and event.at >= work.started_at
-                facts = TurnFacts() if is_about else facts
-            case TurnEnded(outcome=outcome, detail=detail) if is_about:
-                facts.turn_id, facts.outcome, facts.detail = event.turn_id or "", outcome, detail
-                turns.append(facts.turn_id)
-            case _ if is_about:
-                _take_fact(facts, event)
-            case _:
-                pass
+        body = event.body
+        if isinstance(body, PromptSubmitted):
+            is_about = body.incident == work.incident.id and event.at >= work.started_at
+            facts = TurnFacts() if is_about else facts
+        elif is_about and isinstance(body, TurnEnded):
+            facts.turn_id, facts.outcome, facts.detail = event.turn_id or "", body.outcome, body.detail
+            turns.append(facts.turn_id)
+        elif is_about:
+            _take_fact(facts, body)
     facts.turns = tuple(dict.fromkeys(turns))
     return facts
 
 
-def _take_fact(facts: TurnFacts, event: Event) -> None:
-    match event.body:
-        case ErrorRaised(message=message, remedy=remedy):
-            facts.error = f"{message} {remedy}".strip()
-        case ActionRejected(reason=reason):
-            facts.rejection = reason or ""
-        case CallProposed(verdict=verdict) if verdict.outcome == "denied":
-            facts.denied = verdict.reason
-        case CallFinished(state="succeeded", files_affected=files, hunks_left=left) if files:
-            # A later change that was taken whole stands for the one that was refused.
-            facts.rejection = "a part of the change was refused" if left else None
-        case _:
-            pass
+def _take_fact(facts: TurnFacts, body: Body) -> None:
+    if isinstance(body, ErrorRaised):
+        facts.error = f"{body.message} {body.remedy}".strip()
+    elif isinstance(body, ActionRejected):
+        facts.rejection = body.reason or ""
+    elif isinstance(body, CallProposed) and body.verdict.outcome == "denied":
+        facts.denied = body.verdict.reason
+    elif isinstance(body, CallFinished) and body.state == "succeeded" and body.files_affected:
+        # A later change that was taken whole stands for the one that was refused.
+        facts.rejection = "a part of the change was refused" if body.hunks_left else None
 
 
 class Verdict(Struct, frozen=True, kw_only=True):
