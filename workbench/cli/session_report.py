@@ -42,7 +42,9 @@ from workbench.journal.usage_queries import UsageScope
 from workbench.text.human import counted, duration_text, token_text
 from workbench.text.safe import one_line
 from workbench.views import statistics
+from workbench.views.library import below_words
 from workbench.views.status_icons import SESSION_STATUSES
+from workbench.views.sub_agents import is_imported_fork
 from workbench.views.usage import sum_usage
 
 SHOW_EXAMPLE = "workbench sessions show 3f2a --json"
@@ -128,7 +130,11 @@ def _agents_json(journal: Journal, session: Session) -> JsonFields:
         return {}
     every = sum(agent.usage.total_tokens for agent in (session, *below))
     listed = [
-        {**row_fields(agent, "id title parent_id"), "total_tokens": agent.usage.total_tokens}
+        {
+            **row_fields(agent, "id title parent_id"),
+            "total_tokens": agent.usage.total_tokens,
+            "is_fork": is_imported_fork(agent),
+        }
         for agent in below
     ]
     return {"agents": listed, "total_tokens_with_agents": every}
@@ -152,7 +158,8 @@ def session_lines(journal: Journal, session: Session, console: Console) -> Itera
     below = agents_below(journal, session)
     if below:
         every = token_text(session.usage.total_tokens + sum(agent.usage.total_tokens for agent in below))
-        yield f"  {counted(len(below), 'agent')} below it, {every} tokens with theirs:"
+        words = below_words(len(below), sum(map(is_imported_fork, below)))
+        yield f"  {words} below it, {every} tokens with theirs:"
         for agent in below:
             own = token_text(agent.usage.total_tokens)
             yield f"    {short_id(journal, agent.id)}  {own} tokens  {one_line(agent.title, 60)}"

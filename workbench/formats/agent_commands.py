@@ -11,6 +11,7 @@ from workbench.domain.rows import Session
 from workbench.domain.values import Json
 
 _SESSION_ID: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+_FORK: Final = re.compile(r"([^/]+)/fork\d+")
 _LONGEST_ID: Final = 200
 _RESUME_COMMANDS: Final[Mapping[str, tuple[str, ...]]] = {
     "claude-code": ("claude", "--resume"),
@@ -64,7 +65,9 @@ def agent_command(session: Session) -> AgentCommand:
             f"no command is known that continues a session of {session.origin or 'this program'}"
         )
     key = _foreign_id(session)
-    if session.parent_id is not None or "/" in key:
+    if fork := _FORK.fullmatch(key):
+        key = fork[1]  # the program knows one session only, and goes on where it stands
+    elif session.parent_id is not None or "/" in key:
         raise NotResumable("it is a sub-agent: the session that started it can be continued")
     if len(key) > _LONGEST_ID or not _SESSION_ID.fullmatch(key):
         raise NotResumable("its id is none that can be handed to a program")

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from workbench.domain.values import JsonObject, Usage
 from workbench.formats import records as r
 from workbench.formats.claude_calls import QUESTION_TOOLS, ProgressReader, answer_to, question_of
-from workbench.formats.claude_tree import MessageTree, rewind_records
+from workbench.formats.claude_tree import MessageTree, fork_key, rewind_records
 from workbench.formats.input import JsonLine
 
 _BOOKKEEPING_TYPES: Final = frozenset({
@@ -94,10 +94,11 @@ def read(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Rec
 
 
 class _SessionReader:
-    def __init__(self, name: str, side: str = "") -> None:
-        self._name, self._side = name, side
+    def __init__(self, name: str, side: str = "", fork: int = 0) -> None:
+        self._name, self._side, self._fork = name, side, fork
         self._head: r.SessionHead | None = None
         self._has_begun = False
+        self._model = ""
         self._lines = 0
         self._tree = MessageTree()
         self._calls: dict[str, r.ToolCall] = {}
@@ -105,6 +106,7 @@ class _SessionReader:
         self._title, self._is_named = "", False
         self._chains: dict[str, str] = {}
         self._sides: dict[str, list[JsonLine]] = {}
+        self._side_forks: dict[str, int] = {}
 
     def is_another(self, row: JsonObject) -> bool:
         """Return whether a line begins another session: of another id, and below no message of this one.
@@ -129,13 +131,14 @@ class _SessionReader:
         if self._is_aside(row):
             self._sides.setdefault(self._chain(row, key), []).append(line)
             return
-        is_repeated, gone = self._tree.add(row)
+        is_repeated, rewind = self._tree.add(row)
         if is_repeated:
             yield from _usage_of_repeated(row)
             return
         yield from self._start(row)
-        if gone:
-            yield from rewind_records(row, gone, line.number)
+        if rewind and self._head is not None:
+            yield from self.begun("")
+            yield from rewind_records(row, rewind, replace(self._head, model=self._model), line.number)
         match r.text_of(row, "type"):
             case "user":
                 yield from self._user(row, line.number)
@@ -154,6 +157,7 @@ class _SessionReader:
         above = r.text_of(row, "parentUuid")
         chain = r.text_of(row, "agentId") or self._chains.get(above) or key or above or "aside"
         if chain not in self._sides:
+            self._side_forks[chain] = self._tree.fork
             self._give_to_task(r.content_of(r.object_of(row, "message"), "content"), chain)
         self._chains[key] = chain
         return chain
@@ -173,6 +177,7 @@ class _SessionReader:
         self._lines += 1
         model = _model_name(r.object_of(row, "message")) or _model_name(row)
         if model or self._lines > _MOST_LINES_WITHOUT_MODEL:
+            self._model = model
             yield from self.begun(model)
 
     def begun(self, model: str) -> Iterator[r.Record]:
@@ -183,7 +188,7 @@ class _SessionReader:
     def ended(self) -> Iterator[r.Record]:
         yield from self.begun("")
         for chain, lines in self._sides.items():
-            below = _SessionReader(self._name, chain)
+            below = _SessionReader(self._name, chain, self._side_forks[chain])
             yield from below.beginning([r.as_object(line.value) for line in lines])
             for line in lines:
                 yield from below.line(line)
@@ -203,11 +208,12 @@ class _SessionReader:
         agent = self._side or (r.text_of(row, "agentId") if is_side else "")
         known = ("version", "gitBranch", "entrypoint", "slug")
         facts = {name: row[name] for name in known if r.as_text(row.get(name))}
+        parent = fork_key(key, self._fork)
         if agent:
-            facts = {**facts, "agent": agent, "parent": key}
+            facts = {**facts, "agent": agent, "parent": parent}
         return r.SessionHead(
             key=f"{key}/{agent}" if agent else key, workspace=r.text_of(row, "cwd"), provider="anthropic",
-            at=r.time_of(row, "timestamp"), facts=facts, parent=key if agent else "",
+            at=r.time_of(row, "timestamp"), facts=facts, parent=parent if agent else "",
         )  # fmt: skip
 
     def _other(self, kind: str, row: JsonObject, number: int) -> Iterator[r.Record]:

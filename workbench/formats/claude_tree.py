@@ -1,21 +1,38 @@
 """The tree of Claude Code's messages: what its program wrote a second time, and where its human went back.
 
-A resumed session may hold its history again under new ids; each message counts once. It keeps ids and
-digests, never texts, so that a long file stays small.
+A resumed session may hold its history again under new ids; each message counts once. What follows a place
+where its human went back is a fork, numbered from 1. It keeps ids and digests, never texts, so that a long
+file stays small.
 """
 
 from collections.abc import Iterator
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from workbench.domain.values import JsonObject
 from workbench.formats import records as r
+
+
+class Rewind(Struct, frozen=True):
+    """A place where a human went back and said something else."""
+
+    prompts: int
+    """How many of them were left behind."""
+    fork: int
+    """The number of what follows."""
+    source: int
+    """The number of the fork that holds the message above; 0 is the session itself."""
 
 
 class MessageTree:
     """The messages of one session so far."""
 
     def __init__(self) -> None:
-        self._prompts: dict[str, int] = {}
-        """Of each message how many prompts its chain holds."""
+        self._prompts: dict[str, tuple[int, int]] = {}
+        """Of each message how many prompts its chain holds, and in which fork it stands."""
+        self.fork = 0
+        """The number of the fork that is read; 0 is the session itself."""
         self._leaf = ""
         self._read: set[str] = set()
         self._told: set[int] = set()
@@ -28,17 +45,18 @@ class MessageTree:
         self._read.add(key)
         return was_read
 
-    def add(self, row: JsonObject) -> tuple[bool, int]:
-        """Take a line; return whether it says what another one said, and over how many prompts it goes."""
+    def add(self, row: JsonObject) -> tuple[bool, Rewind | None]:
+        """Take a line; return whether it says what another one said, and whether it goes back."""
         key, above = r.text_of(row, "uuid"), r.text_of(row, "parentUuid")
         if not key:
-            return False, 0
+            return False, None
         is_repeated, is_prompt = self._is_repeated(row), _is_prompt(row)
-        before = self._prompts.get(above, 0)
+        before, source = self._prompts.get(above, (0, self.fork))
         is_back = is_prompt and not is_repeated and above in self._prompts
-        gone = self._prompts.get(self._leaf, 0) - before if is_back else 0
-        self._prompts[key], self._leaf = before + is_prompt, key
-        return is_repeated, max(0, gone)
+        gone = self._prompts.get(self._leaf, (0, 0))[0] - before if is_back else 0
+        self.fork += gone > 0
+        self._prompts[key], self._leaf = (before + is_prompt, self.fork), key
+        return is_repeated, Rewind(gone, self.fork, source) if gone > 0 else None
 
     def _is_repeated(self, row: JsonObject) -> bool:
         message = r.object_of(row, "message")
@@ -80,9 +98,23 @@ def _is_prompt(row: JsonObject) -> bool:
     return isinstance(content, str) or any(block.get("type") == "text" for block in r.as_objects(content))
 
 
-def rewind_records(row: JsonObject, gone: int, number: int) -> Iterator[r.Record]:
-    """Tell that a human went back and said something else; what was left behind stays where it stands."""
-    time_us, prompts = r.time_of(row, "timestamp"), f"{gone} prompt{'s' if gone > 1 else ''}"
-    content: JsonObject = {"to": r.text_of(row, "parentUuid"), "prompts_left_behind": gone}
-    yield r.TurnStop(outcome="interrupted", detail=f"the user went back over {prompts}", at=time_us)
+def rewind_records(row: JsonObject, rewind: Rewind, head: r.SessionHead, number: int) -> Iterator[r.Record]:
+    """End a session where its human went back, and begin the fork that follows below its source.
+
+    `head`: that of the session itself. What was left behind stays where it stands.
+    """
+    time_us = r.time_of(row, "timestamp")
+    gone = f"{rewind.prompts} prompt{'s' if rewind.prompts > 1 else ''}"
+    yield r.TurnStop(outcome="interrupted", detail=f"the user went back over {gone}", at=time_us)
+    source = fork_key(head.key, rewind.source)
+    yield replace(
+        head, key=fork_key(head.key, rewind.fork), parent=source, at=time_us, title="",
+        facts={**head.facts, "fork": rewind.fork, "parent": source},
+    )  # fmt: skip
+    content: JsonObject = {"to": r.text_of(row, "parentUuid"), "prompts_left_behind": rewind.prompts}
     yield r.UnmappedRecord(kind="rewind", content=content, at=time_us, line=number)
+
+
+def fork_key(key: str, number: int) -> str:
+    """Return the id of a fork of a session; of the session itself with 0."""
+    return f"{key}/fork{number}" if number else key

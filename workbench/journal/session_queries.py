@@ -31,13 +31,16 @@ if TYPE_CHECKING:
 
 _LISTED_COLUMNS: Final = (
     "id, kind, status, created_at, updated_at, reason, parent_id, title, workspace, provider, model, usage,"
-    " origin, number, tags, archived"
+    " origin, number, tags, archived, CASE WHEN parent_id IS NOT NULL AND origin IS NOT NULL"
+    " THEN json_extract(configuration, '$.import.fork') END"
 )
 _MOST_IDS: Final = 500
 
 
 def listed_sessions(database: Database, ids: Iterable[str] | None = None) -> list[Session]:
     """Return sessions, the last changed first, without prompts, settings and tools: those stay empty.
+
+    Of its settings an imported fork keeps that it is one.
 
     Steps of pipelines are left out: their run stands for them. `ids`: only these; None is all but the
     journal's own.
@@ -72,7 +75,7 @@ def asked_again_ids(database: Database, session_id: str) -> frozenset[str]:
 
 def _listed_session(row: Sequence[SqlValue]) -> Session:
     key, kind, status, created, updated, reason, parent, title, place, provider, model = row[:11]
-    usage, origin, number, tags, archived = row[11:]
+    usage, origin, number, tags, archived, fork = row[11:]
     members: dict[str, object] = {
         "id": key, "kind": kind, "status": status, "created_at": created, "updated_at": updated,
         "reason": reason, "parent_id": parent, "title": title, "workspace": place, "provider": provider,
@@ -82,6 +85,8 @@ def _listed_session(row: Sequence[SqlValue]) -> Session:
         members["usage"] = Usage(**json.loads(str(usage)))
     if tags and tags != "[]":
         members["tags"] = tuple(json.loads(str(tags)))
+    if fork:
+        members["configuration"] = {"import": {"fork": fork}}
     return Session(**members)  # type: ignore[arg-type]
 
 

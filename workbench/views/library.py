@@ -23,6 +23,7 @@ from workbench.text.human import counted, parse_iso_time, token_text
 from workbench.text.safe import one_line, safe_text
 from workbench.views.sessions import BUSY_STATUSES, session_title
 from workbench.views.status_icons import StatusName, session_status, told_status
+from workbench.views.sub_agents import is_imported_fork
 
 QUERY_KEYS: Final = (
     "status", "model", "provider", "in", "tag", "since", "until", "origin", "kind", "is", "tool", "asked",
@@ -394,10 +395,18 @@ class SessionAgents(Struct, frozen=True):
     count: int
     tokens: int
     """Those of the session and of all its agents."""
+    forks: int = 0
+    """How many of them are no agents but what followed where a human went back."""
 
     @property
     def words(self) -> str:
-        return f"{counted(self.count, 'agent')} {token_text(self.tokens)}"
+        return f"{below_words(self.count, self.forks)} {token_text(self.tokens)}"
+
+
+def below_words(count: int, forks: int) -> str:
+    """Return `2 agents`, `1 fork`, or `2 agents, 1 fork`, of sessions that stand below another one."""
+    parts = [counted(n, word) for n, word in ((count - forks, "agent"), (forks, "fork")) if n]
+    return ", ".join(parts)
 
 
 def library_row(
@@ -415,8 +424,8 @@ def library_row(
     place = session.workspace.rstrip("/").rpartition("/")[2]
     title = session_title(session)
     is_quiet = not waiting and session.status not in BUSY_STATUSES
-    if agents is not None and not note:
-        note = agents.words
+    if not note:
+        note = agents.words if agents is not None else "fork" if is_imported_fork(session) else ""
     has_sizes = not note and glance is not None and bool(glance.added or glance.removed)
     return LibraryRow(
         id=session.id, sign=sign, title=title, hits=hit_spans(title, terms),

@@ -89,8 +89,14 @@ def agent_at(child: Session, calls: Iterable[Call], now: int) -> SubAgent:
     )  # fmt: skip
 
 
+def is_imported_fork(session: Session) -> bool:
+    """Return whether a session is what followed where a human went back in the one above it."""
+    facts = session.configuration.get("import")
+    return isinstance(facts, Mapping) and "fork" in facts and session.parent_id is not None
+
+
 class AgentTree:
-    """Which sessions of agents stand below which, of those that were imported."""
+    """Which sessions of agents and forks stand below which, of those that were imported."""
 
     def __init__(self, sessions: Mapping[str, Session] | None = None) -> None:
         self._sessions = sessions or {}
@@ -122,6 +128,10 @@ class AgentTree:
             found.append(waiting.pop())
             waiting += reversed(self._below.get(found[-1], ()))
         return tuple(found)
+
+    def forks_below(self, session_id: str) -> int:
+        """Return how many of `all_below` are no agents: what followed where a human went back."""
+        return sum(is_imported_fork(self._sessions[key]) for key in self.all_below(session_id))
 
     def depth(self, session_id: str) -> int:
         """Return how many agents stand above one, at most as many as are drawn."""

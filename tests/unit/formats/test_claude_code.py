@@ -285,19 +285,44 @@ def test_a_history_that_is_written_again_under_new_ids_counts_once():
     assert [call.state for call in MemoryTables().fold(events).calls.values()] == ["succeeded"] * 2
 
 
-def test_going_back_is_told():
+def test_what_follows_where_a_human_went_back_is_a_fork_below_its_source():
     first = [
         line(0, "user", "one"),
-        line(1, "assistant", [{"type": "text", "text": "1"}], message={"id": "a"}),
+        line(1, "assistant", [{"type": "text", "text": "1"}], message={"id": "a", "model": "big"}),
     ]
     left = [
         line(2, "user", "two"),
         line(3, "assistant", [{"type": "text", "text": "2"}], message={"id": "b"}),
     ]
     other = {**line(4, "user", "another"), "parentUuid": "u1"}
-    _, events = made([*first, *left, other])
+    more = [line(5, "assistant", [{"type": "text", "text": "3"}], message={"id": "c"})]
+    back = {**line(6, "user", "once more"), "parentUuid": "u1"}
+    opened, events = made([*first, *left, other, *more, back])
+    assert [(one.key, one.title) for one in opened.summaries] == [
+        ("s1", "one"), ("s1/fork1", "another"), ("s1/fork2", "once more"),
+    ]  # fmt: skip
+    created = {event.session_id: event.body for event in events if isinstance(event.body, e.SessionCreated)}
+    whole, fork, _ = created
+    assert [body.parent_id for body in created.values()] == [None, whole, whole]
+    assert created[fork].model == "big" and created[fork].configuration["import"]["fork"] == 1
+    said = [
+        (event.session_id, event.body.text) for event in events if isinstance(event.body, e.PromptSubmitted)
+    ]
+    assert said[:3] == [(whole, "one"), (whole, "two"), (fork, "another")]
     stops = [body.detail for body in bodies(events, e.TurnEnded) if body.outcome == "interrupted"]
-    assert stops == ["the user went back over 1 prompt"]
-    assert [body.original_kind for body in bodies(events, e.Unknown)] == ["claude-code.rewind"]
+    assert stops == ["the user went back over 1 prompt", "the user went back over 1 prompt"]
+    _, again = made([*first, *left, other, *more, back, line(7, "user", "and on")])
+    assert again[: len(events) - 1] == events[: len(events) - 1]
     _, events = made([*first, *left, {**other, "parentUuid": "u3"}])
-    assert not bodies(events, e.Unknown)
+    assert len(bodies(events, e.SessionCreated)) == 1 and not bodies(events, e.Unknown)
+
+
+def test_an_agent_of_a_fork_stands_below_the_fork():
+    lines = [
+        line(0, "user", "one"), line(1, "user", "two"), {**line(2, "user", "other"), "parentUuid": "u0"},
+        {**line(3, "user", "look around"), "parentUuid": None, "isSidechain": True},
+    ]  # fmt: skip
+    opened, events = made(lines)
+    assert [one.key for one in opened.summaries] == ["s1", "s1/fork1", "s1/u3"]
+    created = [event for event in events if isinstance(event.body, e.SessionCreated)]
+    assert created[2].body.parent_id == created[1].session_id

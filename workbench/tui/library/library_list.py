@@ -303,7 +303,9 @@ class LibraryList(RowList):
         """Return what is said of the agents that a session began; None where it began none."""
         tree = self._shelf.tree
         below = tree.all_below(key)
-        return SessionAgents(count=len(below), tokens=tree.tokens(key)) if below else None
+        if not below:
+            return None
+        return SessionAgents(count=len(below), tokens=tree.tokens(key), forks=tree.forks_below(key))
 
     def draw_row(self, placed: RowPlacement, width: int) -> Strip:
         said = self._words_of(placed.row_id)
