@@ -66,6 +66,36 @@ class ImportSummary(Struct):
     problems: list[r.FileProblem] = field(default_factory=list[r.FileProblem])
 
 
+class AssemblerState(Struct, frozen=True, kw_only=True):
+    """An assembler between two records, while no call is open: counts, and short texts that are scrubbed."""
+
+    session_id: str
+    count: int
+    turns: int
+    round: int
+    calls: int
+    turn: str | None
+    provider: str
+    model: str
+    has_title: bool
+    is_closed: bool
+    first_command: str
+    last_usage: Usage
+    last: int
+    newest: int
+    keys: dict[str, int]
+    summaries: list[ImportSummary]
+
+    @property
+    def last_event(self) -> str:
+        """The id of the newest event that is numbered."""
+        return f"{self.session_id}.{self.count}"
+
+
+_MOST_STATE_PROBLEMS: Final = 100
+"""Problems of a file with which a state is kept; with more the whole file is read again."""
+
+
 class Assembler:
     """Takes the items of one file and gives back events."""
 
@@ -130,6 +160,45 @@ class Assembler:
                 r.FileProblem(line=line, why="its time is before what stands above")
             )
         self._newest = max(self._newest, time_us or 0)
+
+    def state(self) -> AssemblerState | None:
+        """Return what is needed to go on from here; None while a call is open."""
+        problems = sum(len(summary.problems) for summary in self.summaries)
+        is_at_rest = self._id and not self._open and not self._early and self._held.is_empty
+        if not is_at_rest or not self._count or problems > _MOST_STATE_PROBLEMS:
+            return None
+        if any(sanitize.sanitize_line(key) != key for key in self._keys):
+            return None  # it would be kept
+        return AssemblerState(
+            session_id=self._id, count=self._count, turns=self._turns, round=self._round, calls=self._calls,
+            turn=self._turn, provider=self._provider, model=self._model, has_title=self._has_title,
+            is_closed=self._is_closed, first_command=self._first_command, last_usage=self._last_usage,
+            last=self._last, newest=self._newest, keys=dict(self._keys),
+            summaries=[
+                replace(summary, problems=[_clean_problem(problem) for problem in summary.problems])
+                for summary in self.summaries
+            ],
+        )  # fmt: skip
+
+    def restore(self, state: AssemblerState) -> None:
+        """Stand where an assembler stood that had taken the records which are now passed over."""
+        self._begin(state.session_id)
+        self._count, self._turns, self._round, self._calls = (
+            state.count, state.turns, state.round, state.calls,
+        )  # fmt: skip
+        self._turn, self._provider, self._model = state.turn, state.provider, state.model
+        self._has_title, self._is_closed = state.has_title, state.is_closed
+        self._first_command, self._last_usage = state.first_command, state.last_usage
+        self._last, self._newest, self._keys = state.last, state.newest, Counter(state.keys)
+        self.summaries[:] = [replace(one, problems=[*one.problems]) for one in state.summaries]
+
+    def pass_over(self, item: r.Record) -> None:
+        """Note what a record counts whose events are there: a later one may say it again."""
+        if isinstance(item, r.SessionHead):
+            self._counted = {}
+        elif isinstance(item, r.Reply) and item.key:
+            before = self._counted.get(item.key, Usage())
+            self._counted[item.key] = before.plus(item.usage.beyond(before))
 
     @property
     def strays(self) -> list[r.FileProblem]:
@@ -418,6 +487,10 @@ class Assembler:
             self._place(call, "proposed", None)
         child = self._generation(imported_session_id(self._origin, item.child)) if item.child else ""
         yield from self._life.ended(call, item, self._last, child)
+
+
+def _clean_problem(problem: r.FileProblem) -> r.FileProblem:
+    return r.FileProblem(line=problem.line, why=sanitize.sanitize_line(problem.why))
 
 
 def _title_of(text: str) -> str:

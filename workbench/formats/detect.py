@@ -36,7 +36,7 @@ from workbench.formats import (
     swe_agent,
     workbench_sessions,
 )
-from workbench.formats.assemble import Assembler, CurrentSessionId, ImportSummary, StoreBlob
+from workbench.formats.assemble import Assembler, AssemblerState, CurrentSessionId, ImportSummary, StoreBlob
 from workbench.formats.databases import DATABASE_FORMATS, open_database
 from workbench.formats.input import (
     COMPRESSION_MAGIC,
@@ -45,12 +45,15 @@ from workbench.formats.input import (
     UNSUPPORTED_MAGIC,
     DecompressedStream,
     JsonLine,
+    LineMeter,
+    PrefixChanged,
+    Seal,
     json_documents,
     json_rows,
     json_values,
     raw_lines,
 )
-from workbench.formats.neighbours import ReadBeside, nothing_beside, with_neighbours
+from workbench.formats.neighbours import NEIGHBOURS, ReadBeside, nothing_beside, with_neighbours
 from workbench.formats.records import FileProblem, Record, as_array, as_object
 
 HEAD_BYTES: Final = 1 << 18
@@ -141,6 +144,8 @@ class DetectedFile(Struct, frozen=True, kw_only=True):
     items: Iterator[Record] = field(default_factory=lambda: iter(()))
     lines: Iterator[JsonLine | FileProblem] | None = None
     """Of a session of this program, which needs no reader: its lines are events."""
+    meter: LineMeter | None = None
+    """Of a file of lines that begins with its first one."""
 
 
 class UnknownFormat(ValueError):
@@ -246,8 +251,9 @@ def _detect_json(whole: "_ReplayedStream", head: bytes, name: str, wanted: str |
     if wanted in (None, workbench_sessions.FORMAT_NAME) and workbench_sessions.is_workbench_session(sample):
         return DetectedFile(format=workbench_sessions.FORMAT_NAME, lines=json_values(raw_lines(whole)))
     if line_format := _matching_line_format(sample, wanted):
+        meter = LineMeter(raw_lines(whole))
         return DetectedFile(
-            format=line_format.name, items=line_format.read(json_values(raw_lines(whole)), name)
+            format=line_format.name, items=line_format.read(json_values(meter), name), meter=meter
         )
     data = whole.read(MOST_DOCUMENT + 1)
     if len(data) > MOST_DOCUMENT:
@@ -405,6 +411,19 @@ class _JoinedStream(io.RawIOBase):
         return len(data)
 
 
+class ResumePoint(Struct, frozen=True, kw_only=True):
+    """A place in a file of lines from which it is assembled on when it has grown, if it begins as it did."""
+
+    lines: int
+    digest: str
+    """Of these lines, under the home's key."""
+    state: AssemblerState
+
+
+_POINT_LINES: Final = 100
+"""Lines from one such place to the next, at least."""
+
+
 class OpenedFile(Struct, kw_only=True):
     """A file that was recognised; the rest fills while `events` is read."""
 
@@ -413,6 +432,8 @@ class OpenedFile(Struct, kw_only=True):
     summaries: list[ImportSummary] = field(default_factory=list[ImportSummary])
     strays: list[FileProblem] = field(default_factory=list[FileProblem])
     """Problems of a file in which no session was found."""
+    point: ResumePoint | None = None
+    """The last place from which the file can be gone on with; of formats that are read from lines alone."""
 
 
 def open_file(
@@ -426,8 +447,13 @@ def open_file(
     recorded_at: int | None = None,
     is_elsewhere: workbench_sessions.IsElsewhere = workbench_sessions.never_elsewhere,
     beside: ReadBeside = nothing_beside,
+    seal: Seal = bytes.hex,
+    point: ResumePoint | None = None,
 ) -> OpenedFile:
     """Recognise a file and return it ready to be read. Raises UnknownFormat.
+
+    `seal` makes digests that are kept. `point`: where to go on, as it was found when the file was shorter;
+    what stands before is read and not assembled. Reading raises PrefixChanged where it begins otherwise.
 
     `at` (microseconds) is for what has no time, `wanted` what the user named, `recorded_at` when this
     is taken in. `is_elsewhere` tells whether another session has an event of an id; only our own files ask.
@@ -442,12 +468,38 @@ def open_file(
     assembler = Assembler(detected.format, at, store, current_id, recorded_at)
     opened = OpenedFile(format=detected.format, events=iter(()), summaries=assembler.summaries)
     items = with_neighbours(detected.format, detected.items, name, beside)
-    opened.events = _assembled_events(items, assembler, opened)
+    meter = detected.meter if detected.format not in NEIGHBOURS else None
+    if meter is None and point is not None:
+        raise PrefixChanged
+    if meter is not None:
+        _watch_lines(meter, assembler, opened, seal, point)
+    opened.events = _assembled_events(items, assembler, opened, meter)
     return opened
 
 
-def _assembled_events(items: Iterator[Record], assembler: Assembler, opened: OpenedFile) -> Iterator[Event]:
+def _watch_lines(
+    meter: LineMeter, assembler: Assembler, opened: OpenedFile, seal: Seal, point: ResumePoint | None
+) -> None:
+    """Note places from which the file can be gone on with, and begin at one that is known."""
+    opened.point = point
+
+    def between() -> None:
+        since = meter.count - (opened.point.lines if opened.point else 0)
+        if since >= _POINT_LINES and (state := assembler.state()):
+            opened.point = ResumePoint(lines=meter.count, digest=meter.digest, state=state)
+
+    meter.watch(seal, between, (point.lines, point.digest) if point else (0, ""))
+    if point is not None:
+        assembler.restore(point.state)
+
+
+def _assembled_events(
+    items: Iterator[Record], assembler: Assembler, opened: OpenedFile, meter: LineMeter | None
+) -> Iterator[Event]:
     for item in items:
+        if meter is not None and meter.is_known:
+            assembler.pass_over(item)
+            continue
         yield from assembler.take(item)
     yield from assembler.finish()
     opened.strays.extend(assembler.strays)

@@ -54,6 +54,10 @@ class HeldEvents:
                 yield from first.items
 
     @property
+    def is_empty(self) -> bool:
+        return not self._waiting
+
+    @property
     def owner_in_the_way(self) -> str | None:
         """The call whose open place holds up more than may be held, None if there is none."""
         first = self._waiting[0] if len(self._waiting) > MOST_HELD else None

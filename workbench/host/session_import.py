@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import BinaryIO, Final, Protocol
 
+import msgspec
 from msgspec import Struct, field
 
 from workbench.domain.events import SessionCreated
@@ -21,6 +22,7 @@ from workbench.formats import detect, sanitize, workbench_sessions
 from workbench.formats.assemble import READ_AS, ImportSummary
 from workbench.formats.detect import UnknownFormat
 from workbench.formats.import_sources import FileState, ImportSource
+from workbench.formats.input import PrefixChanged
 from workbench.formats.neighbours import read_beside
 from workbench.formats.records import FileProblem, as_object
 from workbench.journal.errors import GuardFailed
@@ -70,6 +72,8 @@ class FileReport(Struct):
     """Sessions of it that were not imported: left out by the settings, or deleted here."""
     deleted: tuple[str, ...] = ()
     """Ids of those that were deleted here."""
+    point: detect.ResumePoint | None = None
+    """Where to go on when the file has grown."""
 
 
 class ImportRequest(Struct, frozen=True, kw_only=True):
@@ -208,6 +212,21 @@ class ImportPlan:
             return None
         return row
 
+    def point(self, source: ImportSource, state: FileState | None) -> detect.ResumePoint | None:
+        """Return where to go on with a source that grew since it was read; None where all of it is read."""
+        row = self._known.get(file_key(self._journal, source.name))
+        if row is None or state is None or not row.point or self._request.is_again or self._request.format:
+            return None
+        is_grown = row.inode == state.inode and row.size < state.size
+        if not is_grown or row.read_by not in self._read_marks(row):
+            return None
+        if self._request.returns_deleted and not self._there.issuperset(row.sessions):
+            return None
+        try:
+            return msgspec.json.decode(row.point, type=detect.ResumePoint)
+        except ValueError:
+            return None
+
     def _read_marks(self, row: ImportedFile) -> tuple[str, ...]:
         return (
             (_mark(), _mark(self._request.left_out_mark or "-")) if row.format else (_mark(_format_mark()),)
@@ -234,7 +253,7 @@ class _Import:
         added: Counter[str] = Counter()
         try:
             for source, state in waiting:
-                report, intake = self._import(source)
+                report, intake = self._import(source, self._plan.point(source, state))
                 self._result.reports.append(report)
                 fresh.update(intake.begun)
                 added.update(intake.added)
@@ -246,16 +265,26 @@ class _Import:
                 key: count if key in fresh else -count for key, count in added.items() if count
             }
 
-    def _import(self, source: ImportSource) -> tuple[FileReport, SessionImport]:
-        """Import a file; one that tells another session under an id that is taken is read once more."""
+    def _import(
+        self, source: ImportSource, point: detect.ResumePoint | None
+    ) -> tuple[FileReport, SessionImport]:
+        """Import a file; one that tells another session under an id that is taken is read once more.
+
+        `point`: where to go on; one that does not begin as it did is read from its start.
+        """
         stories = Stories(lambda session_id: self._is_told_elsewhere(session_id, source))
+        if point and len(files_of_session(self._journal, point.state.session_id)) > 1:
+            point = None
         for _ in range(_MOST_STORIES):
             intake = SessionImport(
                 self._journal, returns_deleted=self._request.returns_deleted,
                 leaves_out=self._request.leaves_out, stories=stories,
             )  # fmt: skip
             try:
-                report = _import_source(source, self._request.format, intake, self._progress)
+                report = _import_source(source, self._request.format, intake, self._progress, point)
+            except PrefixChanged:
+                point = None
+                continue
             except OtherStory as other:
                 stories.add(other)
                 if source.name == "-":
@@ -302,6 +331,7 @@ class _Import:
             modified_ns=state.modified_ns, inode=state.inode,
             read_by=_mark(extra if is_known else _format_mark()),
             sessions=(*(session.session_id for session in report.sessions), *report.deleted),
+            point=_point_text(report),
         )  # fmt: skip
         self._read.append(row)
         if len(self._read) >= _MOST_NOTED or time.monotonic() - self._noted_at > _NOTE_SECONDS:
@@ -311,6 +341,12 @@ class _Import:
         """Remember how the files were that were read so far."""
         store_imported_files(self._journal, self._read)
         self._read, self._noted_at = [], time.monotonic()
+
+
+def _point_text(report: FileReport) -> str:
+    """Return the place from which a file can be gone on with; none where something of it stays outside."""
+    is_whole = report.point is not None and not (report.left_out or report.kept or report.deleted)
+    return msgspec.json.encode(report.point).decode() if is_whole else ""
 
 
 def _mark(extra: str = "") -> str:
@@ -360,10 +396,13 @@ def _stored_summary(journal: Journal, session_id: str) -> ImportSummary | None:
 
 
 def _import_source(
-    source: ImportSource, form: str | None, intake: SessionImport, progress: ImportProgress
-) -> FileReport:
+    source: ImportSource, form: str | None, intake: SessionImport, progress: ImportProgress,
+    point: detect.ResumePoint | None,
+) -> FileReport:  # fmt: skip
     try:
-        report = _read_source(source, form, intake, progress)
+        if point and not intake.resume(point.state.session_id, point.state.last_event):
+            point = None
+        report = _read_source(source, form, intake, progress, point)
         intake.finish(is_durable=False)
     except BaseException:
         intake.cancel()
@@ -372,8 +411,9 @@ def _import_source(
 
 
 def _read_source(
-    source: ImportSource, wanted: str | None, intake: SessionImport | None, progress: ImportProgress
-) -> FileReport:
+    source: ImportSource, wanted: str | None, intake: SessionImport | None, progress: ImportProgress,
+    point: detect.ResumePoint | None = None,
+) -> FileReport:  # fmt: skip
     report = FileReport(name=source.name, is_named=source.is_named)
     begun = len(intake.begun) if intake else 0
     try:
@@ -382,7 +422,7 @@ def _read_source(
         else:
             stream, changed = source.open()
             with stream:
-                _read_stream(stream, changed, report, wanted, intake, progress)
+                _read_stream(stream, changed, report, wanted, intake, progress, point)
         if intake is not None:
             _finish_file(intake, report)
     except UnknownFormat as error:
@@ -415,7 +455,7 @@ def _finish_file(intake: SessionImport, report: FileReport) -> None:
 
 def _read_stream(
     stream: BinaryIO, time_us: int, report: FileReport, wanted: str | None, intake: SessionImport | None,
-    progress: ImportProgress,
+    progress: ImportProgress, point: detect.ResumePoint | None = None,
 ) -> None:  # fmt: skip
     opened = detect.open_file(
         progress.counted(stream, report.name), report.name, time_us, wanted,
@@ -424,8 +464,10 @@ def _read_stream(
         recorded_at=intake.now if intake else None,
         is_elsewhere=intake.is_elsewhere if intake else workbench_sessions.never_elsewhere,
         beside=lambda path: read_beside(report.name, path),
+        seal=intake.seal if intake else bytes.hex, point=point,
     )  # fmt: skip
     report.format, report.sessions, report.strays = opened.format, opened.summaries, opened.strays
     for event in opened.events:
         if intake is not None:
             intake.add(event)
+    report.point = opened.point

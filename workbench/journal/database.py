@@ -285,6 +285,11 @@ MIGRATIONS: Final = (
     ),
     Migration(version=9, name="tokens and cost", change=create_token_use, tells_progress=True),
     Migration(version=10, name="imported files", change=_IMPORTED_FILES),
+    Migration(
+        version=11,
+        name="growing files",
+        change="ALTER TABLE imported_file ADD COLUMN point TEXT NOT NULL DEFAULT ''",
+    ),
 )
 
 

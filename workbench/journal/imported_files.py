@@ -34,11 +34,13 @@ class ImportedFile(Struct, frozen=True, kw_only=True):
     read_by: str
     """Which reader read it: one of another version reads it again."""
     sessions: tuple[str, ...] = ()
+    point: str = ""
+    """Where to go on when it has grown, as its reader wrote it; empty: all of it is read again."""
 
 
-_COLUMNS: Final = "key, path, agent, format, size, modified_ns, inode, read_by, sessions"
+_COLUMNS: Final = "key, path, agent, format, size, modified_ns, inode, read_by, sessions, point"
 _SELECT: Final = f"SELECT {_COLUMNS} FROM imported_file"  # noqa: S608 ours
-_STORE: Final = f"INSERT OR REPLACE INTO imported_file ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608 ours
+_STORE: Final = f"INSERT OR REPLACE INTO imported_file ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"  # noqa: S608 ours
 
 
 def file_key(journal: Journal, path: str) -> str:
@@ -57,7 +59,7 @@ def imported_files(journal: Journal, keys: Sequence[str] | None = None) -> dict[
 def _file_of_row(row: SqlRow) -> ImportedFile:
     return ImportedFile(
         key=row[0], path=row[1], agent=row[2], format=row[3], size=row[4], modified_ns=row[5],
-        inode=row[6], read_by=row[7], sessions=tuple(json.loads(row[8])),
+        inode=row[6], read_by=row[7], sessions=tuple(json.loads(row[8])), point=row[9],
     )  # fmt: skip
 
 
@@ -71,7 +73,7 @@ def files_of_session(journal: Journal, session_id: str) -> list[ImportedFile]:
 
 def store_imported_files(journal: Journal, files: Iterable[ImportedFile]) -> None:
     """Remember files as they were read; what was known of them before is replaced."""
-    rows = [(*astuple(file)[:-1], json.dumps(file.sessions)) for file in files]
+    rows = [(*astuple(file)[:-2], json.dumps(file.sessions), file.point) for file in files]
 
     def work(live: TransactionTables) -> None:
         for row in rows:

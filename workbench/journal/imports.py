@@ -162,6 +162,25 @@ class SessionImport:
                 candidate = str(uuid.uuid5(_ID_NAMESPACE, f"{session_id}\0{number}"))
         return self._stories.id_of(candidate) if self._stories else candidate
 
+    def resume(self, session_id: str, last: str) -> bool:
+        """Go on with an imported session behind its event `last`; False if that is not there.
+
+        What stands before it is not looked at: the caller knows that it is what the file says.
+        """
+        behind = "SELECT sequence_number FROM event WHERE id = ? AND session_id = ?"
+        there = (
+            "SELECT id, sequence_number > ?2, kind, CASE WHEN sequence_number > ?2 THEN body END"
+            " FROM event WHERE session_id = ?1 ORDER BY sequence_number"
+        )
+        with self._journal.snapshot() as database:
+            number = database.execute(behind, (last, session_id)).get
+            if number is None or not is_imported_session(self._journal, session_id):
+                return False
+            rows = database.execute(there, (session_id, number))
+            self._known[session_id] = {row[0]: _content_hash(row[2], row[3]) if row[1] else 0 for row in rows}
+        self._lock.try_acquire()
+        return True
+
     def is_elsewhere(self, event_id: str, session_id: str) -> bool:
         """Return whether an event of this id is stored and belongs to another session."""
         with self._journal.snapshot() as database:
@@ -173,6 +192,10 @@ class SessionImport:
         ref = self._journal.blobs.record(data)
         self._refs.append(ref)
         return ref
+
+    def seal(self, digest: bytes) -> str:
+        """Return what is kept of a digest: it says nothing without the home's key."""
+        return self._journal.blobs.keyed(digest)
 
     def add(self, event: Event) -> None:
         """Take an event; it is committed with others.

@@ -18,7 +18,7 @@ The index is written in the transaction of its event and holds scrubbed text onl
 
 from collections.abc import Callable, Sequence
 from itertools import takewhile
-from typing import Final, Literal
+from typing import Final, Literal, cast
 
 from msgspec import Struct
 
@@ -157,6 +157,14 @@ def rebuild_search_index(database: Database) -> None:
 def word_finder(database: Database) -> Callable[[str, bool], Sequence[str]]:
     """Return what tells the words of the index that hold letters, or end with them, for `views.query`."""
     return lambda letters, is_end: vocabulary.words_containing(database, letters, is_end=is_end)
+
+
+def hits_by_session(database: Database, match: str, most: int = -1) -> dict[str, int]:
+    """Return in how many places each session holds what an expression asks for, see `matching_sessions`."""
+    hits = "SELECT rowid FROM search WHERE search MATCH ?1 ORDER BY rowid DESC LIMIT ?2"
+    counted = f"SELECT rowid >> {_SEQUENCE_BITS} AS number, count(*) AS places FROM ({hits}) GROUP BY number"  # noqa: S608
+    joined = f"SELECT session_id, places FROM ({counted}) JOIN search_session USING (number)"  # noqa: S608
+    return dict(cast("list[tuple[str, int]]", database.execute(joined, (match, most)).fetchall()))
 
 
 def matching_sessions(database: Database, match: str, most: int = -1) -> list[SessionMatches]:

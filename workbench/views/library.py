@@ -9,7 +9,7 @@ The query never fails: what is half typed narrows as far as it goes. Rows are ma
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Final
@@ -356,6 +356,30 @@ class SessionFilter:
             return False
         if not self._words or session.id in self._holders:
             return True
+        return self._says(seen)
+
+    def passing(
+        self, ids: Iterable[str], sessions: Mapping[str, Session], seen: Mapping[str, str],
+        archived: Collection[str],
+    ) -> Iterator[str]:  # fmt: skip
+        """Yield the ids that pass, in their order; `archived` are those that are out of the way."""
+        holders, words = self._holders, self._words
+        if self._is_narrowed or self._narrowed is not None or not words:
+            return (key for key in ids if self.passes(sessions[key], seen[key]))
+        # Words alone, as while somebody types: what `passes` says of them, without a call for each session.
+        word, is_wanted = words[0]
+        if words[1:]:
+            return (
+                key
+                for key in ids
+                if key not in archived
+                and (key in holders or ((word in seen[key]) == is_wanted and self._says(seen[key])))
+            )
+        return (
+            key for key in ids if key not in archived and (key in holders or (word in seen[key]) == is_wanted)
+        )
+
+    def _says(self, seen: str) -> bool:
         return all((word in seen) == is_wanted for word, is_wanted in self._words)
 
 

@@ -116,6 +116,10 @@ class AgentTree:
             chain.append(self._under[chain[-1]])
         return chain
 
+    def __len__(self) -> int:
+        """Return how many sessions stand below another one."""
+        return len(self._under)
+
     def is_below(self, session_id: str) -> bool:
         """Return whether a session is that of an agent which another one began."""
         return session_id in self._under

@@ -88,6 +88,16 @@ class _LastSearch(Struct, frozen=True, kw_only=True):
     waiting: frozenset[str] = frozenset()
 
 
+class _AllSorted(Struct):
+    """All sessions in one order, so that a letter more only leaves some of them out."""
+
+    order: library.LibraryOrder
+    ranking: SessionOrder
+    waiting: frozenset[str]
+    stale: set[str]
+    """Sessions that changed since."""
+
+
 class LibraryModel:
     """The library of a journal. `read`, `find` and what they ask are called in threads, one at a time."""
 
@@ -108,6 +118,8 @@ class LibraryModel:
         self._is_read = False
         self._found, self._rows = _LastSearch(), EMPTY_ROW_INDEX
         self._stale: set[str] = set()
+        self._sorted: _AllSorted | None = None
+        self._archived: frozenset[str] = frozenset()
 
     @property
     def now(self) -> int:
@@ -123,7 +135,7 @@ class LibraryModel:
         with self._journal.snapshot() as database:
             if changed is None or not self._is_read:
                 self.sessions = {session.id: session for session in session_queries.listed_sessions(database)}
-                self._found, self._stale = _LastSearch(), set()
+                self._found, self._stale, self._sorted = _LastSearch(), set(), None
                 self.glances = {}
                 self._seen = {key: library.title_and_tags(session) for key, session in self.sessions.items()}
             else:
@@ -141,6 +153,9 @@ class LibraryModel:
                 )
                 self.glances = {**_without_keys(self.glances, changed), **again}
                 self._stale |= set(changed)
+                if self._sorted is not None:
+                    self._sorted.stale |= set(changed)
+            self._archived = frozenset(key for key, session in self.sessions.items() if session.archived)
             self.waiting = session_queries.pending_action_counts(database)
         self.tree = AgentTree(self.sessions)
         self._is_read = True
@@ -153,10 +168,12 @@ class LibraryModel:
         sieve = library.SessionFilter(asked, hits, narrowed)
         there = wanted.workspace
         tree, is_folded = self.tree, not wanted.text
-        total = sum(
-            there in (None, session.workspace) and not (is_folded and tree.is_below(session.id))
-            for session in self.sessions.values()
-        )
+        total = len(self.sessions) - (len(tree) if is_folded else 0)
+        if there is not None:
+            total = sum(
+                there == session.workspace and not (is_folded and tree.is_below(session.id))
+                for session in self.sessions.values()
+            )
         ids, rows = self._ranked(wanted, sieve).ids, self._rows
         if is_folded and wanted.opened:
             folded, ids = len(ids), tree.with_opened(ids, wanted.opened)
@@ -191,20 +208,42 @@ class LibraryModel:
             ranking = resort_changed(
                 last.ranking, changed, _without_keys(self.sessions, gone), waiting, order
             )
+        elif wanted.text and wanted.workspace is None:
+            whole = self._all_sorted(order, waiting)
+            live, rest = (
+                tuple(sieve.passing(part, self.sessions, seen, self._archived))
+                for part in (whole.live, whole.rest)
+            )
+            ranking = SessionOrder(live=live, rest=rest)
         else:
-            ranking = sort_sessions(filter(passes, self.sessions.values()), waiting, order)
+            whole = self._all_sorted(order, waiting)
+            live, rest = (
+                tuple(key for key in part if passes(self.sessions[key])) for part in (whole.live, whole.rest)
+            )
+            ranking = SessionOrder(live=live, rest=rest)
         self._found, self._stale = _LastSearch(wanted=wanted, ranking=ranking, waiting=waiting), set()
+        return ranking
+
+    def _all_sorted(self, order: library.LibraryOrder, waiting: frozenset[str]) -> SessionOrder:
+        known = self._sorted
+        if known is None or known.order is not order:
+            ranking = sort_sessions(self.sessions.values(), waiting, order)
+        elif changed := known.stale | (known.waiting ^ waiting):
+            ranking = resort_changed(known.ranking, changed, self.sessions, waiting, order)
+        else:
+            return known.ranking
+        self._sorted = _AllSorted(order, ranking, waiting, set())
         return ranking
 
     def _holding(self, asked: SearchQuery) -> tuple[dict[str, int], frozenset[str] | None]:
         tools, answers = asked.narrowed.get("tool", ()), asked.narrowed.get("asked", ())
         with self._journal.snapshot() as database:
             expression = library.fts_expression(asked, search.word_finder(database))
-            matches = search.matching_sessions(database, expression, search.MOST_HITS) if expression else []
+            hits = search.hits_by_session(database, expression, search.MOST_HITS) if expression else {}
             narrowed = (
                 session_queries.sessions_with_facets(database, tools, answers) if tools or answers else None
             )
-        return {match.session_id: match.places for match in matches}, narrowed
+        return hits, narrowed
 
     def look(self, ids: Iterable[str]) -> None:
         """Read what is said beside the titles of some sessions."""

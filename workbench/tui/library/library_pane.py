@@ -266,11 +266,10 @@ class LibraryPane(LibraryLoaderPane):
     @property
     def chosen(self) -> list[Session]:
         """Return the marked sessions, else the one under the cursor."""
-        marked = [
-            session
-            for key in self.list.ids
-            if key in self.list.marks and (session := self.shelf.sessions.get(key))
-        ]
+        # The footer asks again for every key: without marks it must not look through twenty thousand rows.
+        lines = self.list.shown.rows.lines
+        listed = sorted((key for key in self.list.marks if key in lines), key=lines.__getitem__)
+        marked = [session for key in listed if (session := self.shelf.sessions.get(key))]
         return marked or ([self.session] if self.session else [])
 
     def place_in(self, session_id: str) -> SearchHit | None:
