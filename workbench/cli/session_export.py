@@ -3,7 +3,7 @@
 import json
 import re
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -11,9 +11,9 @@ from workbench.cli.console import Console
 from workbench.cli.context import SESSION_ID_HELP, find_session, open_journal
 from workbench.cli.errors import EXIT_OK, Refusal, UsageError
 from workbench.domain.rows import Session
-from workbench.domain.values import Json
+from workbench.domain.values import Json, ToolDescriptor
 from workbench.effects.files import write_atomic_parts
-from workbench.formats import atif, kaiak_export, seed_export, workbench_sessions
+from workbench.formats import assistant, atif, kaiak_export, seed_export, workbench_sessions
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.text.human import size_text
@@ -110,9 +110,25 @@ def _kaiak_texts(journal: Journal, session: Session) -> _Texts:
 
 
 def _assistant_texts(journal: Journal, session: Session) -> _Texts:
-    actions = journal.actions(session_id=session.id)
-    yield _json_text(seed_export.assistant_session(session, journal.events(session.id), actions))
-    yield from map(_json_text, map(seed_export.tool_invocation_record, journal.calls(session.id)))
+    actions, calls = journal.actions(session_id=session.id), journal.calls(session.id)
+    tools, kind = _tools_of_session(journal, session)
+    yield _json_text(
+        assistant.assistant_session(session, journal.events(session.id), actions, tools, kind)
+    )  # fmt: skip
+    yield from map(_json_text, assistant.invocation_records(session, calls, actions))
+
+
+def _tools_of_session(journal: Journal, session: Session) -> tuple[Sequence[ToolDescriptor], str]:
+    """Return the tools that a session may call by now, and the kind of its provider; none of an import."""
+    if session.origin is not None:
+        return (), session.provider
+    from workbench.cli.context import load_workspace_config
+    from workbench.host.model_selection import provider_kind
+    from workbench.tools.registry import tool_registry
+
+    config = load_workspace_config(journal.home, journal, session.workspace).config
+    kind = provider_kind(session.provider, config)
+    return tool_registry().visible(session.provider, session.active_tools, kind, config.tools), kind
 
 
 def _atif_texts(journal: Journal, session: Session) -> _Texts:

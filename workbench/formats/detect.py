@@ -15,6 +15,7 @@ from workbench.formats import (
     aider,
     amp,
     antigravity,
+    assistant,
     atif,
     chat_logs,
     claude_code,
@@ -83,7 +84,7 @@ DocumentFormat = Format[Json, Json]
 TextFormat = Format[str, Iterable[str]]
 LINE_FORMATS: Final[tuple[LineFormat, ...]] = (
     Format("kaiak", kaiak.is_lines, kaiak.read_lines),
-    Format("assistant", seed_import.is_assistant_lines, seed_import.read_assistant_lines),
+    Format("assistant", assistant.is_assistant_lines, assistant.read_assistant_lines),
     Format("codex", codex.is_rollout, codex.read),
     Format("codex-exec", codex.is_exec, codex.read_exec),
     Format("acp", acp.is_trace, acp.read),
@@ -111,7 +112,7 @@ DOCUMENT_FORMATS: Final[tuple[DocumentFormat, ...]] = (
     Format("atif", atif.is_trajectory, atif.read),
     Format("wink", seed_import.is_wink, seed_import.read_wink),
     Format("cmd", seed_import.is_command_log, seed_import.read_command_log),
-    Format("assistant", seed_import.is_assistant, seed_import.read_assistant),
+    Format("assistant", assistant.is_assistant, assistant.read_assistant),
     Format("kaiak", kaiak.is_document, kaiak.read_document),
     Format("gemini", gemini.is_chat, gemini.read),
     Format("gemini-log", gemini.is_log, gemini.read_log),

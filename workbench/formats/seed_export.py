@@ -1,20 +1,18 @@
-"""Writers of the seed programs' formats, with their status words: Wink (S0) and assistant (S4).
+"""The writer of Wink's sessions (S0), with its status words.
 
 Texts are the recorded, scrubbed ones. One table translates our states into each program's words (SPEC part
 B).
 """
 
-# `sessions export --format wink|assistant` shows a session in the seeds' words; `kaiak_export` has S2's.
+# `sessions export --format wink` shows a session so; `kaiak_export` has S2, `assistant` S4.
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct, field
 
 from workbench.domain import events as e
-from workbench.domain.messages import asked_models
-from workbench.domain.rows import Action, Call, Session
+from workbench.domain.rows import Call, Session
 from workbench.domain.values import Json, JsonObject
 from workbench.text.human import iso_time
 
@@ -124,84 +122,6 @@ def _wink_message(role: str, content: str, time_us: int) -> dict[str, Json]:
     return {"role": role, "content": content, "timestamp": iso_time(time_us)}
 
 
-def assistant_session(row: Session, events: Sequence[e.Event], actions: Sequence[Action]) -> JsonObject:
-    return {
-        "id": row.id,
-        "provider": row.provider,
-        "systemPrompt": row.system_prompt,
-        "messages": list(assistant_turns(row, events)),
-        "activeTools": list(row.active_tools),
-        "pendingApprovals": [pending_action(a) for a in actions if a.state == "pending" and a.tool],
-        "telemetryId": row.telemetry_id,
-    }
-
-
-def assistant_turns(row: Session, events: Sequence[e.Event]) -> Iterator[JsonObject]:
-    """Yield alternating turns, system first; what one side said without an answer in between is one turn."""
-    yield {"role": "system", "content": row.system_prompt, "timestamp": iso_time(row.created_at)}
-    said: dict[str, Json] | None = None
-    for message in _assistant_messages(row, events):
-        if said is not None and said["role"] == message["role"]:
-            said = {**message, "content": f"{said['content']}\n\n{message['content']}"}
-            continue
-        if said is not None:
-            yield said
-        said = message
-    if said is not None:
-        yield said
-
-
-def _assistant_messages(row: Session, events: Sequence[e.Event]) -> Iterator[dict[str, Json]]:
-    asked = asked_models(events)
-    for event in events:
-        match event.body:
-            case e.PromptSubmitted(text=text):
-                yield {"role": "user", "content": text, "timestamp": iso_time(event.at)}
-            case e.ReplyCompleted() as body if body.text:
-                usage = {"inputTokens": body.usage.input_tokens, "outputTokens": body.usage.output_tokens}
-                meta = {**usage, "provider": asked[event.id][0] or row.provider, "round": body.round}
-                yield {
-                    "role": "assistant",
-                    "content": body.text,
-                    "timestamp": iso_time(event.at),
-                    "metadata": meta,
-                }
-            case _:
-                pass
-
-
-def turn_order_violations(roles: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """Yield each turn, from 1 on, that breaks the order of roles that S4 asks for, with what is wrong."""
-    if not roles or roles[0] != "system":
-        yield 1, "the first turn is not a system turn"
-    for number, (earlier, later) in enumerate(pairwise(roles), 2):
-        if later not in ("user", "assistant"):
-            yield number, f"turn {number} is by {later[:40] or 'nobody'}"
-        elif later == earlier:
-            yield number, f"turns {number - 1} and {number} are both by {later}"
-
-
-def tool_invocation_record(call: Call) -> JsonObject:
-    status = INVOCATION_STATUS[call.state]
-    document: dict[str, Json] = {
-        "id": call.id, "sessionId": call.session_id, "toolId": call.tool, "status": status,
-        "parameters": dict(call.parameters), "startedAt": iso_time(call.requested_at),
-    }  # fmt: skip
-    if status != "pending":
-        document["resultSummary"] = call.summary or call.error or call.detail or call.state
-        document["finishedAt"] = iso_time(max(call.requested_at, call.finished_at or call.requested_at))
-    return document
-
-
-def pending_action(action: Action) -> JsonObject:
-    return {
-        "id": action.id, "sessionId": action.session_id, "toolId": action.tool,
-        "diffPreview": f"{action.target} +{action.added} -{action.removed}" if action.files else None,
-        "createdAt": iso_time(action.created_at),
-        "expiresAt": None if action.expires_at is None else iso_time(action.expires_at),
-    }  # fmt: skip
-
-
 WINK_STATUS: Final = {
     "created": "active",
     "initializing": "active",
@@ -225,18 +145,6 @@ WINK_CALL: Final = {
     "cancelled": "rejected",
 }
 """S0 ToolCall.status."""
-INVOCATION_STATUS: Final = {
-    "pending": "pending",
-    "approved": "pending",
-    "executing": "pending",
-    "succeeded": "succeeded",
-    "failed": "failed",
-    "interrupted": "failed",
-    "rejected": "aborted",
-    "expired": "aborted",
-    "cancelled": "aborted",
-}
-"""S4 ToolInvocationRecord.status; pending covers what was approved and runs."""
 
 
 def call_error(call: Call) -> str:

@@ -3,7 +3,7 @@
 A file that breaks a rule of its format is read all the same; the rule is reported.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import PurePosixPath
 from posixpath import normpath
@@ -12,8 +12,6 @@ from msgspec import Struct
 
 from workbench.domain.values import Json, JsonObject, Usage
 from workbench.formats import records as r
-from workbench.formats import seed_export
-from workbench.formats.input import JsonLine
 from workbench.formats.seed_export import WINK_CALL_STATUSES, WINK_OUTPUT_LIMIT, WINK_ROLES, WINK_STATUSES
 
 # --- S0 -------------------------------------------------------------------------------------------
@@ -163,89 +161,7 @@ def _read_command_round(
         yield r.CallResult(call=key, state="cancelled", error="quit", at=time_us, line=number)
 
 
-# --- S4 -------------------------------------------------------------------------------------------
-
-
-def is_assistant(value: Json) -> bool:
-    return {"systemPrompt", "messages"} <= r.as_object(value).keys()
-
-
-def is_assistant_lines(sample: list[JsonObject]) -> bool:
-    return bool(sample) and is_assistant(sample[0])
-
-
-def read_assistant(value: Json, name: str) -> Iterator[r.Record]:
-    yield from read_assistant_lines([JsonLine(1, value)], name)
-
-
-def read_assistant_lines(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
-    """Yield a session of S4, and the records that follow it in lines of their own."""
-    has_begun = False
-    for line in lines:
-        if isinstance(line, r.FileProblem):
-            yield line
-            continue
-        row = r.as_object(line.value)
-        if not has_begun:
-            has_begun = True
-            yield from _read_assistant_turns(row, name)
-        else:
-            yield from _read_invocation_record(row, line.number)
-
-
-def _read_assistant_turns(document: JsonObject, name: str) -> Iterator[r.Record]:
-    turns = r.objects_of(document, "messages")
-    start = r.time_of(document, "createdAt") or next((r.time_of(turn, "timestamp") for turn in turns), None)
-    facts = {
-        key: document[key] for key in ("activeTools", "telemetryId", "capabilityProfile") if key in document
-    }
-    yield r.SessionHead(
-        key=r.text_of(document, "id") or name, provider=r.text_of(document, "provider"), at=start,
-        facts=facts, system_prompt=r.text_of(document, "systemPrompt"), model=r.text_of(document, "model"),
-    )  # fmt: skip
-    for number, why in seed_export.turn_order_violations([r.text_of(turn, "role") for turn in turns]):
-        yield r.FileProblem(line=number, why=why)
-    for number, turn in enumerate(turns, 1):
-        said, time_us, role = (
-            r.content_of(turn, "content"),
-            r.time_of(turn, "timestamp"),
-            r.text_of(turn, "role"),
-        )
-        meta = r.object_of(turn, "metadata")
-        if role == "user":
-            yield r.Prompt(text=said, at=time_us, line=number)
-        elif role == "assistant":
-            used = Usage(
-                input_tokens=r.count_of(meta, "inputTokens"),
-                output_tokens=r.count_of(meta, "outputTokens"),
-            )
-            yield r.Reply(text=said, usage=used, at=time_us, line=number)
-        elif role != "system" or number > 1:
-            yield r.UnmappedRecord(kind=f"turn.{role}", content=turn, at=time_us, line=number)
-    for number, record in enumerate(
-        r.objects_of(document, "records") or r.objects_of(document, "toolInvocations"), 1
-    ):
-        yield from _read_invocation_record(record, number)
-
-
-def _read_invocation_record(invocation: JsonObject, number: int) -> Iterator[r.Record]:
-    key, tool = r.text_of(invocation, "id"), r.text_of(invocation, "toolId")
-    if not tool:
-        yield r.UnmappedRecord(kind="record", content=invocation, line=number, is_understood=False)
-        return
-    asked = r.ToolCall(id=key, tool=tool, arguments=r.object_of(invocation, "parameters"))
-    yield r.Reply(calls=(asked,), at=r.time_of(invocation, "startedAt"), line=number)
-    status, summary = r.text_of(invocation, "status"), r.text_of(invocation, "resultSummary")
-    states: dict[str, r.ResultState] = {
-        "succeeded": "succeeded",
-        "failed": "failed",
-        "aborted": "cancelled",
-    }
-    if status in states:
-        yield r.CallResult(
-            call=key, text=summary, state=states[status], error="" if status == "succeeded" else summary,
-            at=r.time_of(invocation, "finishedAt"), line=number,
-        )  # fmt: skip
+# --- the rules of S0 ------------------------------------------------------------------------------
 
 
 class RuleViolation(Struct, frozen=True, kw_only=True):

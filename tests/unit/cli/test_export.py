@@ -13,6 +13,7 @@ from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.journal.leases import DriverIdentity, DriverLock, take_lease
 from workbench.journal.maintenance import index_table_differences
+from workbench.tools.registry import tool_descriptors
 
 
 @pytest.fixture
@@ -40,11 +41,9 @@ def test_events_come_out_as_they_are_stored(exported):
 
 def test_the_formats_of_others(exported):
     assert list(seed_import.wink_violations(json.loads(exported("--format", "wink")))) == []
-    assert [m["role"] for m in json.loads(exported("--format", "assistant").splitlines()[0])["messages"]] == [
-        "system",
-        "user",
-        "assistant",
-    ]
+    (document,) = map(json.loads, exported("--format", "assistant").splitlines())
+    assert [turn["role"] for turn in document["messages"]] == ["user", "assistant"], "it has no system prompt"
+    assert {tool["id"] for tool in document["activeTools"]} == {tool.id for tool in tool_descriptors()}
     lines = [json.loads(line) for line in exported("--format", "kaiak").splitlines()]
     assert lines[0]["session"]["status"] == "Ready"
 

@@ -7,8 +7,9 @@ import pytest
 
 from tests.support.stage import USER, Stage, call, exchange, recording, text
 from workbench.domain.machines import CALL_MOVES, SESSION_MOVES
-from workbench.formats import kaiak_export, seed_export, seed_import
+from workbench.formats import assistant, kaiak_export, seed_export, seed_import
 from workbench.host import session_requests
+from workbench.tools.registry import tool_registry
 
 USAGE = {"usage": {"input_tokens": 10, "output_tokens": 4}}
 
@@ -31,7 +32,8 @@ def played(tmp_path_factory):
     stage.begin("first", system_prompt="Be brief.", active_tools=("create_file", "run_in_terminal"))
     stage.drive()
     one, two, three = stage.waiting()
-    waiting = seed_export.assistant_session(stage.session(), events(stage), stage.journal.actions())
+    tools = tool_registry().visible("recorded", stage.session().active_tools)
+    waiting = assistant.assistant_session(stage.session(), events(stage), stage.journal.actions(), tools)
     stage.approve(one)
     stage.reject(two, "no need")
     stage.approve(three)
@@ -135,7 +137,7 @@ def test_every_status_of_ours_has_a_word_in_every_seed():
     assert (
         set(seed_export.WINK_CALL)
         == set(kaiak_export.CALL_STATUSES)
-        == set(seed_export.INVOCATION_STATUS)
+        == set(assistant.INVOCATION_STATUS)
         == set(CALL_MOVES)
     )
     assert set(seed_export.WINK_STATUS.values()) == set(seed_export.WINK_STATUSES)
@@ -344,9 +346,9 @@ def test_the_session_in_the_words_of_kaiak(played):
 
 @pytest.mark.spec(187, 189, 191, 231)
 def test_turns_alternate_from_the_system_prompt(played):
-    found = seed_export.assistant_session(played.session(), events(played), played.journal.actions())
+    found = assistant.assistant_session(played.session(), events(played), played.journal.actions())
     roles = [turn["role"] for turn in found["messages"]]
-    assert list(seed_export.turn_order_violations(roles)) == []
+    assert list(assistant.turn_order_violations(roles)) == []
     assert [turn["content"] for turn in found["messages"]] == [
         "Be brief.",
         "first",
@@ -360,7 +362,10 @@ def test_turns_alternate_from_the_system_prompt(played):
         "outputTokens": 4,
         "provider": "recorded",
         "round": 1,
+        "streaming": found["messages"][-1]["metadata"]["streaming"],
     }
+    assert found["messages"][-1]["metadata"]["streaming"]["chunks"] == 1
+    assert found["messages"][2]["metadata"]["inputTokens"] == 20, "of both replies"
 
 
 @pytest.mark.spec(189)
@@ -376,19 +381,24 @@ def test_turns_alternate_from_the_system_prompt(played):
     ],
 )
 def test_an_order_that_does_not_alternate_is_named(roles, problems):
-    assert list(seed_export.turn_order_violations(roles)) == problems
+    assert list(assistant.turn_order_violations(roles)) == problems
 
 
 @pytest.mark.spec(190, 205, 208)
 def test_what_waits_names_tools_of_the_session_and_previews_the_change(played):
     waiting = played.at_asking["pendingApprovals"]
-    assert {action["toolId"] for action in waiting} <= set(played.at_asking["activeTools"])
+    assert {action["toolId"] for action in waiting} <= {
+        tool["id"] for tool in played.at_asking["activeTools"]
+    }
+    assert [tool["id"] for tool in played.at_asking["activeTools"]] == ["create_file", "run_in_terminal"]
     assert [action["diffPreview"] for action in waiting] == ["n.txt +1 -0", None, None]
 
 
 @pytest.mark.spec(199, 200, 201, 210, 231)
 def test_records_of_invocations(played):
-    found = {row.provider_call_id: seed_export.tool_invocation_record(row) for row in rows(played)}
+    found = {
+        row.provider_call_id: assistant.tool_invocation_record(played.session(), row) for row in rows(played)
+    }
     assert {k: r["status"] for k, r in found.items()} == {"c1": "succeeded", "c2": "aborted", "c3": "failed"}
     assert all(r["resultSummary"] and r["finishedAt"] >= r["startedAt"] for r in found.values())
     assert set(found["c1"]) == {

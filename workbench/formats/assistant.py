@@ -1,0 +1,421 @@
+"""Sessions of the assistant (S4): turns, active tools, approvals that wait, and a record for each invocation.
+
+Written and read. A file that breaks a rule of S4 is read all the same; the rule is reported. Each decision is
+a record of its own, as its program has them: `assistant.approval`, approved = succeeded, rejected = failed,
+expired = aborted.
+"""
+
+# No turn of S4 is empty, so a session without a system prompt has no system turn. What one side said without
+# an answer in between is one turn, with the tokens and the pieces of all of it.
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Final, Literal
+
+from msgspec import Struct
+
+from workbench.domain import events as e
+from workbench.domain.messages import asked_models
+from workbench.domain.rows import Action, Call, Session
+from workbench.domain.values import Json, JsonObject, ToolDescriptor, Usage
+from workbench.formats import records as r
+from workbench.formats.input import JsonLine
+from workbench.text.human import iso_time
+
+APPROVAL_TOOL: Final = "assistant.approval"
+PROVIDERS: Final = ("azure-openai", "ollama")
+"""Those that S4 has; they are kinds here."""
+INVOCATION_STATUS: Final = {
+    "pending": "pending",
+    "approved": "pending",
+    "executing": "pending",
+    "succeeded": "succeeded",
+    "failed": "failed",
+    "interrupted": "failed",
+    "rejected": "aborted",
+    "expired": "aborted",
+    "cancelled": "aborted",
+}
+"""S4 ToolInvocationRecord.status; pending covers what was approved and runs."""
+_DECISION_STATUS: Final = {"approved": "succeeded", "rejected": "failed", "expired": "aborted"}
+_LONGEST_WINDOW: Final = 24 * 60 * 60 * 1_000_000
+"""No setting lets an approval wait longer, in microseconds."""
+
+
+# --- out -----------------------------------------------------------------------------------------------
+
+
+def assistant_session(
+    row: Session,
+    events: Sequence[e.Event],
+    actions: Sequence[Action],
+    tools: Sequence[ToolDescriptor] = (),
+    provider_kind: str = "",
+) -> JsonObject:
+    """Return a session as S4 has it.
+
+    `tools` are those that it may call; what was imported keeps the descriptors, approvals and id that it came
+    with. `provider_kind` stands for the provider's name where S4 knows the kind.
+    """
+    held = _held_facts(row)
+    waiting: list[Json] = [pending_action(action) for action in actions if _is_waiting_call(action)]
+    return {
+        "id": _original_id(row),
+        "provider": provider_kind if provider_kind in PROVIDERS else row.provider,
+        "systemPrompt": row.system_prompt,
+        "messages": list(assistant_turns(row, events)),
+        "activeTools": held.get("activeTools", [tool_descriptor(tool) for tool in tools]),
+        "pendingApprovals": held.get("pendingApprovals", waiting),
+        "telemetryId": held.get("telemetryId", row.telemetry_id),
+        "createdAt": iso_time(row.created_at),
+        "updatedAt": iso_time(row.updated_at),
+    }
+
+
+def _held_facts(row: Session) -> JsonObject:
+    """Return what a session of S4 brought along when it was imported."""
+    return r.object_of(row.configuration, "import") if row.origin == "assistant" else {}
+
+
+def _original_id(row: Session) -> str:
+    """Return the id that a session has in its own file: imported again, it is the same session."""
+    return r.text_of(_held_facts(row), "id") or row.id
+
+
+def _is_waiting_call(action: Action) -> bool:
+    return action.state == "pending" and bool(action.tool)
+
+
+def tool_descriptor(tool: ToolDescriptor) -> JsonObject:
+    """Return a tool as S4 ToolDescriptor; what fetches reads there, and `*` is every provider that S4 has."""
+    is_for_all = "*" in tool.allowed_providers
+    return {
+        "id": tool.id,
+        "capability": "read" if tool.capability == "network" else tool.capability,
+        "requiresApproval": tool.requires_approval,
+        "allowedProviders": list(PROVIDERS if is_for_all else tool.allowed_providers),
+        "inputSchema": tool.input_schema,
+        "outputSchema": tool.output_schema,
+    }
+
+
+class _Turn(Struct):
+    """What one side said until the other one spoke."""
+
+    role: Literal["user", "assistant"]
+    at: int
+    texts: list[str]
+    usage: Usage = Usage()
+    provider: str = ""
+    round: int = 0
+    chunks: int = 0
+    first_chunk: int | None = None
+    last_chunk: int | None = None
+
+    def as_json(self) -> JsonObject:
+        turn: dict[str, Json] = {
+            "role": self.role, "content": "\n\n".join(self.texts), "timestamp": iso_time(self.at),
+        }  # fmt: skip
+        if self.role == "assistant":
+            turn["metadata"] = self._metadata()
+        return turn
+
+    def _metadata(self) -> JsonObject:
+        streaming: dict[str, Json] = {"chunks": self.chunks}
+        if self.first_chunk is not None and self.last_chunk is not None:
+            streaming |= {"firstAt": iso_time(self.first_chunk), "lastAt": iso_time(self.last_chunk)}
+        return {
+            "inputTokens": self.usage.input_tokens, "outputTokens": self.usage.output_tokens,
+            "provider": self.provider, "round": self.round, "streaming": streaming,
+        }  # fmt: skip
+
+
+def assistant_turns(row: Session, events: Sequence[e.Event]) -> Iterator[JsonObject]:
+    """Yield alternating turns, system first where there is a system prompt."""
+    if row.system_prompt.strip():
+        yield {"role": "system", "content": row.system_prompt, "timestamp": iso_time(row.created_at)}
+    # A reply that only calls tools says nothing; its tokens are those of the turn that it belongs to.
+    spoken = (turn for turn in _merged(_every_turn(row, events)) if turn.texts)
+    yield from (turn.as_json() for turn in _merged(spoken))
+
+
+def _merged(turns: Iterable[_Turn]) -> Iterator[_Turn]:
+    """Yield turns whose sides alternate: what one side said in a row is one."""
+    newest: _Turn | None = None
+    for turn in turns:
+        if newest is not None and newest.role == turn.role:
+            _merge(newest, turn)
+            continue
+        if newest is not None:
+            yield newest
+        newest = turn
+    if newest is not None:
+        yield newest
+
+
+def _merge(earlier: _Turn, later: _Turn) -> None:
+    earlier.at = later.at if later.texts else earlier.at
+    earlier.texts += later.texts
+    earlier.usage = earlier.usage.plus(later.usage)
+    earlier.provider, earlier.round = later.provider, later.round
+    earlier.chunks += later.chunks
+    earlier.first_chunk = later.first_chunk if earlier.first_chunk is None else earlier.first_chunk
+    earlier.last_chunk = earlier.last_chunk if later.last_chunk is None else later.last_chunk
+
+
+def _every_turn(row: Session, events: Sequence[e.Event]) -> Iterator[_Turn]:
+    asked = asked_models(events)
+    streamed: list[int] = []
+    for event in events:
+        match event.body:
+            case e.PromptSubmitted(text=text):
+                yield _Turn(role="user", at=event.at, texts=[text] if text.strip() else [])
+            case e.TextStreamed():
+                streamed.append(event.at)
+            case e.TurnStarted() | e.ConversationCompacted():
+                streamed.clear()
+            case e.ReplyCompleted() as body:
+                yield _Turn(
+                    role="assistant", at=event.at, texts=[body.text] if body.text.strip() else [],
+                    usage=body.usage, provider=asked[event.id][0] or row.provider, round=body.round,
+                    chunks=len(streamed), first_chunk=min(streamed, default=None),
+                    last_chunk=max(streamed, default=None),
+                )  # fmt: skip
+                streamed.clear()
+            case _:
+                pass
+
+
+def invocation_records(
+    row: Session, calls: Sequence[Call], actions: Sequence[Action]
+) -> Iterator[JsonObject]:
+    """Yield a record for each decision and each call, the decisions about a call before it."""
+    decided = [action for action in actions if action.state in _DECISION_STATUS]
+    by_call: dict[str | None, list[Action]] = {}
+    known = {call.id for call in calls}
+    for action in sorted(decided, key=lambda action: action.opened_at):
+        by_call.setdefault(action.call_id if action.call_id in known else None, []).append(action)
+    for action in by_call.get(None, ()):
+        yield approval_record(row, action, None)
+    for call in calls:
+        for action in by_call.get(call.id, ()):
+            yield approval_record(row, action, call)
+        yield tool_invocation_record(row, call)
+
+
+def tool_invocation_record(row: Session, call: Call) -> JsonObject:
+    status = INVOCATION_STATUS[call.state]
+    document: dict[str, Json] = {
+        "id": _record_id(row, call), "sessionId": _original_id(row), "toolId": call.tool, "status": status,
+        "parameters": dict(call.parameters), "startedAt": iso_time(call.requested_at),
+    }  # fmt: skip
+    if status != "pending":
+        document["resultSummary"] = call.summary or call.error or call.detail or call.state
+        document["finishedAt"] = iso_time(max(call.requested_at, call.finished_at or call.requested_at))
+    return document
+
+
+def _record_id(row: Session, call: Call) -> str:
+    return call.provider_call_id if row.origin == "assistant" and call.provider_call_id else call.id
+
+
+def approval_record(row: Session, action: Action, call: Call | None) -> JsonObject:
+    """Return a decision as the record that S4's program makes of it."""
+    parameters: dict[str, Json] = {"actionId": action.id, "toolId": action.tool or action.kind}
+    if call is not None:
+        parameters["invocationId"] = _record_id(row, call)
+    said = {"reason": action.reason, "choice": action.choice, "text": action.text}
+    parameters |= {name: words for name, words in said.items() if words}
+    by = f" by {action.decided_by}" if action.decided_by else ""
+    end = action.decided_at or action.expires_at or action.created_at
+    return {
+        "id": action.id, "sessionId": _original_id(row), "toolId": APPROVAL_TOOL,
+        "status": _DECISION_STATUS[action.state], "parameters": parameters,
+        "resultSummary": f"{action.state}{by}", "startedAt": iso_time(action.created_at),
+        "finishedAt": iso_time(max(action.created_at, end)),
+    }  # fmt: skip
+
+
+def pending_action(action: Action) -> JsonObject:
+    return {
+        "id": action.id, "sessionId": action.session_id, "toolId": action.tool,
+        "diffPreview": f"{action.target} +{action.added} -{action.removed}" if action.files else None,
+        "createdAt": iso_time(action.created_at),
+        "expiresAt": None if action.expires_at is None else iso_time(action.expires_at),
+    }  # fmt: skip
+
+
+# --- in ------------------------------------------------------------------------------------------------
+
+
+def is_assistant(value: Json) -> bool:
+    return {"systemPrompt", "messages"} <= r.as_object(value).keys()
+
+
+def is_assistant_lines(sample: list[JsonObject]) -> bool:
+    return bool(sample) and is_assistant(sample[0])
+
+
+def read_assistant(value: Json, name: str) -> Iterator[r.Record]:
+    yield from read_assistant_lines([JsonLine(1, value)], name)
+
+
+def read_assistant_lines(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
+    """Yield a session of S4, and the records that follow it in lines of their own."""
+    records = _Records()
+    has_begun = False
+    for line in lines:
+        if isinstance(line, r.FileProblem):
+            yield line
+        elif not has_begun:
+            has_begun = True
+            yield from _read_session(r.as_object(line.value), name, records)
+        else:
+            yield from records.read(r.as_object(line.value), line.number)
+    yield from records.left_over()
+
+
+def _read_session(document: JsonObject, name: str, records: "_Records") -> Iterator[r.Record]:
+    turns = r.objects_of(document, "messages")
+    start = r.time_of(document, "createdAt") or next((r.time_of(turn, "timestamp") for turn in turns), None)
+    kept = ("activeTools", "pendingApprovals", "telemetryId", "capabilityProfile")
+    yield r.SessionHead(
+        key=r.text_of(document, "id") or name, provider=r.text_of(document, "provider"), at=start,
+        facts={key: document[key] for key in kept if key in document},
+        system_prompt=r.text_of(document, "systemPrompt"), model=r.text_of(document, "model"),
+    )  # fmt: skip
+    for number, why in turn_order_violations([r.text_of(turn, "role") for turn in turns]):
+        yield r.FileProblem(line=number, why=why)
+    for why in session_violations(document):
+        yield r.FileProblem(line=1, why=why)
+    for number, turn in enumerate(turns, 1):
+        yield from _read_turn(turn, number)
+    invocations = r.objects_of(document, "records") or r.objects_of(document, "toolInvocations")
+    for number, record in enumerate(invocations, 1):
+        yield from records.read(record, number)
+
+
+def _read_turn(turn: JsonObject, number: int) -> Iterator[r.Record]:
+    said, time_us, role = r.content_of(turn, "content"), r.time_of(turn, "timestamp"), r.text_of(turn, "role")
+    meta = r.object_of(turn, "metadata")
+    if role == "user":
+        yield r.Prompt(text=said, at=time_us, line=number)
+    elif role == "assistant":
+        used = Usage(
+            input_tokens=r.count_of(meta, "inputTokens"), output_tokens=r.count_of(meta, "outputTokens")
+        )  # fmt: skip
+        yield r.Reply(text=said, usage=used, at=time_us, line=number)
+    elif role != "system" or number > 1:
+        yield r.UnmappedRecord(kind=f"turn.{role}", content=turn, at=time_us, line=number)
+
+
+class _Records:
+    """Reads invocations; a decision waits for the record of the call that it is about."""
+
+    def __init__(self) -> None:
+        self._decisions: dict[str, tuple[JsonObject, int]] = {}
+
+    def read(self, record: JsonObject, number: int) -> Iterator[r.Record]:
+        tool = r.text_of(record, "toolId")
+        if not tool:
+            yield r.UnmappedRecord(kind="record", content=record, line=number, is_understood=False)
+        elif tool == APPROVAL_TOOL:
+            invocation = r.text_of(r.object_of(record, "parameters"), "invocationId")
+            if earlier := self._decisions.pop(invocation, None):
+                yield _kept_decision(*earlier)
+            self._decisions[invocation] = (record, number)
+        else:
+            yield from self._invocation(record, tool, number)
+
+    def left_over(self) -> Iterator[r.Record]:
+        """Yield the decisions whose calls the file does not have."""
+        for record, number in self._decisions.values():
+            yield _kept_decision(record, number)
+        self._decisions.clear()
+
+    def _invocation(self, record: JsonObject, tool: str, number: int) -> Iterator[r.Record]:
+        key = r.text_of(record, "id")
+        asked = r.ToolCall(id=key, tool=tool, arguments=r.object_of(record, "parameters"))
+        yield r.Reply(calls=(asked,), at=r.time_of(record, "startedAt"), line=number)
+        decision = self._decisions.pop(key, None) if key else None
+        status, summary = r.text_of(record, "status"), r.text_of(record, "resultSummary")
+        decided = r.text_of(decision[0], "status") if decision else ""
+        if decision is not None and decided in ("succeeded", "failed"):
+            yield _decision_of(key, decision[0], is_approved=decided == "succeeded")
+        if status in _RESULTS:
+            yield r.CallResult(
+                call=key, text=summary, state=_state_of(status, decided), at=r.time_of(record, "finishedAt"),
+                error="" if status == "succeeded" else summary, line=number,
+            )  # fmt: skip
+
+
+_RESULTS: Final[Mapping[str, r.ResultState]] = {
+    "succeeded": "succeeded",
+    "failed": "failed",
+    "aborted": "cancelled",
+}
+
+
+def _state_of(status: str, decided: str) -> r.ResultState:
+    """Return how a call ended; of one that was aborted its decision says why."""
+    if status == "aborted" and decided in ("failed", "aborted"):
+        return "rejected" if decided == "failed" else "expired"
+    return _RESULTS[status]
+
+
+def _decision_of(call: str, record: JsonObject, *, is_approved: bool) -> r.CallDecision:
+    said = r.object_of(record, "parameters")
+    return r.CallDecision(
+        call=call, is_approved=is_approved, reason=r.text_of(said, "reason"), text=r.text_of(said, "text"),
+        choice=r.text_of(said, "choice"), at=r.time_of(record, "finishedAt"),
+    )  # fmt: skip
+
+
+def _kept_decision(record: JsonObject, number: int) -> r.UnmappedRecord:
+    return r.UnmappedRecord(
+        kind=APPROVAL_TOOL, content=record, at=r.time_of(record, "finishedAt"), line=number
+    )  # fmt: skip
+
+
+# --- the rules of S4 -----------------------------------------------------------------------------------
+
+
+def turn_order_violations(roles: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Yield each turn, from 1 on, that breaks the order of roles that S4 asks for, with what is wrong."""
+    if not roles or roles[0] != "system":
+        yield 1, "the first turn is not a system turn"
+    for number, (earlier, later) in enumerate(pairwise(roles), 2):
+        if later not in ("user", "assistant"):
+            yield number, f"turn {number} is by {later[:40] or 'nobody'}"
+        elif later == earlier:
+            yield number, f"turns {number - 1} and {number} are both by {later}"
+
+
+def session_violations(document: JsonObject) -> Iterator[str]:
+    """Yield what is wrong with the turns' content, the active tools and the approvals that wait."""
+    for number, turn in enumerate(r.objects_of(document, "messages"), 1):
+        if not r.content_of(turn, "content").strip():
+            yield f"turn {number} is empty"
+    tools = r.as_array(document.get("activeTools"))
+    for number, tool in enumerate(tools, 1):
+        fields = r.as_object(tool)
+        if fields and not r.as_array(fields.get("allowedProviders")):
+            yield f"active tool {number} has no allowedProviders"
+    known = {tool if isinstance(tool, str) else r.text_of(r.as_object(tool), "id") for tool in tools}
+    for number, waiting in enumerate(r.as_array(document.get("pendingApprovals")), 1):
+        for why in _pending_violations(waiting, known, r.text_of(document, "id")):
+            yield f"pending approval {number}: {why}"
+
+
+def _pending_violations(waiting: Json, known: set[str], session: str) -> Iterator[str]:
+    fields = r.as_object(waiting)
+    tool, of = r.text_of(fields, "toolId"), r.text_of(fields, "sessionId")
+    if not tool or tool not in known:
+        yield f"its tool {tool[:80] or '(none)'} is not among the active tools"
+    if of and session and of != session:
+        yield f"it is of session {of[:80]}"
+    made, end = r.time_of(fields, "createdAt"), r.time_of(fields, "expiresAt")
+    if made is not None and end is not None and end < made:
+        yield "it expires before it was made"
+    elif made is not None and end is not None and end - made > _LONGEST_WINDOW:
+        yield "it expires more than a day after it was made"
