@@ -11,10 +11,7 @@ from tests.support.stage import Stage, exchange, recording, text
 from tests.tui import stills
 from tests.tui.backend import backend
 from tests.tui.screens import FILES, Hand, counted, play, staged
-from workbench.config.layers import load_config
 from workbench.effects.runtime import ManualClock
-from workbench.host.model_selection import ModelPreference, select_model, server_provider
-from workbench.journal.home import Home
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.backend import BackendError
 from workbench.views.provider_form import SETUP_TEXT
@@ -231,19 +228,6 @@ def test_it_opens_while_a_server_stalls_and_leaves_without_waiting(fresh):
 SNIPPETS = re.findall(
     r"^    (\{ .*?\} \} \})$", SETUP_TEXT.format(file="config.json"), re.MULTILINE | re.DOTALL
 )
-
-
-@pytest.mark.parametrize("snippet", SNIPPETS, ids=range(len(SNIPPETS)))
-def test_each_snippet_of_the_set_up_page_begins_a_session_as_printed(tmp_path, snippet):
-    home = Home.open(tmp_path / "home")
-    (home.path / "config.json").write_text(snippet)
-    config = load_config(home.path, None, trusted=False, env={}, options={}).config
-    said = json.loads(snippet)
-    selected = select_model(config, ModelPreference())
-    assert selected.provider == said["default_provider"]
-    assert selected.model == said["providers"][selected.provider]["model"]
-    provider = server_provider(config, selected.provider)
-    assert provider.endpoint.kind.name == said["providers"][selected.provider]["kind"]
 
 
 def test_the_set_up_page_has_every_kind_that_has_a_server():

@@ -1,8 +1,8 @@
 """Instructions of a trusted folder for a new session: AGENTS.md and CLAUDE.md, there and up to its git root.
 
-They join the system prompt when the session begins, so a replay has them and a later edit changes nothing.
-Each is bounded, scrubbed of secrets and made visible; a link is not followed. A folder that is not trusted
-gives none.
+They join the system prompt when a session, also that of a step, begins; a later edit changes nothing.
+Each is bounded, scrubbed of secrets and made visible; a link is not followed. A folder that is not
+trusted gives none.
 """
 
 # Source of the names: agents.md, and Claude Code's memory files. The nearest file is read last and so counts
@@ -53,17 +53,36 @@ def session_instructions(journal: Journal, workspace: str, names: Sequence[str])
     prompt = system_prompt(workspace)
     if not names or not is_trusted(journal, workspace):
         return SessionInstructions(system_prompt=prompt)
+    return _with_files(prompt, Path(workspace), names)
+
+
+def step_instructions(
+    journal: Journal, prompt: str, folders: Sequence[str], names: Sequence[str]
+) -> SessionInstructions:
+    """Return a persona's prompt, with the instruction files of the first of these folders that is trusted.
+
+    A workspace that was made for a step is not trusted: its project is.
+    """
+    folder = next((folder for folder in folders if names and is_trusted(journal, folder)), None)
+    if folder is None:
+        return SessionInstructions(system_prompt=prompt)
+    return _with_files(prompt, Path(folder), names)
+
+
+def _with_files(prompt: str, workspace: Path, names: Sequence[str]) -> SessionInstructions:
     texts: dict[str, str] = {}
     left = MAX_ALL_BYTES
     # The nearest counts most, so it is read first and stands last.
-    for name, data in _nearest_first(Path(workspace), names):
+    for name, data in _nearest_first(workspace, names):
         kept = data[: min(MAX_FILE_BYTES, left)]
         text = _shown_text(kept)
         if text.strip() and text not in texts.values():
             left -= len(kept)
             texts[name] = text if len(kept) == len(data) else f"{text}\n[The rest of {name} is left out.]"
     parts = [f"{_HEAD.format(name=name)}\n\n{text.strip()}" for name, text in reversed(texts.items())]
-    return SessionInstructions(system_prompt="\n\n".join((prompt, *parts)), files=tuple(reversed(texts)))
+    return SessionInstructions(
+        system_prompt="\n\n".join(filter(None, (prompt, *parts))), files=tuple(reversed(texts))
+    )
 
 
 def _shown_text(data: bytes) -> str:

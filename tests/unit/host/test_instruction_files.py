@@ -1,9 +1,19 @@
 """AGENTS.md and CLAUDE.md of a trusted folder: which, in what order, how much, and never of an untrusted one."""
 
+import json
+
 import pytest
 
+from tests.support.chat_server import ChatServer, said
+from tests.support.runs import Runs
+from workbench.domain.events import SessionCreated
 from workbench.domain.values import Actor
-from workbench.host.instruction_files import MAX_ALL_BYTES, MAX_FILE_BYTES, session_instructions
+from workbench.host.instruction_files import (
+    MAX_ALL_BYTES,
+    MAX_FILE_BYTES,
+    session_instructions,
+    step_instructions,
+)
 from workbench.host.workspace_trust import grant_trust
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
@@ -106,3 +116,47 @@ def test_a_folder_or_a_file_without_words_is_passed_over(journal, tmp_path):
 def test_no_grant_covers_a_change_to_them(repository):
     for path in ("AGENTS.md", "docs/CLAUDE.md", "claude.local.md"):
         assert autorun_reason(path, str(repository)), path
+
+
+STEP = """
+  - id: a
+    persona: builder
+    workspace: {root: %s}
+    exec: {type: prompt, source: "do it"}
+"""
+
+
+@pytest.mark.parametrize(
+    ("place", "setting", "named"),
+    [
+        ("./", {}, ["AGENTS.md"]),
+        ("./app", {}, ["AGENTS.md"]),
+        ("./", {"instruction_files": []}, []),
+    ],
+    ids=["project", "folder of it", "none asked for"],
+)
+def test_a_step_starts_with_them_behind_the_prompt_of_its_persona(tmp_path, place, setting, named):
+    with ChatServer(otherwise=said("done")) as server:
+        (tmp_path / "r").mkdir()
+        files = {"AGENTS.md": "all of us: small commits", "app/AGENTS.md": "not trusted by itself"}
+        runs = Runs(tmp_path / "r", files=files)
+        local = {"kind": "openai-compatible", "base_url": server.base_url, "model": "m"}
+        (runs.home.path / "config.json").write_text(json.dumps({"providers": {"local": local}, **setting}))
+        run = runs.request(runs.pipeline(STEP % place))
+        runs.drive(run)
+        child = runs.step(run, "a").session_id
+        (created,) = [one.body for one in runs.journal.events(child) if isinstance(one.body, SessionCreated)]
+        assert created.configuration.get("instructions", []) == named
+        system = server.asked[0].json["messages"][0]["content"]
+        assert system.startswith("You build.") and ("small commits" in system) is bool(named)
+        assert "not trusted by itself" not in system
+        runs.close()
+
+
+def test_a_step_in_a_folder_that_is_trusted_by_itself_starts_with_its_files(journal, repository):
+    folders = (str(repository), str(repository.parent))
+    assert step_instructions(journal, "You build.", folders, NAMES).system_prompt == "You build."
+    trusted_workspace(journal, repository.parent)
+    assert step_instructions(journal, "You build.", folders, NAMES).files == ("CLAUDE.md",)
+    trusted_workspace(journal, repository)
+    assert step_instructions(journal, "", folders, NAMES).files == ("../CLAUDE.md", "AGENTS.md", "CLAUDE.md")

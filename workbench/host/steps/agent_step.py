@@ -33,7 +33,9 @@ from workbench.effects.files import Root, read_bounded
 from workbench.host import redaction
 from workbench.host.crash_recovery import recover_call
 from workbench.host.driver_context import DriverContext, OnEvents, SessionWriter, StepConstraints
+from workbench.host.instruction_files import SessionInstructions, step_instructions
 from workbench.host.model_defaults import context_tokens_in_settings, model_of_step
+from workbench.host.model_selection import plays_recording
 from workbench.host.session_driver import SessionProgress, drive_session
 from workbench.journal.errors import JournalError
 from workbench.journal.leases import DriverIdentity, lease_guard, release_lease, take_lease
@@ -56,12 +58,18 @@ def child_session_events(context: DriverContext, spec: StepSpec, run_id: str, re
     journal, persona = context.journal, spec.persona
     session_id = journal.clock.new_id()
     actor = Actor(kind="host", pid=os.getpid())
-    prompt, ref = redaction.redact_and_seal_text(str(persona.get("prompt") or ""), journal.blobs)
     provider, model, configuration = _provider_and_model(context, spec, recordings)
+    config = context.loaded().config
+    begun = SessionInstructions(system_prompt=str(persona.get("prompt") or ""))
+    if not plays_recording(provider, config):
+        folders = (spec.workspace, context.workspace)
+        begun = step_instructions(journal, begun.system_prompt, folders, config.instruction_files)
+    prompt, ref = redaction.redact_and_seal_text(begun.system_prompt, journal.blobs)
     created = SessionCreated(
         session_kind="step", parent_id=run_id, title=redaction.redact_line(spec.title, 120),
         workspace=spec.workspace, provider=provider, model=model, system_prompt=prompt,
-        system_prompt_ref=ref, configuration=configuration, telemetry_id=journal.clock.new_id(),
+        system_prompt_ref=ref, configuration={**configuration, **begun.configuration},
+        telemetry_id=journal.clock.new_id(),
     )  # fmt: skip
     prompt_text, prompt_ref = redaction.redact_and_seal_text(spec.source, journal.blobs)
     bodies = (created, PromptSubmitted(text=prompt_text, text_ref=prompt_ref))
