@@ -111,9 +111,7 @@ class _Output(Struct):
     errors: bytearray = field(default_factory=bytearray)
 
 
-async def run_checker(
-    context: DriverContext, command: str, stop: asyncio.Event | None = None, seconds: float = CHECK_SECONDS
-) -> CheckResult:
+async def run_checker(context: DriverContext, command: str, stop: asyncio.Event | None = None) -> CheckResult:
     """Run a checker in the workspace and read what it prints; whatever it does is a result, no error."""
     path = absolute_search_path(context.environment.get("PATH", ""))
     environment = {**context.environment, "PATH": path} if path else dict(context.environment)
@@ -126,7 +124,7 @@ async def run_checker(
     except ProcessNotStarted as error:
         return CheckResult(problem=f"it was not started: {error}")
     ended = await prepared.go(
-        output.errors.extend, seconds, stop, MOST_CHECK_OUTPUT, on_stdout=output.printed.extend
+        output.errors.extend, CHECK_SECONDS, stop, MOST_CHECK_OUTPUT, on_stdout=output.printed.extend
     )
     return await asyncio.to_thread(_read_result, context, bytes(output.printed), bytes(output.errors), ended)
 

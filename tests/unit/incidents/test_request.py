@@ -1,0 +1,105 @@
+"""What is asked about incidents: the seed's text to the letter, filters, batches, baselines."""
+
+import pytest
+
+from tests.support.tables import each_row
+from workbench.domain.incidents import Incident
+from workbench.incidents.request import (
+    IncidentFilter,
+    batches,
+    incident_prompt,
+    next_prompt,
+    severities_from,
+    without_known,
+)
+
+
+def incident(key="i1", **more):
+    facts = {
+        "id": key, "fingerprint": f"f-{key}", "rule": "R1", "path": "src/a.py", "line": 3, "severity": "error",
+        "description": "Old call", "message": "Use new()", "category": "calls",
+    }  # fmt: skip
+    return Incident(**{**facts, **more})
+
+
+@pytest.mark.spec(130, 229)
+@each_row(
+    "severity,word", [("critical", "Error"), ("error", "Error"), ("warning", "Warning"), ("info", "Info")]
+)
+def test_the_prompt_is_the_seeds_template_with_the_severity_twice(severity, word):
+    prompt = incident_prompt(incident(severity=severity), "/work/shop", line=7)
+    assert prompt.prompt_text == (
+        "Please help fix this code migration issue:\n"
+        "\n"
+        "File: src/a.py\n"
+        "Line: 7\n"
+        f"Issue: calls ({word})\n"
+        "Description: Old call\n"
+        "Message: Use new()\n"
+        "\n"
+        f"Please analyze the file and make the necessary changes to resolve this {word} issue."
+    )
+    assert (prompt.incident_id, prompt.context_files, prompt.workspace_path) == (
+        "i1",
+        ("src/a.py",),
+        "/work/shop",
+    )
+
+
+def test_an_incident_without_a_line_is_asked_about_at_line_1():
+    assert "\nLine: 1\n" in incident_prompt(incident(line=0), "/w").prompt_text
+
+
+def test_braces_of_a_message_are_text():
+    assert "Message: {path} {0}" in incident_prompt(incident(message="{path} {0}"), "/w").prompt_text
+
+
+def test_a_further_prompt_says_what_the_checker_reports_now():
+    text = next_prompt(incident(), incident(message="still old()"), 9)
+    assert "still finds" in text and "Line: 9\n" in text and "Message: still old()" in text
+    assert next_prompt(incident(), None, 3, "exit 1").endswith("\n\nexit 1")
+
+
+@each_row(
+    "wanted,taken",
+    [
+        ({}, True),
+        ({"only": frozenset({"i1"})}, True),
+        ({"only": frozenset({"i"})}, True),
+        ({"only": frozenset({"i2"})}, False),
+        ({"severities": frozenset({"error"})}, True),
+        ({"severities": frozenset({"info"})}, False),
+        ({"rules": ("R*",)}, True),
+        ({"rules": ("R",)}, False),
+        ({"rules": ("X", "R1")}, True),
+        ({"paths": ("src",)}, True),
+        ({"paths": ("src/",)}, True),
+        ({"paths": ("./src/a.py",)}, True),
+        ({"paths": ("sr",)}, False),
+        ({"paths": ("*.py",)}, True),
+        ({"paths": ("src",), "rules": ("X",)}, False),
+    ],
+)
+def test_a_filter_takes(wanted, taken):
+    assert IncidentFilter(**wanted).takes()(incident()) is taken
+
+
+@each_row("word,count", [("critical", 1), ("error", 2), ("warning", 3), ("info", 4), ("loud", 0)])
+def test_a_severity_and_all_that_are_worse(word, count):
+    assert len(severities_from(word)) == count
+
+
+@pytest.mark.spec(131)
+def test_batches_keep_every_incident_once_in_the_order_of_lines():
+    made = [
+        incident("a", path="x.py", line=9, rule="R2"), incident("b", path="y.py", line=1),
+        incident("c", path="x.py", line=2),
+    ]  # fmt: skip
+    told = {
+        size: [[i.id for i in group] for group in batches(made, size)] for size in ("one", "file", "rule")
+    }
+    assert told == {"one": [["a"], ["b"], ["c"]], "file": [["c", "a"], ["b"]], "rule": [["a"], ["c", "b"]]}
+
+
+def test_a_baseline_takes_away_what_it_has():
+    assert without_known([incident("a"), incident("b")], {"f-a"}) == ((incident("b"),), 1)
