@@ -112,10 +112,9 @@ def _kaiak_texts(journal: Journal, session: Session) -> _Texts:
 def _assistant_texts(journal: Journal, session: Session) -> _Texts:
     actions, calls = journal.actions(session_id=session.id), journal.calls(session.id)
     tools, kind = _tools_of_session(journal, session)
-    yield _json_text(
-        assistant.assistant_session(session, journal.events(session.id), actions, tools, kind)
-    )  # fmt: skip
-    yield from map(_json_text, assistant.invocation_records(session, calls, actions))
+    events = journal.events(session.id)
+    yield _json_text(assistant.assistant_session(session, events, actions, tools, kind))
+    yield from map(_json_text, assistant.invocation_records(session, events, calls, actions))
 
 
 def _tools_of_session(journal: Journal, session: Session) -> tuple[Sequence[ToolDescriptor], str]:

@@ -29,6 +29,7 @@ from workbench.formats.held_events import HeldEvents
 
 _ID_NAMESPACE: Final = uuid.UUID("6f9a1a2e-5d7e-5c0b-9f36-3a1c0e5b7d11")
 _MOST_TITLE: Final = 80
+_MOST_TOOLS: Final = 500
 _NO_TITLE: Final = re.compile(r"New (?:session|chat)\b.{0,60}|Untitled.{0,20}", re.IGNORECASE)
 """What programs call a session before it has a title."""
 _COMMAND: Final = re.compile(r"/[\w:.-]+(?:\s|$)")
@@ -255,6 +256,7 @@ class Assembler:
             system_prompt=sanitize.sanitize_text(head.system_prompt),
             configuration={"import": {**facts, **sanitize.sanitize_object(head.facts)}}, origin=self._origin,
             origin_status=sanitize.sanitize_line(head.status, 80) if head.status else None,
+            active_tools=tuple(sanitize.sanitize_line(tool, 120) for tool in head.active_tools[:_MOST_TOOLS]),
         )  # fmt: skip
         yield self._event(created, _SYSTEM, head.at)
         yield self._status("initializing")

@@ -187,7 +187,7 @@ def _every_turn(row: Session, events: Sequence[e.Event]) -> Iterator[_Turn]:
 
 
 def invocation_records(
-    row: Session, calls: Sequence[Call], actions: Sequence[Action]
+    row: Session, events: Sequence[e.Event], calls: Sequence[Call], actions: Sequence[Action]
 ) -> Iterator[JsonObject]:
     """Yield a record for each decision and each call, the decisions about a call before it."""
     decided = [action for action in actions if action.state in _DECISION_STATUS]
@@ -195,12 +195,20 @@ def invocation_records(
     known = {call.id for call in calls}
     for action in sorted(decided, key=lambda action: action.opened_at):
         by_call.setdefault(action.call_id if action.call_id in known else None, []).append(action)
+    yield from _kept_decisions(row, events)
     for action in by_call.get(None, ()):
         yield approval_record(row, action, None)
     for call in calls:
         for action in by_call.get(call.id, ()):
             yield approval_record(row, action, call)
         yield tool_invocation_record(row, call)
+
+
+def _kept_decisions(row: Session, events: Sequence[e.Event]) -> Iterator[JsonObject]:
+    """Yield the decisions about no call that an import kept as they were."""
+    for event in events if row.origin == "assistant" else ():
+        if isinstance(event.body, e.Unknown) and event.body.original_kind == f"assistant.{APPROVAL_TOOL}":
+            yield r.as_object(event.body.content)
 
 
 def tool_invocation_record(row: Session, call: Call) -> JsonObject:
@@ -283,6 +291,7 @@ def _read_session(document: JsonObject, name: str, records: "_Records") -> Itera
         key=r.text_of(document, "id") or name, provider=r.text_of(document, "provider"), at=start,
         facts={key: document[key] for key in kept if key in document},
         system_prompt=r.text_of(document, "systemPrompt"), model=r.text_of(document, "model"),
+        active_tools=tuple(filter(None, map(_tool_id, r.as_array(document.get("activeTools"))))),
     )  # fmt: skip
     for number, why in turn_order_violations([r.text_of(turn, "role") for turn in turns]):
         yield r.FileProblem(line=number, why=why)
@@ -293,6 +302,11 @@ def _read_session(document: JsonObject, name: str, records: "_Records") -> Itera
     invocations = r.objects_of(document, "records") or r.objects_of(document, "toolInvocations")
     for number, record in enumerate(invocations, 1):
         yield from records.read(record, number)
+
+
+def _tool_id(tool: Json) -> str:
+    """Return the id of an active tool, which is a descriptor or only named."""
+    return tool if isinstance(tool, str) else r.text_of(r.as_object(tool), "id")
 
 
 def _read_turn(turn: JsonObject, number: int) -> Iterator[r.Record]:
@@ -401,7 +415,7 @@ def session_violations(document: JsonObject) -> Iterator[str]:
         fields = r.as_object(tool)
         if fields and not r.as_array(fields.get("allowedProviders")):
             yield f"active tool {number} has no allowedProviders"
-    known = {tool if isinstance(tool, str) else r.text_of(r.as_object(tool), "id") for tool in tools}
+    known = set(map(_tool_id, tools))
     for number, waiting in enumerate(r.as_array(document.get("pendingApprovals")), 1):
         for why in _pending_violations(waiting, known, r.text_of(document, "id")):
             yield f"pending approval {number}: {why}"

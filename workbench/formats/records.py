@@ -37,6 +37,8 @@ class SessionHead(Struct, frozen=True, kw_only=True):
     """Its status in the words of the file."""
     facts: JsonObject = field(default_factory=dict[str, Json])
     """What is worth knowing besides: versions, branches, parents."""
+    active_tools: tuple[str, ...] = ()
+    """Ids of the tools that it might call, where the file says so; they grant nothing."""
 
 
 class TitleChange(Struct, frozen=True, kw_only=True):
