@@ -87,7 +87,7 @@ class LineMeter:
     @property
     def is_known(self) -> bool:
         """Whether the line that was read last is passed over."""
-        return self.count <= self._known[0]
+        return self._known[0] > 0 and self.count <= self._known[0]
 
     @property
     def digest(self) -> str:

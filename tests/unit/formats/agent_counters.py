@@ -181,6 +181,8 @@ def cursor(data, beside):
     if data.startswith(b"SQLite"):
         store = sqlite3.connect(":memory:")
         store.deserialize(data)
+        if store.execute("SELECT 1 FROM sqlite_schema WHERE name = 'cursorDiskKV'").fetchone():
+            return cursor_editor(store)
         messages = [
             json.loads(blob) for (blob,) in store.execute("SELECT data FROM blobs") if blob[:1] == b"{"
         ]
@@ -200,6 +202,25 @@ def cursor(data, beside):
             state = "rejected" if block["result"].startswith("Rejected") else "succeeded"
             count.numbers["edits"] += tools[block["toolCallId"]] in EDIT_TOOLS and state == "succeeded"
             count.numbers[state] += state == "rejected"
+    return count
+
+
+def cursor_editor(store):
+    """A message a key; type 1 is a human's, a call stands in the message that asked for it, with its end."""
+    count = Count()
+    for (text,) in store.execute("SELECT value FROM cursorDiskKV WHERE key LIKE 'bubbleId:%' ORDER BY key"):
+        row = json.loads(text)
+        tool, tokens, when = row.get("toolFormerData"), row.get("tokenCount", {}), row["createdAt"]
+        count.numbers["prompts"] += row["type"] == 1
+        is_reply = row["text"] or row.get("thinking") or tool or tokens
+        count.numbers["replies"] += row["type"] == 2 and bool(is_reply)
+        count.spend(tokens.get("inputTokens", 0), tokens.get("outputTokens", 0))
+        if tool:
+            count.call(tool["toolCallId"], when)
+            refused = tool.get("userDecision") == "rejected"
+            state = "rejected" if refused else {"completed": "succeeded", "error": "failed"}[tool["status"]]
+            count.numbers["edits"] += "diff" in json.loads(tool["result"]) and state == "succeeded"
+            count.end(tool["toolCallId"], when, state)
     return count
 
 

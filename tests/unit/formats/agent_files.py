@@ -190,6 +190,55 @@ def cursor_store():
 CURSOR_STORE = cursor_store()
 
 
+def cursor_state():
+    """The editor's database: chats and messages under keys of their own, beside keys that are nobody's business."""
+
+    def bubble(kind, second, **more):
+        return {"_v": 3, "type": kind, "createdAt": f"2026-11-21T12:00:{second:02}.000Z", **more}
+
+    def tool(name, arguments, result, **more):
+        return {"toolFormerData": {"toolCallId": f"t-{name}", "name": name, "status": "completed",
+                                   "rawArgs": json.dumps(arguments), "result": json.dumps(result), **more}}  # fmt: skip
+
+    change = {
+        "diff": {
+            "chunks": [
+                {"oldStart": 1, "oldLines": 1, "newStart": 1, "newLines": 1, "diffString": "-a = 1\n+a = 2"}
+            ]
+        }
+    }
+    said = [
+        bubble(1, 0, text="change it", workspaceUris=["file:///home/me/my%20shop"]),
+        bubble(2, 1, text="", thinking={"text": "hm"}, tokenCount={"inputTokens": 100, "outputTokens": 7}, modelInfo={"modelName": "big"}),
+        bubble(2, 2, text="I do.", **tool("edit_file", {"target_file": "a.py", "code_edit": "a = 2"}, change, userDecision="accepted")),
+        bubble(2, 4, text="", **tool("run_terminal_cmd", {"command": "false"}, {"output": "no", "exitCodeV2": 1}, status="error")),
+        bubble(2, 5, text="", **tool("delete_file", {"target_file": "x"}, {}, userDecision="rejected", status="cancelled")),
+        bubble(2, 6, text=""),
+        bubble(2, 7, text="Done.", tokenCount={"inputTokens": 20, "outputTokens": 3}),
+    ]  # fmt: skip
+    headers = [{"bubbleId": f"b{n}", "type": one["type"]} for n, one in enumerate(said)]
+    chat = {"_v": 10, "composerId": "cursor-3", "name": "Change it", "createdAt": MS, "status": "completed",
+            "modelConfig": {"modelName": "default"}, "fullConversationHeadersOnly": headers}  # fmt: skip
+    kept = {
+        "composerData:cursor-3": chat,
+        "composerData:empty": {"composerId": "empty", "fullConversationHeadersOnly": []},
+        "codeBlockDiff:cursor-3": {"x": 1},
+        **{f"bubbleId:cursor-3:b{n}": one for n, one in enumerate(said)},
+    }
+    return database(
+        "CREATE TABLE ItemTable (key TEXT UNIQUE ON CONFLICT REPLACE, value BLOB);"
+        "CREATE TABLE cursorDiskKV (key TEXT UNIQUE ON CONFLICT REPLACE, value BLOB)",
+        ("INSERT INTO ItemTable VALUES ('cursorAuth/accessToken', ?)", ("not-for-anyone",)),
+        *(
+            ("INSERT INTO cursorDiskKV VALUES (?, ?)", (key, json.dumps(one).encode()))
+            for key, one in kept.items()
+        ),
+    )
+
+
+CURSOR_STATE = cursor_state()
+
+
 def kimi(second, kind, /, **more):
     return {"type": kind, "time": MS + int(second * 1000), **more}
 
@@ -485,6 +534,8 @@ AGENT_FILES = {
     "droid-stream": (DROID_STREAM, "droid-stream", "change it", [("Edit", "succeeded"), ("Execute", "failed")], [], ["a.py"]),
     "cursor": (CURSOR, "cursor", "change it", [("Shell", "interrupted")], [], []),
     "cursor-store": (CURSOR_STORE, "cursor", "change it", [("StrReplace", "succeeded"), ("Shell", "rejected")], ["rejected"], ["a.py"]),
+    "cursor-state": (CURSOR_STATE, "cursor", "change it", [
+        ("edit_file", "succeeded"), ("run_terminal_cmd", "failed"), ("delete_file", "rejected")], ["approved", "rejected"], ["a.py"]),
     "kimi": (KIMI, "kimi", "change it", [("Edit", "succeeded"), ("Bash", "failed"), ("Bash", "rejected")], ["approved", "rejected"], ["a.py"]),
     "kimi-legacy": (KIMI_LEGACY, "kimi", "change it", [("Shell", "succeeded")], ["approved"], []),
     "vibe": (VIBE, "vibe", "change it", [("write_file", "succeeded"), ("bash", "failed"), ("bash", "rejected")], ["rejected"], ["a.py"]),
