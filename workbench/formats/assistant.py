@@ -21,6 +21,7 @@ from workbench.domain.values import Json, JsonObject, ToolDescriptor, Usage
 from workbench.formats import records as r
 from workbench.formats.input import JsonLine
 from workbench.text.human import iso_time
+from workbench.text.safe import one_line
 
 APPROVAL_TOOL: Final = "assistant.approval"
 PROVIDERS: Final = ("azure-openai", "ollama")
@@ -38,6 +39,7 @@ INVOCATION_STATUS: Final = {
 }
 """S4 ToolInvocationRecord.status; pending covers what was approved and runs."""
 _DECISION_STATUS: Final = {"approved": "succeeded", "rejected": "failed", "expired": "aborted"}
+_LONGEST_SUMMARY: Final = 200
 _LONGEST_WINDOW: Final = 24 * 60 * 60 * 1_000_000
 """No setting lets an approval wait longer, in microseconds."""
 
@@ -195,13 +197,14 @@ def invocation_records(
     known = {call.id for call in calls}
     for action in sorted(decided, key=lambda action: action.opened_at):
         by_call.setdefault(action.call_id if action.call_id in known else None, []).append(action)
+    said = {event.call_id: event.body for event in events if isinstance(event.body, e.CallFinished)}
     yield from _kept_decisions(row, events)
     for action in by_call.get(None, ()):
         yield approval_record(row, action, None)
     for call in calls:
         for action in by_call.get(call.id, ()):
             yield approval_record(row, action, call)
-        yield tool_invocation_record(row, call)
+        yield tool_invocation_record(row, call, said.get(call.id))
 
 
 def _kept_decisions(row: Session, events: Sequence[e.Event]) -> Iterator[JsonObject]:
@@ -211,14 +214,16 @@ def _kept_decisions(row: Session, events: Sequence[e.Event]) -> Iterator[JsonObj
             yield r.as_object(event.body.content)
 
 
-def tool_invocation_record(row: Session, call: Call) -> JsonObject:
+def tool_invocation_record(row: Session, call: Call, finished: e.CallFinished | None = None) -> JsonObject:
+    """Return a call as S4 has it; of one that was imported its output says in a few words how it went."""
     status = INVOCATION_STATUS[call.state]
     document: dict[str, Json] = {
         "id": _record_id(row, call), "sessionId": _original_id(row), "toolId": call.tool, "status": status,
         "parameters": dict(call.parameters), "startedAt": iso_time(call.requested_at),
     }  # fmt: skip
     if status != "pending":
-        document["resultSummary"] = call.summary or call.error or call.detail or call.state
+        output = one_line(finished.preview, _LONGEST_SUMMARY) if finished else ""
+        document["resultSummary"] = call.summary or call.error or output or call.detail or call.state
         document["finishedAt"] = iso_time(max(call.requested_at, call.finished_at or call.requested_at))
     return document
 

@@ -71,10 +71,13 @@ def spoken(document):
 
 def calls_of(records):
     return [
-        (record["id"], record["toolId"], record["status"], record["parameters"], record["startedAt"])
+        (
+            record["id"], record["toolId"], record["status"], record["parameters"], record["startedAt"],
+            record.get("resultSummary", "the file holds no result of this call"),
+        )
         for record in records
         if record["toolId"] != assistant.APPROVAL_TOOL
-    ]
+    ]  # fmt: skip
 
 
 def decisions_of(records):
