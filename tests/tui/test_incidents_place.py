@@ -8,8 +8,18 @@ import pytest
 
 from tests.tui import stills
 from tests.tui.backend import backend
-from tests.tui.incident_lists import LIST, SEVERAL, add_list, incident, journal_with, put, running
-from tests.tui.screens import CONTROL, Hand, counted
+from tests.tui.incident_lists import (
+    HOST,
+    LIST,
+    SEVERAL,
+    add_list,
+    incident,
+    journal_with,
+    put,
+    question,
+    running,
+)
+from tests.tui.screens import CONTROL, Hand, counted, play, staged
 from workbench.domain import events as e
 from workbench.domain.incidents import IncidentOptions
 from workbench.tui.app import WorkbenchApp
@@ -368,3 +378,41 @@ def test_a_list_whose_findings_are_gone_says_so(tmp_path):
         assert "read the file again" in drawn(app)
 
     show(tmp_path, body, journal=journal)
+
+
+# --- the row of the queue that asks what to do with a finding that is still there -----------------------------
+
+
+@pytest.mark.spec(146)
+@pytest.mark.parametrize(("keys", "choice"), [((), "again"), (("l",), "keep"), (("l", "l"), "undo")])
+def test_what_is_still_found_is_answered_in_the_queue_by_a_choice(tmp_path, keys, choice):
+    stage = staged(tmp_path)
+    session, asked, action = question("ask-9", stage.session_id, stage.journal.now(), kind="finding")
+    stage.journal.append([stage.journal.event(asked, session, HOST, action_id=action)])
+
+    async def body(shown):
+        shown.approvals.queue.put_cursor("ask-9")
+        await shown.settle()
+        assert "S105 is still found at src/shop/app.py:9" in shown.text
+        for label in ("Ask the agent again", "Keep the change as it is", "Undo the change"):
+            assert label in shown.text
+        await shown.press(*keys, "a")
+        decided = shown.stage.journal.action("ask-9")
+        assert (decided.state, decided.choice) == ("approved", choice)
+
+    play(stage, body)
+
+
+def test_a_batch_and_a_rule_never_answer_what_is_still_found(tmp_path):
+    stage = staged(tmp_path)
+    session, asked, action = question("ask-9", stage.session_id, stage.journal.now(), kind="finding")
+    stage.journal.append([stage.journal.event(asked, session, HOST, action_id=action)])
+
+    async def body(shown):
+        shown.approvals.queue.put_cursor("ask-9")
+        await shown.press("A")
+        assert shown.app.screen is shown.main
+        await shown.press("m", "j", "m", "a")
+        assert shown.stage.journal.action("ask-9").state == "pending"
+
+    play(stage, body)

@@ -91,11 +91,11 @@ class IncidentActions:
         which = "marked" if pane.marked else "listed"
 
         def work() -> None:
+            options = IncidentOptions()
             try:
                 options = self._context.backend.incidents.options()
-            except Exception as error:  # noqa: BLE001 as above
+            except Exception as error:  # noqa: BLE001 what would be asked is shown without a model, too
                 self._context.call_from_thread(self._context.say, error_text(error))
-                return
             self._context.call_from_thread(self._show_start, rows, which, options)
 
         self._thread(work, "look what would be asked")
