@@ -277,7 +277,9 @@ def show_demo_screen(
         start()
     try:
         # To wait for the journal loads a watcher, which no first frame may wait for.
-        show_screen(home, journal, workspace, backend, config, then=opening.start if opening else None)
+        show_screen(
+            home, journal, workspace, backend, config, then=(lambda _: opening.start()) if opening else None
+        )
     finally:
         if opening is not None:
             opening.stop()

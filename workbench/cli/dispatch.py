@@ -153,6 +153,8 @@ def parse_invocation(words: Sequence[str]) -> Invocation:
         is_folder = word not in entry.below and Path(word).expanduser().is_dir()
         if not path and (word in SCREEN_OPTIONS or is_folder):
             return _screen_invocation((word, *rest), directory)
+        if not path and word not in entry.below and Path(word).expanduser().is_file():
+            return _file_invocation((word, *rest), directory)
         entry = _subcommand(entry, tuple(path), word)
         path.append(word)
     if not path:
@@ -163,6 +165,12 @@ def parse_invocation(words: Sequence[str]) -> Invocation:
 def _screen_invocation(rest: Sequence[str], directory: str | None) -> Invocation:
     return Invocation(
         path=(SCREEN_COMMAND,), entry=COMMANDS[SCREEN_COMMAND], rest=tuple(rest), directory=directory
+    )
+
+
+def _file_invocation(rest: Sequence[str], directory: str | None) -> Invocation:
+    return Invocation(
+        path=(OPEN_COMMAND,), entry=COMMANDS[OPEN_COMMAND], rest=tuple(rest), directory=directory
     )
 
 
@@ -177,7 +185,7 @@ def _subcommand(entry: CommandEntry, path: tuple[str, ...], word: str) -> Comman
         names = ", ".join(_visible_names(entry.below))
         kind = "option" if word.startswith("-") else "command"
         asked = " ".join(["workbench", *path])
-        folder = "" if path or kind == "option" else ", and there is no folder of that name"
+        folder = "" if path or kind == "option" else ", and there is no folder or file of that name"
         raise UsageError(
             f"{asked} has no {kind} “{safe_text(word, keep_newlines=False)}”{folder}",
             f"there is {names}",
@@ -224,9 +232,12 @@ def group_help(path: Sequence[str], entry: CommandEntry) -> str:
 
 _SCREEN_HELP = (
     "usage: workbench [DIR] [--continue] [--all] [--plain]",
+    "       workbench FILE",
     "       workbench [-C DIR] COMMAND …",
     "",
-    "Without a command: open the screen on DIR, or on the current folder.",
+    "Without a command: open the screen on DIR, or on the current folder. A file opens as what it is:",
+    "findings in place 8, a pipeline in place 4, a session or a log as a replay; of settings it is said",
+    "what they would set.",
     "",
     "  --continue   open it on the newest session that can continue",
     "  --all        open it on what waits in all folders",
@@ -234,6 +245,7 @@ _SCREEN_HELP = (
     "",
 )
 _EXAMPLE = """workbench
+workbench report.sarif
 workbench ~/src/shop --continue
 workbench demo"""
 
@@ -256,6 +268,8 @@ def _command(place: str, summary: str, *, is_hidden: bool = False) -> CommandEnt
 
 SCREEN_COMMAND = "screen"
 """What `workbench` and `workbench DIR` mean; nobody has to type it."""
+OPEN_COMMAND = "open"
+"""What `workbench FILE` means."""
 SCREEN_OPTIONS = frozenset({"--plain", "--continue", "--all"})
 """The options that it takes without being named."""
 _APPROVALS = {
@@ -349,6 +363,7 @@ _TOOLS = {
 }
 COMMANDS: Mapping[str, CommandEntry] = {
     SCREEN_COMMAND: _command("screen", "the screen on a folder", is_hidden=True),
+    OPEN_COMMAND: _command("open_file", "open what a file is", is_hidden=True),
     "run": _command("run", "run an agent without a screen"),
     "approvals": CommandEntry(
         summary="answer what agents ask", below=_APPROVALS, example="workbench approvals watch"

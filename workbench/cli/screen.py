@@ -90,9 +90,14 @@ def _newest_session_id(place: str | None) -> str:
         return session_to_resume(journal, None, place).id
 
 
+OpenedScreen = Callable[["WorkbenchApp"], object]
+"""What is done with a screen after its first frame."""
+
+
 def open_screen(
-    console: Console, workspace: str, session_id: str | None = None, *, is_wide: bool = False
-) -> int:
+    console: Console, workspace: str, session_id: str | None = None, *, is_wide: bool = False,
+    then: OpenedScreen | None = None,
+) -> int:  # fmt: skip
     """Show the screen on a workspace until the person leaves it; `is_wide` with the queue of all folders."""
     gc.disable()  # the app lets it go on after its first frame
     require_terminal()
@@ -107,7 +112,7 @@ def open_screen(
 
         backend = LocalBackend(home, journal, workspace)
         backend.is_wide = is_wide or is_wide_at_start(home)
-        left_for = show_screen(home, journal, workspace, backend, config, session_id)
+        left_for = show_screen(home, journal, workspace, backend, config, session_id, then)
     return _run_demo(console) if left_for == EXIT_FOR_DEMO else EXIT_OK
 
 
@@ -256,7 +261,7 @@ class ConfigFollower:
 
 def show_screen(
     home: Home, journal: Journal, workspace: str, backend: Backend, config: Config,
-    session_id: str | None = None, then: Callable[[], object] | None = None,
+    session_id: str | None = None, then: OpenedScreen | None = None,
 ) -> int | None:  # fmt: skip
     """Show the screen, on a session if one is named; return what it was left for, None for nothing.
 
@@ -291,7 +296,7 @@ def show_screen(
             tidy_data_folder_later(home, journal, config.retention.sealed_days, MAINTENANCE_DELAY_SECONDS)
         )
         if then is not None:
-            then()
+            then(app)
 
     app.when_drawn = begin
     sys.setswitchinterval(THREAD_SWITCH_SECONDS)

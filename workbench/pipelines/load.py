@@ -11,7 +11,7 @@ import os
 import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Final, cast
+from typing import Final, Literal, cast
 
 from msgspec import Struct, field
 from msgspec.structs import asdict
@@ -163,10 +163,23 @@ def _read_pipeline(
 
 def is_manifest(file: str) -> bool:
     """Return whether a document calls itself a manifest; recognised by content, not by name."""
+    return document_kind(file) == "manifest"
+
+
+def document_kind(file: str) -> Literal["pipeline", "manifest"] | None:
+    """Return what a document calls itself; one with steps and a name at its top is an older pipeline."""
     document = _load_document(file, ProblemReport())
-    members = document.node.members if document else None
-    kind = members.get("kind") if members else None
-    return kind is not None and kind.value == MANIFEST_KIND
+    members = (document.node.members if document else None) or {}
+    kind = members.get("kind")
+    if kind is None:
+        return "pipeline" if {"steps", "name"} <= members.keys() else None
+    return "manifest" if kind.value == MANIFEST_KIND else "pipeline" if kind.value == PIPELINE_KIND else None
+
+
+def project_of(file: str) -> str:
+    """Return the folder of the project that a pipeline or a manifest belongs to."""
+    manifest = find_manifest(file)
+    return project_folder(manifest) if manifest else _project_without_manifest(file)
 
 
 def _project_without_manifest(file: str) -> str:

@@ -104,7 +104,7 @@ def test_a_folder_may_stand_before_the_help_of_a_group():
 @each_row(
     "words, said",
     [
-        (["nonsense"], "no command “nonsense”, and there is no folder of that name"),
+        (["nonsense"], "no command “nonsense”, and there is no folder or file of that name"),
         (["sesions"], "Type sessions if you meant that; see workbench --help"),
         (["--nonsense"], "no option “--nonsense”"),
         (["approvals"], "It needs a command: list"),

@@ -34,14 +34,15 @@ class IncidentActions:
     def heard(self, purpose: str, text: str) -> None:
         """Do what a line asked for."""
         if purpose == "source" and text:
-            self._open(text)
+            self.open(text)
         elif purpose == "dismiss":
             if text:
                 self._dismiss(text)
             else:
                 self._context.say("Nothing was dismissed: it needs a reason.")
 
-    def _open(self, source: str) -> None:
+    def open(self, source: str) -> None:
+        """Read a file of findings, and show them."""
         if self._pane.progress:
             self._context.say("Another list is being read. esc cancels it.")
             return

@@ -193,6 +193,15 @@ class MainContext:
             if isinstance(pane, LibraryPane):
                 self._screen.call_after_refresh(pane.filter_by, text)
 
+    def open_findings(self, file: str) -> None:
+        """Go to the findings and read a file of them."""
+        from workbench.tui.incidents.incidents_pane import IncidentsPane
+
+        self.go_to(8)
+        for pane in self.places.opened:
+            if isinstance(pane, IncidentsPane):
+                self._screen.call_after_refresh(pane.actions.open, file)
+
     def ask_fork(self, session_id: str | None, block: "Block | None" = None) -> None:
         """Ask for a fork of a session (None: the one on show), from its end or from a block of it."""
         from workbench.tui.library.session_actions import ask_fork

@@ -49,14 +49,16 @@ _MIN_GRAPH_ROWS: Final = 6
 """Rows that a graph needs, with the blank one above it."""
 
 
-def open_launch(context: "MainContext") -> None:
-    """Open the form over a main screen; the pipeline of the run on show is under the cursor."""
-    choices = context.backend.runs.pipeline_choices()
+def open_launch(context: "MainContext", file: str = "") -> None:
+    """Open the form over a main screen; a named file, or the pipeline of the run on show, has the cursor."""
+    choices = [*context.backend.runs.pipeline_choices()]
+    if file and file not in [choice.file for choice in choices]:
+        choices.insert(0, PipelineChoice(name=file.rpartition("/")[2], file=file, place=file))
     if not choices:
         context.say(_NO_PIPELINES)
         return
     run = context.widgets.pipeline.run
-    first = next(
+    first = file or next(
         (choice.file for choice in choices if run is not None and choice.name == run.name), choices[0].file
     )
     context.app.push_screen(LaunchScreen(context, choices, first))
