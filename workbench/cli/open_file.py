@@ -135,8 +135,9 @@ def _open_screen(console: Console, workspace: str, then: "OpenedScreen") -> int:
 def _launch(app: "WorkbenchApp", file: str) -> None:
     from workbench.tui.pipeline.launch_form import open_launch
 
-    app.main.context.go_to(4)
-    open_launch(app.main.context, file)
+    context = app.main.context
+    context.go_to(4)
+    open_launch(context, file)
 
 
 def _project(file: str, directory: str | None) -> str:

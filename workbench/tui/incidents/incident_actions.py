@@ -159,7 +159,7 @@ class IncidentActions:
         self._context.tasks.ask(asked, list_id, said)
 
     def _thread(self, work: Callable[[], None], description: str) -> None:
-        self._context.app.main.run_worker(
+        self._pane.run_worker(
             work, group="incidents", description=description, thread=True, exit_on_error=False,
             exclusive=False,
         )  # fmt: skip
