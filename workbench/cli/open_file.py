@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from workbench.cli.screen import OpenedScreen
     from workbench.config.layer_reader import LayerRead
-    from workbench.tui.app import WorkbenchApp
+    from workbench.tui.main.context import MainContext
 
 EXAMPLE = """workbench open report.sarif
 workbench report.sarif
@@ -53,10 +53,12 @@ def execute(options: "Namespace", console: Console) -> int:
     match file_kind(path):
         case "findings":
             workspace = workspace_path(options.directory)
-            return _open_screen(console, workspace, lambda app: app.main.context.open_findings(file))
+            return _open_screen(console, workspace, lambda context: context.open_findings(file))
         case "pipeline" | "manifest" as kind:
             named = file if kind == "pipeline" else ""
-            return _open_screen(console, _project(file, options.directory), lambda app: _launch(app, named))
+            return _open_screen(
+                console, _project(file, options.directory), lambda context: _launch(context, named)
+            )
         case "settings":
             return _show_settings(path, console)
         case "session":
@@ -132,10 +134,9 @@ def _open_screen(console: Console, workspace: str, then: "OpenedScreen") -> int:
     return open_screen(console, workspace, then=then)
 
 
-def _launch(app: "WorkbenchApp", file: str) -> None:
+def _launch(context: "MainContext", file: str) -> None:
     from workbench.tui.pipeline.launch_form import open_launch
 
-    context = app.main.context
     context.go_to(4)
     open_launch(context, file)
 

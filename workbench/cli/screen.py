@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from workbench.config.types import LoadedConfig
     from workbench.host.workspace_config import ConfigWatch, PipelineWatch
     from workbench.tui.app import WorkbenchApp
+    from workbench.tui.main.context import MainContext
 
 EXAMPLE = """workbench screen
 workbench ~/src/shop
@@ -90,7 +91,7 @@ def _newest_session_id(place: str | None) -> str:
         return session_to_resume(journal, None, place).id
 
 
-OpenedScreen = Callable[["WorkbenchApp"], object]
+OpenedScreen = Callable[["MainContext"], object]
 """What is done with a screen after its first frame."""
 
 
@@ -296,7 +297,7 @@ def show_screen(
             tidy_data_folder_later(home, journal, config.retention.sealed_days, MAINTENANCE_DELAY_SECONDS)
         )
         if then is not None:
-            then(app)
+            then(app.main.context)
 
     app.when_drawn = begin
     sys.setswitchinterval(THREAD_SWITCH_SECONDS)
