@@ -36,6 +36,7 @@ from workbench.domain.events import (
     CallProposed,
     CallRepeated,
     CompactionRequested,
+    ContextCollected,
     ContinueRequested,
     ConversationCompacted,
     ErrorRaised,
@@ -154,6 +155,11 @@ def _prompt_submitted(state: TurnState, event: Event) -> TurnState:
     turn = state.turn and replace(state.turn, takes_prompts=state.turn.takes_prompts or state.is_lost)
     prompt = Prompt(text=body.text, text_ref=body.text_ref)
     return _human_spoke(replace(state, turn=turn, waiting=(*state.waiting, prompt), wants_turn=True))
+
+
+def _context_collected(state: TurnState, event: Event) -> TurnState:
+    body = cast("ContextCollected", event.body)
+    return replace(state, said=(*state.said, Prompt(text=body.text))) if body.text else state
 
 
 def _continue_requested(state: TurnState, event: Event) -> TurnState:
@@ -471,6 +477,7 @@ _HANDLERS: dict[type[Body], _Handler] = {
     LeaseTaken: _lease_taken,
     LeaseReleased: _lease_released,
     PromptSubmitted: _prompt_submitted,
+    ContextCollected: _context_collected,
     ContinueRequested: _continue_requested,
     InterruptRequested: _interrupt_requested,
     CompactionRequested: _compaction_requested,

@@ -262,6 +262,22 @@ class ForkRequested(RequestEvent, frozen=True, kw_only=True):
     """Where the files of that moment are to be put; empty leaves them out."""
 
 
+class ContextCollected(RequestEvent, frozen=True, kw_only=True):
+    """What a model is told beside a human's words was collected; it goes out before the first prompt."""
+
+    KIND: ClassVar[str] = "context.collected"
+    text: str = ""
+    """All of it, as it is sent; without secrets."""
+    preferences: str = ""
+    terminal: str = ""
+    documentation: str = ""
+    """The parts that S3 keeps beside a command (ContextSources)."""
+    tmux: JsonObject = field(default_factory=dict[str, Json])
+    """Where in tmux it was asked (S3 TmuxInfo)."""
+    notes: tuple[str, ...] = ()
+    """What was left out, and why."""
+
+
 class MarkAdded(RequestEvent, frozen=True, kw_only=True):
     """A human marked a moment of the session."""
 
@@ -317,6 +333,16 @@ class ReplyCompleted(TurnEvent, frozen=True, kw_only=True):
     exchange: int | None = None
     """Which exchange of a recording this was; folds tell which are used."""
     round: Annotated[int, Meta(ge=1)] = 1
+
+
+class CommandSuggested(TurnEvent, frozen=True, kw_only=True):
+    """A model made a command of a human's words. Nothing here runs it."""
+
+    KIND: ClassVar[str] = "command.suggested"
+    command: str
+    explanation: str = ""
+    verdict: GateVerdict | None = None
+    """What the gate would say to an agent that wanted to run it."""
 
 
 class ConversationCompacted(TurnEvent, frozen=True, kw_only=True):
@@ -665,11 +691,11 @@ SessionBody = (
 )  # fmt: skip
 RequestBody = (
     PromptSubmitted | InterruptRequested | ContinueRequested | CompactionRequested | RefreshRequested
-    | UndoRequested | MarkAdded | ForkRequested
+    | UndoRequested | MarkAdded | ForkRequested | ContextCollected
 )  # fmt: skip
 TurnBody = (
     TurnStarted | TextStreamed | ThinkingStreamed | ReplyCompleted | ConversationCompacted | TurnEnded
-    | ProgressReported | ErrorRaised | HookRan
+    | ProgressReported | ErrorRaised | HookRan | CommandSuggested
 )  # fmt: skip
 CallBody = (
     CallProposed | CallExecuting | ProcessStarted | OutputStreamed | FileChanged | CallFinished | CallRepeated

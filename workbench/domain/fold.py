@@ -195,7 +195,8 @@ def _status_changed(event: Event, body: e.SessionStatusChanged, look: RowLookup)
     def change(session: Session) -> Session:
         if not may_move(SESSION_MOVES, session.status, body.status):
             return session
-        return replace(session, status=body.status, reason=body.reason)
+        ended = body.detail if session.kind == "ask" and body.detail else session.origin_status
+        return replace(session, status=body.status, reason=body.reason, origin_status=ended)
 
     return _on_session(event, look, change)
 
@@ -225,7 +226,10 @@ def _turn_rows(event: Event, body: e.TurnBody, look: RowLookup) -> tuple[Row, ..
         case e.TurnStarted() | e.TurnEnded():
             turn_id = event.turn_id if isinstance(body, e.TurnStarted) else None
             return _on_session(event, look, lambda s: replace(s, open_turn=turn_id))
-        case e.TextStreamed() | e.ThinkingStreamed() | e.ProgressReported() | e.ErrorRaised() | e.HookRan():
+        case (
+            e.TextStreamed() | e.ThinkingStreamed() | e.ProgressReported() | e.ErrorRaised() | e.HookRan()
+            | e.CommandSuggested()
+        ):  # fmt: skip
             return ()
 
 

@@ -52,6 +52,8 @@ class ModelRequest(Struct, frozen=True, kw_only=True):
     fresh: tuple[Message, ...] = ()
     """What was added since the last reply: prompts and tool results."""
     used_exchanges: frozenset[int] = frozenset()
+    answer_schema: JsonObject | None = None
+    """The JSON Schema that the reply is asked to satisfy, where the server can be asked that; None: words."""
 
 
 class TextPart(Struct, frozen=True, kw_only=True):

@@ -37,6 +37,9 @@ from workbench.domain.values import (
 )
 from workbench.text.safe import one_line
 
+LogStatus = Literal["accepted", "rejected", "quit"]
+"""What a human made of a command that was made of words (S3 FinalStatus)."""
+
 
 class Session(Struct, frozen=True, kw_only=True):
     """A session as it stands; S0 Session, S2 AgentSession and S4 Assistant Session in one."""
@@ -60,6 +63,7 @@ class Session(Struct, frozen=True, kw_only=True):
     telemetry_id: str = ""
     origin: str | None = None
     origin_status: str | None = None
+    """What the program that it came from says of it; of a command (kind `ask`) what a human made of it."""
     number: int | None = None
     tags: tuple[str, ...] = ()
     archived: bool = False
@@ -71,6 +75,12 @@ class Session(Struct, frozen=True, kw_only=True):
         """Return what a human said that it asks about: every tool, or all except reads; None is as set."""
         setting = self.configuration.get("reads")
         return "every" if setting == "every" else "reads" if setting == "reads" else None
+
+    @property
+    def log_status(self) -> "LogStatus":
+        """Return what a human made of a command; of one whose session ended halfway that is `quit`."""
+        status = self.origin_status
+        return status if status == "accepted" or status == "rejected" else "quit"
 
 
 class Call(Struct, frozen=True, kw_only=True):

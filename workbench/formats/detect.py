@@ -21,6 +21,7 @@ from workbench.formats import (
     claude_code,
     cline,
     codex,
+    command_log,
     copilot,
     cursor,
     droid,
@@ -111,7 +112,7 @@ LINE_FORMATS: Final[tuple[LineFormat, ...]] = (
 DOCUMENT_FORMATS: Final[tuple[DocumentFormat, ...]] = (
     Format("atif", atif.is_trajectory, atif.read),
     Format("wink", seed_import.is_wink, seed_import.read_wink),
-    Format("cmd", seed_import.is_command_log, seed_import.read_command_log),
+    Format("cmd", command_log.is_command_log, command_log.read_command_log),
     Format("assistant", assistant.is_assistant, assistant.read_assistant),
     Format("kaiak", kaiak.is_document, kaiak.read_document),
     Format("gemini", gemini.is_chat, gemini.read),

@@ -1,4 +1,4 @@
-"""Readers of the seed programs' files: Wink (S0), the command log (S3) and the assistant (S4).
+"""Readers of the seed programs' files: Wink (S0) and the assistant (S4); `command_log` reads S3.
 
 A file that breaks a rule of its format is read all the same; the rule is reported.
 """
@@ -101,64 +101,6 @@ def _wink_edit(call: JsonObject, path: str) -> r.FileEdit:
     if "old_string" in fields:
         return r.FileEdit(path=path, old=r.text_of(fields, "old_string"), new=r.text_of(fields, "new_string"))
     return r.FileEdit(path=path, change="create", new=r.text_of(fields, "content"))
-
-
-# --- S3 -------------------------------------------------------------------------------------------
-
-
-def is_command_log(value: Json) -> bool:
-    document = r.as_object(value)
-    return "user_query" in document and isinstance(document.get("iterations"), list)
-
-
-def read_command_log(value: Json, name: str) -> Iterator[r.Record]:
-    """Yield a session from a log of S3: a query, what was offered for it, and what the human said of each."""
-    document = r.as_object(value)
-    meta, rounds = r.object_of(document, "metadata"), r.objects_of(document, "iterations")
-    start = r.time_of(meta, "timestamp") or next(
-        (r.time_of(iteration, "timestamp") for iteration in rounds), None
-    )
-    query, model = (
-        r.text_of(document, "user_query"),
-        r.object_of(r.as_object(rounds[0] if rounds else None), "model_input"),
-    )
-    key = r.text_of(document, "id") or name.rpartition("/")[2].removesuffix(".json")
-    facts = {key: meta[key] for key in ("tmux_info", "tmux_session", "final_feedback") if key in meta}
-    facts = {**facts, "context_sources": dict(r.object_of(document, "context_sources"))}
-    yield r.SessionHead(
-        key=key, title=query, provider="claude", model=r.text_of(meta, "model"), at=start, facts=facts,
-        status=r.text_of(meta, "final_status") or "quit", system_prompt=r.text_of(model, "system_prompt"),
-    )  # fmt: skip
-    counted = r.integer_of(meta, "iteration_count")
-    if counted is not None and counted != len(rounds):
-        yield r.FileProblem(line=1, why=f"iteration_count is {counted}, there are {len(rounds)} iterations")
-    yield r.Prompt(text=query, at=start, line=1)
-    for number, iteration in enumerate(rounds, 1):
-        following = r.as_text(rounds[number].get("feedback")) if number < len(rounds) else None
-        yield from _read_command_round(iteration, number, following, meta)
-
-
-def _read_command_round(
-    iteration: JsonObject, number: int, following: str | None, meta: JsonObject
-) -> Iterator[r.Record]:
-    time_us, output = r.time_of(iteration, "timestamp"), r.object_of(iteration, "model_output")
-    if number > 1 and r.text_of(iteration, "feedback"):
-        yield r.Prompt(text=r.text_of(iteration, "feedback"), at=time_us, line=number)
-    key = f"command-{number}"
-    asked = r.ToolCall(id=key, tool="command", arguments={"command": r.text_of(output, "command")})
-    yield r.Reply(text=r.text_of(output, "explanation"), calls=(asked,), at=time_us, line=number)
-    status = r.text_of(meta, "final_status")
-    if following is not None:
-        yield r.CallResult(call=key, state="rejected", reason=following, at=time_us, line=number)
-    elif status == "accepted":
-        yield r.CallDecision(call=key, is_approved=True, at=time_us)
-        yield r.CallResult(call=key, text="accepted; nothing was run by it", at=time_us, line=number)
-    elif status == "rejected":
-        yield r.CallResult(
-            call=key, state="rejected", reason=r.text_of(meta, "final_feedback"), at=time_us, line=number
-        )
-    else:
-        yield r.CallResult(call=key, state="cancelled", error="quit", at=time_us, line=number)
 
 
 # --- the rules of S0 ------------------------------------------------------------------------------

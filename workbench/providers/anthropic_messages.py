@@ -82,12 +82,15 @@ class AnthropicMessages(ServerProvider):
             body["thinking"] = {"type": "enabled", "budget_tokens": thinking}
         elif sampling.temperature is not None:
             body["temperature"] = min(1.0, sampling.temperature)
+        if request.answer_schema is not None:
+            answer = {"type": "json_schema", "schema": request.answer_schema}
+            body["output_config"] = {"format": answer}
         if sampling.stop:
             body["stop_sequences"] = list(sampling.stop)
         return body
 
     def adapted_body(self, body: RequestBody, said: str) -> RequestBody | None:
-        for name in ("temperature", "thinking"):
+        for name in ("temperature", "thinking", "output_config"):
             if name in body and name in said.lower():
                 return {key: value for key, value in body.items() if key != name}
         return None

@@ -66,6 +66,8 @@ class OllamaChat(ServerProvider):
         }  # fmt: skip
         if request.tools and self.endpoint.sampling.tool_choice != "none":
             body["tools"] = [_wire_tool(tool) for tool in request.tools]
+        if request.answer_schema is not None:
+            body["format"] = request.answer_schema
         if self.endpoint.keep_alive:
             body["keep_alive"] = keep_alive_value(self.endpoint.keep_alive)
         if self.endpoint.thinking_tokens is not None:
@@ -73,7 +75,7 @@ class OllamaChat(ServerProvider):
         return body
 
     def adapted_body(self, body: RequestBody, said: str) -> RequestBody | None:
-        for name in ("think", "truncate"):
+        for name in ("think", "truncate", "format"):
             if name in body and name in said.lower():
                 return {key: value for key, value in body.items() if key != name}
         return None

@@ -66,6 +66,9 @@ def request_body(request: ModelRequest, sampling: Sampling) -> RequestBody:
         body["tools"] = [_wire_tool(tool) for tool in request.tools]
         if sampling.tool_choice is not None:
             body["tool_choice"] = sampling.tool_choice
+    if request.answer_schema is not None:
+        schema = {"name": ANSWER_NAME, "strict": True, "schema": request.answer_schema}
+        body["response_format"] = {"type": "json_schema", "json_schema": schema}
     body.update(_sampling_members(sampling))
     return body
 
@@ -77,6 +80,8 @@ def without_refused_part(body: RequestBody, said: str) -> RequestBody | None:
     if "max_completion_tokens" in said and "max_tokens" in body:
         renamed = {name: value for name, value in body.items() if name != "max_tokens"}
         return {**renamed, "max_completion_tokens": body["max_tokens"]}
+    if any(word in said for word in _ANSWER_WORDS) and "response_format" in body:
+        return {name: value for name, value in body.items() if name != "response_format"}
     if any(word in said.lower() for word in SHORT_ID_WORDS):
         messages = short_call_ids(items_of(body["messages"]))
         return None if messages == body["messages"] else {**body, "messages": messages}
@@ -111,6 +116,10 @@ def _wire_tool(tool: ToolDescriptor) -> RequestBody:
     return {"type": "function", "function": function}
 
 
+ANSWER_NAME: Final = "answer"
+"""What a schema is called that the reply has to satisfy."""
+_ANSWER_WORDS: Final = ("response_format", "json_schema")
+"""In the error of a server that does not take a schema for its reply."""
 _THINKING_KEYS: Final = ("reasoning_content", "reasoning", "thinking")
 
 

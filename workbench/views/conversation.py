@@ -17,6 +17,7 @@ from workbench.domain.rows import Action, Call
 from workbench.text.human import counted
 from workbench.text.safe import one_line
 from workbench.views.approvals import hunk_sizes
+from workbench.views.ask import suggestion_markdown
 from workbench.views.conversation_blocks import (
     Block,
     BlockOrder,
@@ -180,6 +181,8 @@ class Transcript:
             case e.ConversationCompacted():
                 self._said(event)
                 self._blocks.put(TextBlock(id=f"summary:{event.id}", at=event.at, text=body.summary))
+            case e.CommandSuggested():
+                self._command_suggested(event, body)
             case e.ErrorRaised():
                 self._error(event, body)
             case e.ProgressReported() | e.HookRan():
@@ -389,6 +392,13 @@ class Transcript:
             self._blocks.put(self._thought(key, event.at, body.thinking, reply.thought_seconds))
         if body.text:
             self._blocks.put(TextBlock(id=_block_key("text", key), at=event.at, text=body.text))
+
+    def _command_suggested(self, event: Event, body: e.CommandSuggested) -> None:
+        """Show the command where the model's reply stood, which is JSON."""
+        block = TextBlock(
+            id=_block_key("text", self._round(event)), at=event.at, text=suggestion_markdown(body)
+        )
+        self._blocks.put(block)
 
     def _thought(self, key: _RoundKey, at: int, text: str, seconds: float | None) -> ThoughtBlock:
         name = _block_key("thought", key)

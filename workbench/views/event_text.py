@@ -66,7 +66,7 @@ def _undo_words(body: e.Body) -> str:
 
 _Request = (
     e.PromptSubmitted | e.InterruptRequested | e.ContinueRequested | e.CompactionRequested | e.ForkRequested
-    | e.MarkAdded
+    | e.MarkAdded | e.ContextCollected
 )  # fmt: skip
 
 
@@ -84,6 +84,8 @@ def _request_words(body: _Request) -> str:
             return _comma_joined(f"forked from event {body.at_sequence}", body.folder)
         case e.MarkAdded():
             return body.label or "a mark"
+        case e.ContextCollected():
+            return _comma_joined("what the model is told beside it", *body.notes)
 
 
 def _comma_joined(*parts: str) -> str:
@@ -146,8 +148,8 @@ def _turn_words(body: e.TurnBody) -> str:
         case e.ReplyCompleted():
             asked = " ".join(call.tool for call in body.calls)
             return body.text or (f"asks for {asked}" if asked else "a reply without words")
-        case e.ConversationCompacted():
-            return f"compacted: {body.summary}"
+        case e.ConversationCompacted() | e.CommandSuggested():
+            return _outcome_words(body)
         case e.TurnEnded():
             return f"the turn ended: {body.detail or body.outcome}"
         case e.ProgressReported():
@@ -156,6 +158,12 @@ def _turn_words(body: e.TurnBody) -> str:
             return body.message
         case e.HookRan():
             return f"hook {body.event} {'blocked: ' if body.blocked else ''}{body.command}"
+
+
+def _outcome_words(body: e.ConversationCompacted | e.CommandSuggested) -> str:
+    if isinstance(body, e.CommandSuggested):
+        return f"suggests {body.command}"
+    return f"compacted: {body.summary}"
 
 
 def _call_words(about: str, body: e.CallBody) -> str:
