@@ -365,6 +365,7 @@ COMMANDS: Mapping[str, CommandEntry] = {
     SCREEN_COMMAND: _command("screen", "the screen on a folder", is_hidden=True),
     OPEN_COMMAND: _command("open_file", "open what a file is", is_hidden=True),
     "run": _command("run", "run an agent without a screen"),
+    "ask": _command("ask", "turn words into a shell command, which is judged and never run"),
     "approvals": CommandEntry(
         summary="answer what agents ask", below=_APPROVALS, example="workbench approvals watch"
     ),

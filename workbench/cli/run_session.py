@@ -58,7 +58,7 @@ def require_consistent_options(options: Namespace) -> None:
         option = f"--{named[0].replace('_', '-')}"
         why = f"a session keeps what it was started with, so {option} has no place here"
         raise UsageError(_NOTHING_RUN, why, f"leave {option} out, or start a new session")
-    _require_valid_url(options)
+    require_valid_url(options)
 
 
 def is_continuing(options: Namespace) -> bool:
@@ -66,8 +66,9 @@ def is_continuing(options: Namespace) -> bool:
     return bool(options.goes_on) or options.session is not None
 
 
-def _require_valid_url(options: Namespace) -> None:
-    if options.recording is not None and (options.base_url is not None or options.record is not None):
+def require_valid_url(options: Namespace) -> None:
+    """Refuse an address that is none, and one beside a recording."""
+    if options.recording is not None and (options.base_url or getattr(options, "record", None)):
         why = "a recording is played from its file and asks nobody"
         raise UsageError(_NOTHING_RUN, why, "leave --base-url and --record out, or --recording")
     if options.base_url is None:

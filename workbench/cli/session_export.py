@@ -13,7 +13,7 @@ from workbench.cli.errors import EXIT_OK, Refusal, UsageError
 from workbench.domain.rows import Session
 from workbench.domain.values import Json, ToolDescriptor
 from workbench.effects.files import write_atomic_parts
-from workbench.formats import assistant, atif, kaiak_export, seed_export, workbench_sessions
+from workbench.formats import assistant, atif, command_log, kaiak_export, seed_export, workbench_sessions
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.text.human import size_text
@@ -40,7 +40,8 @@ def configure_export(parser: ArgumentParser) -> None:
         choices=sorted([*_WRITERS, TRANSCRIPT, *PICTURE_FORMATS]),
         default="events",
         help="events, without loss, to be imported again (default); wink, a session file; kaiak, messages;"
-        " assistant, turns and records; atif, a trajectory; markdown, to be read;"
+        " assistant, turns and records; atif, a trajectory; cmd, the log of a command of workbench ask;"
+        " markdown, to be read;"
         " transcript, a page to read and search; html, a page that plays it; cast, for asciinema;"
         " svg, a picture of a moment",
     )
@@ -145,12 +146,20 @@ def _json_text(value: Json) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
+def _command_log_texts(journal: Journal, session: Session) -> _Texts:
+    if not command_log.is_command_session(session):
+        why = "it is not a command that was made of words"
+        raise UsageError("nothing was exported", why, "workbench ask --logs lists those")
+    yield _json_text(command_log.command_log(session, journal.events(session.id)))
+
+
 _WRITERS: dict[str, Callable[[Journal, Session], _Texts]] = {
     "events": _event_texts,
     "wink": _wink_texts,
     "kaiak": _kaiak_texts,
     "assistant": _assistant_texts,
     "atif": _atif_texts,
+    "cmd": _command_log_texts,
     "markdown": _markdown_texts,
 }
 PICTURE_FORMATS: Final = ("cast", "html", "svg")

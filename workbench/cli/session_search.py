@@ -4,7 +4,7 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import get_args
+from typing import Any, Protocol, get_args
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -200,14 +200,23 @@ class SessionFilters(Struct, frozen=True, kw_only=True):
     offset: int = 0
 
 
-def add_filter_options(parser: ArgumentParser) -> None:
+class OptionHolder(Protocol):
+    """What options are added to: a parser, or a group of one."""
+
+    def add_argument(self, *names: str, **settings: Any) -> object:
+        """Add an option."""
+        ...
+
+
+def add_filter_options(parser: OptionHolder, besides: str = "") -> None:
+    """Add the filters; `besides` is what `--model` and `--provider` mean without them, where they do."""
     parser.add_argument(
         "--status",
         metavar="STATUS",
         help="only in this status, such as paused; of imported ones also in the word of their file",
     )
-    parser.add_argument("--model", metavar="NAME", help="only of this model")
-    parser.add_argument("--provider", metavar="NAME", help="only of this provider")
+    parser.add_argument("--model", metavar="NAME", help=f"{besides}only of this model")
+    parser.add_argument("--provider", metavar="NAME", help=f"{besides}only of this provider")
     parser.add_argument(
         "--origin", metavar="NAME", help="only from this program, such as claude-code or workbench"
     )

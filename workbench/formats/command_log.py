@@ -164,6 +164,8 @@ def _add_iteration(log: _Log, event: e.Event, session: Session, command: str, ex
         "model_output": {"raw_response": log.raw, "command": command, "explanation": explanation},
         "timestamp": iso_time(event.at),
     })  # fmt: skip
+    # A command that is recorded again, because an earlier one was accepted, was not asked for.
+    log.feedback = log.prompt = log.raw = ""
 
 
 def _add_kept(log: _Log, kind: str, content: JsonObject) -> None:

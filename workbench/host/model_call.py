@@ -20,6 +20,7 @@ from msgspec.structs import replace
 
 from workbench.agents.prompt import model_messages
 from workbench.agents.state import TurnState
+from workbench.ask.answer import ANSWER_SCHEMA
 from workbench.domain.events import (
     CallProposed,
     ErrorRaised,
@@ -275,6 +276,7 @@ class ModelCall:
             session_id=session.id, model=session.model, messages=every, fresh=fresh,
             tools=context.tools.visible(session.provider, session.active_tools, kind, config.tools),
             used_exchanges=state.used_exchanges,
+            answer_schema=ANSWER_SCHEMA if session.kind == "ask" else None,
         )  # fmt: skip
 
     def _seconds(self) -> float:

@@ -24,6 +24,7 @@ from workbench.domain.events import (
 from workbench.domain.machines import SESSION_MOVES, TERMINAL_SESSION_STATES
 from workbench.domain.rows import Session
 from workbench.domain.values import SYSTEM_SESSION, Actor, Body, Json, Refused
+from workbench.formats.command_log import log_id
 from workbench.host import redaction
 from workbench.journal.errors import SessionUnknown
 from workbench.journal.imports import is_imported_session
@@ -265,6 +266,8 @@ def delete_with_steps(journal: Journal, session: Session, actor: Actor) -> int:
     steps = journal.sessions(parent_id=session.id, kinds=("step",))
     below = sum(delete_with_steps(journal, step, actor) for step in steps)
     delete_session(journal, session.id, actor)
+    if session.kind == "ask":
+        (journal.home.ask_logs / f"{log_id(session)}.json").unlink(missing_ok=True)
     return below + 1
 
 

@@ -76,6 +76,11 @@ class Home(Struct, frozen=True, kw_only=True):
         return self.path / "logs"
 
     @property
+    def ask_logs(self) -> Path:
+        """The folder of the logs of commands that were made of words."""
+        return self.path / "ask" / "logs"
+
+    @property
     def reserve(self) -> Path:
         """A file whose bytes are given up once when the disk is full, so that outcomes can be written."""
         return self.run / "reserve"

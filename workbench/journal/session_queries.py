@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 _LISTED_COLUMNS: Final = (
     "id, kind, status, created_at, updated_at, reason, parent_id, title, workspace, provider, model, usage,"
-    " origin, number, tags, archived, CASE WHEN parent_id IS NOT NULL AND origin IS NOT NULL"
+    " origin, number, tags, archived, origin_status, CASE WHEN parent_id IS NOT NULL AND origin IS NOT NULL"
     " THEN json_extract(configuration, '$.import.fork') END"
 )
 _MOST_IDS: Final = 500
@@ -56,6 +56,108 @@ def listed_sessions(database: Database, ids: Iterable[str] | None = None) -> lis
     return rows
 
 
+COMMAND_SUGGESTED: Final = "command.suggested"
+IMPORTED_COMMAND: Final = "cmd.iteration"
+"""The kept records of an imported log of S3, one for each command."""
+_ARE_COMMANDS: Final = "(kind = 'ask' OR origin = 'cmd')"
+_LOG_STATUS: Final = "CASE WHEN origin_status IN ('accepted', 'rejected') THEN origin_status ELSE 'quit' END"
+_LOG_ORDERS: Final = {
+    "updated": "updated_at",
+    "created": "created_at",
+    "title": "lower(title)",
+    "tokens": "coalesce(json_extract(usage, '$.input_tokens'), 0)"
+    " + coalesce(json_extract(usage, '$.output_tokens'), 0)",
+    "status": _LOG_STATUS,
+    "model": "lower(model)",
+    "workspace": "workspace",
+}
+
+
+class CommandLogScope(Struct, frozen=True, kw_only=True):
+    """Which logs of commands are listed, and in which order; None narrows nothing."""
+
+    workspace: str | None = None
+    status: str | None = None
+    """`accepted`, `rejected` or `quit`."""
+    model: str | None = None
+    provider: str | None = None
+    origin: str | None = None
+    kind: str | None = None
+    tag: str | None = None
+    archived: bool | None = False
+    since: int | None = None
+    until: int | None = None
+    ids: tuple[str, ...] | None = None
+    """Only these sessions."""
+    sort: str = "updated"
+    is_ascending: bool = False
+    limit: int = -1
+    offset: int = 0
+
+
+def command_sessions(database: Database, scope: CommandLogScope) -> list[Session]:
+    """Return the sessions of commands that were made of words, here or in the program of S3."""
+    conditions = {
+        "workspace = ?": scope.workspace, f"{_LOG_STATUS} = ?": scope.status, "model = ?": scope.model,
+        "provider = ?": scope.provider, "coalesce(origin, 'workbench') = ?": scope.origin,
+        "kind = ?": scope.kind, "EXISTS (SELECT 1 FROM json_each(tags) WHERE value = ?)": scope.tag,
+        "archived = ?": scope.archived, "updated_at >= ?": scope.since, "updated_at < ?": scope.until,
+        "id IN (SELECT value FROM json_each(?))": None if scope.ids is None else json.dumps(scope.ids),
+    }  # fmt: skip
+    given = {condition: value for condition, value in conditions.items() if value is not None}
+    where = " AND ".join((_ARE_COMMANDS, *given))
+    direction = "ASC" if scope.is_ascending else "DESC"
+    order = f"{_LOG_ORDERS[scope.sort]} {direction}, created_at {direction}, id"
+    statement = f"SELECT {_LISTED_COLUMNS} FROM session WHERE {where} ORDER BY {order} LIMIT ? OFFSET ?"  # noqa: S608 ours
+    rows = database.execute(statement, (*given.values(), scope.limit, scope.offset))
+    return [_listed_session(row) for row in rows]
+
+
+def command_log_session(database: Database, log: str) -> str | None:
+    """Return the id of the session whose log is called that."""
+    names = ("$.ask.log", "$.import.id")
+    where = " OR ".join(f"json_extract(configuration, '{name}') = ?1" for name in names)
+    statement = f"SELECT id FROM session WHERE {_ARE_COMMANDS} AND ({where}) LIMIT 1"  # noqa: S608 ours
+    return database.execute(statement, (log,)).get
+
+
+class CommandText(Struct, frozen=True, kw_only=True):
+    """What was asked and suggested in a session."""
+
+    count: int = 0
+    """Commands that were suggested."""
+    query: str = ""
+    """The first words."""
+    last: str = ""
+    words: str = ""
+    """Everything that is looked through: words, commands, explanations."""
+
+
+def command_texts(database: Database, ids: Iterable[str]) -> dict[str, CommandText]:
+    """Return what was asked and suggested in some sessions, by their ids."""
+    texts: dict[str, CommandText] = {}
+    for some in _id_chunks(ids):
+        statement = (
+            "SELECT session_id, kind, coalesce(json_extract(body, '$.text'), ''),"  # noqa: S608 ours
+            " coalesce(json_extract(body, '$.command'),"
+            " json_extract(body, '$.content.model_output.command'), ''),"
+            " coalesce(json_extract(body, '$.explanation'),"
+            " json_extract(body, '$.content.model_output.explanation'), '')"
+            f" FROM event WHERE session_id IN ({_placeholders(some)})"
+            f" AND kind IN ('prompt.submitted', '{COMMAND_SUGGESTED}', '{IMPORTED_COMMAND}')"
+            " ORDER BY session_id, sequence_number"
+        )
+        for key, kind, text, command, explanation in database.execute(statement, some):
+            before = texts.get(key, CommandText())
+            is_command = kind != "prompt.submitted"
+            texts[key] = CommandText(
+                count=before.count + is_command, query=before.query or text,
+                last=command if is_command else before.last,
+                words="\n".join(filter(None, (before.words, text, command, explanation))),
+            )  # fmt: skip
+    return texts
+
+
 def count_in_other_workspaces(database: Database, workspace: str) -> int:
     """Return how many sessions of other workspaces `shelf` has, archived ones left out."""
     statement = (
@@ -75,11 +177,12 @@ def asked_again_ids(database: Database, session_id: str) -> frozenset[str]:
 
 def _listed_session(row: Sequence[SqlValue]) -> Session:
     key, kind, status, created, updated, reason, parent, title, place, provider, model = row[:11]
-    usage, origin, number, tags, archived, fork = row[11:]
+    usage, origin, number, tags, archived, origin_status, fork = row[11:]
     members: dict[str, object] = {
         "id": key, "kind": kind, "status": status, "created_at": created, "updated_at": updated,
         "reason": reason, "parent_id": parent, "title": title, "workspace": place, "provider": provider,
         "model": model, "origin": origin, "number": number, "archived": bool(archived),
+        "origin_status": origin_status,
     }  # fmt: skip
     if usage:
         members["usage"] = Usage(**json.loads(str(usage)))

@@ -303,12 +303,17 @@ class JournalReader(RowLookup):
         return self._rows(Host, "ORDER BY started_at DESC, id")
 
     def awaiting(self, workspace: str) -> list[Session]:
-        """Return sessions of a workspace that something was asked of since they were last given back."""
+        """Return sessions of a workspace that something was asked of since they were last given back.
+
+        Those of kind `ask` have nobody who waits for them once their program is gone.
+        """
         order = "ORDER BY position DESC LIMIT 1"
         last = f"(SELECT kind FROM event WHERE session_id = session.id AND {WAKES_DRIVER} {order})"  # noqa: S608 ours
         is_open = "EXISTS (SELECT 1 FROM call WHERE session_id = session.id AND state IN (?, ?))"
         live = "status NOT IN ('completed', 'failed', 'terminated')"
-        where = f"WHERE workspace = ? AND {live} AND ({last} != 'lease.released' OR {is_open})"
+        where = (
+            f"WHERE workspace = ? AND kind != 'ask' AND {live} AND ({last} != 'lease.released' OR {is_open})"
+        )
         return self._rows(Session, f"{where} ORDER BY created_at", workspace, "approved", "executing")
 
     # --- connections ---------------------------------------------------------------------------

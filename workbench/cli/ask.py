@@ -1,0 +1,386 @@
+"""`workbench ask`: words become a shell command, which the gate judges and nothing runs."""
+
+import asyncio
+import base64
+import os
+import shutil
+from argparse import ArgumentParser, Namespace
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
+
+from workbench.cli.config import require_valid_config
+from workbench.cli.console import Console
+from workbench.cli.context import load_workspace_config, open_journal, user_actor, workspace_path
+from workbench.cli.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_UNANSWERED, Refusal, UsageError
+from workbench.cli.session_search import add_filter_options
+from workbench.config.types import Config
+
+if TYPE_CHECKING:
+    from workbench.domain.rows import LogStatus
+    from workbench.domain.values import Json
+    from workbench.host.command_session import CommandSession, Suggestion
+    from workbench.journal.home import Home
+    from workbench.journal.journal import Journal
+    from workbench.journal.leases import DriverIdentity
+
+EXAMPLE = """workbench ask "list go files changed this week"
+workbench ask --print "count lines of python here"
+git diff --stat | workbench ask --json -
+workbench ask --fix
+workbench ask --logs --status accepted --search tar
+eval "$(workbench ask --shell-integration bash)\""""
+EXIT_CODES = """keys:
+  a    accept it: it goes to stdout, a file or the clipboard, and is never run
+  r    reject it: say what is wrong and get another; without words it ends
+  [ ]  the commands before and after
+  q    quit; so does ctrl+c
+
+exit codes:
+  0    accepted
+  1    rejected, quit, or no command was made
+  2    the command line is wrong
+  4    the gate denies the command, or it holds hidden characters (--print, --json)
+  130  stopped by ctrl+c"""
+_NOTHING_ASKED: Final = "nothing was asked"
+MOST_WORDS_BYTES: Final = 1_000_000
+LAST_COMMAND: Final = "WORKBENCH_LAST_COMMAND"
+LAST_EXIT: Final = "WORKBENCH_LAST_EXIT"
+"""What the shell integration hands over: the command that failed last, and its exit code."""
+SHELLS: Final = ("bash", "zsh", "fish")
+
+
+def configure(parser: ArgumentParser) -> None:
+    parser.epilog = f"{EXIT_CODES}\n\n{parser.epilog}"
+    parser.add_argument("words", nargs="*", metavar="WORDS", help="what the command should do; - reads stdin")
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--print", action="store_true", help="no keys: print the command, unless it is denied")
+    how.add_argument("--logs", nargs="?", const="", metavar="ID", help="list earlier commands, or show one")
+    how.add_argument(
+        "--shell-integration", choices=SHELLS, metavar="SHELL",
+        help="print what binds ctrl+g in bash, zsh or fish: it turns the line being written into a command",
+    )  # fmt: skip
+    parser.add_argument("--json", action="store_true", help="no keys: print a JSON object (--logs: an array)")
+    parser.add_argument("--fix", action="store_true", help="a better one for the last command that failed")
+    parser.add_argument("--output", metavar="FILE", help="write the accepted command there")
+    parser.add_argument("--clipboard", action="store_true", help="put it on the clipboard (OSC 52)")
+    parser.add_argument(
+        "--context-lines", type=_line_count, metavar="N",
+        help="lines of the terminal that the model is shown, inside tmux (default: ask.terminal_lines)",
+    )  # fmt: skip
+    parser.add_argument("--base-url", metavar="URL", help="the address of an OpenAI-compatible server")
+    parser.add_argument("--key-env", metavar="NAME", help="the environment variable that holds its key")
+    parser.add_argument("--recording", metavar="FILE", help="play a recording instead of asking a model")
+    group = parser.add_argument_group("with --logs", "what the list is narrowed to, as for sessions list")
+    add_filter_options(group, "asks this one; with --logs: ")
+
+
+def _line_count(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or int(text) > 10_000:
+        raise ValueError(text)
+    return int(text)
+
+
+def execute(options: Namespace, console: Console) -> int:
+    """Do what the options ask for and return the exit code."""
+    if options.shell_integration is not None:
+        from workbench.cli.ask_shells import shell_snippet
+
+        console.out.write(shell_snippet(options.shell_integration))
+        return EXIT_OK
+    if options.logs is not None:
+        from workbench.cli.ask_logs import show_logs
+
+        return show_logs(options, console)
+    return ask_for_command(options, console)
+
+
+# --- what is asked ------------------------------------------------------------------------------------
+
+
+def _words(options: Namespace, console: Console) -> str:
+    """Return what was typed behind the command, or read; empty where nothing is there."""
+    if options.words == ["-"]:
+        from workbench.cli.run_session import read_prompt
+
+        return read_prompt("-", console, continues=False) or ""
+    text = " ".join(options.words).strip()
+    if len(text.encode("utf-8", "replace")) > MOST_WORDS_BYTES:
+        why = f"the words are longer than {MOST_WORDS_BYTES:,} bytes"
+        raise UsageError(_NOTHING_ASKED, why, "say it in fewer")
+    return text
+
+
+def fix_words(last: str, code: str, more: str) -> str:
+    """Return what is asked for a command that failed."""
+    ended = f", which ended with exit code {code}" if code.strip("0") else ""
+    return "\n\n".join(filter(None, (f"Fix this command{ended}:\n\n{last}", more)))
+
+
+def _asked_words(options: Namespace, console: Console) -> str:
+    typed = _words(options, console)
+    if not options.fix:
+        return typed
+    last = os.environ.get(LAST_COMMAND, "").strip()
+    if not last:
+        why = "no command that failed is known"
+        remedy = f'let your shell remember it: eval "$(workbench ask --shell-integration {SHELLS[0]})"'
+        raise UsageError(_NOTHING_ASKED, why, remedy)
+    return fix_words(last, os.environ.get(LAST_EXIT, ""), typed)
+
+
+def with_ask_model(options: Namespace, config: Config) -> Namespace:
+    """Return options that name the model of `ask.model` where none is named."""
+    if options.model or options.provider or options.base_url or options.recording or not config.ask.model:
+        return options
+    provider, _, model = config.ask.model.partition("/")
+    named = (provider, model) if model and provider in config.providers else (None, config.ask.model)
+    return Namespace(**{**vars(options), "provider": named[0], "model": named[1]})
+
+
+# --- one session --------------------------------------------------------------------------------------
+
+
+def ask_for_command(options: Namespace, console: Console) -> int:
+    """Ask for one command, with a person at the keys or without."""
+    from workbench.cli.ask_dialog import terminal_keys
+
+    is_direct = options.print or options.json
+    keys = None if is_direct else terminal_keys(console)
+    if not is_direct and keys is None:
+        why = "keys are read from a terminal, and there is none"
+        raise UsageError(_NOTHING_ASKED, why, "add --print or --json")
+    words = _asked_words(options, console)
+    if is_direct and not words:
+        raise UsageError(_NOTHING_ASKED, "there are no words", 'say it: workbench ask --print "list files"')
+    with open_journal() as (home, journal):
+        workspace = workspace_path(options.directory)
+        config = _usable_config(home, journal, workspace, console)
+        return _in_session(options, console, home, journal, workspace, config, words)
+
+
+def _usable_config(home: "Home", journal: "Journal", workspace: str, console: Console) -> Config:
+    loaded = load_workspace_config(home, journal, workspace)
+    require_valid_config(loaded, console)
+    return loaded.config
+
+
+def _in_session(
+    options: Namespace, console: Console, home: "Home", journal: "Journal", workspace: str, config: Config,
+    words: str,
+) -> int:  # fmt: skip
+    from workbench.host.host_locks import driver_identity
+    from workbench.journal.leases import DriverLock
+
+    with DriverLock(journal, driver_identity(journal, workspace, "run")) as lock:
+        session, close = open_command_session(options, home, journal, workspace, config, lock.driver)
+        with closing(close):
+            asker = _Asker(session, console, journal)
+            try:
+                return _answer(options, console, asker, words)
+            finally:
+                # Whatever happened, nothing is left half: a session that nobody answered was quit.
+                session.end("quit")
+                asker.write_log()
+
+
+def open_command_session(
+    options: Namespace, home: "Home", journal: "Journal", workspace: str, config: Config,
+    driver: "DriverIdentity",
+):  # fmt: skip
+    """Return a session that nothing was said in yet, and the root of its folder, to be closed."""
+    from workbench.ask.context import collect_context
+    from workbench.cli.run_session import plan_session, require_valid_url
+    from workbench.host.command_session import CommandPlan, CommandSession
+    from workbench.host.driver_context import open_driver_context
+    from workbench.host.model_selection import provider_of
+    from workbench.host.provider_keys import register_secrets
+    from workbench.host.steps.pipeline_tool import SessionPipelineStarter
+
+    asked = with_ask_model(options, config)
+    require_valid_url(asked)
+    plan = plan_session(asked, config)
+    register_secrets(config)
+    settings = config.ask
+    if options.context_lines is not None:
+        settings = replace(settings, terminal_lines=options.context_lines)
+    told = collect_context(workspace, settings, data_folder=home.path, environ=os.environ)
+    context = open_driver_context(
+        home, journal, workspace, provider=provider_of, pipelines=SessionPipelineStarter
+    )
+    command_plan = CommandPlan(
+        provider=plan.provider, model=plan.model, configuration=plan.configuration, context=told
+    )
+    return CommandSession(context, driver, command_plan, user_actor()), context.root
+
+
+class _Asker:
+    """Asks for one iteration after the other, shows the progress, and keeps the log."""
+
+    def __init__(self, session: "CommandSession", console: Console, journal: "Journal") -> None:
+        self.session, self._console, self._journal = session, console, journal
+        self._warned = ""
+        self.is_stopped = False
+
+    def suggest(self, words: str) -> "Suggestion":
+        """Ask the model; ctrl+c ends that with CommandRefused."""
+        from workbench.effects.process_table import become_subreaper
+
+        become_subreaper()
+        try:
+            return asyncio.run(self._suggest(words))
+        finally:
+            self._console.clear_status()
+            self.write_log()
+
+    async def _suggest(self, words: str) -> "Suggestion":
+        from workbench.cli.headless_run import STOP_SIGNALS, signal_handlers
+        from workbench.cli.run_progress import RunProgress, ticking
+
+        progress = RunProgress(self._console, self._journal.now)
+        with signal_handlers(STOP_SIGNALS, self._stop):
+            async with ticking(progress.tick, is_on=self._console.has_status):
+                return await self.session.suggest(words, progress.see)
+
+    def _stop(self) -> bool:
+        from workbench.host.session_requests import interrupt_session
+
+        if self.is_stopped or not self.session.session_id:
+            return False
+        self.is_stopped = True
+        interrupt_session(self._journal, self.session.session_id, user_actor())
+        return True
+
+    def write_log(self) -> None:
+        """Write the log; a warning is said once."""
+        warning = self.session.write_log()
+        if warning and warning != self._warned:
+            self._console.note(warning)
+        self._warned = warning
+
+
+def _answer(options: Namespace, console: Console, asker: _Asker, words: str) -> int:
+    from workbench.cli.ask_dialog import refusal_lines
+    from workbench.host.command_session import CommandRefused
+
+    try:
+        if options.print or options.json:
+            return _print_command(options, console, asker, words)
+        return _hold_dialog(options, console, asker, words)
+    except CommandRefused as refused:
+        for line in refusal_lines(refused):
+            console.note(line)
+        return EXIT_INTERRUPTED if asker.is_stopped else EXIT_FAILED
+    except asyncio.CancelledError:
+        return EXIT_INTERRUPTED
+
+
+def _print_command(options: Namespace, console: Console, asker: _Asker, words: str) -> int:
+    suggestion = asker.suggest(words)
+    is_refused = suggestion.is_denied or suggestion.answer.is_hidden
+    status: LogStatus = "quit" if is_refused else "accepted"
+    asker.session.end(status)
+    if options.json:
+        console.json(suggestion_json(asker.session, suggestion, status))
+    if is_refused:
+        console.note(_why_refused(suggestion))
+        return EXIT_UNANSWERED
+    if not options.json:
+        deliver(options, console, suggestion.answer.command)
+    return EXIT_OK
+
+
+def _why_refused(suggestion: "Suggestion") -> str:
+    from workbench.views.ask import verdict_text
+
+    if suggestion.answer.is_hidden:
+        return "Not printed: the command holds characters that cannot be seen."
+    return f"Not printed. {verdict_text(suggestion.verdict)}"
+
+
+def suggestion_json(session: "CommandSession", suggestion: "Suggestion", status: str) -> "dict[str, Json]":
+    """Return one suggestion for programs; one that is denied has no command to be taken by mistake."""
+    verdict, review = suggestion.verdict, suggestion.review
+    parts: list[Json] = [
+        {"text": part.text, "does": list(part.does), "marks": list(part.marks), "reasons": list(part.reasons)}
+        for part in review.parts
+    ]
+    return {
+        "session_id": session.session_id,
+        "status": status,
+        "command": suggestion.answer.command if status == "accepted" else None,
+        "explanation": suggestion.answer.explanation,
+        "gate": {
+            "outcome": verdict.outcome, "step": verdict.step, "by": verdict.by, "reason": verdict.reason,
+            "pattern": verdict.pattern, "rule": verdict.rule,
+        },
+        "parts": parts,
+        "is_certain": review.is_certain,
+    }  # fmt: skip
+
+
+def _hold_dialog(options: Namespace, console: Console, asker: _Asker, words: str) -> int:
+    from workbench.cli.ask_dialog import CommandDialog, terminal_keys
+
+    keys = terminal_keys(console)
+    assert keys is not None
+    columns = shutil.get_terminal_size().columns
+    dialog = CommandDialog(console, keys, asker.suggest, _columns_of(console, columns))
+    try:
+        asked = words or dialog.ask_words()
+        if not asked:
+            console.note("Nothing was asked.")
+            return EXIT_FAILED
+        chosen = dialog.run(asked)
+    except KeyboardInterrupt:
+        console.note("")
+        return EXIT_INTERRUPTED
+    if isinstance(chosen, str):
+        asker.session.end(chosen)
+        return EXIT_FAILED
+    asker.session.repeat(chosen)
+    asker.session.end("accepted")
+    deliver(options, console, chosen.answer.command)
+    return EXIT_OK
+
+
+def _columns_of(console: Console, usual: int) -> int:
+    try:
+        return os.get_terminal_size(console.err.fileno()).columns or usual
+    except (OSError, ValueError):
+        return usual
+
+
+# --- where it goes ------------------------------------------------------------------------------------
+
+
+def deliver(options: Namespace, console: Console, command: str) -> None:
+    """Hand an accepted command on, byte for byte: to a file, the clipboard, or stdout."""
+    if options.output is not None:
+        _write_file(options.output, command)
+        console.note(f"Written to {options.output}.")
+    if options.clipboard:
+        console.err.write(clipboard_sequence(command))
+        console.err.flush()
+        console.note("Sent to the terminal's clipboard.")
+    if options.output is None and not options.clipboard:
+        console.out.write(f"{command}\n")
+        console.out.flush()
+
+
+def clipboard_sequence(text: str) -> str:
+    """Return what lets a terminal copy a text (OSC 52)."""
+    return f"\x1b]52;c;{base64.b64encode(text.encode()).decode()}\x07"
+
+
+def _write_file(name: str, command: str) -> None:
+    from workbench.effects.file_primitives import FileRefused
+    from workbench.effects.files import write_atomic_parts
+
+    path = Path(name).expanduser()
+    try:
+        write_atomic_parts(path, [f"{command}\n".encode()])
+    except FileRefused as error:
+        raise Refusal("the command was not written", error.why, "name another file with --output") from None

@@ -1,0 +1,214 @@
+"""The dialog of `workbench ask`: a command with what the gate says of it, and keys that are read at once.
+
+It stands on the terminal behind stderr, so that stdout has the accepted command alone.
+"""
+
+import os
+import sys
+import termios
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from textwrap import wrap
+from typing import Final, Literal
+
+from workbench.cli.console import Console
+from workbench.cli.errors import error_lines
+from workbench.host.command_session import CommandRefused, Suggestion
+from workbench.policy.command_review import CommandPart
+from workbench.text.safe import LINE_END_SYMBOL, safe_text
+from workbench.views.ask import verdict_text
+
+_INDENT: Final = "  "
+_LABEL_CELLS: Final = 8
+_MOST_PARTS: Final = 8
+_MOST_READ: Final = 64
+_ESCAPE: Final = "\x1b"
+_MOST_RAW_CHARACTERS: Final = 4_000
+_NARROWEST: Final = 30
+DialogEnding = Literal["rejected", "quit"]
+
+
+class TerminalKeys:
+    """Single keys and lines from a terminal; its settings are put back as they were."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    def key(self) -> str:
+        """Wait for a key that comes alone and return it; `` for what is no character.
+
+        Keys that come together are a paste, or were typed before anything was shown: they decide nothing.
+        """
+        with self._mode(is_by_line=False):
+            data = os.read(self._descriptor, _MOST_READ)
+        if not data or data == b"\x04":
+            return "q"
+        text = data.decode("utf-8", "replace")
+        return text if len(text) == 1 and text != _ESCAPE else ""
+
+    def line(self) -> str:
+        """Wait for a line, which the terminal lets its user edit."""
+        with self._mode(is_by_line=True):
+            data = b""
+            while not data.endswith(b"\n") and (more := os.read(self._descriptor, 65_536)):
+                data += more
+        return data.decode("utf-8", "replace").strip()
+
+    def forget_typed(self) -> None:
+        """Drop what was typed before now: it was no answer to what is shown next."""
+        termios.tcflush(self._descriptor, termios.TCIFLUSH)
+
+    @contextmanager
+    def _mode(self, *, is_by_line: bool) -> Generator[None]:
+        before = termios.tcgetattr(self._descriptor)
+        now = termios.tcgetattr(self._descriptor)
+        # A shell's line editor may have left any of these off.
+        now[0] |= termios.ICRNL
+        now[1] |= termios.OPOST | termios.ONLCR
+        by_line = termios.ICANON | termios.ECHO | termios.ECHOE | termios.IEXTEN
+        now[3] = (now[3] | by_line if is_by_line else now[3] & ~by_line) | termios.ISIG
+        now[6][termios.VMIN], now[6][termios.VTIME] = (b"\x04", b"\x00") if is_by_line else (b"\x01", b"\x00")
+        now[6][termios.VINTR] = b"\x03"
+        if is_by_line:
+            now[6][termios.VEOF] = b"\x04"
+        termios.tcsetattr(self._descriptor, termios.TCSADRAIN, now)
+        try:
+            yield
+        finally:
+            termios.tcsetattr(self._descriptor, termios.TCSADRAIN, before)
+
+
+def terminal_keys(console: Console) -> TerminalKeys | None:
+    """Return the keys of the terminal that a person sits at; None where there is none."""
+    if not console.err.isatty() or sys.stdin is None or not sys.stdin.isatty():
+        return None
+    return TerminalKeys(sys.stdin.fileno())
+
+
+class CommandDialog:
+    """Shows suggestions and asks what to make of them."""
+
+    def __init__(
+        self, console: Console, keys: TerminalKeys, suggest: Callable[[str], Suggestion], columns: int
+    ) -> None:
+        """Begin; `suggest` asks the model, with words, or with what is wrong with the last command."""
+        self._console, self._keys, self._suggest = console, keys, suggest
+        self._columns = max(_NARROWEST, columns - 1)
+        self._suggestions: list[Suggestion] = []
+        self._index = 0
+        self._is_warned = False
+
+    def ask_words(self) -> str:
+        """Ask what the command should do."""
+        return self._line("What should the command do? ")
+
+    def run(self, words: str) -> Suggestion | DialogEnding:
+        """Show what becomes of words until one is accepted or it ends; CommandRefused where nothing came."""
+        self._take(self._suggest(words))
+        while True:
+            key = self._keys.key()
+            if key == "a":
+                if self._may_accept():
+                    return self._suggestions[self._index]
+            elif key == "r":
+                feedback = self._line("What is wrong with it? Without words it ends. ")
+                if not feedback:
+                    return "rejected"
+                self._retry(feedback)
+            elif key == "q":
+                return "quit"
+            elif key in ("[", "]"):
+                self._move(-1 if key == "[" else 1)
+
+    def _take(self, suggestion: Suggestion) -> None:
+        self._suggestions.append(suggestion)
+        self._index = len(self._suggestions) - 1
+        self._show()
+
+    def _retry(self, feedback: str) -> None:
+        try:
+            self._take(self._suggest(feedback))
+        except CommandRefused as refused:
+            for line in refusal_lines(refused):
+                self._console.note(line)
+            self._show()
+
+    def _move(self, step: int) -> None:
+        index = self._index + step
+        if 0 <= index < len(self._suggestions):
+            self._index = index
+            self._show()
+        else:
+            self._console.note(f"{_INDENT}There is no {'earlier' if step < 0 else 'later'} one.")
+
+    def _may_accept(self) -> bool:
+        suggestion = self._suggestions[self._index]
+        if suggestion.answer.is_hidden:
+            self._console.note(f"{_INDENT}Not accepted: it has characters that cannot be seen. r rejects it.")
+            return False
+        if suggestion.is_denied and not self._is_warned:
+            self._is_warned = True
+            self._console.note(f"{_INDENT}The gate denies it. a once more accepts it all the same.")
+            return False
+        return True
+
+    def _line(self, question: str) -> str:
+        self._keys.forget_typed()
+        self._console.err.write(f"{_INDENT}{question}")
+        self._console.err.flush()
+        return self._keys.line()
+
+    def _show(self) -> None:
+        self._is_warned = False
+        suggestion = self._suggestions[self._index]
+        for line in suggestion_lines(suggestion, self._columns):
+            self._console.note(line)
+        total = len(self._suggestions)
+        moves = f"   [ ] {self._index + 1} of {total}" if total > 1 else ""
+        self._console.note(f"\n{_INDENT}a accept   r reject   q quit{moves}")
+        self._keys.forget_typed()
+
+
+def refusal_lines(refused: CommandRefused) -> Iterator[str]:
+    """Yield why no command was made, and the reply where it could not be read."""
+    yield from error_lines(refused) or ()
+    if refused.raw:
+        yield "The reply was:"
+        yield safe_text(refused.raw[:_MOST_RAW_CHARACTERS])
+
+
+def suggestion_lines(suggestion: Suggestion, columns: int) -> Iterator[str]:
+    """Yield a suggestion: the command as it is, what it does, what the gate says, its parts."""
+    answer = suggestion.answer
+    yield ""
+    for line in answer.command.split("\n"):
+        # Never wrapped here: what is copied from the terminal is the command.
+        yield f"{_INDENT}{line}"
+    yield ""
+    for paragraph in safe_text(answer.explanation).splitlines():
+        yield from wrap(paragraph, columns, initial_indent=_INDENT, subsequent_indent=_INDENT)
+    if answer.explanation:
+        yield ""
+    yield from _labelled("gate", verdict_text(suggestion.verdict), columns)
+    review = suggestion.review
+    is_plain = len(review.parts) == 1 and not review.parts[0].does and not review.parts[0].reasons
+    for number, part in enumerate(() if is_plain else review.parts[:_MOST_PARTS], 1):
+        yield from _labelled("parts" if number == 1 else "", f"{number} {_part_text(part)}", columns)
+    left = len(review.parts) - _MOST_PARTS + review.left_out
+    if left > 0:
+        yield from _labelled("", f"and {left} more", columns)
+    if not review.is_certain:
+        yield from _labelled("", "It may do more than can be read from it.", columns)
+
+
+def _part_text(part: CommandPart) -> str:
+    risks = "; ".join(dict.fromkeys((*part.does, *part.reasons)))
+    text = safe_text(part.text).replace("\n", LINE_END_SYMBOL)
+    return f"{text}  ({risks})" if risks else text
+
+
+def _labelled(label: str, text: str, columns: int) -> list[str]:
+    return wrap(
+        safe_text(text), columns, initial_indent=f"{_INDENT}{label:<{_LABEL_CELLS - 2}}",
+        subsequent_indent=" " * _LABEL_CELLS, break_on_hyphens=False,
+    )  # fmt: skip
