@@ -13,10 +13,12 @@ from typing import Final
 _BASH: Final = r"""# workbench: ctrl+g turns the line into a command; nothing is run.
 __workbench_note() {
   local code=$? last
-  if ((code != 0 && code != 130)); then
-    last=$(HISTTIMEFORMAT='' builtin fc -ln -1 2>/dev/null)
-    last=${last#"${last%%[![:space:]]*}"}
-    if [[ -n $last && $last != 'workbench ask'* ]]; then
+  last=$(HISTTIMEFORMAT='' builtin history 1)
+  if [[ $last =~ ^[[:space:]]*([0-9]+)[*]?[[:space:]]+(.*)$ ]] \
+    && [[ ${BASH_REMATCH[1]} != "${__workbench_number-}" ]]; then
+    __workbench_number=${BASH_REMATCH[1]}
+    last=${BASH_REMATCH[2]}
+    if ((code != 0 && code != 130)) && [[ $last != 'workbench ask'* ]]; then
       __workbench_last_command=$last __workbench_last_exit=$code
     fi
   fi

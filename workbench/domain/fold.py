@@ -108,8 +108,7 @@ def apply_event(event: Event, look: RowLookup) -> tuple[Row, ...]:
     if not event.body.DURABLE:
         return ()
     rows = () if _is_foreign_grant(event) else _changed_rows(event, look)
-    is_touched = any(isinstance(row, Session) for row in rows)
-    return rows if is_touched else (*rows, *_touch_session(event, look))
+    return rows if any(isinstance(row, Session) for row in rows) else (*rows, *_touch_session(event, look))
 
 
 def _changed_rows(event: Event, look: RowLookup) -> tuple[Row, ...]:
@@ -146,15 +145,13 @@ def describe_actor(actor: Actor) -> str:
 
 
 def _touch_session(event: Event, look: RowLookup) -> tuple[Row, ...]:
-    session = look.session(event.session_id)
-    if session is None or event.at <= session.updated_at:
+    if (session := look.session(event.session_id)) is None or event.at <= session.updated_at:
         return ()
     return (replace(session, updated_at=event.at),)
 
 
 def _on_session(event: Event, look: RowLookup, change: Callable[[Session], Session]) -> tuple[Row, ...]:
-    session = look.session(event.session_id)
-    if session is None:
+    if (session := look.session(event.session_id)) is None:
         return ()
     changed = change(session)
     return (replace(changed, updated_at=event.at) if event.at > changed.updated_at else changed,)
@@ -226,10 +223,9 @@ def _turn_rows(event: Event, body: e.TurnBody, look: RowLookup) -> tuple[Row, ..
         case e.TurnStarted() | e.TurnEnded():
             turn_id = event.turn_id if isinstance(body, e.TurnStarted) else None
             return _on_session(event, look, lambda s: replace(s, open_turn=turn_id))
-        case (
-            e.TextStreamed() | e.ThinkingStreamed() | e.ProgressReported() | e.ErrorRaised() | e.HookRan()
-            | e.CommandSuggested()
-        ):  # fmt: skip
+        case e.TextStreamed() | e.ThinkingStreamed() | e.ProgressReported() | e.ErrorRaised() | e.HookRan():
+            return ()
+        case e.CommandSuggested():
             return ()
 
 
