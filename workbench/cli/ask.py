@@ -126,7 +126,7 @@ def _asked_words(options: Namespace, console: Console) -> str:
     last = os.environ.get(LAST_COMMAND, "").strip()
     if not last:
         why = "no command that failed is known"
-        remedy = f'let your shell remember it: eval "$(workbench ask --shell-integration {SHELLS[0]})"'
+        remedy = "workbench ask --shell-integration SHELL prints what lets your shell remember it"
         raise UsageError(_NOTHING_ASKED, why, remedy)
     return fix_words(last, os.environ.get(LAST_EXIT, ""), typed)
 

@@ -140,9 +140,9 @@ def command_texts(database: Database, ids: Iterable[str]) -> dict[str, CommandTe
         statement = (
             "SELECT session_id, kind, coalesce(json_extract(body, '$.text'), ''),"  # noqa: S608 ours
             " coalesce(json_extract(body, '$.command'),"
-            " json_extract(body, '$.content.model_output.command'), ''),"
+            " json_extract(body, '$.model_output.command'), ''),"
             " coalesce(json_extract(body, '$.explanation'),"
-            " json_extract(body, '$.content.model_output.explanation'), '')"
+            " json_extract(body, '$.model_output.explanation'), '')"
             f" FROM event WHERE session_id IN ({_placeholders(some)})"
             f" AND kind IN ('prompt.submitted', '{COMMAND_SUGGESTED}', '{IMPORTED_COMMAND}')"
             " ORDER BY session_id, sequence_number"
