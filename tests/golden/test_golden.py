@@ -48,6 +48,8 @@ NOWHERE = {
     "conversation.compacted": "as above",
     "fork.requested": "nothing answers it yet",
     "call.repeated": "no agent of theirs makes the same call three times; tests/unit/agents/test_repetition.py does",
+    "context.collected": "a command that is made of words is no agent's session; tests/unit/cli/test_ask.py makes some",
+    "command.suggested": "as above",
     **dict.fromkeys(
         (
             "incidents.listed",
