@@ -411,12 +411,12 @@ class ModelCall:
 
     async def _failed(self, failure: FailurePart, details: str = "") -> None:
         ended = self._event(TurnEnded(outcome="error", detail=failure.code))
-        events = [self._error(failure, details), ended]
+        status: list[Event] = []
         if "incident_ids" not in self._writer.session().configuration:
             # Of one that works on incidents the driver of the list says how it goes on.
-            events.append(self._event(SessionStatusChanged(status="ready", reason="failed")))
+            status.append(self._event(SessionStatusChanged(status="ready", reason="failed")))
         # What came of the reply is no answer: to go on means to ask again.
-        await self._writer.append(*events)
+        await self._writer.append(self._error(failure, details), ended, *status)
 
     def _error(self, failure: FailurePart, details: str = "", *, has_used_exchange: bool = True) -> Event:
         body = ErrorRaised(
