@@ -1,4 +1,4 @@
-"""Limits of tokens and cost: before a model is asked beyond one, a row of the queue asks a human.
+"""Limits of tokens and cost: before a model is asked, or a program started, beyond one, a row asks a human.
 
 `limits.tokens` and `limits.cost` hold for a session, the agents of a pipeline run, and all sessions of a day.
 A yes allows as much again; a no stops the turn. What was allowed is read from the answered rows, so that it
@@ -20,6 +20,8 @@ from msgspec import Struct
 from workbench.changes.digest import action_digest
 from workbench.config.types import Config
 from workbench.domain.events import ActionCancelled, ActionOpened, Event, SessionStatusChanged, TurnEnded
+from workbench.domain.machines import ActionState
+from workbench.domain.messages import StepOutcome
 from workbench.domain.rows import OWN_AGENT, Action, Session, UsageFact
 from workbench.domain.values import SPEND_LIMIT, JsonObject
 from workbench.host.driver_context import SessionWriter
@@ -83,16 +85,9 @@ async def ask_beyond_limit(writer: SessionWriter, turn_id: str | None) -> bool:
     Where nobody can answer, the turn ends instead. A row that asks about a limit which holds no more is
     withdrawn.
     """
-    session, config = writer.session(), writer.context.loaded().config
-    asked = [
-        action for action in writer.journal.actions(session.id, states=("pending",)) if _is_limit(action)
-    ]
-    limits = spend_limits(writer.journal, session, config, writer.context.constraints.run_id)
-    reached = next((limit for limit in limits if limit.is_reached), None)
+    session, asked = writer.session(), _limit_questions(writer, "pending")
+    reached = await _reached_limit(writer, asked)
     if reached is None:
-        if asked:
-            why = ActionCancelled(why="the limit is not reached any more")
-            await writer.append(*(writer.event(why, action_id=action.id) for action in asked))
         return False
     events: list[Event] = []
     if not writer.context.can_ask:
@@ -106,8 +101,40 @@ async def ask_beyond_limit(writer: SessionWriter, turn_id: str | None) -> bool:
     return True
 
 
-def _is_limit(action: Action) -> bool:
-    return SPEND_LIMIT in action.subject
+async def held_back_step(writer: SessionWriter) -> StepOutcome | None:
+    """Return why the program of a step is not started: a limit is reached, and a row asks or was refused.
+
+    None where it may. What a program uses is known when it tells, so it is asked about only before it starts.
+    """
+    asked = _limit_questions(writer, "pending")
+    reached = await _reached_limit(writer, asked)
+    if reached is None:
+        return None
+    if not writer.context.can_ask or _limit_questions(writer, "rejected"):
+        why = f"{reached.words()} ({reached.setting}), and no more was allowed"
+        return StepOutcome(state="failed", reason=why, is_retryable=False)
+    action_ids = tuple(action.id for action in asked) or (writer.new_id(),)
+    question = _question(writer, reached)
+    if not asked:
+        await writer.append(writer.event(question, action_id=action_ids[0]))
+    reason = f"asks: {question.verb} {question.target}"
+    return StepOutcome(state="parked", reason=reason, action_ids=action_ids)
+
+
+def _limit_questions(writer: SessionWriter, state: ActionState) -> list[Action]:
+    actions = writer.journal.actions(writer.session_id, states=(state,))
+    return [action for action in actions if SPEND_LIMIT in action.subject]
+
+
+async def _reached_limit(writer: SessionWriter, asked: list[Action]) -> SpendLimit | None:
+    """Return the first limit that is reached; where none is, withdraw what was asked."""
+    config = writer.context.loaded().config
+    limits = spend_limits(writer.journal, writer.session(), config, writer.context.constraints.run_id)
+    reached = next((limit for limit in limits if limit.is_reached), None)
+    if reached is None and asked:
+        why = ActionCancelled(why="the limit is not reached any more")
+        await writer.append(*(writer.event(why, action_id=action.id) for action in asked))
+    return reached
 
 
 def _question(writer: SessionWriter, reached: SpendLimit) -> ActionOpened:

@@ -244,3 +244,74 @@ def test_what_no_program_told_is_priced_by_its_model(runs, tmp_path):
     row = here.drive(here.request(here.pipeline(STEPS)), see=Watcher(tmp_path / "go"))
     price = listed_price("gemini-2.5-flash").at(0)
     assert row.usage.cost_microdollars == round(price.microdollars(row.usage)) > 0
+
+
+TWICE = """
+  - id: a
+    persona: outside
+    exec: {type: prompt, source: "do it"}
+  - id: b
+    dependencies: [a]
+    persona: outside
+    exec: {type: prompt, source: "and again"}
+"""
+TOLD = [
+    {"result": "All done.", "total_cost_usd": 0.02, "usage": {"input_tokens": 100, "output_tokens": 19}},
+]
+
+
+def limited(runs, tmp_path, **limits):
+    """Return a project whose two steps are a program's, and its run until nothing goes on without a human."""
+    here = working(runs, tmp_path, TOLD, "program")
+    (here.home.path / "config.json").write_text(json.dumps({"limits": limits}))
+    return here, here.request(here.pipeline(TWICE))
+
+
+@pytest.mark.parametrize(
+    ("limits", "words"),
+    [
+        ({"tokens": {"run": 100}}, "119 of 100 tokens used in this run"),
+        ({"tokens": {"day": 119}}, "119 of 119 tokens used today in all sessions"),
+        ({"cost": {"run": 0.02}}, "$0.02 of $0.02 used in this run"),
+        ({"cost": {"day": 0.02}}, "$0.02 of $0.02 used today in all sessions"),
+    ],
+    ids=str,
+)
+def test_what_programs_use_counts_and_the_next_one_asks_before_it_starts(runs, tmp_path, limits, words):
+    here, run = limited(runs, tmp_path, **limits)
+    assert here.drive(run).status == "waiting"
+    assert here.states(run) == {"a": "completed", "b": "waiting"}
+    (action,) = here.waiting(run)
+    assert words in action.target and action.expires_at is None
+    assert not here.journal.calls(here.step(run, "b").session_id)
+    here.drive(run)  # another driver finds the same row
+    assert [one.id for one in here.waiting(run)] == [action.id]
+    here.answer(run)
+    row = here.drive(run)
+    assert (row.status, row.usage.total_tokens) == ("completed", 238)
+
+
+def test_a_no_fails_the_step_and_starts_no_program(runs, tmp_path):
+    here, run = limited(runs, tmp_path, tokens={"run": 100})
+    here.drive(run)
+    here.answer(run, "reject")
+    row = here.drive(run)
+    assert (row.status, row.usage.total_tokens) == ("failed", 119)
+    why = here.bodies(run, "step.changed")[-1][1].detail
+    assert "119 of 100 tokens used in this run (limits.tokens.run), and no more was allowed" in why
+
+
+def test_where_nobody_can_be_asked_the_step_fails(runs, tmp_path):
+    here, run = limited(runs, tmp_path, tokens={"run": 100})
+    assert here.drive(run, can_ask=False).status == "failed"
+    assert "no more was allowed" in here.bodies(run, "step.changed")[-1][1].detail
+    assert not here.waiting(run)
+
+
+def test_a_limit_that_was_raised_withdraws_the_question_of_a_step(runs, tmp_path):
+    here, run = limited(runs, tmp_path, tokens={"run": 100})
+    here.drive(run)
+    (action,) = here.waiting(run)
+    (here.home.path / "config.json").write_text(json.dumps({"limits": {"tokens": {"run": 1_000}}}))
+    assert here.drive(run).status == "completed"
+    assert here.journal.action(action.id).state == "cancelled"

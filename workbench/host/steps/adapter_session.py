@@ -20,13 +20,14 @@ from workbench.domain.events import (
     SessionStatusChanged,
 )
 from workbench.domain.machines import TERMINAL_SESSION_STATES
-from workbench.domain.messages import StepSpec
+from workbench.domain.messages import StepOutcome, StepSpec
 from workbench.domain.values import Actor, Usage
 from workbench.formats import records as r
 from workbench.formats.agent_output import AgentAnswer, AgentOutput, log_lines
 from workbench.formats.assemble import Assembler
 from workbench.host import redaction
-from workbench.host.driver_context import DriverContext, OnEvents, SessionWriter
+from workbench.host.driver_context import DriverContext, OnEvents, SessionWriter, StepConstraints
+from workbench.host.spend_limits import held_back_step
 from workbench.journal.leases import DriverIdentity, lease_guard, release_lease, take_lease
 
 MOST_RECORDS: Final = 20_000
@@ -62,7 +63,8 @@ class AdapterSession:
         assert spec.session_id is not None
         self._context, self._spec, self._session_id = context, spec, spec.session_id
         self._lease = take_lease(context.journal, self._session_id, driver)
-        self._writer = SessionWriter(context, self._session_id, lease_guard(self._lease))
+        limited = replace(context, constraints=StepConstraints(run_id=spec.id.run, step=spec.title))
+        self._writer = SessionWriter(limited, self._session_id, lease_guard(self._lease))
         self._on_events, self._read_back = on_events, 0
         self._output = AgentOutput()
         self._assembler: Assembler | None = None
@@ -74,6 +76,10 @@ class AdapterSession:
         self._is_below = False
         self._counted = Usage()
         self._last_words = ""
+
+    async def held_back(self) -> StepOutcome | None:
+        """Return why its program is not started, after a row of the queue asked; None where it may."""
+        return await held_back_step(self._writer)
 
     # --- while it works ---------------------------------------------------------------------------
 

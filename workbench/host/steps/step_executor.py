@@ -115,6 +115,8 @@ class EmbeddedExecutor(StepFiles, kw_only=True):
             return await run_adapter_step(self.context, spec, on_event, stop)
         session = AdapterSession(self.context, self.driver, spec, self.on_events)
         try:
+            if (held_back := await session.held_back()) is not None:
+                return held_back
             return await run_adapter_step(self.context, spec, on_event, stop, session)
         finally:
             session.release()
