@@ -13,7 +13,7 @@ nothing; what an agent was in the middle of goes on in the agent's own session, 
 
 import asyncio
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct, field, json
@@ -30,7 +30,7 @@ from workbench.domain.events import (
     SessionStatusChanged,
 )
 from workbench.domain.incidents import Incident
-from workbench.domain.machines import TERMINAL_SESSION_STATES, PauseReason
+from workbench.domain.machines import TERMINAL_SESSION_STATES, PauseReason, SessionStatus
 from workbench.domain.rows import Session
 from workbench.domain.values import Actor, BlobRef, Body
 from workbench.effects.runtime import fault_point
@@ -70,6 +70,14 @@ from workbench.text.safe import one_line
 _MOST_NEW: Final = 20
 """New findings of a check that are named; all are counted."""
 _MOST_DETAIL: Final = 500
+
+
+_MOVES_BEFORE_WORK: Final[Mapping[SessionStatus, tuple[SessionStatusChanged, ...]]] = {
+    "created": (SessionStatusChanged(status="initializing"), SessionStatusChanged(status="ready")),
+    "initializing": (SessionStatusChanged(status="ready"),),
+    # Its driver was killed, and a human spoke before anybody had said so.
+    "processing": (SessionStatusChanged(status="paused", reason="host lost"),),
+}
 
 
 def _never() -> bool:
@@ -188,9 +196,8 @@ class _ListDriver:
             self._changed.set()
 
     async def _begin(self) -> None:
-        steps = {"created": ("initializing", "ready"), "initializing": ("ready",), "paused": ("ready",)}
-        moves = [SessionStatusChanged(status=word) for word in steps.get(self.state.status, ())]  # pyright: ignore[reportArgumentType]
-        await self._append(*moves, SessionStatusChanged(status="processing"))
+        before = _MOVES_BEFORE_WORK.get(self.state.status, ())
+        await self._append(*before, SessionStatusChanged(status="processing"))
         fault_point("incidents.begun")
         self._known = {i.fingerprint for i in self.state.incidents.values()} | self.state.new
         if self.state.checker and self.state.has_work:

@@ -23,17 +23,18 @@ class LineCarrier:
     def __init__(self, before: LineDigests, now: Callable[[str], Sequence[str]]) -> None:
         """`now`: returns the digests of the lines of a file as it is."""
         self._before, self._now = before, now
-        self._blocks: dict[str, list[ChangedBlock]] = {}
+        self._blocks: dict[str, tuple[list[ChangedBlock], int]] = {}
+        """What differs of a file, and how many lines it has now."""
 
     def line(self, path: str, line: int) -> int:
         """Return where a line is now; of one that was rewritten the line in its place, 0 stays 0."""
         if line < 1 or path not in self._before:
             return line
-        blocks = self._blocks.get(path)
-        if blocks is None:
+        known = self._blocks.get(path)
+        if known is None:
             old, new = ([d.encode() for d in digests] for digests in (self._before[path], self._now(path)))
-            blocks = self._blocks[path] = changed_blocks(old, new)
-        return carried_line(blocks, line)
+            known = self._blocks[path] = (changed_blocks(old, new), len(new))
+        return min(carried_line(known[0], line), max(1, known[1]))
 
 
 def carried_line(blocks: Sequence[ChangedBlock], line: int) -> int:
