@@ -1,5 +1,6 @@
 """`workbench incidents list, show, results, dismiss, cancel`: how lists stand, and what came of them."""
 
+import json
 from argparse import ArgumentParser, Namespace
 
 from workbench.cli.console import Console, StatusIcons
@@ -17,7 +18,7 @@ from workbench.host.incident_requests import (
 from workbench.incidents.result import ProcessingResult, processing_result
 from workbench.journal.journal import Journal
 from workbench.text.human import counted, duration_text
-from workbench.text.safe import one_line
+from workbench.text.safe import escape_json, one_line
 from workbench.views.incidents import IncidentList, IncidentRow, count_incidents, filter_incidents
 
 _CANCEL_SECONDS = 30.0
@@ -192,25 +193,53 @@ def execute_show(options: Namespace, console: Console) -> int:
 
 
 RESULTS_EXAMPLE = """workbench incidents results
+workbench incidents results --format sarif > fixed.sarif
+workbench incidents results --format junit > incidents.xml
 workbench incidents results 3f2a9c1d --json"""
 
 
 def configure_results(parser: ArgumentParser) -> None:
     """Add the list."""
     parser.add_argument("list", metavar="LIST", nargs="?", help="id of a list (default: the newest)")
-    parser.add_argument("--json", action="store_true", help="print an object: S2's ProcessingResult")
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument("--json", action="store_true", help="print an object: S2's ProcessingResult")
+    how.add_argument(
+        "--format", choices=("sarif", "junit"),
+        help="print all incidents of the list with their outcomes: SARIF 2.1.0, or JUnit's XML",
+    )  # fmt: skip
 
 
 def execute_results(options: Namespace, console: Console) -> int:
     """Print what came of a list."""
     with open_journal() as (_, journal):
         session = find_list(journal, workspace_path(options.directory), options.list)
-        if options.json:
+        if options.format:
+            console.write(exported_text(journal, session, options.format))
+        elif options.json:
             console.json(result_json(journal, session.id))
         else:
             for line in result_lines(journal, session.id):
                 console.say(line)
     return EXIT_OK
+
+
+def exported_text(journal: Journal, session: Session, form: str) -> str:
+    """Return the incidents of a list with their outcomes in a format of other programs."""
+    from workbench.formats.findings_export import ExportedIncident, junit_xml, sarif_log
+
+    folded = read_list(journal, session.id)
+    rows = [
+        ExportedIncident(
+            incident=row.incident, state=row.state, line=row.line, reason=row.reason,
+            is_dismissed=row.is_dismissed, files=row.files, duration_ms=row.duration_ms, prompts=row.rounds,
+        )
+        for row in folded.rows
+    ]  # fmt: skip
+    if form == "junit":
+        return junit_xml(rows, one_line(session.title, 200))
+    source = folded.listed.source if folded.listed else ""
+    log = sarif_log(rows, source, list_result(journal, session.id).status)
+    return f"{escape_json(json.dumps(log, ensure_ascii=False, indent=1))}\n"
 
 
 DISMISS_EXAMPLE = """workbench incidents dismiss 481034a8cb0f --reason "the API needs it"

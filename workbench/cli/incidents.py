@@ -19,7 +19,13 @@ from workbench.cli.errors import (
     Refusal,
     UsageError,
 )
-from workbench.cli.headless_run import STOP_SIGNALS, StreamPrinter, add_output_options, signal_handlers
+from workbench.cli.headless_run import (
+    STOP_SIGNALS,
+    MessagePrinter,
+    StreamPrinter,
+    add_output_options,
+    signal_handlers,
+)
 from workbench.cli.incident_lists import find_list, read_list, result_json, result_lines, row_line
 from workbench.cli.rows import waiting_lines
 from workbench.cli.run import ask_trust
@@ -252,7 +258,7 @@ def _print_plan(
 
     rows = [row for row in folded.rows if row.incident.id in set(ids)]
     prompts = [incident_prompt(row.incident, workspace) for row in rows]
-    if options.output_format in ("json", "stream-json"):
+    if options.output_format in ("json", "stream-json", "s2"):
         console.json(
             [{**row_json(row), "prompt": p.prompt_text} for row, p in zip(rows, prompts, strict=True)]
         )
@@ -337,16 +343,23 @@ class _Printer:
             self._console.status(f"{number}  {row.place} {one_line(row.incident.rule, 40)}")
 
 
+def _printer(
+    journal: Journal, console: Console, list_id: str, output: str | None
+) -> StreamPrinter | MessagePrinter | _Printer | None:
+    if output == "json":
+        return None
+    if output == "s2":
+        return MessagePrinter(journal, console)
+    return StreamPrinter(console) if output == "stream-json" else _Printer(journal, console, list_id)
+
+
 def _drive(
     home: Home, journal: Journal, context: DriverContext, driver: DriverIdentity, list_id: str,
     options: Namespace, console: Console,
 ) -> int:  # fmt: skip
     del home
     become_subreaper()
-    is_stream, is_json = options.output_format == "stream-json", options.output_format == "json"
-    printer = (
-        StreamPrinter(console) if is_stream else None if is_json else _Printer(journal, console, list_id)
-    )
+    printer = _printer(journal, console, list_id, options.output_format)
     stop = [False]
 
     def interrupt() -> bool:
@@ -373,6 +386,8 @@ def _drive(
         asyncio.run(run())
     finally:
         console.clear_status()
+    if isinstance(printer, MessagePrinter):
+        printer.end()
     return _print_end(journal, console, list_id, options, is_interrupted=stop[0])
 
 
@@ -382,7 +397,7 @@ def _print_end(
     code = _exit_code(journal, list_id, is_interrupted=is_interrupted)
     if options.output_format == "json":
         console.json({**result_json(journal, list_id), "exit": code})
-    elif options.output_format != "stream-json":
+    elif options.output_format not in ("stream-json", "s2"):
         for line in result_lines(journal, list_id):
             console.say(line)
     name = short_id(journal, list_id)

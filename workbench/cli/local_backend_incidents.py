@@ -1,13 +1,17 @@
 """Incidents for the screen's backend, loaded on first use: lists, code around one, requests for work."""
 
+import asyncio
+import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import TYPE_CHECKING, BinaryIO, Final
 
 from workbench.cli.local_backend import screen_actor
 from workbench.domain.incidents import Incident, IncidentOptions
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import Root
+from workbench.formats.findings.read import FindingsFile
 from workbench.host import incident_requests
 from workbench.host.host_locks import refuse_inside_agents
 from workbench.host.model_selection import SelectedModel
@@ -15,9 +19,16 @@ from workbench.incidents.request import incident_prompt
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.text.human import sentence
+from workbench.text.safe import one_line
 from workbench.tui.backend import BackendError, IncidentBackend
 from workbench.views.incidents import CodeExcerpt, CodeLine
 
+if TYPE_CHECKING:
+    from workbench.host.incident_checks import CheckResult
+
+_CANCELLED: Final = "No findings were read: it was cancelled."
+_LOOK_SECONDS: Final = 0.25
+"""Seconds between two looks at a checker that runs."""
 LINES_AROUND: Final = 8
 """Lines that are shown before and after an incident."""
 _MAX_LINE_BYTES: Final = 2_000
@@ -39,21 +50,67 @@ class LocalIncidents(IncidentBackend):
 
     def open(self, source: str, goes_on: Callable[[str], bool]) -> str:
         refuse_inside_agents(self._journal, self._home, "read findings")
-        path = str(Path(self._workspace, Path(source).expanduser()))
+        file, mark, checker = (part.strip() for part in source.partition(" ! "))
+        path = str(Path(self._workspace, Path(file).expanduser()))
+        if mark or _is_file(path):
+            findings = self._read(path, goes_on)
+            return self._list(findings, path, checker)
+        if " " not in file and ("/" in file or Path(file).suffix):
+            raise BackendError(f"{file} was not read. It does not exist.")
+        return self._list(self._run_checker(file, goes_on), file, file)
 
+    def _read(self, path: str, goes_on: Callable[[str], bool]) -> FindingsFile:
         def progress(read: int, total: int) -> None:
             of = f" of {total:,}" if total > read else ""
             if not goes_on(f"{read:,}{of} findings read."):
-                raise BackendError("No findings were read: it was cancelled.")
+                raise BackendError(_CANCELLED)
 
-        findings = incident_requests.read_findings_file(path, self._workspace, on_progress=progress)
+        return incident_requests.read_findings_file(path, self._workspace, on_progress=progress)
+
+    def _list(self, findings: FindingsFile, source: str, checker: str) -> str:
         return incident_requests.list_incidents(
-            self._journal, self._workspace, findings, source=path, actor=screen_actor()
+            self._journal, self._workspace, findings, source=source, checker=checker, actor=screen_actor()
         )
+
+    def _run_checker(self, command: str, goes_on: Callable[[str], bool]) -> FindingsFile:
+        """Run a command that the user typed, as a check of the background process would."""
+        from workbench.host.driver_context import open_driver_context
+        from workbench.host.incident_checks import run_checker
+        from workbench.host.model_selection import provider_of
+        from workbench.host.steps.pipeline_tool import SessionPipelineStarter
+
+        context = open_driver_context(
+            self._home, self._journal, self._workspace, provider=provider_of,
+            pipelines=SessionPipelineStarter, can_ask=True,
+        )  # fmt: skip
+
+        async def run() -> "CheckResult":
+            stop = asyncio.Event()
+            checked = asyncio.ensure_future(run_checker(context, command, stop))
+            began = time.monotonic()
+            while not (await asyncio.wait([checked], timeout=_LOOK_SECONDS))[0]:
+                if not goes_on(f"Running {one_line(command, 60)}  {time.monotonic() - began:.0f} s"):
+                    stop.set()
+            return checked.result()
+
+        with closing(context.root):
+            result = asyncio.run(run())
+        if not goes_on(""):
+            raise BackendError(_CANCELLED)
+        if result.findings is None:
+            raise BackendError(
+                f"The checker gave no list. {sentence(result.problem)} It has to print SARIF, or the JSON of"
+                " ruff or pyright."
+            )
+        return result.findings
 
     def start(self, list_id: str, incident_ids: Sequence[str], options: IncidentOptions) -> None:
         refuse_inside_agents(self._journal, self._home, "have findings fixed")
         incident_requests.request_incidents(self._journal, list_id, incident_ids, options, screen_actor())
+
+    def go_on(self, list_id: str) -> None:
+        refuse_inside_agents(self._journal, self._home, "have findings fixed")
+        incident_requests.continue_incidents(self._journal, list_id, screen_actor())
 
     def cancel(self, list_id: str) -> None:
         incident_requests.cancel_incidents(self._journal, list_id, "", screen_actor())
@@ -75,6 +132,13 @@ class LocalIncidents(IncidentBackend):
                 return _excerpt(file, line)
         except FileRefused as error:
             return CodeExcerpt(problem=sentence(str(error)))
+
+
+def _is_file(path: str) -> bool:
+    try:
+        return Path(path).is_file()
+    except (OSError, ValueError):
+        return False
 
 
 def _excerpt(file: BinaryIO, line: int) -> CodeExcerpt:

@@ -50,11 +50,36 @@ def read_document(value: Json, name: str) -> Iterator[r.Record]:
 
 
 def read_lines(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
-    """Yield a session from messages of S2, with what stands before them of the session and its calls."""
-    yield from join_usage_before(_read_lines(lines, name))
+    """Yield sessions from messages of S2, with what stands before them of the session and its calls.
+
+    A stream of several sessions holds them mixed: the first is read as it comes, each other one after it.
+    """
+    others: dict[str, list[JsonLine | r.FileProblem]] = {}
+    yield from join_usage_before(_read_session(_lines_of_first(lines, others), name))
+    for rows in others.values():
+        yield from join_usage_before(_read_session(rows, name))
 
 
-def _read_lines(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
+def _lines_of_first(
+    lines: Iterable[JsonLine | r.FileProblem], others: dict[str, list[JsonLine | r.FileProblem]]
+) -> Iterator[JsonLine | r.FileProblem]:
+    first = ""
+    for line in lines:
+        key = "" if isinstance(line, r.FileProblem) else _session_id(r.as_object(line.value))
+        first = first or key
+        if key in ("", first):
+            yield line
+        else:
+            others.setdefault(key, []).append(line)
+
+
+def _session_id(row: JsonObject) -> str:
+    if "session" in row:
+        return r.text_of(r.object_of(row, "session"), "id")
+    return r.text_of(r.object_of(row, "tool_call") or row, "session_id")
+
+
+def _read_session(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
     reader = _MessageReader(name)
     for line in lines:
         if isinstance(line, r.FileProblem):

@@ -357,7 +357,8 @@ class IncidentBackend:
     def open(self, source: str, goes_on: Callable[[str], bool]) -> str:
         """Read a file of findings, or run a checker and read what it prints; return the new list's session.
 
-        `source` is a file that is there, else a command. `goes_on` is told the progress; False ends it.
+        `source` is a file that is there, a command, or both with ` ! ` between them: then the command checks
+        what the file names. `goes_on` is told the progress; False ends it.
         """
         raise BackendError("No findings were read. This screen only shows.")
 
@@ -367,6 +368,10 @@ class IncidentBackend:
 
     def start(self, list_id: str, incident_ids: Sequence[str], options: "IncidentOptions") -> None:
         """Ask for incidents of a list to be worked off. Refused inside an agent."""
+        raise BackendError(_NOTHING_SENT)
+
+    def go_on(self, list_id: str) -> None:
+        """Let the work on a list continue that is paused. Refused inside an agent."""
         raise BackendError(_NOTHING_SENT)
 
     def cancel(self, list_id: str) -> None:

@@ -423,7 +423,12 @@ def _subject(opened: ActionOpened) -> tuple[tuple[str, str], ...]:
     """Return what a row is about; of questions of trust and limits their words say it all."""
     if opened.action_kind == "trust" or SPEND_LIMIT in opened.subject:
         return ()
-    return _named_texts(opened.subject)
+    # A finding is known by its rule and its place; ids of its list and its agent say nothing.
+    hidden = _FINDING_IDS if opened.action_kind == "finding" else frozenset[str]()
+    return _named_texts({name: value for name, value in opened.subject.items() if name not in hidden})
+
+
+_FINDING_IDS: Final = frozenset({"incident", "list", "child"})
 
 
 def _named_texts(values: JsonObject) -> tuple[tuple[str, str], ...]:

@@ -48,8 +48,10 @@ def test_a_file_of_the_workspace_becomes_a_list(stage, backend):
 
 
 def test_a_missing_file_is_named_and_makes_no_list(stage, backend):
-    with pytest.raises(IncidentsRefused, match=r"none\.json was not read"):
+    with pytest.raises(BackendError, match=r"none\.json was not read"):
         backend.open("none.json", lambda _: True)
+    with pytest.raises(IncidentsRefused, match=r"none\.json was not read"):
+        backend.open("none.json ! ruff check", lambda _: True)
     assert stage.journal.sessions(kinds=["incidents"]) == []
 
 
@@ -113,3 +115,48 @@ def test_a_prompt_is_the_seeds_text_at_the_line_of_now(stage, backend):
     (listed,) = bodies(stage, list_id, e.IncidentsListed)
     first = decode_incidents(stage.journal.blobs.read(listed.incidents_ref))[0]
     assert "File: a.py\nLine: 31\n" in backend.prompt(first, 31)
+
+
+# --- a checker's command ------------------------------------------------------------------------------------
+
+
+def listed(stage, list_id):
+    return bodies(stage, list_id, e.IncidentsListed)[0]
+
+
+def test_a_command_is_run_and_checks_its_own_list(stage, backend):
+    found = listed(stage, backend.open("cat ruff.json", lambda _: True))
+    assert (found.source, found.checker, found.format, found.count) == (
+        "cat ruff.json", "cat ruff.json", "ruff", 2,
+    )  # fmt: skip
+
+
+def test_a_file_with_a_command_behind_it_is_checked_by_that(stage, backend):
+    found = listed(stage, backend.open("ruff.json ! ruff check --output-format json", lambda _: True))
+    assert (found.source, found.checker) == ("ruff.json", "ruff check --output-format json")
+
+
+def test_a_command_that_prints_prose_makes_no_list_and_says_what_it_has_to_print(stage, backend):
+    with pytest.raises(BackendError, match=r"The checker gave no list\..*SARIF"):
+        backend.open("echo all is well", lambda _: True)
+    with pytest.raises(BackendError, match=r"reports/none\.sarif was not read\. It does not exist"):
+        backend.open("reports/none.sarif", lambda _: True)
+    assert stage.journal.sessions(kinds=["incidents"]) == []
+
+
+def test_a_command_that_hangs_is_ended_when_nobody_wants_it_any_more(stage, backend):
+    told = []
+
+    def goes_on(words):
+        told.append(words)
+        return False
+
+    with pytest.raises(BackendError, match="cancelled"):
+        backend.open("sleep 600", goes_on)
+    assert told[0].startswith("Running sleep 600")
+
+
+def test_paused_work_is_continued(stage, backend):
+    list_id = backend.open("ruff.json", lambda _: True)
+    backend.go_on(list_id)
+    assert len(bodies(stage, list_id, e.ContinueRequested)) == 1

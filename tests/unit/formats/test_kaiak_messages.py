@@ -16,6 +16,8 @@ from workbench.domain.codec import to_json_value
 from workbench.domain.incidents import IncidentOptions
 from workbench.domain.rows import Session
 from workbench.domain.values import Actor, Choice, FilePlan, GateVerdict, Hunk, ReplyCall, StepPlan
+from workbench.formats.input import JsonLine
+from workbench.formats.kaiak import read_lines
 from workbench.formats.kaiak_export import KaiakMessages, kaiak_messages, kaiak_session
 
 VERDICT = GateVerdict(outcome="allowed", step="grants", by="default")
@@ -295,3 +297,26 @@ def test_what_s2_says_of_a_session_and_its_choices_stays_over_an_import():
     found = kaiak_session(again)
     assert (found["goose_session_id"], found["incident_ids"]) == ("g7", ["i1", "i2"])
     assert (found["configuration"]["timeout"], found["configuration"]["max_turns"]) == (30, 9)
+
+
+def test_a_stream_of_several_sessions_comes_back_as_several(played):
+    events = played.journal.events(played.session_id)
+    one = [{"session": kaiak_session(played.session())}, *kaiak_messages(events, played.journal.blobs.read)]
+    text = "\n".join(json.dumps(row) for row in one)
+    other = [json.loads(line) for line in text.replace(played.session_id, "another").splitlines()]
+    mixed = [row for pair in zip(one, other, strict=True) for row in pair]
+    opened_file, _, tables = imported("".join(json.dumps(row) + "\n" for row in mixed).encode())
+    assert [summary.problems for summary in opened_file.summaries] == [[], []]
+    assert len(tables.calls) == 3
+
+
+@pytest.mark.parametrize("shared", [True, False])
+def test_a_line_without_a_session_belongs_to_the_first(shared):
+    rows = [
+        {"session_id": "a", "sequence_number": 1, "content": {"AiResponse": {"text": "A"}}},
+        {"content": {"AiResponse": {"text": "no session"}}, "sequence_number": 2},
+        {"session_id": "a" if shared else "b", "sequence_number": 1, "content": {"AiResponse": {"text": "B"}}},
+    ]  # fmt: skip
+    heads = [one for one in read_lines([JsonLine(n, row) for n, row in enumerate(rows, 1)], "f")
+             if type(one).__name__ == "SessionHead"]  # fmt: skip
+    assert [head.key for head in heads] == (["a"] if shared else ["a", "b"])

@@ -27,8 +27,8 @@ class IncidentActions:
     # --- a new list -----------------------------------------------------------------------------------
 
     def ask_source(self) -> None:
-        """Ask for a file of findings."""
-        right = "FILE of SARIF, Konveyor, ruff, pyright or S2"
+        """Ask for a file of findings, for a checker's command, or for both."""
+        right = "FILE, a checker's COMMAND, or FILE ! COMMAND"
         self._context.post(LineWanted(self._pane, "source", "Open findings", right, "read them"))
 
     def heard(self, purpose: str, text: str) -> None:
@@ -113,6 +113,13 @@ class IncidentActions:
         said = f"{counted(len(ids), 'finding')} will be worked on. Edits and commands wait in the queue."
         self._ask(lambda: backend.start(list_id, ids, options), list_id, said)
         self._pane.list.marks.clear()
+
+    def go_on(self) -> None:
+        """Let paused work on the list on show continue."""
+        snapshot = self._pane.snapshot
+        if snapshot is not None:
+            backend, list_id = self._context.backend.incidents, snapshot.session.id
+            self._ask(lambda: backend.go_on(list_id), list_id, "The work continues.")
 
     def ask_cancel(self) -> None:
         """End the work on the list on show; a second time is not asked for."""

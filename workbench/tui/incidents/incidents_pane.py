@@ -331,7 +331,7 @@ class IncidentsPane(Pane):
         at_work = [row.place for row in snapshot.rows if row.state == "working"]
         words = f"  {ended:,} of {len(asked):,} ended"
         if snapshot.session.status == "paused":
-            words += f"   paused: {snapshot.session.reason or 'c continues it in its session'}"
+            words += f"   paused: {snapshot.session.reason or 'by you'}; c continues"
         elif snapshot.is_cancelled:
             words += "   being ended"
         elif at_work:
@@ -483,6 +483,11 @@ class IncidentsPane(Pane):
             return "this list has ended; I reads its findings again"
         rows = self.marked or self.listed
         return "" if any(row.is_askable for row in rows) else "none of these can be asked about now"
+
+    def why_not_continue(self) -> str:
+        """Return why nothing can be continued; empty when something is paused."""
+        is_paused = self.snapshot is not None and self.snapshot.session.status == "paused"
+        return "" if is_paused and self.is_working else "nothing of this list is paused"
 
     def why_not_cancel(self) -> str:
         return "" if self.is_working else "nothing of this list is being worked on"

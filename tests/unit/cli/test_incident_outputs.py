@@ -1,0 +1,72 @@
+"""`incidents run --output-format s2`, and the results of a list as SARIF and JUnit."""
+
+import json
+from xml.etree import ElementTree
+
+import pytest
+
+RUFF = [
+    {"filename": "a.py", "code": "F401", "message": "`os` imported but unused",
+     "location": {"row": 1, "column": 8}, "end_location": {"row": 1, "column": 10}},
+    {"filename": "b.py", "code": "F401", "message": "`re` imported but unused",
+     "location": {"row": 1, "column": 8}, "end_location": {"row": 1, "column": 10}},
+]  # fmt: skip
+EDIT = {"tool_call": {"id": "c1", "name": "replace_string_in_file", "arguments": {
+    "path": "a.py", "old_string": "import os\n", "new_string": ""}}}  # fmt: skip
+
+
+@pytest.fixture
+def place(shell):
+    for name, module in (("a.py", "os"), ("b.py", "re")):
+        (shell.workspace / name).write_text(f"import {module}\nprint(1)\n")
+    (shell.workspace / "ruff.json").write_text(json.dumps(RUFF))
+    return shell
+
+
+def worked(shell, *more):
+    file = str(shell.workspace / "ruff.json")
+    recording = shell.recording({"reply": [EDIT]}, {"reply": [{"text": "Done."}]})
+    return shell(
+        "incidents", "run", file, "--path", "a.py", "--recording", recording, "--on-approval", "deny", *more
+    )
+
+
+@pytest.mark.spec(143, 150, 228)
+def test_a_stream_of_s2_names_every_session_first_and_last_and_tells_progress(place):
+    worked(place, "--output-format", "s2")
+    rows = [json.loads(line) for line in place.out.splitlines()]
+    sessions = [row["session"] for row in rows if "session" in row]
+    assert "session" in rows[0] and rows[0]["session"]["id"] == rows[-1]["session"]["id"]
+    assert [one["id"] for one in sessions] == [one["id"] for one in reversed(sessions)]
+    assert len({one["id"] for one in sessions}) == 2
+    last = rows[-1]["session"]
+    assert len(last["incident_ids"]) == 1 and last["configuration"]["max_turns"] == 3
+    assert last["stream_connection"]["last_message_at"]
+    told = [row["content"]["Progress"] for row in rows if "Progress" in row.get("content", {})]
+    assert [one["percentage"] for one in told] == [0, 100]
+    assert all(row["session_id"] in {one["id"] for one in sessions} for row in rows if "content" in row)
+
+
+def test_results_leave_as_sarif_with_every_incident_and_its_outcome(place):
+    worked(place)
+    assert place("incidents", "results", "--format", "sarif") == 0
+    (run,) = json.loads(place.out)["runs"]
+    outcomes = {
+        result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]: result["properties"]["outcome"]
+        for result in run["results"]
+    }
+    assert outcomes == {"a.py": "unchanged", "b.py": "open"}
+    assert run["properties"]["source"] == "ruff.json"
+
+
+def test_results_leave_as_junit(place):
+    worked(place)
+    assert place("incidents", "results", "--format", "junit") == 0
+    tree = ElementTree.fromstring(place.out)
+    assert [suite.get("name") for suite in tree] == ["a.py", "b.py"]
+    assert (tree.get("tests"), tree.get("failures")) == ("2", "2")
+
+
+def test_one_form_is_printed_at_a_time(place):
+    worked(place)
+    assert place("incidents", "results", "--json", "--format", "sarif") == 2
