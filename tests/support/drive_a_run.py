@@ -1,9 +1,15 @@
-"""Drive one run to its end, in a process that may be killed: WORKBENCH_FAULTS arms where."""
+"""Drive one run to its end, in a process that may be killed: WORKBENCH_FAULTS arms where.
+
+With a fourth word its steps run elsewhere, below that folder, and the process dies once the first has begun.
+"""
 
 import asyncio
 import os
 import sys
 
+from msgspec.structs import replace
+
+from tests.support.elsewhere import Elsewhere
 from workbench.host.driver_context import open_driver_context
 from workbench.host.host_locks import driver_identity
 from workbench.host.model_selection import provider_of
@@ -14,14 +20,17 @@ from workbench.journal.journal import Journal
 from workbench.journal.leases import DriverLock
 
 
-def main(home, workspace, run):
+def main(home, workspace, run, elsewhere=""):
     journal = Journal.open(Home.open(home))
     driver = driver_identity(journal, workspace, "run")
     context = open_driver_context(
         journal.home, journal, workspace, provider=provider_of, pipelines=SessionPipelineStarter
     )
     with DriverLock(journal, driver):
-        row = asyncio.run(drive_run(RunDriverOptions(context=context, driver=driver), run))
+        options = RunDriverOptions(context=context, driver=driver)
+        if elsewhere:
+            options = replace(options, executor=lambda here: Elsewhere(here, elsewhere, dies=True))
+        row = asyncio.run(drive_run(options, run))
     journal.close()
     print(row.status)
 
@@ -30,4 +39,4 @@ if __name__ == "__main__":
     from pathlib import Path
 
     os.environ.pop("WORKBENCH_HOME", None)
-    main(Path(sys.argv[1]), sys.argv[2], sys.argv[3])
+    main(Path(sys.argv[1]), *sys.argv[2:])

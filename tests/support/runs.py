@@ -4,6 +4,8 @@ import asyncio
 import json
 import sys
 
+from msgspec.structs import replace
+
 from tests.unit.pipelines.projects import MANIFEST, PROMPTS, write
 from workbench.domain.values import Actor, Decision
 from workbench.effects import runtime
@@ -60,7 +62,16 @@ class Runs:
             self.journal, str(self.root), run_requests.RunRequest(name=name, **wish), USER
         )
 
-    def drive(self, run, *, until=lambda c: c.is_waiting, can_ask=True, seconds=60, see=lambda events: None):
+    def drive(
+        self,
+        run,
+        *,
+        until=lambda c: c.is_waiting,
+        can_ask=True,
+        seconds=60,
+        see=lambda events: None,
+        executor=None,
+    ):
         self.drivers += 1
         driver = DriverIdentity(host_id=f"d{self.drivers}", pid=self.drivers, driver="run")
         context = open_driver_context(
@@ -75,9 +86,8 @@ class Runs:
 
         async def go():
             async with asyncio.timeout(seconds):
-                return await drive_run(
-                    RunDriverOptions(context=context, driver=driver, until=until, on_events=see), run
-                )
+                options = RunDriverOptions(context=context, driver=driver, until=until, on_events=see)
+                return await drive_run(replace(options, executor=executor) if executor else options, run)
 
         try:
             with DriverLock(self.journal, driver):
@@ -85,13 +95,13 @@ class Runs:
         finally:
             context.root.close()
 
-    def run(self, steps, **wish):
+    def run(self, steps, executor=None, **wish):
         """Write a pipeline, run it, and return its row."""
-        return self.drive(self.request(self.pipeline(steps), **wish))
+        return self.drive(self.request(self.pipeline(steps), **wish), executor=executor)
 
-    def resume(self, run, step="", reads_files=None):
+    def resume(self, run, step="", reads_files=None, executor=None):
         run_requests.resume_run(self.journal, run, USER, step, reads_files=reads_files)
-        return self.drive(run)
+        return self.drive(run, executor=executor)
 
     def states(self, run):
         return {row.step_id: row.state for row in self.journal.step_states(run)}

@@ -195,6 +195,7 @@ class StepEvent(Struct, frozen=True, kw_only=True):
     """Something of a running step that the coordinator records."""
 
     kind: Literal["process", "output", "progress"]
+    """`process`: it runs on this machine, as that process; `progress`: it runs elsewhere."""
     text: str = ""
     offset: Count = 0
     pid: int = 0

@@ -436,6 +436,8 @@ class _StepRecorder:
             )
             await self.flush(self._journal.event(body, step=self._step))
             fault_point("step.running")
+        elif event.kind == "progress":
+            await self.flush()
         elif event.kind == "output":
             body = OutputStreamed(offset=event.offset, text=event.text)
             self._journal.stream(self._journal.event(body, step=self._step))
