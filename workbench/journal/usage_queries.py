@@ -1,6 +1,6 @@
 """Sums of tokens and cost from the table of token use, by time, project, agent, model and session."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -98,6 +98,27 @@ _FAMILY: Final = (
 def session_family(database: Database, session_id: str) -> tuple[str, ...]:
     """Return a session and all below it: its sub-agents, theirs, and the steps of a run."""
     return tuple(row[0] for row in database.execute(_FAMILY, (session_id,)))
+
+
+_FAMILIES: Final = (
+    "WITH RECURSIVE family(top, id) AS (SELECT id, id FROM session WHERE id IN ({0}) UNION"
+    " SELECT family.top, session.id FROM family JOIN session ON session.parent_id = family.id)"
+    " SELECT top, id FROM family"
+)
+
+
+def usage_of_each(database: Database, ids: Sequence[str]) -> dict[str, list[UsageFact]]:
+    """Return what each of some sessions used together with all below it, as `session_usage` does of one."""
+    tops: dict[str, list[str]] = {}
+    for start in range(0, len(ids), _MOST_IDS):
+        some = ids[start : start + _MOST_IDS]
+        for top, key in database.execute(_FAMILIES.format(", ".join("?" * len(some))), some):
+            tops.setdefault(key, []).append(top)
+    used: dict[str, list[UsageFact]] = {key: [] for key in ids}
+    for fact in usage_facts(database, "session", UsageScope(session_ids=tuple(tops))):
+        for top in tops[fact.group]:
+            used[top].append(fact)
+    return used
 
 
 def session_usage(database: Database, session_id: str, *, with_children: bool = True) -> list[UsageFact]:

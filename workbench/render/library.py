@@ -40,9 +40,10 @@ _FACT_NAME_CELLS: Final = 13
 
 
 def library_strip(
-    row: LibraryRow, width: int, ink: Ink, glyphs: Glyphs, now: int, *, is_cursor: bool, has_focus: bool
-) -> Strip:
-    """Draw a session: sign, title, folder, when, what is to be said of it."""
+    row: LibraryRow, width: int, ink: Ink, glyphs: Glyphs, now: int, *, is_cursor: bool, has_focus: bool,
+    has_costs: bool = False,
+) -> Strip:  # fmt: skip
+    """Draw a session: sign, title, folder, when, cost where any is known, what is to be said of it."""
     muted = ink.of("muted")
     title = underline_hits(safe_content(row.title, ink.of("foreground", bold=is_cursor), ink), row.hits, ink)
     note = list_rows.line_counts(row.added, row.removed, ink, glyphs)
@@ -62,6 +63,7 @@ def library_strip(
         Column(
             content=styled(human.clock_time(row.when, now) or "now", muted), width=6, align="right", drop=1
         ),
+        *([Column(content=styled(row.cost, muted), width=8, align="right", drop=3)] if has_costs else []),
         Column(content=note, width=16, align="right", drop=0),
         Column(content=Content(""), width=0),
     ]

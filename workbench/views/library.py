@@ -411,6 +411,8 @@ class LibraryRow(Struct, frozen=True, kw_only=True):
     """They stand below it."""
     depth: int = 0
     """How many agents stand above one."""
+    cost: str = ""
+    """What it cost with all below it; empty where nobody knows."""
 
 
 class SessionAgents(Struct, frozen=True):
@@ -443,6 +445,7 @@ def library_row(
     agents: SessionAgents | None = None,
     is_opened: bool = False,
     depth: int = 0,
+    cost: str = "",
 ) -> LibraryRow:
     sign, note, tone = _status_note(session, waiting, glance)
     place = session.workspace.rstrip("/").rpartition("/")[2]
@@ -457,7 +460,7 @@ def library_row(
         note=note if note or has_sizes else _quiet_note(session, glance),
         tone=tone, added=glance.added if glance and has_sizes else 0,
         removed=glance.removed if glance and has_sizes else 0, is_marked=is_marked,
-        agents=agents.count if agents is not None else 0, is_opened=is_opened, depth=depth,
+        agents=agents.count if agents is not None else 0, is_opened=is_opened, depth=depth, cost=cost,
     )  # fmt: skip
 
 

@@ -116,6 +116,10 @@ class AgentTree:
             chain.append(self._under[chain[-1]])
         return chain
 
+    def above(self, session_id: str) -> tuple[str, ...]:
+        """Return the sessions above one, the nearest first."""
+        return tuple(self._chain(session_id)[1:])
+
     def __len__(self) -> int:
         """Return how many sessions stand below another one."""
         return len(self._under)

@@ -18,9 +18,10 @@ from textual.timer import Timer
 
 from workbench.domain.rows import DeletionExtent, Session, SessionCounts
 from workbench.journal import search, session_queries
+from workbench.journal.database import Database
 from workbench.journal.journal import Journal
 from workbench.journal.session_queries import StatisticsScope, statistics_facts
-from workbench.journal.usage_queries import session_usage
+from workbench.journal.usage_queries import session_usage, usage_of_each
 from workbench.render import cells
 from workbench.render.library import library_strip, preview_lines, separator_strip, time_range
 from workbench.text import human
@@ -43,7 +44,7 @@ from workbench.views.library import (
 )
 from workbench.views.statistics import SessionPreview, session_statistics
 from workbench.views.sub_agents import AgentTree
-from workbench.views.usage import UsagePrice, sum_usage
+from workbench.views.usage import UsagePrice, cost_text, sum_usage
 
 _Row = TypeVar("_Row")
 PREVIEW_HITS: Final = 12
@@ -114,6 +115,8 @@ class LibraryModel:
         self._seen: dict[str, str] = {}
         self.waiting: dict[str, int] = {}
         self.glances: dict[str, SessionCounts] = {}
+        self.costs: dict[str, str] = {}
+        """What sessions cost with all below them, in words, as far as it is known and was looked at."""
         self.tree = AgentTree()
         self._is_read = False
         self._found, self._rows = _LastSearch(), EMPTY_ROW_INDEX
@@ -136,7 +139,7 @@ class LibraryModel:
             if changed is None or not self._is_read:
                 self.sessions = {session.id: session for session in session_queries.listed_sessions(database)}
                 self._found, self._stale, self._sorted = _LastSearch(), set(), None
-                self.glances = {}
+                self.glances, self.costs = {}, {}
                 self._seen = {key: library.title_and_tags(session) for key, session in self.sessions.items()}
             else:
                 fresh = {
@@ -152,6 +155,8 @@ class LibraryModel:
                     database, [key for key in changed if key in self.glances]
                 )
                 self.glances = {**_without_keys(self.glances, changed), **again}
+                above = {*changed, *(top for key in changed for top in self.tree.above(key))}
+                self._read_costs(database, [key for key in above if key in self.glances])
                 self._stale |= set(changed)
                 if self._sorted is not None:
                     self._sorted.stale |= set(changed)
@@ -250,7 +255,13 @@ class LibraryModel:
         missing = [key for key in ids if key not in self.glances]
         if missing:
             with self._journal.snapshot() as database:
+                self._read_costs(database, missing)
                 self.glances = {**self.glances, **session_queries.session_counts(database, missing)}
+
+    def _read_costs(self, database: Database, ids: Sequence[str]) -> None:
+        sums = {key: sum_usage(facts, self._price) for key, facts in usage_of_each(database, ids).items()}
+        known = {key: cost_text(used) for key, used in sums.items() if used.cost}
+        self.costs = {**_without_keys(self.costs, ids), **known}
 
     def preview(
         self, session_id: str, asked: SearchQuery, when: Callable[[int, int], str]
@@ -299,7 +310,7 @@ def _without_keys(rows: Mapping[str, _Row], keys: Iterable[str]) -> dict[str, _R
     return kept
 
 
-_Said = tuple[LibraryRow, str]
+_Said = tuple[LibraryRow, str, bool]
 _MOST_SAID: Final = 1_000
 """Rows of which it is known what they said; with more all are drawn again."""
 
@@ -335,8 +346,9 @@ class LibraryList(RowList):
             self.shown.query.terms, is_marked=session.id in self.marks,
             agents=self._agents_of(key), is_opened=key in self.opened,
             depth=self._shelf.tree.depth(key) if self.shown.query.is_empty else 0,
+            cost=self._shelf.costs.get(key, ""),
         )  # fmt: skip
-        return row, human.clock_time(row.when, self.now)
+        return row, human.clock_time(row.when, self.now), bool(self._shelf.costs)
 
     def _agents_of(self, key: str) -> SessionAgents | None:
         """Return what is said of the agents that a session began; None where it began none."""
@@ -359,6 +371,7 @@ class LibraryList(RowList):
             self.now,
             is_cursor=placed.is_cursor,
             has_focus=placed.is_focused,
+            has_costs=said[2],
         )
 
 
