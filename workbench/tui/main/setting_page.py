@@ -41,6 +41,7 @@ SETTING_ALIASES: Final[Mapping[str, str]] = {
     "hooks.PreToolUse": "script", "hooks.PostToolUse": "script", "fetch.allow_loopback": "localhost web",
     "fetch.allowed_hosts": "web internet domains", "retention.sealed_days": "delete keep cleanup",
     "pipelines.max_concurrent_workers": "parallel concurrency",
+    "tools": "disable enable allowlist whitelist",
     "ask.preferences_dir": "style instructions", "ask.terminal_lines": "scrollback tmux privacy",
 }  # fmt: skip
 """What people call a setting who know it from elsewhere."""
