@@ -37,6 +37,8 @@ MOST_TERMINAL_BYTES: Final = 64 * 1024
 _DOCS: Final = "docs"
 _DOCS_DEPTH: Final = 2
 _MOST_DOCS: Final = 500
+_LINES_BEFORE: Final = 200
+"""Lines that are looked at and not sent: a key that begins in one of them is recognised in what is sent."""
 _TMUX_SECONDS: Final = 2.0
 PREFERENCES_FILE: Final = "preferences.md"
 _ORIGIN_FILE: Final = "CLAUDE.md"
@@ -237,7 +239,7 @@ def _terminal(folder: str, lines: int, environ: Mapping[str, str], notes: list[s
     if lines == 0:
         return info, ""
     # A full-screen program hides the shell's screen, which tmux keeps aside and `-a` shows.
-    part = ("-a",) if alternate == "1" else ("-S", f"-{lines}")
+    part = ("-a",) if alternate == "1" else ("-S", f"-{lines + _LINES_BEFORE}")
     text = capture_output((*tmux, "capture-pane", "-p", "-J", "-t", pane, *part), folder, _TMUX_SECONDS)
     if text is None:
         notes.append("The terminal was left out: tmux did not answer.")

@@ -21,7 +21,8 @@ class ToolSettings(Struct, frozen=True, kw_only=True):
 
 
 TOOL_MAP = text_map_kind(
-    'an object such as {"fetch_webpage": {"providers": ["ollama"]}}', text_kind("the id of a tool", limit=128),
+    'an object such as {"fetch_webpage": {"providers": ["ollama"]}}',
+    text_kind("the id of a tool", limit=128),
     Annotated[ToolSettings, Meta(extra={"words": "settings of a tool {providers}"})],
 )  # fmt: skip
 
