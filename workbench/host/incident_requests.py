@@ -31,7 +31,7 @@ from workbench.host import redaction
 from workbench.incidents.request import without_known
 from workbench.journal.journal import Journal
 from workbench.journal.leases import DriverIdentity, first_lease
-from workbench.text.human import counted
+from workbench.text.human import counted, sentence
 
 MAX_REASON: Final = 500
 """Characters of a reason that are kept."""
@@ -59,7 +59,7 @@ def read_findings_file(
         raise IncidentsRefused(what, f"{error.why}.", error.remedy) from None
     except FindingsUnreadable as error:
         remedy = "SARIF is what most linters can write."
-        raise IncidentsRefused(what, f"{str(error).capitalize()}.", remedy) from None
+        raise IncidentsRefused(what, sentence(str(error)), remedy) from None
 
 
 def list_incidents(

@@ -1,0 +1,256 @@
+"""`incidents` from end to end in this process: files and checkers, options, outputs, exit codes, refusals."""
+
+import json
+
+import pytest
+
+from tests.support.incident_lists import FAULTS, FIX_NONE, FIX_OS, FIX_SYS, RUFF, edit
+from tests.support.tables import each_row
+from workbench.journal.home import Home
+
+ALLOW = {"config_version": 1, "approvals": {"allow": ["Edit"]}}
+
+
+@pytest.fixture
+def project(shell):
+    (shell.workspace / "a.py").write_text(FAULTS)
+    allow(ALLOW)
+    return shell
+
+
+def allow(config):
+    home = Home.open()
+    (home.path / "config.json").write_text(json.dumps(config))
+
+
+def ruff(line, code="F401", message="m", path="a.py"):
+    return {"code": code, "filename": path, "message": message, "location": {"row": line, "column": 1}}
+
+
+def report(shell, *entries, name="report.json"):
+    path = shell.folder / name
+    path.write_text(json.dumps(list(entries)))
+    return str(path)
+
+
+def agents(shell):
+    return ("--recording", shell.recording(*FIX_OS, *FIX_SYS, *FIX_NONE))
+
+
+@pytest.mark.spec(131, 162)
+def test_a_checker_alone_makes_the_list_and_every_incident_is_fixed(project):
+    assert project("incidents", "run", "--checker", RUFF, *agents(project)) == 0
+    assert (project.workspace / "a.py").read_text() == "\n\ndef f(x):\n    return x is None\n"
+    lines = project.out.splitlines()
+    assert [line.split()[1] for line in lines[:3]] == ["fixed"] * 3
+    assert "Completed: 3 fixed" in lines[3] and "changed  a.py" in project.out
+    assert "3 incidents from ruff" in project.err
+
+
+@pytest.mark.spec(159, 163)
+def test_the_result_is_one_object(project):
+    found = project.json("incidents", "run", "--checker", RUFF, *agents(project), "--json")
+    assert (found["status"], found["exit"], found["counts"]) == ("Completed", 0, {"fixed": 3})
+    assert found["files_modified"] == ["a.py"] and found["errors"] == []
+    assert found["metadata"]["tool_calls_count"] == 3
+    assert project.json("incidents", "results", "--json") == {k: v for k, v in found.items() if k != "exit"}
+    (listed,) = project.json("incidents", "list", "--json")
+    assert (listed["id"], listed["status"], listed["states"]) == (
+        found["session_id"],
+        "completed",
+        {"fixed": 3},
+    )
+
+
+def test_events_are_one_a_line(project):
+    project("incidents", "run", "--checker", RUFF, *agents(project), "--output-format", "stream-json")
+    events = [json.loads(line) for line in project.out.splitlines()]
+    kinds = [event["kind"] for event in events]
+    assert kinds.count("incident.started") == kinds.count("incident.ended") == 3
+    assert len({event["id"] for event in events}) == len(events)
+
+
+def test_not_all_fixed_is_exit_1(project):
+    words = (
+        "incidents",
+        "run",
+        report(project, ruff(1)),
+        "--recording",
+        project.recording({"reply": [{"text": "No."}]}),
+    )
+    assert project(*words) == 1
+    assert "unchanged" in project.out
+
+
+def test_a_question_is_parked_and_its_answer_lets_it_go_on(project, monkeypatch):
+    monkeypatch.setattr("workbench.host.lifecycle.ensure_host", lambda *_: None)
+    allow({"config_version": 1})
+    words = (
+        "incidents",
+        "run",
+        "--checker",
+        RUFF,
+        "--rule",
+        "E711",
+        *agents(project),
+        "--on-approval",
+        "park",
+    )
+    assert project(*words) == 3
+    (waiting,) = [row for row in project.json("approvals", "list", "--json") if row["kind"] == "tool"]
+    assert waiting["id"] in project.out or waiting["target"] == "a.py"
+    (row,) = [row for row in project.json("incidents", "show", "--json") if row["rule"] == "E711"]
+    assert row["state"] == "waiting"
+    assert project("approvals", "approve", waiting["id"]) == 0
+    assert project("incidents", "resume") == 0
+    assert "fixed" in project.out and "1 of" not in project.out
+
+
+def test_what_nobody_may_answer_is_exit_4(project):
+    allow({"config_version": 1})
+    words = (
+        "incidents",
+        "run",
+        "--checker",
+        RUFF,
+        "--rule",
+        "E711",
+        *agents(project),
+        "--on-approval",
+        "deny",
+    )
+    assert project(*words) == 4
+    assert (project.workspace / "a.py").read_text() == FAULTS
+
+
+def test_a_finding_that_stays_is_a_question_with_choices(project, monkeypatch):
+    monkeypatch.setattr("workbench.host.lifecycle.ensure_host", lambda *_: None)
+    wrong = (
+        {"when": {"prompt_contains": "`os`"}, "reply": [edit("c1", "import os\n", "import os\n\n")]},
+        {"when": {"tool_result": {"id": "c1"}}, "reply": [{"text": "Done."}]},
+    )
+    words = (
+        "incidents",
+        "run",
+        "--checker",
+        RUFF,
+        "--rule",
+        "F401",
+        "--max-turns",
+        "1",
+        "--on-approval",
+        "park",
+    )
+    assert project(*words, "--recording", project.recording(*wrong)) == 3
+    told = project.out
+    (waiting,) = [row for row in project.json("approvals", "list", "--json") if row["kind"] == "finding"]
+    assert f"workbench approvals answer {waiting['id']}" in told
+    assert project("approvals", "answer", waiting["id"], "--choice", "later") != 0
+    assert project("approvals", "show", waiting["id"]) == 0
+    assert "still finds this" in project.out and "undo" in project.out
+    assert project("approvals", "answer", waiting["id"], "--choice", "keep") == 0
+    project("incidents", "resume", "--on-approval", "deny")
+    rows = project.json("incidents", "results", "--json")["incidents"]
+    assert rows[0]["outcome"] == "unchanged"
+
+
+@each_row(
+    "words,asked",
+    [
+        ((), 3),
+        (("--rule", "F*"), 2),
+        (("--rule", "F401", "--rule", "E711"), 3),
+        (("--severity", "error,critical"), 3),
+        (("--severity", "info"), 0),
+        (("--path", "a.py"), 3),
+        (("--path", "src"), 0),
+        (("--only", "27e9"), 1),
+    ],
+)
+def test_filters_say_what_is_asked(project, words, asked):
+    plan = project.json("incidents", "run", "--checker", RUFF, "--dry-run", "--json", *words)
+    assert len(plan) == asked
+    assert all(row["prompt"].startswith("Please help fix") for row in plan)
+
+
+def test_a_dry_run_asks_nothing_and_shows_the_prompts(project):
+    assert project("incidents", "run", "--checker", RUFF, "--dry-run") == 0
+    assert project.out.count("Please analyze the file") == 3
+    assert "Nothing was asked" in project.err
+    assert project.json("sessions", "list", "--json") != []
+    assert (project.workspace / "a.py").read_text() == FAULTS
+
+
+def test_a_root_of_another_machine_is_said(project):
+    path = report(project, ruff(1, path="/builds/shop/a.py"), ruff(1, path="/builds/shop/gone.py"))
+    assert project("incidents", "run", path, "--dry-run") == 0
+    assert "Their paths start with /builds/shop" in project.err
+    assert "there is no such file" in project.err
+
+
+def test_a_baseline_leaves_what_is_new(project):
+    before = report(project, ruff(1, message="old"), name="before.json")
+    now = report(project, ruff(1, message="old"), ruff(2, message="new"))
+    plan = project.json("incidents", "run", now, "--baseline", before, "--dry-run", "--json")
+    assert [row["message"] for row in plan] == ["new"]
+    assert "1 were known before" in project.err or "known before" in project.err
+
+
+def test_an_incident_is_dismissed_and_open_again(project):
+    project("incidents", "run", "--checker", RUFF, "--dry-run")
+    (first, *_) = project.json("incidents", "show", "--json")
+    assert project("incidents", "dismiss", first["id"][:6], "--reason", "the API needs it") == 0
+    (row, *_) = project.json("incidents", "show", "--json")
+    assert (row["state"], row["dismissed"], row["reason"]) == ("skipped", True, "the API needs it")
+    assert project("incidents", "dismiss", first["id"], "--undo") == 0
+    assert project.json("incidents", "show", "--json")[0]["dismissed"] is False
+
+
+def test_a_list_is_shown_and_filtered(project):
+    assert project("incidents", "list") == 0 and "No list of incidents yet" in project.err
+    project("incidents", "run", "--checker", RUFF, "--dry-run")
+    (listed,) = project.json("incidents", "list", "--json")
+    assert project("incidents", "show", listed["id"][:8], "rule:E7") == 0
+    assert project.out.count("\n") == 1 and "E711" in project.out
+    assert project("incidents", "results") == 0 and "nothing asked for" in project.out
+
+
+@each_row(
+    "words,code,said",
+    [
+        (("incidents", "run"), 2, "neither a file nor a checker"),
+        (("incidents", "run", "gone.json"), 1, "It does not exist"),
+        (("incidents", "run", "a.py"), 1, "none of SARIF"),
+        (("incidents", "run", "a.py", "--severity", "loud"), 2, "there is no severity loud"),
+        (("incidents", "run", "--checker", "echo hello"), 1, "the checker gave no list"),
+        (("incidents", "run", "--checker", "exit 3"), 1, "it ended with 3"),
+        (("incidents", "run", "a.py", "--recording", "gone.json"), 1, "there is no such file"),
+        (("incidents", "show"), 1, "has no list of incidents"),
+        (("incidents", "resume", "zzzz"), 1, "there is no session"),
+        (("incidents", "dismiss", "x", "--reason", " "), 2, "the reason is empty"),
+        (("incidents", "cancel"), 1, "has no list of incidents"),
+    ],
+)
+def test_what_cannot_be_done_says_why(project, words, code, said):
+    more = () if words[1] != "run" or "--recording" in words else ("--recording", project.recording())
+    assert project(*words, *more) == code, project.err
+    assert said.casefold() in project.err.casefold(), project.err
+
+
+def test_a_session_that_is_no_list_is_refused(project):
+    project("run", "-p", "hi", "--recording", project.recording({"reply": [{"text": "Hello."}]}))
+    (session,) = project.json("sessions", "list", "--json")
+    assert project("incidents", "show", session["id"]) == 1
+    assert "is not a list of incidents" in project.err
+
+
+def test_cancel_ends_what_waits(project, monkeypatch):
+    monkeypatch.setattr("workbench.host.lifecycle.ensure_host", lambda *_: None)
+    monkeypatch.setattr("workbench.cli.incident_lists._CANCEL_SECONDS", 0.1)
+    allow({"config_version": 1})
+    project("incidents", "run", "--checker", RUFF, *agents(project), "--on-approval", "park")
+    assert project("incidents", "cancel", "--reason", "wrong branch") == 0
+    assert project("incidents", "resume") == 1
+    rows = project.json("incidents", "results", "--json")
+    assert (rows["status"], rows["counts"]) == ("Cancelled", {"skipped": 3})
+    assert [row["kind"] for row in project.json("approvals", "list", "--json")] == ["trust"]
