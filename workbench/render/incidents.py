@@ -203,7 +203,10 @@ def plan_lines(
         ("findings", f"{counted(least, 'finding')} {which}"),
         ("agents", f"{plan.sessions:,}, {batch[plan.options.batch]}"),
         ("prompts", prompts),
-        ("turns each", f"{plan.options.max_turns}, then you are asked"),
+        (
+            "turns each",
+            f"{plan.options.max_turns}, then you are asked" if plan.checker else "1, as none checks",
+        ),
         ("time each", f"at most {duration_text(left)} of work"),
         ("takes", about),
         ("model", one_line(model, 200) or "none is set up"),

@@ -298,6 +298,23 @@ _MOST_NAMED: Final = 12
 """Instruction files that are named."""
 
 
+_INCIDENT_KEYS: Final = (("8", "findings"),)
+
+
+def _incident_notice(body: e.IncidentEvent) -> str:
+    """Return what a list of incidents says in its conversation; of work in between, its agents' say more."""
+    match body:
+        case e.IncidentEnded():
+            return f"{_comma_joined(f'{body.outcome.capitalize()}: {body.incident}', body.detail)}."
+        case e.IncidentDismissed():
+            return f"Dismissed: {body.reason}." if body.reason else "A dismissal was taken back."
+        case e.IncidentsListed() | e.IncidentsRequested() | e.IncidentsCancelRequested():
+            words = _incident_words(body)
+            return f"{words[:1].upper()}{words[1:]}."
+        case _:
+            return ""
+
+
 def notice_of(
     body: Body, *, was_stopped: bool, window_seconds: float | None = None
 ) -> tuple[NoticeKind, str, KeyHints] | None:
@@ -319,6 +336,9 @@ def notice_of(
             return ("changed", words, ()) if words else None
         case e.SessionChanged() as changed if words := session_settings_text(changed):
             return ("changed", one_line(f"{words[:1].upper()}{words[1:]}.", 200), ())
+        case e.IncidentEvent():
+            words = _incident_notice(body)
+            return ("changed", one_line(words, 200), _INCIDENT_KEYS) if words else None
         case e.WorkspaceTrusted():
             return ("trust", "You trusted this workspace.", ())
         case e.Unknown(original_kind=kind):

@@ -21,7 +21,6 @@ from workbench.domain.incidents import (
     IncidentState,
 )
 from workbench.domain.rows import Action, Session
-from workbench.text.human import counted
 from workbench.text.safe import one_line
 from workbench.views.status_icons import INCIDENT_STATUSES, Status
 
@@ -489,7 +488,7 @@ def _left_out(rows: Sequence[IncidentRow]) -> Iterable[str]:
     broken = [row for row in rows if row.incident.problem]
     if broken:
         first = f"{broken[0].place}: {one_line(broken[0].incident.problem, 120)}"
-        yield f"{counted(len(broken), 'incident')} cannot be asked about: {first}"
+        yield f"{len(broken):,} cannot be asked about: {first}"
     if count := sum(row.state == "fixed" for row in rows):
         yield f"{count:,} fixed already"
     if count := sum(row.is_dismissed for row in rows):

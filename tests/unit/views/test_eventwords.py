@@ -12,7 +12,7 @@ from workbench.domain.codec import BODY_BY_KIND
 from workbench.domain.events import Event, Unknown
 from workbench.domain.values import SYSTEM_SESSION, Actor
 from workbench.tui.replay.replay_source import ReplaySource
-from workbench.views.event_text import event_line
+from workbench.views.event_text import event_line, notice_of
 
 HOST = Actor(kind="host")
 
@@ -64,3 +64,21 @@ def test_words(body, about, said):
 
 def test_an_event_that_is_gone_has_no_words():
     assert event_line(None, None, None) == ""
+
+
+@each_row(
+    "body, notice",
+    [
+        (
+            events.IncidentsListed(source="r.sarif", incidents_ref="recorded:1", count=2),
+            "2 incidents from r.sarif.",
+        ),
+        (events.IncidentsRequested(ids=("i1",)), "1 incident to be worked off."),
+        (events.IncidentEnded(incident="i1", outcome="rejected", detail="keep it"), "Rejected: i1, keep it."),
+        (events.IncidentStarted(incident="i1", child_id="c"), None),
+        (events.IncidentChecked(incident="i1", outcome="gone"), None),
+    ],
+)
+def test_a_list_of_incidents_says_in_its_conversation_how_it_went_and_where_it_is_shown(body, notice):
+    told = notice_of(body, was_stopped=False)
+    assert (told and told[1:]) == (notice and (notice, (("8", "findings"),)))

@@ -189,7 +189,7 @@ def test_a_plan_says_how_many_agents_and_prompts_there_would_be(batch, checker, 
     plan = plan_incidents(rows, IncidentOptions(batch=batch), checker)
     assert (plan.ids, plan.sessions) == (("i1", "i2", "i3"), sessions)
     assert (plan.least_prompts, plan.most_prompts) == (3, most)
-    assert plan.left_out == ("1 incident cannot be asked about: gone.py:4: the file is missing",)
+    assert plan.left_out == ("1 cannot be asked about: gone.py:4: the file is missing",)
 
 
 def test_the_blob_of_a_list_is_decoded_as_what_was_written():

@@ -48,6 +48,11 @@ _DETAIL_SECONDS: Final = 0.08
 """Seconds that the cursor rests before the detail follows it."""
 _BAR_CELLS: Final = 12
 _PROBLEM_STATES: Final = ("waiting", "failed", "unchanged")
+_PAUSES: Final = {
+    "parked": "continues after your answers", "unattended": "nobody answered in time; c continues it",
+    "host lost": "its background process ended; c continues it", "limit reached": "a limit; c continues it",
+}  # fmt: skip
+"""Why the work rests, and what lets it continue."""
 _FILTER_HINT: Final = "words, severity: rule: file: outcome: category:, - leaves out"
 _EMPTY_KEYS: Final = (
     ("incidents.take", "open a file of findings, or run a checker"),
@@ -331,7 +336,7 @@ class IncidentsPane(Pane):
         at_work = [row.place for row in snapshot.rows if row.state == "working"]
         words = f"  {ended:,} of {len(asked):,} ended"
         if snapshot.session.status == "paused":
-            words += f"   paused: {snapshot.session.reason or 'by you'}; c continues"
+            words += f"   {_PAUSES.get(snapshot.session.reason or '', 'paused; c continues it')}"
         elif snapshot.is_cancelled:
             words += "   being ended"
         elif at_work:

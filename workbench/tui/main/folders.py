@@ -95,6 +95,8 @@ class FolderController:
 
     def why_no_message(self, session: Session) -> str:
         """Return why a session takes no message now, as sentences; empty when it does. In a thread."""
+        if session.kind == "incidents":
+            return "A list of findings reads no messages: 8 shows it, O there the sessions of its agents."
         if session.kind in _READS_NOTHING:
             return "A pipeline run reads no messages: answer its rows, or ctrl+n starts a session."
         return self._context.backend.folder_problem(self.of_session(session))
