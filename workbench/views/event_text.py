@@ -1,7 +1,7 @@
 """What events say in words: one line for a list or a log, notices, steps of a run, toasts."""
 
 from collections.abc import Iterator, Mapping
-from typing import Final, assert_never
+from typing import Final, assert_never, cast
 
 from msgspec import Struct
 
@@ -301,18 +301,12 @@ _MOST_NAMED: Final = 12
 _INCIDENT_KEYS: Final = (("8", "findings"),)
 
 
-def _incident_notice(body: e.IncidentEvent) -> str:
+def _incident_notice(body: e.IncidentBody) -> str:
     """Return what a list of incidents says in its conversation; of work in between, its agents' say more."""
-    match body:
-        case e.IncidentEnded():
-            return f"{_comma_joined(f'{body.outcome.capitalize()}: {body.incident}', body.detail)}."
-        case e.IncidentDismissed():
-            return f"Dismissed: {body.reason}." if body.reason else "A dismissal was taken back."
-        case e.IncidentsListed() | e.IncidentsRequested() | e.IncidentsCancelRequested():
-            words = _incident_words(body)
-            return f"{words[:1].upper()}{words[1:]}."
-        case _:
-            return ""
+    if isinstance(body, e.IncidentStarted | e.IncidentChecked):
+        return ""
+    words = _incident_words(body)
+    return f"Ended: {words}." if isinstance(body, e.IncidentEnded) else f"{words[:1].upper()}{words[1:]}."
 
 
 def notice_of(
@@ -337,7 +331,7 @@ def notice_of(
         case e.SessionChanged() as changed if words := session_settings_text(changed):
             return ("changed", one_line(f"{words[:1].upper()}{words[1:]}.", 200), ())
         case e.IncidentEvent():
-            words = _incident_notice(body)
+            words = _incident_notice(cast("e.IncidentBody", body))
             return ("changed", one_line(words, 200), _INCIDENT_KEYS) if words else None
         case e.WorkspaceTrusted():
             return ("trust", "You trusted this workspace.", ())

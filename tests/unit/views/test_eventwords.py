@@ -74,7 +74,10 @@ def test_an_event_that_is_gone_has_no_words():
             "2 incidents from r.sarif.",
         ),
         (events.IncidentsRequested(ids=("i1",)), "1 incident to be worked off."),
-        (events.IncidentEnded(incident="i1", outcome="rejected", detail="keep it"), "Rejected: i1, keep it."),
+        (
+            events.IncidentEnded(incident="i1", outcome="rejected", detail="keep it"),
+            "Ended: i1: rejected, keep it.",
+        ),
         (events.IncidentStarted(incident="i1", child_id="c"), None),
         (events.IncidentChecked(incident="i1", outcome="gone"), None),
     ],
