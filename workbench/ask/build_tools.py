@@ -80,6 +80,11 @@ _MAKE_OWN_VARIABLE: Final = re.compile(
     r"\s*(?:(?:override|private|export|unexport)\s+)*[\w.-]+\s*(\?|\+|!|:{1,3})?="
 )
 _MAKE_REFERENCE: Final = re.compile(r"\$[({]([\w.-]+)[)}]")
+_MAKE_CALL: Final = re.compile(r"\$?[({][^(){}]*[)}]")
+"""A reference or a call without another one in it: what it comes to is not known, and it may hold a colon."""
+_DEEPEST_CALL: Final = 8
+_MAKE_INCLUDE: Final = re.compile(r"^(?:-include|s?include)[ \t]+([^$*?#\n]+)", re.MULTILINE)
+_MOST_INCLUDED: Final = 20
 _MAKE_COLON: Final = re.compile(r"(?<!\\):")
 
 
@@ -138,8 +143,10 @@ class _Makefile:
 
     def _rule(self, line: str, comment: str) -> _Pairs:
         rule, _, said = line.partition("##")
-        rule = rule.partition(" #")[0]
-        targets, *rest = _MAKE_COLON.split(self._expanded(rule), maxsplit=1)
+        rule = self._expanded(rule.partition(" #")[0])
+        for _ in range(_DEEPEST_CALL):
+            rule = _MAKE_CALL.sub("%", rule)
+        targets, *rest = _MAKE_COLON.split(rule, maxsplit=1)
         if not rest or "=" in targets or rest[0].startswith("="):
             return
         needs = rest[0].removeprefix(":")
@@ -357,8 +364,24 @@ def read_build_tools(read: Callable[[str, int], bytes | None]) -> tuple[BuildToo
 def _first_tool(parser: _Parser, read: Callable[[str, int], bytes | None]) -> BuildTool | None:
     for name in parser.files:
         if (data := read(name, MOST_BUILD_FILE_BYTES)) is not None:
-            return parse_build_file(name, data)
+            return parse_build_file(
+                name, data + _included_rules(data, read) if parser.name == "make" else data
+            )
     return None
+
+
+def _included_rules(data: bytes, read: Callable[[str, int], bytes | None]) -> bytes:
+    """Return what a Makefile includes by plain names of its own folder and those below."""
+    text = data[:MOST_BUILD_FILE_BYTES].decode("utf-8", "replace")
+    names = [name for match in _MAKE_INCLUDE.finditer(text) for name in match[1].split()]
+    inside = [name for name in dict.fromkeys(names) if not name.startswith("/") and ".." not in name]
+    left = MOST_BUILD_FILE_BYTES - len(data)
+    parts: list[bytes] = []
+    for name in inside[:_MOST_INCLUDED]:
+        if left > 0 and (part := read(name, left)):
+            parts.append(b"\n" + part[:left])
+            left -= len(parts[-1])
+    return b"".join(parts)
 
 
 def parse_build_file(file: str, data: bytes) -> BuildTool | None:

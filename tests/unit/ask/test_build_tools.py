@@ -48,6 +48,7 @@ test lint:: build
 ifeq ($(OS),Windows)
 windows:
 \techo
+$(error No: $(shell echo (see) a b: c) is there. Other: none)
 endif
 -include local.mk
 export PATH := bin:/usr/bin
@@ -209,6 +210,7 @@ BOMB = b"a0: &a0 [x, x, x, x, x, x, x, x, x]\n" + b"".join(
 )
 HOSTILE = [
     ("Makefile", b"x" * 50_000_000), ("Makefile", b"a\\\n" * 5_000_000), ("Makefile", b"$(A)" * 1_000_000 + b": x"),
+    ("Makefile", (b"(" * 4_000 + b")" * 4_000 + b": x\n") * 40),
     ("Makefile", b"a: b\n" * 1_000_000), ("Makefile", b"define x\n" * 100_000),
     ("justfile", b"a" * 1_000_000), ("justfile", b"a \"'`" * 200_000), ("justfile", b"a b c d\n" * 200_000),
     ("package.json", b'{"scripts":' * 100_000), ("package.json", b"[" * 1_000_000),
@@ -234,6 +236,18 @@ def test_hostile_files_end_soon_and_give_nothing_endless():
 def test_any_bytes_are_a_tool_or_nothing(file, data):
     tool = parse_build_file(file, data)
     assert tool is None or (tool.file == file and tool.commands)
+
+
+@pytest.mark.spec(182)
+def test_what_a_makefile_includes_from_its_folder_counts():
+    files = {
+        "Makefile": b"include mk/a.mk ../out.mk /etc/x.mk $(X).mk\n-include b.mk gone.mk\nall: ## All of it\n",
+        "mk/a.mk": b"release: ## Make a release\n", "b.mk": b"lint:\n", "../out.mk": b"out:\n", "/etc/x.mk": b"x:\n",
+    }  # fmt: skip
+    (tool,) = read_build_tools(lambda name, most: files.get(name))
+    assert [(command.name, command.description) for command in tool.commands] == [
+        ("all", "All of it"), ("release", "Make a release"), ("lint", ""),
+    ]  # fmt: skip
 
 
 def test_names_and_descriptions_are_bounded_and_visible_and_hold_no_secret():
@@ -286,7 +300,7 @@ def test_of_several_names_of_one_tool_the_first_counts_and_all_tools_are_listed(
 @pytest.mark.skipif(not shutil.which("make"), reason="make is not installed")
 @pytest.mark.spec(182)
 def test_make_itself_knows_the_same_targets(tmp_path):
-    text = MAKEFILE.replace("windows:", "other:")
+    text = re.sub(r"\$\(error .*\n", "", MAKEFILE).replace("windows:", "other:")
     (tmp_path / "Makefile").write_text(text)
     done = subprocess.run(
         ["make", "-pRrq", "-f", "Makefile", ":"], cwd=tmp_path, capture_output=True, text=True, check=False,
