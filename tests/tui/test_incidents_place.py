@@ -20,11 +20,13 @@ from tests.tui.incident_lists import (
     running,
 )
 from tests.tui.screens import CONTROL, Hand, counted, play, staged
+from workbench.cli import open_file
 from workbench.domain import events as e
 from workbench.domain.incidents import IncidentOptions
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.backend import BackendError
 from workbench.views.incidents import CodeExcerpt, CodeLine
+from workbench.views.pipeline import LaunchPlan
 
 OPTIONS = IncidentOptions(provider="local", model="qwen3-8b")
 CODE = CodeExcerpt(
@@ -416,3 +418,48 @@ def test_a_batch_and_a_rule_never_answer_what_is_still_found(tmp_path):
         assert shown.stage.journal.action("ask-9").state == "pending"
 
     play(stage, body)
+
+
+# --- `workbench FILE` ---------------------------------------------------------------------------------------
+
+
+def test_a_file_of_findings_is_read_in_its_place_when_the_screen_opens_on_it(tmp_path):
+    journal, opened = none(tmp_path / "home"), []
+
+    def open_source(source, goes_on):
+        opened.append(source)
+        add_list(journal, SEVERAL[:3])
+        return LIST
+
+    app = made(journal, Hand(), open=open_source)
+    app.when_drawn = lambda: app.main.context.open_findings("/workspace/shop/report.sarif")
+
+    async def run():
+        async with app.run_test(size=(100, 30)) as pilot:
+            await stills.play(pilot, (), app.monotonic)
+            assert opened == ["/workspace/shop/report.sarif"] and app.main.place == 8
+            assert "Possible hardcoded password" in drawn(app)
+
+    asyncio.run(run())
+    journal.close()
+
+
+def test_a_pipelines_file_opens_the_form_on_it_also_where_no_list_has_it(tmp_path):
+    journal, asked = none(tmp_path / "home"), []
+    plan = LaunchPlan(name="release", file="/elsewhere/release.yaml")
+
+    def launch_plan(file):
+        asked.append(file)
+        return plan
+
+    app = made(journal, Hand(), launch_plan=launch_plan, pipeline_choices=list)
+    app.when_drawn = lambda: open_file._launch(app.main.context, "/elsewhere/release.yaml")
+
+    async def run():
+        async with app.run_test(size=(100, 30)) as pilot:
+            await stills.play(pilot, (), app.monotonic)
+            assert asked == ["/elsewhere/release.yaml"] and app.main.place == 4
+            assert "Start a pipeline" in drawn(app) and "release.yaml" in drawn(app)
+
+    asyncio.run(run())
+    journal.close()

@@ -128,6 +128,8 @@ class _MessageReader:
             yield self._head(row, at)
         yield from self._numbered(r.integer_of(row, "sequence_number"), number)
         kind, payload = tagged_union(row.get("content"))
+        if wrong := payload_problem(kind, payload):
+            yield r.FileProblem(line=number, why=wrong)
         if kind not in ("AiResponse", "Thinking"):
             yield from self._joined()
         match kind:
@@ -356,6 +358,36 @@ class _MessageReader:
         code = r.first_text(payload, "error_code", "code") or "error"
         yield r.ErrorRecord(code=code, message=r.text_of(payload, "message"), at=at)
         self._failed = self._failed or payload.get("recoverable") is False
+
+
+_MEMBERS: Final[dict[str, tuple[str, ...]]] = {
+    "Progress": ("percentage",), "ToolCall": ("tool_call_id", "operation"), "Thinking": ("text",),
+    "UserInteraction": ("interaction_id", "interaction_type"),
+    "FileModification": ("file_path", "change_type"), "Error": ("message",), "System": ("event",),
+}  # fmt: skip
+"""What S2 messages of a kind cannot be without; an answer may be under two names."""
+_WORDS: Final[dict[str, tuple[str, frozenset[str]]]] = {
+    "ToolCall": ("operation", frozenset({"Start", "Progress", "Complete", "Error"})),
+    "UserInteraction": ("interaction_type", frozenset({"Approval", "Choice", "Input"})),
+    "FileModification": ("change_type", frozenset(_CHANGES)),
+}
+
+
+def payload_problem(kind: str, payload: JsonObject) -> str:
+    """Return what of a message does not match its kind, as S2 has it; empty where it does."""
+    missing = [name for name in _MEMBERS.get(kind, ()) if payload.get(name) is None]
+    if missing:
+        return f"{kind} without {missing[0]}"
+    name, words = _WORDS.get(kind, ("", frozenset[str]()))
+    if name and (word := r.text_of(payload, name)) not in words:
+        return f"{kind} with {name} “{word[:40]}”; there is {', '.join(sorted(words))}"
+    if kind == "UserInteraction" and r.text_of(payload, name) == "Choice" and not payload.get("options"):
+        return "a Choice without options"
+    if kind == "Progress":
+        share = payload["percentage"]
+        is_number = isinstance(share, int | float) and not isinstance(share, bool)
+        return "" if is_number and 0 <= share <= 100 else "Progress with a percentage that is not 0 to 100"
+    return ""
 
 
 def tagged_union(value: Json) -> tuple[str, JsonObject]:

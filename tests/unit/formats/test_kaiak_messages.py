@@ -17,7 +17,7 @@ from workbench.domain.incidents import IncidentOptions
 from workbench.domain.rows import Session
 from workbench.domain.values import Actor, Choice, FilePlan, GateVerdict, Hunk, ReplyCall, StepPlan
 from workbench.formats.input import JsonLine
-from workbench.formats.kaiak import read_lines
+from workbench.formats.kaiak import payload_problem, read_lines, tagged_union
 from workbench.formats.kaiak_export import KaiakMessages, kaiak_messages, kaiak_session
 
 VERDICT = GateVerdict(outcome="allowed", step="grants", by="default")
@@ -320,3 +320,51 @@ def test_a_line_without_a_session_belongs_to_the_first(shared):
     heads = [one for one in read_lines([JsonLine(n, row) for n, row in enumerate(rows, 1)], "f")
              if type(one).__name__ == "SessionHead"]  # fmt: skip
     assert [head.key for head in heads] == (["a"] if shared else ["a", "b"])
+
+
+def message_line(content, number=1):
+    return {
+        "id": f"m{number}", "session_id": "ks", "timestamp": "2026-01-01T00:00:00Z",
+        "sequence_number": number, "content": content, "source": "GooseAgent",
+    }  # fmt: skip
+
+
+@pytest.mark.spec(142, 143, 145, 146, 147)
+@each_row(
+    "content, why",
+    [
+        ({"Progress": {"percentage": 100, "phase": "p", "description": "d"}}, ""),
+        ({"Progress": {"percentage": 101}}, "not 0 to 100"),
+        ({"Progress": {"percentage": -1}}, "not 0 to 100"),
+        ({"Progress": {"percentage": True}}, "not 0 to 100"),
+        ({"Progress": {"phase": "p"}}, "without percentage"),
+        ({"ToolCall": {"tool_call_id": "c", "operation": "Start"}}, ""),
+        ({"ToolCall": {"tool_call_id": "c", "operation": "Begin"}}, "Complete, Error, Progress, Start"),
+        ({"ToolCall": {"operation": "Start"}}, "without tool_call_id"),
+        ({"Thinking": {"percentage": 3}}, "Thinking without text"),
+        (
+            {"UserInteraction": {"interaction_id": "i", "interaction_type": "Choice"}},
+            "Choice without options",
+        ),
+        ({"UserInteraction": {"interaction_id": "i", "interaction_type": "Choice", "options": ["a"]}}, ""),
+        ({"UserInteraction": {"interaction_id": "i", "interaction_type": "Ask"}}, "Approval, Choice, Input"),
+        ({"FileModification": {"file_path": "a", "change_type": "Rename"}}, ""),
+        ({"FileModification": {"file_path": "a", "change_type": "Touch"}}, "Create, Delete, Modify, Rename"),
+        ({"FileModification": {"change_type": "Create"}}, "without file_path"),
+        ({"Error": {"error_code": "X"}}, "without message"),
+        ({"System": {"status": "s"}}, "without event"),
+    ],
+)
+def test_a_message_whose_members_do_not_match_its_kind_is_named_and_the_rest_is_read(content, why):
+    rows = [message_line(content), message_line({"AiResponse": {"text": "Hello.", "partial": False}}, 2)]
+    opened_file, again, _ = imported("".join(json.dumps(row) + "\n" for row in rows).encode())
+    told = [problem.why for problem in opened_file.summaries[0].problems]
+    assert len(told) == bool(why) and why in "".join(told)
+    assert [one.body.text for one in again if isinstance(one.body, e.ReplyCompleted)][-1] == "Hello."
+
+
+def test_our_own_messages_match_their_kinds(played):
+    events = played.journal.events(played.session_id)
+    for message in kaiak_messages(events, played.journal.blobs.read):
+        kind, payload = tagged_union(message["content"])
+        assert payload_problem(kind, payload) == "", message
