@@ -63,17 +63,18 @@ class Section(Struct):
         return "\n".join(self.lines).strip()
 
 
-def command_sections(text: str, *, is_whole: bool = False) -> str:
+def command_sections(text: str, name: str = "") -> str:
     """Return the sections of a document that are about commands.
 
-    `is_whole`: its title counts, and so all below it, as in CONTRIBUTING; elsewhere it names the project.
+    `name`: of a document whose name and title say what it is about, such as INSTALL; all of it counts if they
+    speak of doing something. Without a name the first title is that of the project.
     """
     kept: list[str] = []
     above: list[tuple[int, bool]] = []
-    for number, section in enumerate(sections(without_comments(text))):
+    for number, section in enumerate(sections(without_comments(text), name)):
         while above and above[-1][0] >= section.level:
             above.pop()
-        is_name = section.level == number == 1 and not is_whole
+        is_name = section.level == number == 1 and not name
         is_meant = bool(_TITLE.search(section.title)) and not is_name
         above.append((section.level, is_meant or bool(above and above[-1][1])))
         if above[-1][1] or section.shows_shell:
@@ -94,9 +95,9 @@ def without_comments(text: str) -> str:
     return "".join((*parts, text[position:]))
 
 
-def sections(text: str) -> Iterator[Section]:
-    """Cut a document at its headings: those of Markdown, of AsciiDoc, and underlined ones."""
-    here, fence = Section(level=0, title="", lines=[]), ""
+def sections(text: str, name: str = "") -> Iterator[Section]:
+    """Cut a document at its headings: of Markdown, of AsciiDoc, and underlined ones. `name` is above all."""
+    here, fence = Section(level=0, title=name, lines=[]), ""
     underlines = {"=": 1, "-": 2}
     for line in text.splitlines():
         if fence:
@@ -186,6 +187,6 @@ def read_documentation(paths: Iterable[str], read: Reader, size_of: Callable[[st
 
 
 def _commands_of(path: str, data: bytes) -> str:
-    name = path.rpartition("/")[2].lower()
-    is_whole = not name.startswith(("readme", "agents", "claude"))
-    return command_sections(data.decode("utf-8", "replace"), is_whole=is_whole)
+    stem = path.rpartition("/")[2].partition(".")[0].lower()
+    is_of_project = stem in _NAMES and stem != "install"
+    return command_sections(data.decode("utf-8", "replace"), "" if is_of_project else stem)

@@ -80,25 +80,26 @@ def test_the_sections_about_commands_are_kept_with_what_is_below_them():
 
 
 SECTIONS = [
-    ("# Contributing\n\nFirst talk.\n\n## Style\n\nBe kind.", True, "# Contributing\n\nFirst talk.\n\n## Style\n\nBe kind."),
-    ("# Contributing\n\nFirst talk.\n\n## Style\n\nBe kind.", False, ""),
-    ("no heading at all", False, ""),
-    ("# tool\n\n# Usage\n\nx\n\n# Why", False, "# Usage\n\nx"),
-    ("## Usage\n\nx", False, "## Usage\n\nx"),
-    ("$ make all", False, "$ make all"),
-    ("Usage\n=====\n\nrst\n\nOther\n=====\n\nno", True, "Usage\n=====\n\nrst"),
-    ("= Title\n\n== Usage\n\nasciidoc\n\n== Other\n\nno", False, "== Usage\n\nasciidoc"),
-    ("## Why\n~~~\n## Usage\n~~~\n", False, "## Why\n~~~\n## Usage\n~~~"),
-    ("## Why\n```python\n$ is no prompt\n```\n", False, ""),
-    ("## Usage\n```sh\nnever closed\n## Other", False, "## Usage\n```sh\nnever closed\n## Other"),
-    ("", False, ""), ("\n\n#\n##   \n", True, ""), ("---\n---\n---\n", True, ""),
+    ("# Contributing\n\nFirst talk.\n\n## Style\n\nBe kind.", "why", "# Contributing\n\nFirst talk.\n\n## Style\n\nBe kind."),
+    ("# Contributing\n\nFirst talk.\n\n## Style\n\nBe kind.\n\n## Tests\n\nRun.", "", "## Tests\n\nRun."),
+    ("plain words\n\n# Why\n\nBecause.", "install", "plain words\n\n# Why\n\nBecause."),
+    ("no heading at all", "", ""),
+    ("# tool\n\n# Usage\n\nx\n\n# Why", "", "# Usage\n\nx"),
+    ("## Usage\n\nx", "", "## Usage\n\nx"),
+    ("$ make all", "", "$ make all"),
+    ("Usage\n=====\n\nrst\n\nOther\n=====\n\nno", "why", "Usage\n=====\n\nrst"),
+    ("= Title\n\n== Usage\n\nasciidoc\n\n== Other\n\nno", "", "== Usage\n\nasciidoc"),
+    ("## Why\n~~~\n## Usage\n~~~\n", "", "## Why\n~~~\n## Usage\n~~~"),
+    ("## Why\n```python\n$ is no prompt\n```\n", "", ""),
+    ("## Usage\n```sh\nnever closed\n## Other", "", "## Usage\n```sh\nnever closed\n## Other"),
+    ("", "", ""), ("\n\n#\n##   \n", "why", ""), ("---\n---\n---\n", "why", ""),
 ]  # fmt: skip
 
 
 @pytest.mark.spec(184)
-@each_row("text, is_whole, kept", SECTIONS)
-def test_headings_of_every_form_are_known(text, is_whole, kept):
-    assert command_sections(text, is_whole=is_whole) == kept
+@each_row("text, name, kept", SECTIONS)
+def test_headings_of_every_form_are_known(text, name, kept):
+    assert command_sections(text, name) == kept
 
 
 def test_comments_that_no_reader_sees_are_left_out():
