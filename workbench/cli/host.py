@@ -1,7 +1,7 @@
 """`workbench host status, stop, restart, serve`: the host process of a workspace."""
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Mapping
 from contextlib import ExitStack, contextmanager
 
 from workbench.cli.console import Console
@@ -10,7 +10,7 @@ from workbench.cli.errors import EXIT_OK, Refusal
 from workbench.cli.rows import JsonFields, clock_time, iso_time
 from workbench.domain.rows import Host
 from workbench.effects.runtime import lock_holder
-from workbench.host.host_locks import host_lock_path, refuse_inside_agents
+from workbench.host.host_locks import host_lock_path, refuse_inside_agents, workspace_hash
 from workbench.host.lifecycle import (
     STOP_TIMEOUT_SECONDS,
     HostStatus,
@@ -28,7 +28,8 @@ from workbench.host.lifecycle import (
 from workbench.journal.errors import MigrationBlocked
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
-from workbench.text.human import duration_text, size_text
+from workbench.journal.place_queue import places_taken, waiting_runs
+from workbench.text.human import counted, duration_text, size_text
 
 STATUS_EXAMPLE = """workbench host status
 workbench host status --all --json"""
@@ -45,11 +46,12 @@ def execute_status(options: Namespace, console: Console) -> int:
     with open_home() as (home, journal):
         statuses = list(_host_statuses(home, journal, workspace))
         now = journal.now() if journal else 0
+        steps = {status.workspace: _step_facts(home, status.workspace) for status in statuses}
     if journal is None:
         console.note("The journal is updated to this version when its background processes have ended.")
         console.note("workbench host stop --all ends them.")
-    facts = [host_json(status, now) for status in statuses]
-    lines = _status_lines(statuses, now) if statuses else ["No background process runs."]
+    facts = [host_json(status, now) | {"steps": steps[status.workspace]} for status in statuses]
+    lines = _status_lines(statuses, now, steps) if statuses else ["No background process runs."]
     return console.result(list(facts) if options.all else facts[0], lines, is_json=options.json)
 
 
@@ -95,9 +97,24 @@ def _uptime_seconds(host: Host | None, now: int) -> int | None:
     return max(0, now - host.started_at) // _MICROS if host else None
 
 
-def _status_lines(statuses: Iterable[HostStatus], now: int) -> Iterable[str]:
+def _step_facts(home: Home, workspace: str) -> dict[str, int]:
+    """Return how many steps of pipelines work, and how many runs wait for a place."""
+    here, everywhere = places_taken(home, workspace_hash(workspace)), places_taken(home)
+    return {"workspace": here, "home": everywhere, "waiting_runs": len(waiting_runs(home))}
+
+
+def _status_lines(
+    statuses: Iterable[HostStatus], now: int, steps: Mapping[str, Mapping[str, int]]
+) -> Iterable[str]:
     for status in statuses:
         yield _first_line(status)
+        if any((at_work := steps[status.workspace]).values()):
+            queue = (
+                f", {counted(waiting, 'run')} waiting for a place"
+                if (waiting := at_work["waiting_runs"])
+                else ""
+            )
+            yield f"  steps      {at_work['workspace']} at work, {at_work['home']} in all workspaces{queue}"
         if status.host is not None:
             yield from _detail_lines(status, status.host, now)
 

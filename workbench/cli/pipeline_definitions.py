@@ -12,8 +12,9 @@ from msgspec import Struct
 from workbench.cli.console import Console
 from workbench.cli.context import open_journal, workspace_path
 from workbench.cli.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, Refusal
-from workbench.cli.pipeline_output import find_run, run_json, run_line
+from workbench.cli.pipeline_output import find_run, place_json, run_json, run_line
 from workbench.cli.rows import JsonFields
+from workbench.journal.place_queue import waiting_runs
 from workbench.pipelines import load
 from workbench.pipelines.documents import PIPELINE_SUFFIXES, ProblemReport, find_manifest, project_folder
 from workbench.pipelines.model import Manifest, PermissionPattern, Pipeline, Route, Step
@@ -71,12 +72,13 @@ def _pipeline_line(entry: load.PipelineEntry, width: int) -> str:
 
 
 def _print_runs(workspace: str, options: Namespace, console: Console) -> int:
-    with open_journal() as (_, journal):
+    with open_journal() as (home, journal):
         runs = journal.pipeline_states(None if options.all else workspace, max(0, options.limit))
-        now = journal.now()
-    lines = [run_line(run, console.signs, now) for run in runs]
+        now, places = journal.now(), waiting_runs(home)
+    lines = [run_line(run, console.signs, now, places.get(run.pipeline_id)) for run in runs]
     nothing = "No run yet. workbench pipeline run NAME starts one."
-    return console.result([run_json(run) for run in runs], lines or [nothing], is_json=options.json)
+    facts = [run_json(run) | {"place": place_json(places.get(run.pipeline_id))} for run in runs]
+    return console.result(facts, lines or [nothing], is_json=options.json)
 
 
 VALIDATE_EXAMPLE = """workbench pipeline validate .wave/pipelines/nightly.yaml

@@ -13,6 +13,7 @@ from workbench.domain.events import (
     ArtifactStored,
     ContractChecked,
     Event,
+    ProgressReported,
     RunChanged,
     RunStarted,
     StepChanged,
@@ -20,6 +21,7 @@ from workbench.domain.events import (
 from workbench.domain.machines import COMPLETED_STEP_STATES
 from workbench.domain.rows import PipelineState, StepState, run_title
 from workbench.journal.journal import Journal
+from workbench.journal.place_queue import PlaceWait
 from workbench.text.human import duration_text, size_text, token_text
 from workbench.text.safe import one_line, reason_line, reason_lines
 from workbench.views.status_icons import RUN_STATUSES, STEP_STATUSES, step_status_name
@@ -159,6 +161,8 @@ class _LinePrinter:
                     "; "
                 )
                 return f"      contract {body.contract} {body.outcome}: {one_line(words, 160)}"
+            case ProgressReported() as body if event.step:
+                return f"  {signs.of('todo')} {step:<26} {one_line(body.message, 160)}"
             case ActionOpened() as body:
                 asks = f"{body.verb} {one_line(body.target, 120)}"
                 return f"  {signs.of('waiting')} {step or 'asks'} {asks}  {(event.action_id or '')[:8]}"
@@ -236,10 +240,26 @@ def step_json(step: StepState) -> JsonFields:
     }  # fmt: skip
 
 
-def run_line(run: PipelineState, signs: StatusIcons, now: int) -> str:
-    """Return a run as a row: sign, title, status, id, working time, when, why it failed."""
+def place_json(place: PlaceWait | None) -> JsonFields | None:
+    """Return what a run waits for, if it waits for a place among all runs."""
+    if place is None:
+        return None
+    return {"before": place.before, "limit": "home" if place.is_home else "workspace"}
+
+
+def place_limit_words(place: PlaceWait) -> str:
+    """Say which setting a run waits for."""
+    whose, setting = (
+        ("the home", "max_home_steps") if place.is_home else ("the workspace", "max_workspace_steps")
+    )
+    return f"all places of {whose} are taken (pipelines.{setting})"
+
+
+def run_line(run: PipelineState, signs: StatusIcons, now: int, place: PlaceWait | None = None) -> str:
+    """Return a run as a row: sign, title, status, id, working time, when, why it failed or waits."""
     age = duration_text(max(0, now - run.created_at) / 1_000_000)
     why = f"  {reason_line(run.error_message, 80)}" if run.error_message else ""
+    why = f"  {place.text}" if place is not None else why
     took = duration_text(run.duration_ms / 1000) if run.duration_ms else ""
     title = run_title(run)
     sign, run_id = signs.of(RUN_STATUSES[run.status][0]), run.pipeline_id[:8]

@@ -23,6 +23,8 @@ from workbench.cli.pipeline_output import (
     find_run,
     outcome_lines,
     pipeline_printer,
+    place_json,
+    place_limit_words,
     read_run_input,
     run_json,
     run_line,
@@ -35,6 +37,7 @@ from workbench.journal.errors import SessionDriven
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.journal.leases import DriverLock, is_lease_live
+from workbench.journal.place_queue import wait_of_run
 from workbench.journal.session_queries import pending_action_ids
 
 if TYPE_CHECKING:
@@ -350,10 +353,13 @@ def execute_status(options: Namespace, console: Console) -> int:
         run = find_run(journal, workspace_path(options.directory), options.run)
         run = journal.pipeline_state(run.pipeline_id) or run
         waiting = pending_action_ids(journal, run.pipeline_id)
+        place = wait_of_run(home, run.pipeline_id)
         if options.json:
-            console.json(run_report_json(journal, run, waiting))
+            console.json(run_report_json(journal, run, waiting) | {"place": place_json(place)})
             return EXIT_OK
         console.say(run_line(run, console.signs, journal.now()))
+        if place is not None:
+            console.say(f"  {place.text}; {place_limit_words(place)}")
         for step in journal.step_states(run.pipeline_id):
             console.say(step_line(step, console.signs))
         for line in outcome_lines(journal, run.pipeline_id):

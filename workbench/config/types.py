@@ -421,6 +421,16 @@ class PipelineSettings(Struct, frozen=True, kw_only=True):
         Meta(ge=1, le=64),
         setting("How many steps of a pipeline run at once.", narrows=is_smaller),
     ] = 5
+    max_workspace_steps: Annotated[
+        int,
+        Meta(ge=1, le=256),
+        setting("How many steps run at once in all runs of a workspace; others wait.", narrows=is_smaller),
+    ] = 10
+    max_home_steps: Annotated[
+        int,
+        Meta(ge=1, le=256),
+        setting("How many steps run at once in all runs of all workspaces.", narrows=is_smaller),
+    ] = 20
 
 
 class Config(Struct, frozen=True, kw_only=True):

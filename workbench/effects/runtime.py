@@ -96,6 +96,7 @@ class FileLock:
         """Give the lock back; twice is harmless. The file stays."""
         if self._file is not None:
             os.ftruncate(self._file, 0)
+            fcntl.flock(self._file, fcntl.LOCK_UN)  # a child just forked has it open until it executes
             os.close(self._file)
             self._file = None
 
@@ -272,6 +273,8 @@ FAULT_POINTS: Final[dict[str, str]] = {
     "incident.asked": "The question what to do with an incident is committed.",
     "incident.before_ended": "It is known how the work on an incident ends, and that is not recorded yet.",
     "incident.ended": "The end of an incident is committed; its session may have to be closed.",
+    "place.waits": "A run stands in the queue for a place.",
+    "place.taken": "A run has a place and nothing is started in it.",
     "run.started": "run.started is committed and no step was looked at.",
     "step.before_running": "A step is prepared and its move to running is not committed.",
     "step.running": "A step's move to running is committed and nothing of it runs.",

@@ -234,6 +234,8 @@ class StepFacts(Struct, frozen=True, kw_only=True):
     """What it asks while it waits: `docs/review.md +2`."""
     reason: str = ""
     """Why it failed."""
+    is_queued: bool = False
+    """It could run and waits for a place among the steps of all runs."""
     share: float | None = None
     """The part of its usual time that has gone by while it runs; None where no earlier run tells."""
     usual: str = ""

@@ -74,6 +74,7 @@ def graph_step_facts(step: PipelineStep, usual: float = 0.0) -> StepFacts:
         contract=_contract_mark(step.contract_mark), counts=counts,
         left=_time_left(step), asks=step.asks if step.state == "waiting" else "",
         reason=step.error if step.state in ("failed", "warned") else "",
+        is_queued=bool(step.place),
         share=min(1.0, step.seconds / usual) if is_measured else None,
         usual=countdown_text(round(usual)) if is_measured else "",
     )  # fmt: skip

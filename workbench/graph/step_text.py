@@ -78,7 +78,7 @@ def head_phrases(facts: StepFacts, room: int, *, is_ascii: bool = False) -> tupl
     """Return what stands at the right of a box's name: a time, why it failed, or a word."""
     if facts.counts is not None and facts.state not in ("waiting", "failed", "warned"):
         return _first_that_fits([_time(facts)], room, is_ascii=is_ascii)
-    word = _BADGE_WORDS.get(facts.state, "")
+    word = _badge_word(facts)
     choices: list[tuple[Phrase, ...]] = [_time(facts)]
     if facts.state == "waiting":
         choices = [((facts.left or ASKS_YOU, "state"),), (("asks", "state"),)]
@@ -166,6 +166,10 @@ def counts_text(counts: StatusCounts, room: int) -> str:
     return ""
 
 
+def _badge_word(facts: StepFacts) -> str:
+    return "queued" if facts.is_queued else _BADGE_WORDS.get(facts.state, "")
+
+
 def _time(facts: StepFacts) -> tuple[Phrase, ...]:
     """Return the duration; of a long one its first unit: `2 h`."""
     text = facts.duration
@@ -180,7 +184,7 @@ def _badge_choices(step: GraphStep, facts: StepFacts) -> list[tuple[Phrase, ...]
         return [((facts.left or ASKS_YOU, "state"),)]
     retry: Phrase = (_retry_text(step, facts), "plain")
     contract, short = _contract_phrases(facts)
-    word: Phrase = (_BADGE_WORDS.get(facts.state, ""), "plain")
+    word: Phrase = (_badge_word(facts), "plain")
     brief: Phrase = ("skip" if facts.state == "skipped" else "", "plain")
     time = _time(facts)
     if facts.state in FAILED_STATES:

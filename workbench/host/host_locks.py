@@ -1,4 +1,4 @@
-"""Locks of hosts and screens, and the refusal to decide for an agent.
+"""Locks of hosts, screens and working steps, and the refusal to decide for an agent.
 
 Lock names hold 16 hex digits of the SHA-256 of the workspace's real path (DESIGN sections 2 and 8). A
 process that shed both signs of a driver is not recognised (SECURITY.md).
@@ -6,19 +6,24 @@ process that shed both signs of a driver is not recognised (SECURITY.md).
 
 import hashlib
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Literal
 
+from msgspec import Struct
+
 from workbench import __version__
+from workbench.config.types import PipelineSettings
 from workbench.domain.events import SecurityNoted
 from workbench.domain.rows import Host
 from workbench.domain.values import SYSTEM_SESSION, Actor, Refused
 from workbench.effects.process_table import ancestor_pids
-from workbench.effects.runtime import AGENT_VARIABLE, is_lock_held, lock_holder
+from workbench.effects.runtime import AGENT_VARIABLE, FileLock, is_lock_held, lock_holder
+from workbench.journal.errors import as_journal_error
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.journal.leases import DriverIdentity
+from workbench.journal.place_queue import HOME_QUEUE, PLACES_FOLDER, PlaceQueue
 
 _PROVIDER_VARIABLE_ENDINGS = ("_API_KEY", "_BASE_URL")
 
@@ -109,3 +114,69 @@ def refuse_inside_agents(journal: Journal | None, home: Home, what: str) -> None
 def _is_below_driver(home: Home, line: tuple[int, ...]) -> bool:
     """Return whether a process holds a driver's lock; the holder's pid is in the lock."""
     return any(lock_holder(path) in line for path in home.run.glob("driver-*.lock"))
+
+
+# They are taken in this order, so nobody waits for the second who holds what others of them want first. Each
+# has a queue of its own: a workspace that is full keeps nobody of another one waiting.
+#
+# Drivers may have other limits: each uses the places below its own, and the largest holds.
+
+
+class _HeldPlaces(Struct):
+    """What one step holds, and how it is given back."""
+
+    gives: tuple[Callable[[], None], ...]
+
+    def release(self) -> None:
+        gives, self.gives = self.gives, ()
+        for give in gives:
+            give()
+
+
+class SharedPlaces:
+    """The places of one topmost run and the runs below it, as one driver takes them."""
+
+    def __init__(self, home: Home, workspace: str, settings: PipelineSettings, lent: int = 0) -> None:
+        """`lent`: places of a step that waits for this run, which it need not take."""
+        folder = home.run / PLACES_FOLDER
+        self._queues = (
+            PlaceQueue(folder / workspace_hash(workspace), settings.max_workspace_steps),
+            PlaceQueue(folder / HOME_QUEUE, settings.max_home_steps),
+        )
+        self._first: dict[str, FileLock] = {}
+        """Places of the workspace of runs that wait for one of the home."""
+        self._lent = lent
+
+    def take(self, run_id: str) -> _HeldPlaces | None:
+        if self._lent:
+            self._lent -= 1
+            return _HeldPlaces((self._give_back_lent,))
+        try:
+            return self._take(run_id)
+        except OSError as error:
+            raise as_journal_error(error) or error from None
+
+    def _take(self, run_id: str) -> _HeldPlaces | None:
+        workspace, home = self._queues
+        first = self._first.get(run_id) or workspace.take(run_id)
+        if first is None:
+            return None
+        second = home.take(run_id)
+        if second is None:
+            self._first[run_id] = first
+            return None
+        self._first.pop(run_id, None)
+        return _HeldPlaces((first.release, second.release))
+
+    def withdraw(self, run_id: str) -> None:
+        for queue in self._queues:
+            queue.withdraw(run_id)
+        first = self._first.pop(run_id, None)
+        if first is not None:
+            first.release()
+
+    def before(self, run_id: str) -> int | None:
+        return next((before for queue in self._queues if (before := queue.before(run_id)) is not None), None)
+
+    def _give_back_lent(self) -> None:
+        self._lent += 1

@@ -16,6 +16,9 @@
 # part B knows no move from pending to waiting, and a machine with exceptions is none.
 
 import asyncio
+import contextlib
+import itertools
+import math
 from collections.abc import Callable, Mapping
 
 from workbench.domain.events import (
@@ -23,6 +26,7 @@ from workbench.domain.events import (
     Event,
     OutputStreamed,
     ProcessStarted,
+    ProgressReported,
     RunChanged,
     SessionStatusChanged,
     StepChanged,
@@ -50,23 +54,8 @@ from workbench.pipelines.state import (
     unreachable_steps,
     unused_rework_steps,
 )
-
-
-class StepSlots:
-    """How many steps run at once, over a run and the runs below it."""
-
-    def __init__(self, limit: int) -> None:
-        self.limit, self.taken = limit, 0
-
-    def take(self) -> bool:
-        """Take a slot; False if there is none."""
-        if self.taken >= self.limit:
-            return False
-        self.taken += 1
-        return True
-
-    def give(self) -> None:
-        self.taken -= 1
+from workbench.pipelines.step_slots import NOTED_WAIT_SECONDS, StepSlots
+from workbench.text.human import place_wait_text
 
 
 class Coordinator:
@@ -77,6 +66,10 @@ class Coordinator:
         self._journal, self.state = context.journal, context.state
         self._has_rework_steps = any(step.is_rework_only for step in context.pipeline.steps)
         self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._rested: set[tuple[str, int]] = set()
+        """Attempts after which the time until the next one is over."""
+        self._place_wanted: tuple[str, float] | None = None
+        """The step that waits for a place, and since when; never again once that was said."""
         self._parked: dict[str, tuple[str, ...]] = {}
         self._answered: set[str] = set()
         """Actions whose decision was passed on."""
@@ -101,17 +94,25 @@ class Coordinator:
                 if self.is_ended or until(self):
                     return
                 if not seen and not await self._fails_for_want_of_progress():
-                    await self.context.wake.wait()
+                    await self._wait()
             raise self.failure
         finally:
+            self._slots.withdraw(self._journal.run_id)
             await self._end_tasks()
+
+    async def _wait(self) -> None:
+        """Wait until something is said; while the run waits for a place it looks by itself."""
+        seconds = self._slots.seconds_to_next_look(self._journal.run_id)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self.context.wake.wait()
 
     async def _fails_for_want_of_progress(self) -> bool:
         """Fail a step of a run in which nothing runs, waits, is delayed or can start: it would never end.
 
         Returns whether there is something to look at instead of waiting.
         """
-        is_busy = self._tasks or self._slots.taken or self.context.timers or self.state.waiting
+        is_busy = self._tasks or self._slots.is_busy or self.context.timers or self.state.waiting
         open_steps = self.context.open_steps.open()
         if is_busy or not open_steps or self.state.is_cancelled or self.state.status != "running":
             return False
@@ -136,6 +137,7 @@ class Coordinator:
 
     async def _look(self) -> None:
         if self.state.is_cancelled:
+            self._slots.withdraw(self._journal.run_id)
             await self._cancel()
         else:
             await self._skip()
@@ -202,7 +204,7 @@ class Coordinator:
     def _start(self) -> None:
         due = ready_steps(self.state, self.context.open_steps.open())
         reattached = [self.state.steps[name] for name in sorted(self._reattached)]
-        for step_run in [*reattached, *self._awake(), *due]:
+        for step_run in itertools.chain(reattached, self._awake(), due):
             if step_run.id in self._tasks or step_run.id in self.context.timers:
                 continue
             step = self.context.step_of(step_run)
@@ -210,11 +212,26 @@ class Coordinator:
                 continue
             if step_run.state == "retrying" and self._is_delayed(step, step_run):
                 continue
-            if step.kind != "pipeline" and not self._slots.take():
+            if step.kind != "pipeline" and not self._slots.take(self._journal.run_id):
+                self._note_place(step_run)
                 return
             self._begin(step, step_run)
+        self._slots.withdraw(self._journal.run_id)
+
+    def _note_place(self, step_run: StepRun) -> None:
+        """Record once that a step waits for a place, when it has waited for a while."""
+        before, now = self._slots.before(self._journal.run_id), self._journal.monotonic()
+        if before is None:
+            return
+        if self._place_wanted is None or self._place_wanted[0] != step_run.id:
+            self._place_wanted = (step_run.id, now)
+        elif now - self._place_wanted[1] >= NOTED_WAIT_SECONDS:
+            self._place_wanted = (step_run.id, math.inf)
+            body = ProgressReported(message=place_wait_text(before))
+            self._journal.stream(self._journal.event(body, step=step_run.id))
 
     def _begin(self, step: Step, step_run: StepRun) -> None:
+        self._rested.discard((step_run.id, step_run.attempt))
         task = self._perform(step, step_run)
         self._tasks[step_run.id] = asyncio.create_task(task, name=f"step {step_run.id}")
 
@@ -234,17 +251,17 @@ class Coordinator:
         return answered
 
     def _is_delayed(self, step: Step, step_run: StepRun) -> bool:
-        seconds = retry_delay(step, step_run)
-        if seconds <= 0:
+        """Return whether a step that is tried again has to wait for a time first."""
+        seconds, attempt = retry_delay(step, step_run), (step_run.id, step_run.attempt)
+        if seconds <= 0 or attempt in self._rested:
             return False
-        self.context.timers.start(step_run.id, seconds, lambda: self._begin_late(step, step_run))
-        return True
 
-    async def _begin_late(self, step: Step, step_run: StepRun) -> None:
-        while step.kind != "pipeline" and not self._slots.take():
-            await self.context.timers.sleep(0.05)
-        self._begin(step, step_run)
-        self.context.wake.set()
+        async def look() -> None:
+            self._rested.add(attempt)
+            self.context.wake.set()
+
+        self.context.timers.start(step_run.id, seconds, look)
+        return True
 
     async def _perform(self, step: Step, step_run: StepRun) -> None:
         try:

@@ -59,9 +59,10 @@ def _title_tails(run: PipelineRun, to_go: float | None) -> list[list[str]]:
     time = f"{spent}, about {countdown_text(to_go)} to go" if to_go else spent
     tokens = f"{token_text(run.tokens)} tok" if run.tokens else ""
     link = _links_text(run)
-    plain = (goes_on, ended, time, tokens)
+    plain = (run.place, goes_on, ended, time, tokens)
     most = (*plain, money_text(run.cost) if run.cost else "")
-    choices = ((*most, link), most, plain, (ended, time, tokens), (ended, time), (ended, spent), ())
+    choices = ((*most, link), most, plain, (run.place, ended, time, tokens))
+    choices += ((run.place, ended, time), (ended, time), (ended, spent), ())
     return [[word for word in words if word] for words in choices]
 
 

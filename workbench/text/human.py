@@ -198,3 +198,8 @@ def home_as_tilde(path: str, home: str) -> str:
     if home and (path == home or path.startswith(home + "/")):
         return "~" + path[len(home) :]
     return path
+
+
+def place_wait_text(before: int) -> str:
+    """Say how long the queue for a place is; `before` stand before it."""
+    return f"waits for a place: {before} before it" if before else "waits for a place: it is next"

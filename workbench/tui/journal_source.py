@@ -22,6 +22,7 @@ from workbench.domain.rows import Action, Call, PipelineState, Session, SessionC
 from workbench.domain.values import SYSTEM_SESSION, Hunk, JsonObject, StepPlan
 from workbench.journal.journal import Journal
 from workbench.journal.leases import is_lease_live
+from workbench.journal.place_queue import wait_of_run
 from workbench.views.conversation import Transcript
 from workbench.views.data_source import DataSource, SealedContentGone
 from workbench.views.pipeline import last_started_step_plans, matrix_item_ids
@@ -343,6 +344,10 @@ class JournalSource:
 
     def run_step(self, run_id: str, step_id: str) -> StepState | None:
         return self._journal.step_state(run_id, step_id)
+
+    def place_wait(self, run_id: str) -> str:
+        wait = wait_of_run(self._journal.home, run_id)
+        return wait.text if wait is not None else ""
 
     def run_items(self, run_id: str, step_id: str) -> tuple[str, ...]:
         return matrix_item_ids(self._journal.step_events(run_id, step_id))

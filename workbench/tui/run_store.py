@@ -133,7 +133,8 @@ class RunStore:
         listed = self._lists(key)
         plans, steps = self._plans[key], self._steps[key]
         links = self._links.of(key, plans, steps)
-        return pipeline_run(row, plans, steps.values(), actions, now, known, listed, links)
+        place = self._source.place_wait(key) if row.status == "running" else ""
+        return pipeline_run(row, plans, steps.values(), actions, now, known, listed, links, place)
 
     def _lists(self, run_id: str) -> Mapping[str, tuple[str, ...]]:
         """Return the items of the matrices of a run that know theirs; what no event said is read once."""

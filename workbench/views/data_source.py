@@ -72,6 +72,10 @@ class DataSource(Protocol):
         """Return the events of one step of a run and of its items, in order."""
         ...
 
+    def place_wait(self, run_id: str) -> str:
+        """Say what a run waits for that waits for a place among all runs; empty for any other."""
+        ...
+
     def text_of(self, ref: str) -> str | None:
         """Return a recorded blob as text; None if it is not kept."""
         ...

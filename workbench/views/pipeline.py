@@ -85,6 +85,8 @@ class PipelineStep(Struct, frozen=True, kw_only=True):
     """How many items it has, where that is known; 0 until then."""
     items: tuple[PipelineItem, ...]
     counts: MatrixCounts | None
+    place: str = ""
+    """That it waits for a place among the steps of all runs, and how many stand before its run."""
 
 
 class PipelineRun(Struct, frozen=True, kw_only=True):
@@ -113,6 +115,8 @@ class PipelineRun(Struct, frozen=True, kw_only=True):
     round: int
     links: tuple[RunLink, ...] = ()
     """What came of it: pull requests, issues, files; in the order of its steps."""
+    place: str = ""
+    """That its next step waits for a place, and how many runs stand before it."""
 
 
 def last_started_step_plans(events: Iterable[Event]) -> tuple[StepPlan, ...]:
@@ -142,6 +146,7 @@ def pipeline_run(
     known: MutableMapping[str, tuple[StepState, PipelineItem]] | None = None,
     listed: Mapping[str, Sequence[str]] | None = None,
     links: Iterable[RunLink] = (),
+    place: str = "",
 ) -> PipelineRun:
     """Return a run for the screen.
 
@@ -163,6 +168,8 @@ def pipeline_run(
         _pipeline_step(plan, own, items.get(plan.id, []), asked, now, spent.get(plan.id, _NO_USAGE))
         for plan in plans
     )
+    if place:
+        steps = tuple(replace(step, place=place) if _needs_place(step) else step for step in steps)
     words = [step.state for step in steps]
     return PipelineRun(
         id=run.pipeline_id, name=one_line(run.pipeline_name, 120), title=run_title(run), status=run.status,
@@ -174,8 +181,12 @@ def pipeline_run(
         cost=sum(used.cost_microdollars for used in spent.values()),
         error=reason_line(run.error_message, 500),
         input=one_line(run.input, 500), created_at=run.created_at, finished_at=run.finished_at,
-        round=run.round, links=tuple(dict.fromkeys(links)),
+        round=run.round, links=tuple(dict.fromkeys(links)), place=place,
     )  # fmt: skip
+
+
+def _needs_place(step: PipelineStep) -> bool:
+    return step.state in ("ready", "retrying") and step.kind in ("command", "prompt", "aggregate")
 
 
 def _pending_gates(actions: Iterable[Action]) -> dict[str, Action]:

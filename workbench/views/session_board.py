@@ -195,6 +195,8 @@ class RunProgress(Struct, frozen=True, kw_only=True):
     seconds: float
     to_go: float | None = None
     """Seconds; None without an earlier run to go by."""
+    place: str = ""
+    """That it waits for a place among the steps of all runs."""
 
 
 def run_progress(run: PipelineRun, runs: Iterable[PipelineState]) -> RunProgress:
@@ -204,7 +206,7 @@ def run_progress(run: PipelineRun, runs: Iterable[PipelineState]) -> RunProgress
     is_going = run.status in ("running", "waiting")
     left = previous.duration_ms / 1000 - run.seconds if previous is not None and is_going else None
     to_go = left if left is not None and left > 0 else None
-    return RunProgress(done=run.done, total=run.total, seconds=run.seconds, to_go=to_go)
+    return RunProgress(done=run.done, total=run.total, seconds=run.seconds, to_go=to_go, place=run.place)
 
 
 class BoardRow(Struct, frozen=True, kw_only=True):
@@ -251,6 +253,8 @@ def board_row(
             f"{first.verb} {first.target}" if first.kind == "tool" else first.target, MAX_SAID_CELLS
         )
         left = seconds_left(first, now)
+    elif run is not None and run.place:
+        does, what = "queued", run.place
     elif session.status in BUSY_STATUSES:
         does, what = (
             ("runs", one_line(f"{shown.tool} {shown.target}", MAX_SAID_CELLS))

@@ -136,6 +136,8 @@ NARROWING = {
     "limits.repeats_paused": 4,
     "fetch.allow_loopback": False,
     "pipelines.max_concurrent_workers": 1,
+    "pipelines.max_workspace_steps": 1,
+    "pipelines.max_home_steps": 1,
     "ask.terminal_lines": 0,
     "tools": {"fetch_webpage": {"providers": ["ollama"]}},
 }

@@ -46,6 +46,8 @@ BOUNDS = [
     ("limits.repeats_noted", [0, 1_000], [-1, 1_001]),
     ("limits.repeats_paused", [0, 1_000], [-1, 1_001]),
     ("pipelines.max_concurrent_workers", [1, 64], [0, 65]),
+    ("pipelines.max_workspace_steps", [1, 256], [0, 257]),
+    ("pipelines.max_home_steps", [1, 256], [0, 257]),
     ("retention.sealed_days", [0, 36_500], [-1, 36_501]),
     ("sessions.watch", [True, False], ["yes", 1]),
     ("sessions.leave_out", [[], ["codex", "~/private/*"]], ["codex", [3], [""]]),

@@ -52,6 +52,7 @@ from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import open_append
 from workbench.effects.folders import make_folder
 from workbench.host.driver_context import DriverContext, OnEvents, RunWriter, ignore_events
+from workbench.host.host_locks import SharedPlaces
 from workbench.host.session_driver import running_clock, thread_safe_setter
 from workbench.host.steps.run_requests import (
     RunRefused,
@@ -67,7 +68,7 @@ from workbench.journal.journal import Journal
 from workbench.journal.leases import DriverIdentity, lease_guard, release_lease, take_lease
 from workbench.pipelines import artifacts
 from workbench.pipelines.attempt import AttemptNotReady
-from workbench.pipelines.coordinator import Coordinator, StepSlots
+from workbench.pipelines.coordinator import Coordinator
 from workbench.pipelines.executor import StepExecutor
 from workbench.pipelines.load import RunDefinition
 from workbench.pipelines.model import Manifest, MetaLimits
@@ -75,6 +76,7 @@ from workbench.pipelines.outcomes import MOST_LINKS
 from workbench.pipelines.run_context import RunContext, StepTimers
 from workbench.pipelines.state import OpenSteps, fold_run
 from workbench.pipelines.step_order import repeated_step_sets
+from workbench.pipelines.step_slots import StepSlots
 from workbench.pipelines.workspaces import Workspaces
 from workbench.text.safe import escape_json
 
@@ -168,7 +170,7 @@ async def _drive_coordinator(options: RunDriverOptions, writer: RunWriter, start
     context, changed = options.context, asyncio.Event()
     tell, cursor = options.on_events, started_run.state.cursor
     options = replace(
-        options, slots=options.slots or StepSlots(worker_limit(context, started_run.manifest)),
+        options, slots=options.slots or _new_slots(context, writer.run_id, started_run.manifest),
         on_events=_traced(options, started_run),
     )  # fmt: skip
     executor = options.executor(_embedded_executor(options, writer, started_run))
@@ -244,6 +246,16 @@ def _make_coordinator(
         ),
     )  # fmt: skip
     return Coordinator(parts, options.slots)
+
+
+def _new_slots(context: DriverContext, run_id: str, manifest: Manifest | None) -> StepSlots:
+    """Return the slots of a topmost run; one that an agent's step started has that step's place."""
+    session = context.journal.session(run_id)
+    above = context.journal.session(session.parent_id) if session and session.parent_id else None
+    settings = context.loaded().config.pipelines
+    lent = 1 if above is not None and above.kind == "step" else 0
+    places = SharedPlaces(context.home, context.governing_workspace, settings, lent)
+    return StepSlots(worker_limit(context, manifest), places)
 
 
 def _is_over(journal: Journal, run_id: str) -> bool:

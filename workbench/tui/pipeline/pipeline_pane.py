@@ -303,6 +303,8 @@ class PipelinePane(Pane):
         step = self.graph.step_under_cursor()
         if step is None:
             return ""
+        if step.place:
+            return step.place
         seconds = self._shown.before.get(step.id)
         if step.state in ("pending", "ready") and seconds:
             return f"about {countdown_text(seconds)}"

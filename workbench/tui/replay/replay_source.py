@@ -294,6 +294,10 @@ class ReplaySource(JournalSource):
             return super().run_step(run_id, step_id) if self.run(run_id) is not None else None
         return self._rows.step_states.get(step_key(run_id, step_id))
 
+    def place_wait(self, run_id: str) -> str:
+        del run_id
+        return ""
+
     def run_items(self, run_id: str, step_id: str) -> tuple[str, ...]:
         return matrix_item_ids(self._until(self._journal.step_events(run_id, step_id)))
 
