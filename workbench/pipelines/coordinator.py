@@ -256,11 +256,14 @@ class Coordinator:
         if seconds <= 0 or attempt in self._rested:
             return False
 
-        async def look() -> None:
-            self._rested.add(attempt)
+        async def begin() -> None:
+            if step.kind == "pipeline" or self._slots.take(self._journal.run_id):
+                self._begin(step, step_run)
+            else:
+                self._rested.add(attempt)
             self.context.wake.set()
 
-        self.context.timers.start(step_run.id, seconds, look)
+        self.context.timers.start(step_run.id, seconds, begin)
         return True
 
     async def _perform(self, step: Step, step_run: StepRun) -> None:
