@@ -220,9 +220,10 @@ class Coordinator:
 
     def _note_place(self, step_run: StepRun) -> None:
         """Record once that a step waits for a place, when it has waited for a while."""
-        before, now = self._slots.before(self._journal.run_id), self._journal.monotonic()
+        before = self._slots.before(self._journal.run_id)
         if before is None:
             return
+        now = self._journal.monotonic()
         if self._place_wanted is None or self._place_wanted[0] != step_run.id:
             self._place_wanted = (step_run.id, now)
         elif now - self._place_wanted[1] >= NOTED_WAIT_SECONDS:
