@@ -20,7 +20,7 @@ from workbench.formats.findings.raw import FindingsUnreadable
 from workbench.formats.findings.read import FindingsFile, read_findings
 from workbench.host import redaction
 from workbench.host.driver_context import DriverContext
-from workbench.incidents.comparison import LineCarrier
+from workbench.incidents.comparison import LineCarrier, LineDigests
 from workbench.policy.hooks import absolute_search_path
 from workbench.secrets.scrubber import scrub
 from workbench.text.safe import one_line, safe_text
@@ -85,12 +85,16 @@ def _is_open(path: str) -> bool:
     return False
 
 
-def line_carrier(root: Root, lines: bytes | None) -> LineCarrier:
-    """Return what carries lines of a list to the files as they are now."""
+def decode_line_digests(data: bytes | None) -> LineDigests:
+    """Return what is kept of the files of a list; nothing where that is gone."""
     try:
-        before = json.decode(lines, type=dict[str, list[str]]) if lines else {}
+        return json.decode(data, type=dict[str, list[str]]) if data else {}
     except DecodeError:
-        before = {}
+        return {}
+
+
+def line_carrier(root: Root, before: LineDigests) -> LineCarrier:
+    """Return what carries lines of a list to the files as they are now."""
     return LineCarrier(before, lambda path: [line_digest(line) for line in read_lines(root, path)])
 
 

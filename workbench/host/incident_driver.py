@@ -37,7 +37,13 @@ from workbench.effects.runtime import fault_point
 from workbench.formats.findings.place import Locator
 from workbench.host import redaction
 from workbench.host.driver_context import DriverContext, LeaseWriter, OnEvents, ignore_events
-from workbench.host.incident_checks import CheckResult, WorkspaceDigests, line_carrier, run_checker
+from workbench.host.incident_checks import (
+    CheckResult,
+    WorkspaceDigests,
+    decode_line_digests,
+    line_carrier,
+    run_checker,
+)
 from workbench.host.incident_requests import dismissed_fingerprints, listed_incidents
 from workbench.host.incident_sessions import batch_session, finding_question
 from workbench.host.session_driver import (
@@ -49,7 +55,14 @@ from workbench.host.session_driver import (
 from workbench.host.session_requests import SessionRefused
 from workbench.host.steps.agent_step import close_child_session
 from workbench.host.undo import plan_undo, request_undo_of_files
-from workbench.incidents.comparison import Comparison, changed_paths, compare, unseen
+from workbench.incidents.comparison import (
+    Comparison,
+    LineCarrier,
+    LineDigests,
+    changed_paths,
+    compare,
+    unseen,
+)
 from workbench.incidents.request import incident_prompt, next_prompt
 from workbench.incidents.state import (
     IncidentWork,
@@ -147,6 +160,10 @@ class _ListDriver:
         self._id, self._journal = writer.session_id, options.context.journal
         self.state = ListState(incidents={i.id: i for i in listed_incidents(self._journal, self._id)})
         self._digests = WorkspaceDigests(self._context.root, self._journal.blobs.keyed)
+        self._files: dict[str, str] | None = None
+        """The digests of the files; None once somebody may have written."""
+        self._lines: LineDigests | None = None
+        self._dismissed: dict[str, str] = {}
         self._seen: dict[str, int] = {}
         """The position up to which the events of each session were handed on."""
         self._comparison: Comparison | None = None
@@ -199,6 +216,7 @@ class _ListDriver:
         before = _MOVES_BEFORE_WORK.get(self.state.status, ())
         await self._append(*before, SessionStatusChanged(status="processing"))
         fault_point("incidents.begun")
+        self._dismissed = dismissed_fingerprints(self._journal, self._context.workspace)
         self._known = {i.fingerprint for i in self.state.incidents.values()} | self.state.new
         if self.state.checker and self.state.has_work:
             await self._compare_first()
@@ -271,11 +289,11 @@ class _ListDriver:
                 detail = "the checker does not find it any more"
                 await self._end(work, Verdict(outcome="fixed", detail=detail))
                 return
-        before = self._journal.blobs.record(json.encode(await asyncio.to_thread(self._digests.take)))
+        before = self._journal.blobs.record(json.encode(await self._look()))
         await self._ask(work, "", is_found, before)
 
     def _reason_to_skip(self, incident: Incident) -> str | None:
-        dismissed = {**dismissed_fingerprints(self._journal, self._context.workspace), **self.state.dismissed}
+        dismissed = {**self._dismissed, **self.state.dismissed}
         if reason := dismissed.get(incident.fingerprint):
             return f"it will not be fixed: {reason}"
         if incident.problem:
@@ -302,9 +320,14 @@ class _ListDriver:
         self._comparison = None
 
     def _line_now(self, incident: Incident) -> int:
-        listed = self.state.listed
-        lines = self._journal.blobs.read(listed.lines_ref) if listed and listed.lines_ref else None
-        return line_carrier(self._context.root, lines).line(incident.path, incident.line)
+        return self._carrier().line(incident.path, incident.line)
+
+    def _carrier(self) -> LineCarrier:
+        if self._lines is None:
+            listed = self.state.listed
+            data = self._journal.blobs.read(listed.lines_ref) if listed and listed.lines_ref else None
+            self._lines = decode_line_digests(data)
+        return line_carrier(self._context.root, self._lines)
 
     async def _go_on(self, work: IncidentWork) -> None:
         facts = turn_facts(self._journal.events(work.child_id), work)
@@ -313,7 +336,7 @@ class _ListDriver:
             facts = turn_facts(self._journal.events(work.child_id), work)
             if self.state.is_cancelled or not (facts.outcome or self._is_given_up(work, facts)):
                 return
-        changed = changed_paths(self._before(work), await asyncio.to_thread(self._digests.take))
+        changed = changed_paths(self._before(work), await self._look())
         move = next_move(
             work, facts, checker=bool(self.state.checker), changed=bool(changed),
             limit=self.state.options.max_turns,
@@ -333,6 +356,11 @@ class _ListDriver:
             case "undo":
                 await self._undo(work, facts)
 
+    async def _look(self) -> dict[str, str]:
+        if self._files is None:
+            self._files = await asyncio.to_thread(self._digests.take)
+        return self._files
+
     def _before(self, work: IncidentWork) -> dict[str, str]:
         data = self._journal.blobs.read(work.before_ref) if work.before_ref else None
         return json.decode(data, type=dict[str, str]) if data else {}
@@ -349,7 +377,7 @@ class _ListDriver:
     async def _end(self, work: IncidentWork, verdict: Verdict) -> None:
         since, files, after = work.started_at or self._journal.now(), (), None
         if work.round:
-            digests = await asyncio.to_thread(self._digests.take)
+            digests = await self._look()
             files = changed_paths(self._before(work), digests)
             after = self._journal.blobs.record(json.encode(digests))
         body = IncidentEnded(
@@ -408,6 +436,7 @@ class _ListDriver:
             until=is_over,
             on_events=self._options.on_events,
         )
+        self._files = None
         if self._options.is_stopped():
             raise _ListGivenBack("host lost")
         if progress.waiting and self._options.parks:
@@ -432,10 +461,11 @@ class _ListDriver:
     # --- the checker ----------------------------------------------------------------------------------
 
     async def _check(self, work: IncidentWork) -> None:
-        before = await asyncio.to_thread(self._digests.take)
+        before = await self._look()
         fault_point("incident.before_check")
         result = await run_checker(self._context, self.state.checker)
-        edited = changed_paths(before, await asyncio.to_thread(self._digests.take))
+        self._files = None
+        edited = changed_paths(before, await self._look())
         body = self._checked(work, result, edited)
         fault_point("incident.checked")
         await self._append(body)
@@ -469,9 +499,8 @@ class _ListDriver:
         assert result.findings is not None
         listed, found = self.state.listed, result.findings
         self._is_same_tool = listed is not None and found.format in ("", listed.format)
-        lines = self._journal.blobs.read(listed.lines_ref) if listed and listed.lines_ref else None
         open_ones = [i for i in self.state.incidents.values() if i.id not in self.state.fixed]
-        return compare(open_ones, found.incidents, line_carrier(self._context.root, lines))
+        return compare(open_ones, found.incidents, self._carrier())
 
     # --- the human --------------------------------------------------------------------------------------
 
@@ -487,7 +516,7 @@ class _ListDriver:
         fault_point("incident.asked")
 
     async def _changed_files(self, work: IncidentWork) -> tuple[str, ...]:
-        return changed_paths(self._before(work), await asyncio.to_thread(self._digests.take))
+        return changed_paths(self._before(work), await self._look())
 
     async def _wait_for_human(self) -> None:
         if self._options.parks:
@@ -498,6 +527,7 @@ class _ListDriver:
         if work is not None and not work.answer and not self.state.is_cancelled:
             self._require_go_on()
             await self._changed.wait()
+            self._files = None
             self._catch_up()
 
     async def _undo(self, work: IncidentWork, facts: TurnFacts) -> None:

@@ -4,7 +4,7 @@ What comes of a file is data. Nothing of it is followed, opened or run.
 """
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from hashlib import blake2b
 from typing import Any, Final
 
@@ -73,7 +73,7 @@ def read_findings(
     kind, findings = _findings(data, report)
     maker = _IncidentMaker(Locator(workspace, told_root))
     try:
-        incidents = tuple(_bounded(map(maker.incident, findings), report, on_progress))
+        incidents = tuple(_bounded(findings, maker.incident, report, on_progress))
     except YamlError as error:
         raise FindingsUnreadable(f"it is not YAML that is read here: {error}") from None
     except (msgspec.DecodeError, RecursionError) as error:
@@ -171,14 +171,14 @@ def _json_reason(data: bytes | Raw, error: Exception) -> str:
 
 
 def _bounded(
-    incidents: Iterable[Incident], report: ReadReport, on_progress: OnProgress | None
-) -> Iterator[Incident]:
-    every = iter(incidents)
-    for number, incident in enumerate(itertools.islice(every, MOST_INCIDENTS), 1):
-        yield incident
+    findings: Iterator[RawFinding], make: Callable[[RawFinding], Incident], report: ReadReport,
+    on_progress: OnProgress | None,
+) -> Iterator[Incident]:  # fmt: skip
+    for number, finding in enumerate(itertools.islice(findings, MOST_INCIDENTS), 1):
+        yield make(finding)
         if on_progress is not None and number % _STEP == 0:
             on_progress(number, 0)
-    if beyond := sum(1 for _ in every):
+    if beyond := sum(1 for _ in findings):
         report.skipped += beyond
         report.say(f"it has {MOST_INCIDENTS + beyond:,} findings; the first {MOST_INCIDENTS:,} are listed")
 
