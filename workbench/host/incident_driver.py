@@ -31,7 +31,6 @@ from workbench.domain.events import (
 )
 from workbench.domain.incidents import Incident
 from workbench.domain.machines import TERMINAL_SESSION_STATES, PauseReason, SessionStatus
-from workbench.domain.rows import Session
 from workbench.domain.values import Actor, BlobRef, Body
 from workbench.effects.runtime import fault_point
 from workbench.formats.findings.place import Locator
@@ -45,7 +44,7 @@ from workbench.host.incident_checks import (
     run_checker,
 )
 from workbench.host.incident_requests import dismissed_fingerprints, listed_incidents
-from workbench.host.incident_sessions import batch_session, finding_question
+from workbench.host.incident_sessions import batch_session, finding_question, waiting_ids
 from workbench.host.session_driver import (
     SessionProgress,
     drive_session,
@@ -70,7 +69,6 @@ from workbench.incidents.state import (
     TurnFacts,
     Verdict,
     batch_key,
-    fold_list,
     is_list_runnable,
     next_move,
     turn_facts,
@@ -123,28 +121,6 @@ async def drive_incidents(options: IncidentDriverOptions, list_id: str) -> ListS
     finally:
         release_lease(context.journal, lease)
     return driver.state
-
-
-def has_list_work(context: DriverContext, session: Session) -> bool:
-    """Return whether a driver of a list has something to do."""
-    journal = context.journal
-    state = fold_list(listed_incidents(journal, session.id), journal.events(session.id))
-    return is_list_runnable(state, len(_waiting_ids(context, session.id)))
-
-
-def answered_lists(context: DriverContext) -> list[Session]:
-    """Return the workspace's lists that were given back while they waited and may go on."""
-    lists = context.journal.sessions(
-        workspace=context.workspace, kinds=("incidents",), status=("paused",), limit=50
-    )
-    return [session for session in lists if session.reason == "parked" and has_list_work(context, session)]
-
-
-def _waiting_ids(context: DriverContext, list_id: str) -> tuple[str, ...]:
-    journal = context.journal
-    children = journal.sessions(parent_id=list_id, kinds=("step",))
-    ids = (list_id, *(child.id for child in children if child.status not in TERMINAL_SESSION_STATES))
-    return tuple(key for session_id in ids for key in pending_action_ids(journal, session_id))
 
 
 class _ListGivenBack(Exception):
@@ -204,7 +180,7 @@ class _ListDriver:
         await self._append(lost, more=below)
 
     def _may_go_on(self) -> bool:
-        waiting = len(_waiting_ids(self._context, self._id))
+        waiting = len(waiting_ids(self._context, self._id))
         is_answered = self.state.status == "paused" and is_list_runnable(self.state, waiting)
         return self.state.has_word or is_answered
 

@@ -10,13 +10,23 @@ from workbench.config.windows import approval_window_minutes
 from workbench.domain.events import ActionOpened, Event, SessionCreated
 from workbench.domain.incidents import BatchSize, Incident, IncidentOptions
 from workbench.domain.machines import TERMINAL_SESSION_STATES
+from workbench.domain.rows import Session
 from workbench.domain.values import Actor, Json, JsonObject
 from workbench.host import redaction
 from workbench.host.driver_context import DriverContext
+from workbench.host.incident_requests import listed_incidents
 from workbench.host.instruction_files import session_instructions
 from workbench.host.model_selection import ModelPreference, NoModelSelected, select_model
 from workbench.host.session_requests import SessionRefused
-from workbench.incidents.state import FINDING_CHOICES, IncidentWork, ListState, batch_key
+from workbench.incidents.state import (
+    FINDING_CHOICES,
+    IncidentWork,
+    ListState,
+    batch_key,
+    fold_list,
+    is_list_runnable,
+)
+from workbench.journal.session_queries import pending_action_ids
 from workbench.providers.recording import RecordingBroken, load_recording
 from workbench.text.human import counted
 from workbench.text.safe import one_line
@@ -111,3 +121,26 @@ def finding_question(
             choices=choices,
         ),
     )  # fmt: skip
+
+
+def has_list_work(context: DriverContext, session: Session) -> bool:
+    """Return whether a driver of a list has something to do."""
+    journal = context.journal
+    state = fold_list(listed_incidents(journal, session.id), journal.events(session.id))
+    return is_list_runnable(state, len(waiting_ids(context, session.id)))
+
+
+def answered_lists(context: DriverContext) -> list[Session]:
+    """Return the workspace's lists that were given back while they waited and may go on."""
+    lists = context.journal.sessions(
+        workspace=context.workspace, kinds=("incidents",), status=("paused",), limit=50
+    )
+    return [session for session in lists if session.reason == "parked" and has_list_work(context, session)]
+
+
+def waiting_ids(context: DriverContext, list_id: str) -> tuple[str, ...]:
+    """Return the questions that wait in a list and in the sessions of its agents."""
+    journal = context.journal
+    children = journal.sessions(parent_id=list_id, kinds=("step",))
+    ids = (list_id, *(child.id for child in children if child.status not in TERMINAL_SESSION_STATES))
+    return tuple(key for session_id in ids for key in pending_action_ids(journal, session_id))

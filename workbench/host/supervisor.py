@@ -34,12 +34,8 @@ from workbench.host.driver_context import (
 )
 from workbench.host.host_locks import driver_identity, has_screen, host_lock_path, provider_variables
 from workbench.host.import_watch import ImportWatch
-from workbench.host.incident_driver import (
-    IncidentDriverOptions,
-    answered_lists,
-    drive_incidents,
-    has_list_work,
-)
+from workbench.host.incident_driver import IncidentDriverOptions, drive_incidents
+from workbench.host.incident_sessions import answered_lists, has_list_work
 from workbench.host.lifecycle import TIDY_INTERVAL_SECONDS, tidy_data_folder_if_due
 from workbench.host.model_selection import background_provider_of
 from workbench.host.provider_keys import key_variables
