@@ -39,6 +39,8 @@ INVOCATION_STATUS: Final = {
 }
 """S4 ToolInvocationRecord.status; pending covers what was approved and runs."""
 _DECISION_STATUS: Final = {"approved": "succeeded", "rejected": "failed", "expired": "aborted"}
+_LATER_MEMBERS: Final = ("capabilityProfile", "tasks")
+"""What sessions of its program gained since; kept and given back as they came."""
 _LONGEST_SUMMARY: Final = 200
 _LONGEST_WINDOW: Final = 24 * 60 * 60 * 1_000_000
 """No setting lets an approval wait longer, in microseconds."""
@@ -71,6 +73,7 @@ def assistant_session(
         "telemetryId": held.get("telemetryId", row.telemetry_id),
         "createdAt": iso_time(row.created_at),
         "updatedAt": iso_time(row.updated_at),
+        **{name: held[name] for name in _LATER_MEMBERS if name in held},
     }
 
 
@@ -291,7 +294,7 @@ def read_assistant_lines(lines: Iterable[JsonLine | r.FileProblem], name: str) -
 def _read_session(document: JsonObject, name: str, records: "_Records") -> Iterator[r.Record]:
     turns = r.objects_of(document, "messages")
     start = r.time_of(document, "createdAt") or next((r.time_of(turn, "timestamp") for turn in turns), None)
-    kept = ("activeTools", "pendingApprovals", "telemetryId", "capabilityProfile")
+    kept = ("activeTools", "pendingApprovals", "telemetryId", *_LATER_MEMBERS)
     yield r.SessionHead(
         key=r.text_of(document, "id") or name, provider=r.text_of(document, "provider"), at=start,
         facts={key: document[key] for key in kept if key in document},

@@ -223,15 +223,16 @@ CHECKED = [
 @pytest.mark.spec(190, 191, 193, 205, 206)
 @each_row("members, problems", CHECKED)
 def test_what_breaks_a_rule_is_read_and_named(members, problems):
-    document = session(**members)
+    document = session(**members, capabilityProfile={"id": "x"}, tasks=[{"id": 1, "state": "pending"}])
     found, (again, *_), told = imported([document])
     assert told == problems
     assert found.origin == "assistant"
     if "activeTools" not in members:
         assert found.active_tools == ("context.read", "git.preparePr")
-    for name in ("activeTools", "pendingApprovals"):
+    for name in ("activeTools", "pendingApprovals", "tasks"):
         if isinstance(document[name], list):
             assert again[name] == document[name]
+    assert again["capabilityProfile"] == {"id": "x"}
 
 
 def record(key, tool="context.read", status="succeeded", **more):
