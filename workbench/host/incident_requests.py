@@ -120,10 +120,9 @@ def _line_digests(workspace: str, incidents: Sequence[Incident]) -> dict[str, li
 def dismissed_fingerprints(journal: Journal, workspace: str) -> dict[str, str]:
     """Return what a human said will not be fixed in a workspace, with the reason."""
     dismissed: dict[str, str] = {}
-    for session in journal.sessions(workspace=workspace, kinds=("incidents",)):
-        for event in journal.events(session.id):
-            if isinstance(event.body, IncidentDismissed):
-                dismissed[event.body.fingerprint] = event.body.reason
+    for event in journal.dismissals(workspace):
+        if isinstance(event.body, IncidentDismissed):
+            dismissed[event.body.fingerprint] = event.body.reason
     return {fingerprint: reason for fingerprint, reason in dismissed.items() if reason}
 
 

@@ -242,6 +242,12 @@ class JournalReader(RowLookup):
         order = "ORDER BY position DESC LIMIT ?"
         return self._events(f"{where} {order}", workspace, _SESSIONS_OF_PROMPTS, limit)[::-1]
 
+    def dismissals(self, workspace: str) -> list[Event]:
+        """Return what was said in all lists of a workspace of incidents that will not be fixed."""
+        lists = "SELECT id FROM session WHERE workspace = ? AND kind = 'incidents'"
+        where = f"session_id IN ({lists}) AND kind = 'incident.dismissed' ORDER BY position"
+        return self._events(where, workspace)
+
     def driven(self, host_id: str, workspace: str) -> list[Session]:
         """Return the sessions of a workspace that a driver has not given back, the last changed first."""
         # The plus has SQLite begin with the few leases and not with all sessions of a workspace.

@@ -90,7 +90,6 @@ class IncidentModel:
         fold = self._fold
         if fold is None or fold.listed is None:
             return None
-        self.texts.prepare(fold.rows)
         return IncidentSnapshot(
             session=session, listed=fold.listed, rows=fold.rows, options=fold.options,
             is_cancelled=fold.is_cancelled, new=tuple(fold.new.values()),

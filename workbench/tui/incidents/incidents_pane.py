@@ -163,6 +163,8 @@ class IncidentsPane(Pane):
         except Exception as error:  # noqa: BLE001 whatever the journal says is told
             self.post_message(StatusMessage(f"The findings were not read. {error}", is_error=True))
         self.from_thread(self._was_read, snapshot)
+        if snapshot is not None:
+            self.model.texts.prepare(snapshot.rows)
 
     def from_thread(self, tell: "Any", *about: object) -> None:
         """Call something of the screen's own thread, and wait for it."""
