@@ -1,6 +1,7 @@
 """Build tools of a folder: eight parsers as a table, each with a broken and a hostile file, and two oracles."""
 
 import json
+import random
 import re
 import shutil
 import subprocess
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.support.sizes import IS_CAMPAIGN
 from tests.support.tables import each_row
 from workbench.ask.build_tools import (
     MOST_BUILD_FILE_BYTES,
@@ -297,24 +299,68 @@ def test_of_several_names_of_one_tool_the_first_counts_and_all_tools_are_listed(
     assert len(PARSERS) == 8
 
 
-@pytest.mark.skipif(not shutil.which("make"), reason="make is not installed")
+def targets_of_make(folder, text):
+    """Return what make itself takes for targets, or None where it does not read the file."""
+    (folder / "Makefile").write_text(text)
+    done = subprocess.run(
+        ["make", "-pRrq", "-f", "Makefile", ":"], cwd=folder, capture_output=True, text=True, check=False,
+        env={"PATH": "/usr/bin:/bin", "LC_ALL": "C", "OS": "Windows"},
+    )  # fmt: skip
+    if "***" in done.stderr and "No rule to make target ':'" not in done.stderr:
+        return None
+    lines = done.stdout.partition("# Files")[2].partition("# files hash-table stats")[0].split("\n")
+    rules = {
+        rule[1]
+        for before, line in zip(["", *lines], lines, strict=False)
+        if before != "# Not a target:" and (rule := re.match(r"([^#\t:=%.][^#\t:=%]*):(?:[^=]|$)", line))
+    }
+    return rules - {"Makefile", "local.mk"}
+
+
+def names_in(text):
+    tool = parse_build_file("Makefile", text.encode())
+    return {command.name for command in tool.commands} if tool else set()
+
+
+needs_make = pytest.mark.skipif(not shutil.which("make"), reason="make is not installed")
+
+
+@needs_make
 @pytest.mark.spec(182)
 def test_make_itself_knows_the_same_targets(tmp_path):
     text = re.sub(r"\$\(error .*\n", "", MAKEFILE).replace("windows:", "other:")
-    (tmp_path / "Makefile").write_text(text)
-    done = subprocess.run(
-        ["make", "-pRrq", "-f", "Makefile", ":"], cwd=tmp_path, capture_output=True, text=True, check=False,
-        env={"PATH": "/usr/bin:/bin", "LC_ALL": "C", "OS": "Windows"},
-    )  # fmt: skip
-    files = done.stdout.partition("# Files")[2].partition("# files hash-table stats")[0]
-    known = set()
-    for before, line in zip(["", *files.split("\n")], files.split("\n"), strict=False):
-        rule = re.match(r"([^#\t:=%.][^#\t:=%]*):(?:[^=]|$)", line)
-        if rule and before != "# Not a target:":
-            known.add(rule[1])
-    assert known - {"Makefile", "local.mk"} == {
-        command.name for command in parse_build_file("Makefile", text.encode()).commands
-    }
+    assert targets_of_make(tmp_path, text) == names_in(text)
+
+
+def random_line(some):
+    names = " ".join(
+        some.choice(["all", "test", "a-b", "x.y", "dir/z", "_q"]) for _ in range(some.choice([1, 1, 2]))
+    )
+    recipe = some.choice(["", "\t@echo a: b\n", "\t@echo x \\\n\ty: z\n"])
+    value = some.choice(["x", "a: b", "one two", ""])
+    needs = some.choice(["", " ", " dep", " dep dep2 ## said", " # note", " ; @true"])
+    return some.choice([
+        f"{names}:{needs}\n{recipe}", f"{names}:{needs}\n{recipe}", f"{names}:: dep\n{recipe}", f"{names} &: dep\n\t@true\n",
+        f"V{some.randrange(2)} {some.choice([':=', '=', '?=', '+=', '::='])} {value}\n", f"$(V{some.randrange(2)}): dep\n",
+        "%.a: %.c\n\t@true\n", f".PHONY: {names}\n", f"{names}: {some.choice(['X = 1', 'export Y := 2'])}\n", "\n",
+        "define D\nnot: rule\nendef\n", "# a comment: here\n", "export E := a:b\n", ".SUFFIXES:\n",
+    ])  # fmt: skip
+
+
+@needs_make
+@pytest.mark.spec(182)
+def test_of_any_makefile_make_itself_knows_the_same_targets(tmp_path):
+    some, compared = random.Random(182), 0
+    for _ in range(1_000 if IS_CAMPAIGN else 40):
+        text = "".join(random_line(some) for _ in range(some.randrange(1, 9)))
+        known, ours = targets_of_make(tmp_path, text), names_in(text)
+        # Make counts names that are only declared phony, or only have a variable of their own; there is nothing to run.
+        declared = re.findall(r"^\.PHONY:(.*)|^([^:#\t\n]+): (?:X|export)", text, re.MULTILINE)
+        idle = {name for pair in declared for part in pair for name in part.split()}
+        if known is not None:
+            compared += 1
+            assert ours <= known and known - ours <= idle, text
+    assert compared > 20
 
 
 @pytest.mark.skipif(not shutil.which("npm"), reason="npm is not installed")
