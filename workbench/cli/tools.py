@@ -10,6 +10,7 @@ from workbench.cli.errors import EXIT_OK, Refusal
 from workbench.cli.rows import JsonFields, row_fields
 from workbench.config.layers import load_config
 from workbench.domain.values import ToolDescriptor
+from workbench.effects.runtime import AGENT_VARIABLE
 from workbench.journal.home import default_home_path
 from workbench.text.safe import one_line
 from workbench.tools.registry import narrowed_tool, tool_descriptors
@@ -29,7 +30,9 @@ def execute_list(options: Namespace, console: Console) -> int:
 
 
 def _offered_tools(options: Namespace) -> tuple[ToolDescriptor, ...]:
-    """Return all tools as the settings of this workspace offer them; a workspace's own only narrow."""
+    """Return all tools as the settings here offer them; an agent is told nothing of its human's."""
+    if AGENT_VARIABLE in os.environ and "WORKBENCH_HOME" not in os.environ:
+        return tool_descriptors()
     home, workspace = default_home_path(os.environ), Path(workspace_path(options.directory))
     loaded = load_config(home, workspace, trusted=False, env=os.environ, options={})
     return tuple(narrowed_tool(tool, loaded.config.tools) for tool in tool_descriptors())

@@ -124,7 +124,7 @@ def test_tools_and_their_schemas(shell):
 
 
 @pytest.mark.spec(192, 193)
-def test_tools_are_listed_as_the_settings_offer_them(shell):
+def test_tools_are_listed_as_the_settings_offer_them(shell, monkeypatch):
     home = Home.open().path
     (home / "config.json").write_text('{"tools": {"fetch_webpage": {"providers": ["ollama"]}}}')
     (shell.workspace / ".workbench.json").write_text(
@@ -137,6 +137,16 @@ def test_tools_are_listed_as_the_settings_offer_them(shell):
     assert shell.json("tools", "schema", "fetch_webpage")["allowed_providers"] == ["ollama"]
     assert shell("tools", "list") == 0
     assert "asks  only for ollama: " in shell.out and "asks  only for no provider: " in shell.out
+    with monkeypatch.context() as agent:
+        agent.setenv("WORKBENCH_AGENT", "1")
+        agent.setattr("workbench.cli.tools.default_home_path", lambda _env: home)
+        assert shell.json("tools", "schema", "fetch_webpage")["allowed_providers"] == ["ollama"], (
+            "its own home"
+        )
+        agent.delenv("WORKBENCH_HOME")
+        assert shell.json("tools", "schema", "fetch_webpage")["allowed_providers"] == ["*"], (
+            "its human's home"
+        )
     assert shell("config", "validate") == 1
     assert "No tool is called read_fil, so it narrows nothing. Did you mean read_file?" in shell.err
 
