@@ -21,6 +21,7 @@ from workbench.ask.documentation import (
     docs_names,
     document_names,
     read_documentation,
+    without_comments,
 )
 from workbench.config.ask_settings import AskSettings
 from workbench.domain.values import Json
@@ -200,7 +201,8 @@ def _preferences(named: str | None, data_folder: Path, environ: Mapping[str, str
     text = data[:MOST_PREFERENCE_BYTES].decode("utf-8", "replace")
     if len(data) > MOST_PREFERENCE_BYTES:
         notes.append(f"Of the preferences only the first {MOST_PREFERENCE_BYTES:,} bytes were sent.")
-    return "" if text == FIRST_PREFERENCES else _clean(text).strip()
+    said = without_comments(text).strip()
+    return "" if said == without_comments(FIRST_PREFERENCES).strip() else _clean(said)
 
 
 def preferences_folder(named: str | None, data_folder: Path, environ: Mapping[str, str]) -> Path:

@@ -48,6 +48,10 @@ def test_the_preferences_file_is_made_once_and_never_written_again(folders):
     assert context.preferences.startswith("- Use fd.")
     assert KEY not in context.preferences
     assert file.read_text() == f"- Use fd.\n- My token is {KEY}\n"
+    file.write_text(FIRST_PREFERENCES + "- Use jq.\n")
+    assert collected(folders).preferences == "# Preferences\n\n\n- Use jq.", (
+        "the comment says that it is not sent"
+    )
     file.write_text("")
     assert collected(folders).preferences == ""
     assert file.read_text() == ""
