@@ -13,15 +13,19 @@ from typing import Final
 from msgspec import Struct
 
 from workbench.domain.values import JsonObject, Usage
-from workbench.formats import claude_code, codex, gemini_stream
+from workbench.formats import claude_code, codex, droid, gemini_stream
 from workbench.formats import records as r
 from workbench.formats.call_events import call_target
 from workbench.formats.detect import LINE_FORMATS, LineFormat
 from workbench.formats.input import JsonLine, json_values
 from workbench.text.safe import one_line
 
-STREAMED_FORMATS: Final = ("claude-code", "codex-exec", gemini_stream.NAME, "opencode")
+STREAMED_FORMATS: Final = ("claude-code", "codex-exec", gemini_stream.NAME, "opencode", "droid-stream")
 """Formats that programs print while they work, by their names in `LINE_FORMATS`."""
+_LIVE_READERS: Final = {"droid-stream": droid.read_live}
+"""Of formats whose reader holds a line back until the next one says what it cost."""
+_CLAUDE_TYPES: Final = frozenset({"assistant", "user", "result", "stream_event"})
+"""Lines that only Claude Code prints; other programs begin with the same line as it."""
 _SAMPLE_SIZE: Final = 5
 """Objects after which a program's format is not looked for any more."""
 _MOST_LINE: Final = 4 << 20
@@ -54,7 +58,7 @@ class AgentOutput:
         """Return what the last line says, also where it has no end, and what was waiting for more."""
         found = [*self._line(self._rest)] if self._rest else []
         self._rest, self._is_over = b"", True
-        if self._records is None:
+        if self._records is None and not self._is_recognised(is_last=True):
             return [*found, *self._given_up()]
         return [*found, *self._read()]
 
@@ -72,8 +76,9 @@ class AgentOutput:
             self._lines.append(JsonLine(self._number, value.value))
         else:
             self._sample.append((line, JsonLine(self._number, value.value)))
-            if not self._is_recognised():
-                if len(self._sample) >= _SAMPLE_SIZE:
+            is_last = len(self._sample) >= _SAMPLE_SIZE
+            if not self._is_recognised(is_last=is_last):
+                if is_last:
                     yield from self._given_up()
                 return
         yield from self._read()
@@ -83,13 +88,15 @@ class AgentOutput:
         self._sample = []
         return [line for line, _ in sample]
 
-    def _is_recognised(self) -> bool:
-        line_format = _streamed_format([r.as_object(value.value) for _, value in self._sample])
-        if line_format is None:
+    def _is_recognised(self, *, is_last: bool) -> bool:
+        sample = [r.as_object(value.value) for _, value in self._sample]
+        line_format = _streamed_format(sample)
+        is_claude = any(r.text_of(line, "type") in _CLAUDE_TYPES for line in sample)
+        if line_format is None or (line_format.name == "claude-code" and not is_claude and not is_last):
             return False
         self.form = line_format.name
         self._lines.extend(value for _, value in self._sample)
-        self._records = iter(line_format.read(self._fed(), ""))
+        self._records = iter(_LIVE_READERS.get(line_format.name, line_format.read)(self._fed(), ""))
         return True
 
     def _read(self) -> Iterator[r.Record]:
@@ -132,7 +139,7 @@ class AgentAnswer(Struct, frozen=True, kw_only=True):
     error: str = ""
 
 
-_REPLY_KEYS: Final = ("result", "response", "text", "content", "message", "output")
+_REPLY_KEYS: Final = ("result", "response", "finalText", "text", "content", "message", "output")
 
 
 def agent_answer(values: Iterable[JsonObject]) -> AgentAnswer:
@@ -144,7 +151,8 @@ def agent_answer(values: Iterable[JsonObject]) -> AgentAnswer:
         if text:
             reply = text
         usage = _usage_told(value) or usage
-        if value.get("is_error") is True or value.get("type") == "error":
+        is_bad_end = value.get("type") == "completion" and value.get("isError") is True
+        if value.get("is_error") is True or value.get("type") == "error" or is_bad_end:
             error = str(value.get("error") or text or "it reported an error")
     return AgentAnswer(reply=reply, usage=usage, error=error)
 

@@ -160,10 +160,11 @@ def _with_model(records: Iterator[r.Record], model: str) -> Iterator[r.Record]:
 
 def read_stream(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
     """Yield a session from what a run printed."""
-    yield from join_usage_before(_read_stream(lines, name))
+    yield from join_usage_before(read_live(lines, name))
 
 
-def _read_stream(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
+def read_live(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
+    """Yield what a run prints as it comes: what it spent stands behind the rest."""
     reader = _StreamReader(name)
     for line in object_lines(lines):
         if isinstance(line, r.FileProblem):

@@ -147,6 +147,7 @@ print(json.dumps({{"type": "result", "result": f"{{len(text)}} {{text[:9]}} {{te
         ("claude", "", "300004 say xxxxx xxxxx 11"),
         ("codex", "", "300017 You build xxxxx 4"),
         ("gemini", "", "300017 You build xxxxx 3"),
+        ("droid", "", "300017 You build xxxxx 4"),
         ("mine", "[--quiet]", "300004 say xxxxx xxxxx 2"),
     ],
 )

@@ -5,11 +5,14 @@ import os
 import sys
 
 import pytest
+from msgspec.structs import replace
 
 from tests.support.runs import USER
 from tests.unit.pipelines.projects import MANIFEST
 from workbench.config.model_prices import listed_price
 from workbench.domain import events as e
+from workbench.formats import records as r
+from workbench.formats.agent_output import AgentOutput
 from workbench.host.steps import run_requests
 
 CLAUDE = [
@@ -94,6 +97,24 @@ OPENCODE = [  # it tells of a round of its model when that is over
     opencode("text", type="text", text="All done."),
     finished(10, 5, 0),
 ]
+
+
+def droid(kind, **more):
+    return {"type": kind, "session_id": "d1", "timestamp": 1795262400000, **more}
+
+
+DROID = [  # begins as Claude Code does
+    droid("system", subtype="init", cwd="/w", model="big", tools=[], reasoning_effort="low"),
+    droid("reasoning", id="r", text="hm"),
+    droid("message", role="user", id="u", text="not again"),
+    droid("message", role="assistant", id="m", text="I look."),
+    droid("tool_call", id="a", messageId="m", toolId="Read", toolName="Read", parameters={"file_path": "a"}),
+    {"type": "WAIT"},
+    droid("tool_result", id="a", messageId="m", toolId="Read", isError=True, value="Error: no such file"),
+    droid("message", role="assistant", id="n", text="All done."),
+    droid("completion", finalText="All done.", numTurns=2, durationMs=5,
+          usage={"input_tokens": 20, "output_tokens": 9, "cache_read_input_tokens": 90}),
+]  # fmt: skip
 PROGRAM = f"""#!{sys.executable}
 import json, sys, time
 lines = {{lines!r}}
@@ -152,6 +173,7 @@ def kinds(events, *wanted):
         ("codex", CODEX, [("shell", "failed")], ""),
         ("gemini", GEMINI, [("read_file", "failed")], "flash"),
         ("opencode", OPENCODE, [("read", "failed")], ""),
+        ("droid", DROID, [("Read", "failed")], "big"),
     ],
 )
 def test_what_a_program_does_is_seen_while_it_does_it(runs, tmp_path, name, lines, calls, model):
@@ -172,6 +194,90 @@ def test_what_a_program_does_is_seen_while_it_does_it(runs, tmp_path, name, line
     assert {event.step for event in events} >= {"p #1 · a"}
     (said,) = [b for _, b in here.bodies(row.pipeline_id, "artifact.stored")]
     assert here.journal.blobs.read(said.content_ref) == b"All done."
+
+
+STREAMS = {"claude": CLAUDE, "codex": CODEX, "gemini": GEMINI, "opencode": OPENCODE, "droid": DROID}
+GARBAGE = [
+    b"warning: an update is there", b'{"type": "assistant", "message": {', b"\x00\xff\xfe\x1b[2J", b"[1, 2]",
+    b'"a text"', b"{" * 5_000, b'{"type": "nobody.knows", "n": 1e999}', b"NaN", b"", b"   ", "\u2028 \u202e".encode(),
+]  # fmt: skip
+
+
+def printed(lines, between=b""):
+    return b"".join(
+        json.dumps(line).encode() + b"\n" + between for line in lines if line.get("type") != "WAIT"
+    )
+
+
+def told(data, size):
+    """Return what a program that printed some bytes told, fed in pieces, and the lines that were shown as they are."""
+    output = AgentOutput()
+    items = [item for at in range(0, len(data), size) for item in output.feed(data[at : at + size])]
+    items += output.finish()
+    records = [
+        replace(item, line=0) if hasattr(item, "line") else item
+        for item in items
+        if not isinstance(item, bytes)
+    ]
+    return output.form, records, [item for item in items if isinstance(item, bytes)]
+
+
+def gist(records):
+    """Return what an agent said and did; unknown lines may stand between the pieces of what it said."""
+    replies = [one for one in records if isinstance(one, r.Reply)]
+    results = [(one.call, one.state) for one in records if isinstance(one, r.CallResult)]
+    return "".join(one.text for one in replies), [call for one in replies for call in one.calls], results
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_a_stream_says_the_same_in_pieces_of_any_size(name):
+    data = printed(STREAMS[name])
+    form, whole, shown = told(data, len(data))
+    assert form.partition("-")[0] == name and len(whole) > 3 and shown == []
+    assert all(told(data, size) == (form, whole, []) for size in (1, 7, 64, 1000))
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_a_stream_that_is_cut_anywhere_tells_what_was_whole_and_shows_the_rest(name):
+    data = printed(STREAMS[name])
+    _, whole, _ = told(data, len(data))
+    for cut in range(0, len(data), 13):
+        form, records, shown = told(data[:cut], 50)
+        ends = [data[:cut].rpartition(b"\n")[2]]
+        if form.partition("-")[0] == name:
+            assert records == whole[: len(records)] or name == "gemini"  # whose pieces are joined
+            assert shown == [] or shown == ends or shown[-1:] == ends
+        elif not form:
+            assert b"\n".join(shown) == data[:cut].removesuffix(b"\n")
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_garbage_between_the_lines_of_a_stream_is_shown_and_hides_nothing(name):
+    data = printed(STREAMS[name])
+    _, whole, _ = told(data, len(data))
+    lines = data.splitlines(keepends=True)
+    dirty = b"".join(line + b"\n".join(GARBAGE) + b"\n" for line in lines)
+    form, records, shown = told(dirty, 33)
+    assert form.partition("-")[0] == name
+    assert gist(records) == gist(whole)
+    assert GARBAGE[0] in shown and GARBAGE[1] in shown and b"{" * 5_000 in shown
+
+
+def test_garbage_between_its_lines_fails_no_step(runs, tmp_path):
+    lines = [line for line in CLAUDE if line["type"] != "WAIT"]
+    more = f"""
+for line in {lines!r}:
+    print(json.dumps(line)); sys.stdout.flush()
+    for dirt in {GARBAGE!r}: sys.stdout.buffer.write(dirt + b"\\n")
+"""
+    here = working(runs, tmp_path, [], "claude", more=more)
+    row = here.drive(here.request(here.pipeline(STEPS)))
+    assert (row.status, row.usage.total_tokens) == ("completed", 119)
+    child = here.step(row.pipeline_id, "a").session_id
+    assert [call.state for call in here.journal.calls(child)] == ["failed", "succeeded"]
+    (ended,) = [b for _, b in here.bodies(row.pipeline_id, "step.changed") if b.output]
+    log = here.journal.blobs.read(ended.output_ref).decode()
+    assert "an update is there" in log
 
 
 def test_the_log_is_read_by_people_and_cost_and_diff_are_kept(runs, tmp_path):

@@ -316,12 +316,13 @@ KNOWN_COMMAND_LINES: Final[Mapping[str, tuple[str, ...]]] = {
     ),
     "gemini": ("--output-format", "stream-json", "{?model}-m", "{model}"),
     "codex": ("exec", "--json", "{?model}-m", "{model}", "-"),
+    "droid": ("exec", "--output-format", "stream-json", "{?model}-m", "{model}"),
     "opencode": ("run", "--format", "json", "{?model}-m", "{model}", "{system_prompt}\n\n{prompt}"),
 }  # fmt: skip
 """Words of a command line by the name of its program; a word after `{?x}` and the next are left out
 where x is empty. All of them print what they do while they work. A prompt that no word names goes to
 standard input: one word holds 128 KiB at the most."""
-_STDIN: Final[Mapping[str, str]] = dict.fromkeys(("gemini", "codex"), "{system_prompt}\n\n{prompt}")
+_STDIN: Final[Mapping[str, str]] = dict.fromkeys(("gemini", "codex", "droid"), "{system_prompt}\n\n{prompt}")
 """What a program reads that gets its prompt there and has no word for the system's."""
 DEFAULT_COMMAND_LINE: Final = (
     "-p",
