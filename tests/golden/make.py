@@ -9,7 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.golden import answers, lasting, moving, releases, reviews, running, unsafe  # noqa: F401 -- they fill the table
+from tests.golden import answers, lasting, moving, nested, releases, reviews, running, unsafe  # noqa: F401 -- they fill the table
 from tests.golden.run_staging import RunScene
 from tests.golden.scenario import SCENARIOS
 from tests.golden.staging import Scene

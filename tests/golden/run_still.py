@@ -6,8 +6,10 @@ and one passes when nothing else moves. The journal shows them running together;
 
 import asyncio
 import contextlib
+import threading
 import uuid
-from collections import deque
+from collections import defaultdict, deque
+from concurrent.futures import ThreadPoolExecutor
 from unittest import mock
 
 from msgspec.structs import replace
@@ -16,7 +18,7 @@ from tests.golden.still import StillLines, stopped_clock
 from workbench.effects.command_execution import Command, prepare_command
 from workbench.host import command_output
 from workbench.host.command_output import CommandOutput
-from workbench.host.steps import run_driver, step_executor
+from workbench.host.steps import pipeline_tool, run_driver, step_executor
 from workbench.pipelines.coordinator import Coordinator
 
 COMMAND = 2.4
@@ -29,8 +31,8 @@ class Turnstile:
     def __init__(self):
         self._queue = deque()
         self._moving = 0
-        self.is_resting = lambda: False
-        """Whether the coordinator waits and was not rung."""
+        self.resting = {}
+        """Of each coordinator at work: whether it waits and was not rung."""
 
     def begin(self):
         self._moving += 1
@@ -47,7 +49,8 @@ class Turnstile:
         await ticket
 
     def turn(self):
-        if self._queue and self.is_resting() and not self._moving:
+        is_still = all(is_resting() for is_resting in self.resting.values())
+        if self._queue and is_still and not self._moving:
             self.begin()
             self._queue.popleft().set_result(None)
 
@@ -61,12 +64,12 @@ class StillRung:
 
     async def wait(self):
         # A ring may still be on its way from the thread that wrote: what is not read yet counts as one.
-        self._turnstile.is_resting = lambda: not self._rung.is_set() and self._has_read_all()
+        self._turnstile.resting[self] = lambda: not self._rung.is_set() and self._has_read_all()
         self._turnstile.turn()
         try:
             await self._rung.wait()
         finally:
-            self._turnstile.is_resting = lambda: False
+            self._turnstile.resting[self] = lambda: False
 
 
 class StillExecutor:
@@ -92,6 +95,18 @@ class StillCoordinator(Coordinator):
         executor = StillExecutor(turnstile, context.executor)
         rung = StillRung(turnstile, context.wake, self._has_read_all)
         super().__init__(replace(context, executor=executor, wake=rung), slots)
+
+    async def run(self, until):
+        rung, is_below = self.context.wake, bool(self.turnstile.resting)
+        self.turnstile.resting[rung] = lambda: False
+        if is_below:  # the attempt that started it stands still meanwhile
+            self.turnstile.end()
+        try:
+            await super().run(until)
+        finally:
+            del self.turnstile.resting[rung]
+            if is_below:
+                self.turnstile.begin()
 
     def _has_read_all(self):
         return not self.context.journal.events(self.state.cursor)
@@ -148,21 +163,37 @@ async def _inline(work, *words, **more):
     return work(*words, **more)
 
 
+def _run_apart(coroutine, *, run=asyncio.run):
+    """Drive a loop below another one in a thread, for which the other one waits."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return run(coroutine)
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(run, coroutine).result()
+
+
 @contextlib.contextmanager
 def run_stillness(clock):
     """Within it runs of this process go on without chance."""
-    turnstile = Turnstile()
+    turnstiles = defaultdict(Turnstile)
+
+    def turnstile():
+        return turnstiles[threading.get_ident()]
 
     def prepared(argv, cwd, env, mark, **more):
         real = prepare_command(argv, cwd, env, f"{mark}.{uuid.uuid4()}", **more)
         assert isinstance(real, Command)
-        return StillCommand(clock, turnstile, real)
+        return StillCommand(clock, turnstile(), real)
 
     with contextlib.ExitStack() as stack:
         for owner, name, still in (
             (asyncio, "to_thread", _inline),
+            (asyncio, "run", _run_apart),
             (run_driver, "running_clock", stopped_clock),
-            (run_driver, "Coordinator", lambda *parts: StillCoordinator(turnstile, *parts)),
+            # It looks at the clock whenever something rang, and a look takes time here.
+            (pipeline_tool._Watch, "ends", lambda watch, coordinator: False),
+            (run_driver, "Coordinator", lambda *parts: StillCoordinator(turnstile(), *parts)),
             (step_executor, "prepare_command", prepared),
             (step_executor, "CommandOutput", StillOutput),
             (command_output, "DeltaWriter", lambda write: StillLines(clock, write)),

@@ -16,7 +16,7 @@ from unittest import mock
 from msgspec.structs import replace
 
 from workbench.agents.planner import CallModel, Execute, StopCall, StopModel, due_effects
-from workbench.domain.events import CallFinished, HookRan, ProcessStarted, SecurityNoted
+from workbench.domain.events import CallFinished, HookRan, LeaseTaken, ProcessStarted, SecurityNoted
 from workbench.effects.runtime import ManualClock
 from workbench.host import command_output, executor, model_call, model_selection, session_driver
 from workbench.host.driver_context import DELTA_INTERVAL_SECONDS, DeltaWriter
@@ -122,6 +122,8 @@ class StillJournal(Journal):
                 return replace(body, pid=pid, group=pid, start_time=f"golden:{pid}")
             case CallFinished() if made.call_id in self._begun:
                 return replace(body, duration_ms=(made.at - self._begun[made.call_id]) // 1000)
+            case LeaseTaken() if body.pid == os.getpid():
+                return replace(body, pid=self.pid)
             case HookRan():
                 return replace(body, duration_ms=round(HOOK * 1000))
             case SecurityNoted():

@@ -25,7 +25,7 @@ def _paced(kind, text, pace, words):
     return [{kind: part, "after_ms": pace} for part in parts if part]
 
 
-def call(call_id, name, **arguments):
+def call(call_id, name, /, **arguments):
     return [{"tool_call": {"id": call_id, "name": name, "arguments": arguments}, "after_ms": 60}]
 
 
