@@ -1,14 +1,16 @@
 """The composer: what is sent and what never is, history, completion, the editor, the words at its sides."""
 
 import asyncio
+import threading
 
 import pytest
 from textual.events import Paste
 
 from tests.support.pane_host import HOSTILE, Host, session
+from tests.support.tables import each_row
 from tests.tui.backend import backend
 from tests.tui.screens import work_done
-from workbench.tui.backend import BackendError
+from workbench.tui.backend import BackendError, SuggestedText
 from workbench.tui.conversation.completion import (
     ADD_PROVIDER,
     CompletionSources,
@@ -440,7 +442,7 @@ def test_commands_offered():
         (" /modle qwen", ""),
         ("/modle\nsecond line", ""),
         ("say /modle", ""),
-        ("!ls -la", "! runs no command here"),
+        ("!ls -la", ""),
         (" !ls", ""),
         ("!", ""),
         ("what now!", ""),
@@ -461,6 +463,53 @@ def test_a_mistyped_command_stays_in_the_field():
         assert app.said(PromptSent) == [PromptSent("/stpo")]
 
     play(act)
+
+
+@pytest.mark.spec(186)
+@each_row(
+    "command, stands",
+    [("fd -e go | wc -l", "fd -e go | wc -l"), ("/bin/ls", " /bin/ls"), ("! grep -q x a", " ! grep -q x a"),
+     ("echo 'a\n  b'", "echo 'a\n  b'")],
+)  # fmt: skip
+def test_words_behind_an_exclamation_mark_become_a_command_in_the_field_that_nobody_sent(command, stands):
+    asked = []
+
+    def suggest(words):
+        asked.append(words)
+        return SuggestedText(command=command, said="Counts. Asks first: nothing allows it.")
+
+    async def act(app, pilot, composer):
+        composer.input.load_text("!count go files")
+        await pilot.press("enter")
+        await settle(app, pilot)
+        assert (asked, composer.text) == (["count go files"], stands)
+        assert "Asks first" in app.said(StatusMessage)[-1].text
+        assert app.said(PromptSent) == app.said(CommandTyped) == []
+
+    play(act, services=backend(suggest_command=suggest))
+
+
+def test_words_of_which_no_command_came_stand_in_the_field_again_and_what_was_written_meanwhile_stays():
+    may_end = threading.Event()
+
+    def fail(words):
+        may_end.wait(20)
+        raise BackendError("No command was made. The model is gone.")
+
+    async def act(app, pilot, composer):
+        may_end.set()
+        await pilot.press(*"!ls", "enter")
+        await settle(app, pilot)
+        assert composer.text == "!ls" and "The model is gone" in app.said(StatusMessage)[-1].text
+        may_end.clear()
+        await pilot.press("enter")
+        await pilot.press(*"new")
+        may_end.set()
+        await settle(app, pilot)
+        assert composer.text == "new"
+        assert app.said(PromptSent) == []
+
+    play(act, services=backend(suggest_command=fail))
 
 
 MODELS = (("qwen3-coder", "asked now"), ("gpt-oss-120b", "local"), ("gpt-oss", "local"))

@@ -20,7 +20,8 @@ from workbench.config.types import Config
 
 if TYPE_CHECKING:
     from workbench.domain.rows import LogStatus
-    from workbench.domain.values import Json
+    from workbench.domain.values import Actor, Json
+    from workbench.effects.files import Root
     from workbench.host.command_session import CommandSession, Suggestion
     from workbench.journal.home import Home
     from workbench.journal.journal import Journal
@@ -186,10 +187,39 @@ def _in_session(
                 asker.write_log()
 
 
+def suggest_for_screen(
+    home: "Home", journal: "Journal", workspace: str, words: str, actor: "Actor"
+) -> tuple[str, str]:
+    """Make a command of words for a screen; return it with what to say, or raise CommandRefused."""
+    from workbench.host.command_session import CommandRefused
+    from workbench.host.host_locks import driver_identity
+    from workbench.journal.leases import DriverLock
+    from workbench.views.ask import verdict_text
+
+    names = ("provider", "model", "base_url", "key_env", "recording", "context_lines")
+    options = Namespace(**dict.fromkeys(names))
+    config = load_workspace_config(home, journal, workspace).config
+    with DriverLock(journal, driver_identity(journal, workspace, "run")) as lock:
+        session, root = open_command_session(options, home, journal, workspace, config, lock.driver, actor)
+        with closing(root):
+            try:
+                made = asyncio.run(session.suggest(words))
+                is_given = not made.is_denied and not made.answer.is_hidden
+                session.end("accepted" if is_given else "quit")
+            finally:
+                session.end("quit")
+                warning = session.write_log()
+    if not is_given:
+        raise CommandRefused(_why_refused(made), "Say it in other words.")
+    return made.answer.command, " ".join(
+        filter(None, (made.answer.explanation, verdict_text(made.verdict), warning))
+    )
+
+
 def open_command_session(
     options: Namespace, home: "Home", journal: "Journal", workspace: str, config: Config,
-    driver: "DriverIdentity",
-):  # fmt: skip
+    driver: "DriverIdentity", actor: "Actor | None" = None,
+) -> "tuple[CommandSession, Root]":  # fmt: skip
     """Return a session that nothing was said in yet, and the root of its folder, to be closed."""
     from workbench.ask.context import collect_context
     from workbench.cli.run_session import plan_session, require_valid_url
@@ -213,7 +243,7 @@ def open_command_session(
     command_plan = CommandPlan(
         provider=plan.provider, model=plan.model, configuration=plan.configuration, context=told
     )
-    return CommandSession(context, driver, command_plan, user_actor()), context.root
+    return CommandSession(context, driver, command_plan, actor or user_actor()), context.root
 
 
 class _Asker:

@@ -34,6 +34,7 @@ from workbench.tui.backend import (
     ForkRequest,
     RestartLater,
     SettingValue,
+    SuggestedText,
     setting_words,
 )
 
@@ -305,6 +306,12 @@ class LocalBackend(Backend):
         except InsideAgent as error:
             return f"{error.why} {error.remedy}"
         return ""
+
+    def suggest_command(self, words: str) -> SuggestedText:
+        from workbench.cli.ask import suggest_for_screen
+
+        command, said = suggest_for_screen(self._home, self._journal, self._workspace, words, self._actor)
+        return SuggestedText(command=command, said=said)
 
     def begin_session(self, prompt: str) -> str:
         """Begin a session with the model that the settings name, else with the newest session's."""

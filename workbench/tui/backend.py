@@ -127,6 +127,13 @@ def error_text(error: Exception) -> str:
     return " ".join(map(human.sentence, parts)) or str(error) or type(error).__name__
 
 
+class SuggestedText(Struct, frozen=True, kw_only=True):
+    """A command that was made of words, and what to say of it."""
+
+    command: str
+    said: str
+
+
 class LibraryBackend:
     """What is done with sessions as a whole; called in threads, returns what to say."""
 
@@ -469,6 +476,10 @@ class Backend:
     def end_session(self, session_id: str) -> None:
         """End a session for good; what it asks is withdrawn, what it did stays."""
         raise BackendError(_NOTHING_SENT)
+
+    def suggest_command(self, words: str) -> SuggestedText:
+        """Make a command of words; nothing runs it. In a thread, it asks a model."""
+        raise BackendError("No command was made. This screen only shows.")
 
     def begin_session(self, prompt: str) -> str:
         """Begin a session in the workspace with a first prompt, and return its id."""

@@ -169,14 +169,25 @@ def parse_slash_command(text: str) -> tuple[str, str] | None:
     return (name[1:], rest.strip()) if name in known else None
 
 
+def command_words(text: str) -> str:
+    """Return the words behind a `!`, of which a command is to be made; empty for all other messages.
+
+    In other programs of this kind a `!` runs a command; nothing here does.
+    """
+    return text[1:].strip() if text.startswith("!") and text.strip("! \n") else ""
+
+
+def sendable_command(command: str) -> str:
+    """Return a command as it stands in the composer: behind a blank where its first letter has a meaning."""
+    return f" {command}" if command.startswith(("/", "!")) else command
+
+
 def mistyped_command_hint(text: str) -> str:
     """Return what to say of a message that was meant for the screen, as it seems; empty for all others.
 
     One word behind a slash is a command, or nearly one: a path has a second slash, and what begins with a
-    blank goes to the agent as it is. In other programs of this kind a `!` runs a command; nothing here does.
+    blank goes to the agent as it is.
     """
-    if text.startswith("!") and text.strip("! \n"):
-        return "Nothing was run or sent: ! runs no command here. A blank before it sends it as it is."
     match = _LIKE_A_COMMAND.match(text)
     names = [command[1:] for command, _ in SLASH_COMMANDS]
     if match is None or match[1] in names or f"/{match[1]}" in _ALIASES or "\n" in text.strip():

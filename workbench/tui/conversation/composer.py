@@ -37,9 +37,11 @@ from workbench.tui.conversation.completion import (
     CompletionSources,
     PromptHistory,
     TypedWord,
+    command_words,
     completions_of,
     mistyped_command_hint,
     parse_slash_command,
+    sendable_command,
     word_before_cursor,
 )
 from workbench.tui.main.tasks import edit_in_external_editor
@@ -450,8 +452,8 @@ class Composer(Vertical):
             self.post_message(StatusMessage(why, is_error=True))
             return
         text = self.text.strip()
-        if not text:
-            self.post_message(FirstWaiting())
+        if not text or command_words(self.text):
+            self._ask_for_command(text)
             return
         if not self._shown.has_model:
             self.post_message(StatusMessage("Nothing was sent: no model is set up.", is_error=True))
@@ -477,6 +479,29 @@ class Composer(Vertical):
         if self._shown.is_working:
             self.post_message(StatusMessage("Queued. The agent reads it when this turn is over."))
         self.post_message(PromptSent(self._pastes.expand(text)))
+
+    def _ask_for_command(self, text: str) -> None:
+        """Have a command made of the words behind a `!`; without a message show the first that waits."""
+        if not text:
+            self.post_message(FirstWaiting())
+        elif not self._shown.has_model:
+            self.post_message(StatusMessage("Nothing was asked: no model is set up.", is_error=True))
+        else:
+            self.history.add(text)
+            self.input.clear()
+            self.post_message(StatusMessage("Asking for a command. Nothing runs it.", is_kept=False))
+            self._suggest_command(self._pastes.expand(command_words(text)), text)
+
+    @work(thread=True, group="command", exclusive=False, exit_on_error=False, description="suggest a command")
+    def _suggest_command(self, words: str, text: str) -> None:
+        try:
+            made = self._backend.of(self._shown.workspace).suggest_command(words)
+        except Exception as error:  # noqa: BLE001 whatever a service says is told, nothing is hidden
+            self.post_message(StatusMessage(error_text(error), is_error=True))
+            self._textual.call_from_thread(self.put_back, text)
+            return
+        self.post_message(StatusMessage(made.said))
+        self._textual.call_from_thread(self.put_back, sendable_command(made.command))
 
     def stop_or_clear(self) -> None:
         """Stop the agent; where none works clear what is written, which stays among what was said before."""
