@@ -9,7 +9,7 @@ import time
 import pytest
 
 from tests.support.chat_server import ChatServer, said
-from tests.support.terminal import Terminal
+from tests.support.terminal import Terminal, controlled
 
 SENTENCE = 'make the files "a b" and it\'s $HOME'
 FIRST = "touch ran-one; echo one"
@@ -29,9 +29,6 @@ SHELLS = {
         "function dump; commandline | string collect >line.tmp; command mv line.tmp line; end; bind \\cx\\cd dump\n",
     ),
 }  # fmt: skip
-
-OWN_TERMINAL = "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execvp(sys.argv[1], sys.argv[1:])"
-"""Makes the terminal the controlling one, as a terminal program does: `/dev/tty` is it."""
 
 
 def answer(command, explanation="It does that."):
@@ -53,8 +50,7 @@ class Prompt:
         snippet.write_text(shop.call("ask", "--shell-integration", shell).stdout + setup)
         shop.call("providers", "add", "local", "--base-url", server.base_url, "--model", "m", "--no-test")
         env = shop.env(PATH=f"{programs}:{os.environ['PATH']}", PS1="> ", SHELL=shutil.which(shell))
-        argv = [sys.executable, "-c", OWN_TERMINAL, *argv]
-        self.terminal = Terminal(argv, cwd=shop.project, env=env, columns=100, rows=40)
+        self.terminal = Terminal(controlled(argv), cwd=shop.project, env=env, columns=100, rows=40)
         self.terminal.press(f". {snippet}; echo re''ady\r")
         self.terminal.until("ready")
         self.terminal.rest()

@@ -4,16 +4,24 @@ import asyncio
 import json
 import time
 
+import jsonschema
 import pytest
+from msgspec.structs import replace
 
 from tests.support.llama import FUNCTIONARY, Llama
 from tests.support.terminal import Terminal
+from workbench.ask.answer import ANSWER_SCHEMA
 from workbench.domain.messages import FailurePart, Message, ModelRequest, TextPart, ToolCallPart, UsagePart
 from workbench.providers.base import Endpoint, Sampling
 from workbench.providers.openai_compatible import OpenAICompatible
 from workbench.providers.server_models import server_context_tokens
 from workbench.tools.registry import tool_registry
 
+SHORT_ANSWER = {
+    **ANSWER_SCHEMA,
+    "properties": {name: {"type": "string", "maxLength": 40} for name in ("command", "explanation")},
+}
+"""The schema that `workbench ask` sends, with texts that a small model ends in time."""
 SETTLED = Sampling(max_tokens=60, temperature=0, seed=1)
 
 
@@ -209,3 +217,14 @@ def test_a_models_call_goes_through_the_queue_of_a_screen_into_a_file(shop, call
         word in told
         for word in ("› write greeting.txt", "approved", "wrote greeting.txt (create) +1", "Done.")
     )
+
+
+@pytest.mark.spec(181)
+@pytest.mark.parametrize("seed", range(4))
+def test_an_answer_satisfies_its_schema_each_time(talker, seed):
+    sampling = Sampling(max_tokens=160, temperature=0.8, seed=seed)
+    asked = replace(request("List the go files."), answer_schema=SHORT_ANSWER)
+    text = "".join(part.text for part in ask(talker, asked, sampling) if isinstance(part, TextPart))
+    answer = json.loads(text)
+    jsonschema.validate(answer, ANSWER_SCHEMA)
+    assert set(answer) == {"command", "explanation"}

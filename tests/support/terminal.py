@@ -7,10 +7,19 @@ import select
 import signal
 import struct
 import subprocess
+import sys
 import termios
 import time
 
 import pyte
+
+_OWN_TERMINAL = "import fcntl, os, sys, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execvp(sys.argv[1], sys.argv[1:])"
+
+
+def controlled(argv):
+    """Return a command line whose terminal controls it, as a terminal program's does: ctrl+c, `/dev/tty`."""
+    return [sys.executable, "-c", _OWN_TERMINAL, *map(str, argv)]
+
 
 REST = 0.45
 """Seconds: longer than a key is dead after something new came, and than a deciding key waits."""

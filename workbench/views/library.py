@@ -489,6 +489,8 @@ def _status_note(
 def _quiet_note(session: Session, glance: SessionCounts | None) -> str:
     if session.origin is not None:
         return one_line(session.origin, 20)
+    if session.kind == "ask":
+        return session.log_status
     if glance is None:
         return ""
     if session.kind == "pipeline":

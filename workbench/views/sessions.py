@@ -65,7 +65,8 @@ def session_rows(
 ) -> tuple[SessionRow, ...]:
     """Return the sessions: those that wait, those that run, then by what moved last.
 
-    Archived sessions and steps of pipelines are left out; what a step asks waits in its run. `seconds` is how
+    Archived sessions, steps of pipelines and commands that were made of words are left out; what a step asks
+    waits in its run, and a command stands here while it is the current one. `seconds` is how
     long the turn of the `current` one has worked; `folders` names the folders of sessions that are not of the
     screen's.
     """
@@ -76,7 +77,8 @@ def session_rows(
         session
         for session in sessions
         if session.id != SYSTEM_SESSION and not session.archived and session.kind != "step"
-    ]
+        and (session.kind != "ask" or session.id == current)
+    ]  # fmt: skip
     shown.sort(key=lambda s: (not waiting[s.id], s.status not in BUSY_STATUSES, -s.updated_at, s.id))
     words = text_filter.casefold().split()
     rows = [

@@ -458,3 +458,33 @@ def test_a_key_that_was_refused_is_asked_for_once_more():
     with ChatServer(refused, listed) as server:
         models = asyncio.run(provider("anthropic", server, **more).list_models(5))
     assert [model.id for model in models] == ["m"]
+
+
+SCHEMA = {"type": "object", "properties": {"command": {"type": "string"}}, "required": ["command"], "additionalProperties": False}  # fmt: skip
+OKAY = {
+    "azure": lambda: said("ok"),
+    "ollama": lambda: Answer([json.dumps({"message": {"role": "assistant", "content": "ok"}, "done": True}).encode()], headers=LINES),
+    "anthropic": lambda: Answer([(message_start() + text_block(0, "ok") + message_end()).encode()]),
+}  # fmt: skip
+WANTS_JSON = replace(HELLO, answer_schema=SCHEMA)
+
+
+@pytest.mark.parametrize(
+    ("wire", "member", "value"),
+    [
+        ("azure", "response_format", {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": SCHEMA}}),
+        ("ollama", "format", SCHEMA),
+        ("anthropic", "output_config", {"format": {"type": "json_schema", "schema": SCHEMA}}),
+    ],
+)  # fmt: skip
+def test_an_answer_that_satisfies_a_schema_is_asked_for_on_every_wire_and_left_out_where_it_is_refused(
+    wire, member, value
+):
+    status, refusal = "400 Bad Request", whole({"error": f"{member}: unknown"}, "400 Bad Request")
+    if wire != "ollama":
+        refusal = whole({"type": "error", "error": {"type": "invalid_request_error", "message": f"{member} is unknown"}}, status)  # fmt: skip
+    parts, (first, second) = ask(wire, refusal, OKAY[wire](), request=WANTS_JSON)
+    assert first.json[member] == value and member not in second.json
+    assert not isinstance(parts[0], FailurePart)
+    _, (plain,) = ask(wire, OKAY[wire]())
+    assert member not in plain.json

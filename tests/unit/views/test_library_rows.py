@@ -164,3 +164,12 @@ def test_a_completion_replaces_the_half_typed_word_only():
 )
 def test_only_plain_titles_are_asked_to_be_typed(title, can):
     assert is_typeable_title(title) is can
+
+
+@pytest.mark.spec(171)
+@each_row(
+    "said, note", [("accepted", "accepted"), ("rejected", "rejected"), ("quit", "quit"), (None, "quit")]
+)
+def test_a_command_made_of_words_says_what_came_of_it(said, note):
+    row = library_row(session(kind="ask", status="completed", origin_status=said), 0, SessionCounts())
+    assert row.note == note

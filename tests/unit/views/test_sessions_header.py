@@ -52,6 +52,12 @@ def test_what_a_step_asks_waits_in_its_run():
     assert sessions.session_rows(loop, [action(session_id="one")]) == ()
 
 
+def test_a_command_made_of_words_stands_there_only_while_it_is_the_current_one():
+    found = [*ALL, session("words", kind="ask", updated_at=NOW)]
+    assert ids(sessions.session_rows(found, ACTIONS)) == ids(sessions.session_rows(ALL, ACTIONS))
+    assert "words" in ids(sessions.session_rows(found, ACTIONS, current="words"))
+
+
 def test_a_number_is_said_once():
     assert sessions.session_title(session(title="release #1", number=1)) == "release #1"
     assert sessions.session_title(session(title="release #1", number=2)) == "release #1 #2"
