@@ -40,11 +40,12 @@ _AGENT: Final = Actor(kind="agent")
 _TOOL: Final = Actor(kind="tool")
 _USER: Final = Actor(kind="user", via="import")
 _SYSTEM: Final = Actor(kind="system", via="import")
-READ_AS: Final = 4
+READ_AS: Final = 3
 """How events are made from records: with a higher number, a file that is imported again replaces its session.
 
 2: calls start when they were asked for; cached tokens and costs stand apart. 3: kept records and long outputs
-are whole. 4: what follows a place where a human went back is a session of its own.
+are whole. Forks of Claude Code came without another number: what was read before is right, and becomes forks when
+its file changes or is read again.
 """
 CurrentSessionId = Callable[[str], str]
 """Turns the id that a session would get into the one that it gets; ids of deleted ones are not used again."""

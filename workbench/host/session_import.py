@@ -334,6 +334,7 @@ class _Import:
             point=_point_text(report),
         )  # fmt: skip
         self._read.append(row)
+        report.point = None  # it is noted, and of thousands of files it would stay
         if len(self._read) >= _MOST_NOTED or time.monotonic() - self._noted_at > _NOTE_SECONDS:
             self.note_files()
 
