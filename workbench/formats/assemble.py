@@ -44,8 +44,8 @@ READ_AS: Final = 3
 """How events are made from records: with a higher number, a file that is imported again replaces its session.
 
 2: calls start when they were asked for; cached tokens and costs stand apart. 3: kept records and long outputs
-are whole. Forks of Claude Code came without another number: what was read before is right, and becomes forks when
-its file changes or is read again.
+are whole. Forks of Claude Code came without another number: what was read before is right, and becomes forks
+when its file changes or is read again.
 """
 CurrentSessionId = Callable[[str], str]
 """Turns the id that a session would get into the one that it gets; ids of deleted ones are not used again."""
