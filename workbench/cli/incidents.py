@@ -88,7 +88,8 @@ def configure_run(parser: ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--checker", default="", metavar="COMMAND",
-        help="prints such a list; runs after every change to see what is fixed, and first without FILE",
+        help="prints such a list; runs after every change to see what is fixed, and first without FILE "
+        "(default: incidents.checker of the settings)",
     )  # fmt: skip
     parser.add_argument("--only", default="", metavar="IDS", help="these incidents, ids with commas between")
     parser.add_argument(
@@ -127,15 +128,13 @@ def configure_run(parser: ArgumentParser) -> None:
 
 def execute_run(options: Namespace, console: Console) -> int:
     """Make a list, let agents work it off, and return the exit code."""
-    if not options.file and not options.checker:
-        why, remedy = "neither a file nor a checker is named", "give FILE, or --checker COMMAND"
-        raise UsageError(_NOTHING, why, remedy)
     wanted = _filter(options)
     workspace = workspace_path(options.directory)
     with open_journal() as (home, journal):
         refuse_inside_agents(journal, home, _NOTHING)
         expire_due_actions(journal)
         context = _open_context(home, journal, workspace, options, console)
+        options.checker = options.checker or _settings_checker(context, options, console)
         with closing(context.root), DriverLock(journal, driver_identity(journal, workspace, "run")) as lock:
             how = _incident_options(options)
             if not options.dry_run:
@@ -156,6 +155,19 @@ def execute_run(options: Namespace, console: Console) -> int:
                 return _nothing_to_do(journal, console, list_id, options)
             request_incidents(journal, list_id, asked, how, user_actor())
             return _drive(home, journal, context, lock.driver, list_id, options, console)
+
+
+def _settings_checker(context: DriverContext, options: Namespace, console: Console) -> str:
+    """Return the checker of the settings, and say where it stands; a workspace's counts only when trusted."""
+    loaded = context.loaded()
+    command = loaded.config.incidents.checker or ""
+    if command:
+        where = loaded.origins["incidents.checker"].where()
+        console.note(f"Checker of {where}: {one_line(command, 200)}")
+    elif not options.file:
+        why, remedy = "neither a file nor a checker is named", "give FILE, or --checker COMMAND"
+        raise UsageError(_NOTHING, why, remedy)
+    return command
 
 
 def _filter(options: Namespace) -> Callable[[Incident], bool]:

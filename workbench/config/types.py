@@ -433,6 +433,14 @@ class PipelineSettings(Struct, frozen=True, kw_only=True):
     ] = 20
 
 
+class IncidentSettings(Struct, frozen=True, kw_only=True):
+    """How lists of incidents are made and checked."""
+
+    checker: (
+        Annotated[Text, setting("Command that prints what a linter finds, for `incidents run`.")] | None
+    ) = None
+
+
 class Config(Struct, frozen=True, kw_only=True):
     """All settings, every layer taken into account. Read once at start (seed S0, Config)."""
 
@@ -480,6 +488,7 @@ class Config(Struct, frozen=True, kw_only=True):
     retention: RetentionSettings = RetentionSettings()
     sessions: SessionSettings = SessionSettings()
     pipelines: PipelineSettings = PipelineSettings()
+    incidents: IncidentSettings = IncidentSettings()
     ask: AskSettings = AskSettings()
     tools: Annotated[
         Mapping[str, ToolSettings],

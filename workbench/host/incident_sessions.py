@@ -26,11 +26,13 @@ from workbench.incidents.state import (
     fold_list,
     is_list_runnable,
 )
+from workbench.journal.leases import is_lease_live
 from workbench.journal.session_queries import pending_action_ids
 from workbench.providers.recording import RecordingBroken, load_recording
 from workbench.text.human import counted
 from workbench.text.safe import one_line
 
+_MOST_LISTS: Final = 50
 _NOT_STARTED: Final = "No agent was started."
 
 
@@ -130,12 +132,21 @@ def has_list_work(context: DriverContext, session: Session) -> bool:
     return is_list_runnable(state, len(waiting_ids(context, session.id)))
 
 
+def undriven_lists(context: DriverContext) -> list[Session]:
+    """Return the workspace's lists that nobody drives and that have not ended."""
+    lists = context.journal.sessions(
+        workspace=context.workspace, kinds=("incidents",), limit=_MOST_LISTS,
+        status=("created", "ready", "processing", "paused"),
+    )  # fmt: skip
+    journal = context.journal
+    return [session for session in lists if not is_lease_live(context.home, journal.lease(session.id))]
+
+
 def answered_lists(context: DriverContext) -> list[Session]:
     """Return the workspace's lists that were given back while they waited and may go on."""
-    lists = context.journal.sessions(
-        workspace=context.workspace, kinds=("incidents",), status=("paused",), limit=50
-    )
-    return [session for session in lists if session.reason == "parked" and has_list_work(context, session)]
+    parked = [session for session in undriven_lists(context) if session.reason == "parked"]
+    answered = [session for session in parked if not waiting_ids(context, session.id)]
+    return [session for session in answered if has_list_work(context, session)]
 
 
 def waiting_ids(context: DriverContext, list_id: str) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ from workbench.host.driver_context import (
 from workbench.host.host_locks import driver_identity, has_screen, host_lock_path, provider_variables
 from workbench.host.import_watch import ImportWatch
 from workbench.host.incident_driver import IncidentDriverOptions, drive_incidents
-from workbench.host.incident_sessions import answered_lists, has_list_work
+from workbench.host.incident_sessions import answered_lists, has_list_work, undriven_lists
 from workbench.host.lifecycle import TIDY_INTERVAL_SECONDS, tidy_data_folder_if_due
 from workbench.host.model_selection import background_provider_of
 from workbench.host.provider_keys import key_variables
@@ -115,7 +115,8 @@ class Supervisor:
 
     def _look(self) -> None:
         self._note_key_variables()
-        for session in unfinished_sessions(self._context.journal, self._context.workspace):
+        unfinished = unfinished_sessions(self._context.journal, self._context.workspace)
+        for session in (*unfinished, *undriven_lists(self._context)):
             is_known = self._looked_at.get(session.id) == session.updated_at
             if session.id in self._driven or is_known or session.kind == "step":
                 continue  # a step is driven by the coordinator of its run

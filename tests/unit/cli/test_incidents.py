@@ -154,6 +154,18 @@ def test_a_finding_that_stays_is_a_question_with_choices(project, monkeypatch):
     assert rows[0]["outcome"] == "unchanged"
 
 
+def test_the_checker_of_a_workspace_counts_only_when_it_is_trusted(project):
+    (project.workspace / ".workbench.json").write_text(
+        json.dumps({"config_version": 1, "incidents": {"checker": RUFF}})
+    )
+    assert project("incidents", "run", "--dry-run") == 2
+    assert "neither a file nor a checker" in project.err.casefold()
+    assert project("trust") == 0
+    assert project("incidents", "run", "--dry-run") == 0
+    assert f".workbench.json line 1: {RUFF}" in project.err
+    assert project.out.count("Please analyze the file") == 3
+
+
 @each_row(
     "words,asked",
     [

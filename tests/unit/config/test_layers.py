@@ -180,6 +180,7 @@ WIDENING = {
     "ui.notify.bell": False,
     "ui.notify.title": False,
     "ui.notify.desktop": "always",
+    "incidents.checker": "ruff check --output-format json",
     "ask.model": "m",
     "ask.preferences_dir": "/somewhere",
     "ask.terminal_lines": 101,
