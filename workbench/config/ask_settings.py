@@ -1,4 +1,4 @@
-"""The settings of `workbench ask`: its model, and what the model is told."""
+"""The settings of words made into commands, and of lists of incidents."""
 
 from typing import Annotated
 
@@ -31,3 +31,11 @@ class AskSettings(Struct, frozen=True, kw_only=True):
             narrows=is_smaller,
         ),
     ] = 100
+
+
+class IncidentSettings(Struct, frozen=True, kw_only=True):
+    """How lists of incidents are made and checked."""
+
+    checker: (
+        Annotated[Text, setting("Command that prints what a linter finds, for `incidents run`.")] | None
+    ) = None

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct, field
 from msgspec.structs import replace
 
-from workbench.config.ask_settings import AskSettings
+from workbench.config.ask_settings import AskSettings, IncidentSettings
 from workbench.config.keys import (
     CONFIG_VERSION,
     FOLDER_NAME,
@@ -431,14 +431,6 @@ class PipelineSettings(Struct, frozen=True, kw_only=True):
         Meta(ge=1, le=256),
         setting("How many steps run at once in all runs of all workspaces.", narrows=is_smaller),
     ] = 20
-
-
-class IncidentSettings(Struct, frozen=True, kw_only=True):
-    """How lists of incidents are made and checked."""
-
-    checker: (
-        Annotated[Text, setting("Command that prints what a linter finds, for `incidents run`.")] | None
-    ) = None
 
 
 class Config(Struct, frozen=True, kw_only=True):
