@@ -111,7 +111,7 @@ class IncidentActions:
         """Have incidents worked off."""
         backend = self._context.backend.incidents
         said = f"{counted(len(ids), 'finding')} will be worked on. Edits and commands wait in the queue."
-        self._ask(lambda: backend.start(list_id, ids, options), list_id, said)
+        self._ask(lambda: backend.start(list_id, ids, options), said)
         self._pane.list.marks.clear()
 
     def go_on(self) -> None:
@@ -119,7 +119,7 @@ class IncidentActions:
         snapshot = self._pane.snapshot
         if snapshot is not None:
             backend, list_id = self._context.backend.incidents, snapshot.session.id
-            self._ask(lambda: backend.go_on(list_id), list_id, "The work continues.")
+            self._ask(lambda: backend.go_on(list_id), "The work continues.")
 
     def ask_cancel(self) -> None:
         """End the work on the list on show; a second time is not asked for."""
@@ -127,7 +127,7 @@ class IncidentActions:
         if snapshot is not None:
             backend, list_id = self._context.backend.incidents, snapshot.session.id
             said = "The work is being ended; what was not started is skipped. L starts it again."
-            self._ask(lambda: backend.cancel(list_id), list_id, said)
+            self._ask(lambda: backend.cancel(list_id), said)
 
     def ask_dismissal(self) -> None:
         """Ask why findings will not be fixed, or take that back."""
@@ -150,20 +150,18 @@ class IncidentActions:
         done = "is skipped from now on" if reason else "is open again"
         said = f"{counted(len(rows), 'finding')} {done if len(rows) == 1 else done.replace('is', 'are')}."
         self._pane.list.marks.clear()
-        self._ask(lambda: backend.dismiss(list_id, ids, reason), list_id, said)
+        self._ask(lambda: backend.dismiss(list_id, ids, reason), said)
 
-    def _ask(self, ask: Callable[[], None], list_id: str, said: str) -> None:
-        if why := self._context.backend.may_answer():
-            self._context.say(why, is_error=True)
-            return
-
-        def asked(_: str) -> None:
+    def _ask(self, ask: Callable[[], None], said: str) -> None:
+        def asked() -> str:
             try:
                 ask()
             finally:
                 self._context.call_from_thread(self._pane.read)
+            self._context.call_from_thread(self._context.tasks.ensure_host)
+            return said
 
-        self._context.tasks.ask(asked, list_id, said)
+        self._context.tasks.file(asked)
 
     def _thread(self, work: Callable[[], None], description: str) -> None:
         self._pane.run_worker(
