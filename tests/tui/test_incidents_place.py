@@ -6,9 +6,11 @@ import threading
 import msgspec
 import pytest
 
+from tests.support.tables import each_row
 from tests.tui import stills
 from tests.tui.backend import backend
 from tests.tui.incident_lists import (
+    CHECKER,
     HOST,
     LIST,
     SEVERAL,
@@ -25,6 +27,7 @@ from workbench.domain import events as e
 from workbench.domain.incidents import IncidentOptions
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.backend import BackendError
+from workbench.tui.incidents.incident_actions import again_words
 from workbench.views.incidents import CodeExcerpt, CodeLine
 from workbench.views.pipeline import LaunchPlan
 
@@ -298,6 +301,44 @@ def test_a_file_or_a_command_is_opened_with_progress_and_shown(tmp_path):
         assert pane.snapshot.session.id == LIST and "list 2 of 2" not in drawn(app)
 
     show(tmp_path, body, journal=journal, open=open_source)
+
+
+def test_r_reads_the_same_again_and_up_brings_it_back_to_be_changed(tmp_path):
+    opened = []
+
+    def open_source(source, goes_on):
+        opened.append(source)
+        return LIST
+
+    async def body(pane, app, press):
+        await press("r")
+        assert opened == [CHECKER]
+        await press("I", "up", *" -v", "enter")
+        assert opened == [CHECKER, f"{CHECKER} -v"]
+
+    show(tmp_path, body, open=open_source)
+
+
+@each_row(
+    "source, checker, words",
+    [("r.sarif", "", "r.sarif"), ("ruff", "ruff", "ruff"), ("r.sarif", "ruff", "r.sarif ! ruff")],
+)
+def test_what_reads_a_list_again_is_what_was_typed(source, checker, words):
+    listed = e.IncidentsListed(source=source, checker=checker, incidents_ref="recorded:1", count=0)
+    assert again_words(listed) == words
+
+
+def test_new_findings_of_a_change_are_named_in_the_detail(tmp_path):
+    journal = at_work(tmp_path / "home")
+    new = incident(40, "F821", message="Undefined name `os`")
+    put(journal, [e.IncidentChecked(incident="i5", outcome="gone", new=(new,), new_count=3)])
+
+    async def body(pane, app, press):
+        await press("g", "j", "j", "j", "j", "enter")
+        text = drawn(app)
+        assert "src/shop/router.py:120 F821 Undefined name `os`" in text and "and 2 more" in text
+
+    show(tmp_path, body, journal=journal)
 
 
 def test_what_is_read_is_cancelled_by_esc_and_what_failed_is_said(tmp_path):

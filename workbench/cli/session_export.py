@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from workbench.cli.console import Console
 from workbench.cli.context import SESSION_ID_HELP, find_session, open_journal
 from workbench.cli.errors import EXIT_OK, Refusal, UsageError
+from workbench.domain.events import IncidentsRequested
 from workbench.domain.rows import Session
 from workbench.domain.values import Json, ToolDescriptor
 from workbench.effects.files import write_atomic_parts
@@ -103,11 +104,13 @@ def _wink_texts(journal: Journal, session: Session) -> _Texts:
 
 
 def _kaiak_texts(journal: Journal, session: Session) -> _Texts:
-    yield _json_text({"session": kaiak_export.kaiak_session(session)})
+    events = journal.events(session.id)
+    asked = [event.body for event in events if isinstance(event.body, IncidentsRequested)]
+    yield _json_text({"session": kaiak_export.kaiak_session(session, None, asked[-1] if asked else None)})
     for call in journal.calls(session.id):
         action = journal.action(call.action_id) if call.action_id else None
         yield _json_text({"tool_call": kaiak_export.kaiak_tool_call(call, action)})
-    yield from map(_json_text, kaiak_export.kaiak_messages(journal.events(session.id), journal.blobs.read))
+    yield from map(_json_text, kaiak_export.kaiak_messages(events, journal.blobs.read))
 
 
 def _assistant_texts(journal: Journal, session: Session) -> _Texts:

@@ -175,7 +175,7 @@ def _outcome_lines(detail: IncidentDetail, room: int, ink: Ink) -> list[Content]
         ("why", row.reason),
         ("took", duration_text(row.duration_ms / 1000) if row.duration_ms else ""),
         ("changed files", ", ".join(row.files)),
-        ("new findings", f"{row.new_count:,}" if row.new_count else ""),
+        ("new findings", _new_words(row)),
         ("session", detail.session_title or row.child_id[:8]),
     ]
     lines: list[Content] = []
@@ -187,6 +187,14 @@ def _outcome_lines(detail: IncidentDetail, room: int, ink: Ink) -> list[Content]
                 *(Content(" " * 17) + line for line in rest),
             ]
     return lines
+
+
+def _new_words(row: IncidentRow) -> str:
+    if not row.new_count:
+        return ""
+    named = [f"{new.path}:{new.line} {new.rule} {one_line(new.message, 120)}" for new in row.new]
+    more = [f"and {row.new_count - len(named):,} more"] if row.new_count > len(named) else []
+    return "\n".join([f"{row.new_count:,}", *named, *more])
 
 
 def plan_lines(

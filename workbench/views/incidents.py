@@ -35,6 +35,8 @@ OUTCOMES: Final[tuple[IncidentState, ...]] = (
 UNDECIDED: Final[tuple[IncidentState, ...]] = ("open", "working", "waiting")
 _ENDED_ACTIONS = (e.ActionApproved, e.ActionRejected, e.ActionExpired, e.ActionCancelled)
 _MAX_MESSAGE_CELLS: Final = 400
+_MAX_NEW: Final = 20
+"""New incidents that are named beside the one that they came of."""
 
 
 class IncidentRow(Struct, frozen=True, kw_only=True):
@@ -58,6 +60,8 @@ class IncidentRow(Struct, frozen=True, kw_only=True):
     """What the checker last said."""
     new_count: int = 0
     """Incidents that were not there before it was worked on."""
+    new: tuple[Incident, ...] = ()
+    """The first of them."""
     files: tuple[str, ...] = ()
     duration_ms: int = 0
 
@@ -256,7 +260,7 @@ class IncidentList:
         if row is not None:
             self._change(
                 body.incident, check=body.outcome, reason=body.detail, line=body.line or row.line,
-                new_count=row.new_count + body.new_count,
+                new_count=row.new_count + body.new_count, new=(*row.new, *body.new)[:_MAX_NEW],
             )  # fmt: skip
 
     def _end(self, body: e.IncidentEnded) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from workbench.domain.events import IncidentsListed
 from workbench.domain.incidents import IncidentOptions
 from workbench.text.human import counted
 from workbench.tui.backend import error_text
@@ -13,6 +14,13 @@ from workbench.tui.pane import LineWanted
 if TYPE_CHECKING:
     from workbench.tui.main.context import MainContext
     from workbench.views.incidents import IncidentRow
+
+
+def again_words(listed: IncidentsListed) -> str:
+    """Return what reads the findings of a list again, as it is typed."""
+    if listed.source == listed.checker or not listed.checker:
+        return listed.source
+    return f"{listed.source} ! {listed.checker}"
 
 
 class IncidentActions:
@@ -29,7 +37,16 @@ class IncidentActions:
     def ask_source(self) -> None:
         """Ask for a file of findings, for a checker's command, or for both."""
         right = "FILE, a checker's COMMAND, or FILE ! COMMAND"
-        self._context.post(LineWanted(self._pane, "source", "Open findings", right, "read them"))
+        listed = self._pane.snapshot.listed if self._pane.snapshot is not None else None
+        history = () if listed is None else (again_words(listed),)
+        self._context.post(
+            LineWanted(self._pane, "source", "Open findings", right, "read them", history=history)
+        )
+
+    def read_again(self) -> None:
+        """Read the file or run the checker of the list on show again, as a new list."""
+        if self._pane.snapshot is not None:
+            self.open(again_words(self._pane.snapshot.listed))
 
     def heard(self, purpose: str, text: str) -> None:
         """Do what a line asked for."""

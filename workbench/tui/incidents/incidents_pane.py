@@ -355,6 +355,8 @@ class IncidentsPane(Pane):
             f"list {here} of {lists}" if lists > 1 else "",
             f"{counted(listed.skipped, 'record')} not read" if listed.skipped else "",
             listed.problems[0] if listed.problems else "",
+            f"{listed.known:,} known ones left out" if listed.known else "",
+            f"paths are below {listed.root}" if listed.root else "",
             "" if listed.checker else "no checker",
         ]  # fmt: skip
         words = "   ".join(part for part in parts if part)
@@ -476,6 +478,10 @@ class IncidentsPane(Pane):
 
     def why_no_row(self) -> str:
         return "" if self.row is not None else "there is no finding under the cursor"
+
+    def why_no_list(self) -> str:
+        """Return why there is nothing to read again; empty when there is."""
+        return "" if self.snapshot is not None else "there are no findings; I opens some"
 
     def why_no_session(self) -> str:
         if self.row is None:
