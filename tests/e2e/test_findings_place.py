@@ -139,7 +139,7 @@ class Player:
         if self.shown.main.composer.has_focus_within:
             await self.shown.press("escape")
         await self.shown.press("8")
-        self.shown.app.backend.ensure_host(str(self.shop.project))
+        await asyncio.to_thread(self.shown.main.context.backend.ensure_host, str(self.shop.project))
         await self.until(lambda: self.listed().status == "paused", "the pause")
         await self.until(lambda: "c continues it" in self.shown.text, "how it continues")
         await self.shown.press("c")
