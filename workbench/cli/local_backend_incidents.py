@@ -7,6 +7,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
 
+from workbench.cli.context import load_workspace_config
 from workbench.cli.local_backend import screen_actor
 from workbench.domain.incidents import Incident, IncidentOptions
 from workbench.effects.file_primitives import FileRefused
@@ -44,6 +45,11 @@ class LocalIncidents(IncidentBackend):
     ) -> None:
         self._home, self._journal, self._workspace, self._choose = home, journal, workspace, choose
 
+    def checker(self) -> str:
+        return (
+            load_workspace_config(self._home, self._journal, self._workspace).config.incidents.checker or ""
+        )
+
     def options(self) -> IncidentOptions:
         chosen = self._choose()
         return IncidentOptions(provider=chosen.provider, model=chosen.model)
@@ -54,7 +60,7 @@ class LocalIncidents(IncidentBackend):
         path = str(Path(self._workspace, Path(file).expanduser()))
         if mark or _is_file(path):
             findings = self._read(path, goes_on)
-            return self._list(findings, path, checker)
+            return self._list(findings, path, checker if mark else self.checker())
         if " " not in file and ("/" in file or Path(file).suffix):
             raise BackendError(f"{file} was not read. It does not exist.")
         return self._list(self._run_checker(file, goes_on), file, file)

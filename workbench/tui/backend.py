@@ -369,6 +369,10 @@ class IncidentBackend:
         """
         raise BackendError("No findings were read. This screen only shows.")
 
+    def checker(self) -> str:
+        """Return the command that the settings name as checker; empty where they name none."""
+        return ""
+
     def options(self) -> "IncidentOptions":
         """Return how incidents would be worked off, with the model that the settings name."""
         raise BackendError(_NOTHING_SENT)

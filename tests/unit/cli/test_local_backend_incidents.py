@@ -136,6 +136,14 @@ def test_a_file_with_a_command_behind_it_is_checked_by_that(stage, backend):
     assert (found.source, found.checker) == ("ruff.json", "ruff check --output-format json")
 
 
+def test_the_checker_of_the_settings_checks_files_that_name_none(stage, backend):
+    assert backend.checker() == "" and listed(stage, backend.open("ruff.json", lambda _: True)).checker == ""
+    (stage.home.path / "config.json").write_text(json.dumps({"incidents": {"checker": "ruff check"}}))
+    assert backend.checker() == "ruff check"
+    assert listed(stage, backend.open("ruff.json", lambda _: True)).checker == "ruff check"
+    assert listed(stage, backend.open("ruff.json ! mypy", lambda _: True)).checker == "mypy"
+
+
 def test_a_command_that_prints_prose_makes_no_list_and_says_what_it_has_to_print(stage, backend):
     with pytest.raises(BackendError, match=r"The checker gave no list\..*SARIF"):
         backend.open("echo all is well", lambda _: True)

@@ -38,10 +38,16 @@ class IncidentActions:
         """Ask for a file of findings, for a checker's command, or for both."""
         right = "FILE, a checker's COMMAND, or FILE ! COMMAND"
         listed = self._pane.snapshot.listed if self._pane.snapshot is not None else None
-        history = () if listed is None else (again_words(listed),)
-        self._context.post(
-            LineWanted(self._pane, "source", "Open findings", right, "read them", history=history)
-        )
+        last = "" if listed is None else again_words(listed)
+
+        def work() -> None:
+            known = dict.fromkeys([last, self._context.backend.incidents.checker()])
+            history = tuple(words for words in known if words)
+            self._context.post(
+                LineWanted(self._pane, "source", "Open findings", right, "read them", history=history)
+            )
+
+        self._thread(work, "look which checker is set")
 
     def read_again(self) -> None:
         """Read the file or run the checker of the list on show again, as a new list."""
