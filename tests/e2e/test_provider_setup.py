@@ -233,3 +233,99 @@ def test_a_link_is_followed_and_stays_a_link(screen, model):
     (screen.home.parent / "dotfiles.json").write_text("{}\n")
     screen.config.symlink_to(screen.home.parent / "dotfiles.json")
     screen(body, llama(model))
+
+
+WRITTEN = """\
+{
+  "default_provider": "far",
+  "providers": {
+    "near": {"kind": "ollama", "model": "qwen"},
+    "far": {
+      "kind": "azure-openai",
+      "base_url": "http://127.0.0.1:%d",
+      "model": "old",   "api_version": "2024-10-21",
+      "prices": {"input_per_million": 2, "output_per_million": 8}
+    }
+  }
+}
+"""
+
+
+async def on_row(shown, name):
+    """Open place 9 with the cursor on a provider."""
+    await shown.press("escape", "9")
+    await until(shown, name)
+    await shown.press(*("j" for _ in range({"near": 0, "far": 1}[name])))
+
+
+@pytest.fixture
+def written(screen, model):
+    Home.open(screen.home)
+    text = (WRITTEN % model.server.port).replace("  // what the company gave us\n", "")
+    screen.config.write_text(text)
+    return text
+
+
+def test_a_change_keeps_what_the_form_does_not_have_and_its_undo_each_byte(screen, model, written):
+    async def body(shown):
+        await on_row(shown, "far")
+        await shown.press("e")
+        await until(shown, "Change far")
+        shown.app.screen.query_one("#provider-model").value = "new"
+        await shown.press("f2")
+        far = json.loads(screen.config.read_text())["providers"]["far"]
+        assert (far["model"], far["api_version"], far["prices"]["output_per_million"]) == (
+            "new",
+            "2024-10-21",
+            8,
+        )
+        await until(shown, "takes it back")
+        await shown.press("u")
+        assert screen.config.read_text() == written
+
+    screen(body)
+
+
+def test_a_trial_of_a_change_asks_with_what_the_form_does_not_have(screen, model, written):
+    async def body(shown):
+        await on_row(shown, "far")
+        await shown.press("e")
+        await until(shown, "Change far")
+        shown.app.screen.query_one("#provider-model").value = "qwen3-8b"
+        await shown.press("ctrl+r")
+        paths = [asked.path for asked in model.server.asked]
+        assert "/openai/deployments/qwen3-8b/chat/completions?api-version=2024-10-21" in paths, paths
+
+    screen(body)
+
+
+def test_new_sessions_ask_none_by_default_where_the_form_says_no(screen, model, written):
+    async def body(shown):
+        await on_row(shown, "far")
+        await shown.press("e")
+        await until(shown, "Change far")
+        shown.app.screen.query_one("#provider-is_default").value = "no"
+        await shown.press("f2")
+        assert "default_provider" not in json.loads(screen.config.read_text())
+
+    screen(body)
+
+
+def test_a_removal_is_undone_byte_for_byte_but_not_over_what_came_since(screen, model, written):
+    async def body(shown):
+        await on_row(shown, "far")
+        await shown.press("D", "D")
+        document = json.loads(screen.config.read_text())
+        assert list(document["providers"]) == ["near"] and "default_provider" not in document
+        assert "It was the default; there is none now." in prose(shown)
+        await shown.press("u")
+        assert screen.config.read_text() == written
+        await on_row(shown, "near")
+        await shown.press("D", "D")
+        since = screen.config.read_text().replace('"model": "old"', '"model": "other"')
+        screen.config.write_text(since)
+        await shown.press("u")
+        assert "was changed since, and that would be lost" in prose(shown)
+        assert screen.config.read_text() == since
+
+    screen(body)

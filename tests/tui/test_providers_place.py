@@ -6,6 +6,8 @@ import threading
 import time
 
 import pytest
+from msgspec.structs import replace
+from textual.widgets import Input
 
 from tests.support.stage import Stage, exchange, recording, text
 from tests.tui import stills
@@ -14,7 +16,7 @@ from tests.tui.screens import FILES, Hand, counted, play, staged
 from workbench.effects.runtime import ManualClock
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.backend import BackendError
-from workbench.views.provider_form import SETUP_TEXT
+from workbench.views.provider_form import SETUP_TEXT, ProviderFields
 from workbench.views.providers import (
     FoundModel,
     OfferedModel,
@@ -133,8 +135,6 @@ def test_a_number_leads_there_and_on_to_another_place(fresh):
         assert "Models and providers" in shown.text
         await shown.press("3")
         assert "Models and providers" not in shown.text and shown.main.place == 3
-        await shown.press("8")
-        assert shown.said.startswith("There is no such place: they are 0 1 2 3 4 5 6 7")
 
     show(fresh, body)
 
@@ -221,6 +221,134 @@ def test_it_opens_while_a_server_stalls_and_leaves_without_waiting(fresh):
         assert len(asked) == 4 and gate.is_set()
 
     show(fresh, body, status=status)
+
+
+# --- what is set up is changed and removed --------------------------------------------------------------
+
+AZURE_FIELDS = ProviderFields(
+    name="azure", kind="azure-openai", base_url="https://shop.openai.azure.com", model="deployment-1",
+    key_command="az account get-access-token", is_default=False,
+)  # fmt: skip
+KINDS = {"openai-compatible": "", "azure-openai": "", "anthropic": "https://api.anthropic.com"}
+
+
+def field_values(shown):
+    return {one.id.removeprefix("provider-"): one.value for one in shown.app.screen.query(Input)}
+
+
+def changing(saved, **more):
+    return {
+        "form_of": lambda name: AZURE_FIELDS, "change": lambda fields: saved.append(fields) or "Changed azure.",
+        "kinds": lambda: KINDS, "names": lambda: [row.name for row in ROWS], "can_undo": lambda: bool(saved),
+        **more,
+    }  # fmt: skip
+
+
+def test_a_provider_is_changed_in_the_form_and_keeps_its_name(fresh):
+    saved = []
+
+    async def body(shown):
+        await shown.press("escape", "9", "j", "j", "j", "e")
+        assert "Change azure" in shown.text and "It keeps its name" in shown.text
+        before = field_values(shown)
+        assert (before["name"], before["key_command"], before["is_default"]) == (
+            "azure", AZURE_FIELDS.key_command, "no",
+        )  # fmt: skip
+        shown.app.screen.query_one("#provider-model").value = "deployment-2"
+        for _ in range(8):  # once around: the name is no stop
+            await shown.press("tab")
+            assert shown.app.focused.id != "provider-name"
+        await shown.press("f2")
+        assert saved == [replace(AZURE_FIELDS, model="deployment-2")]
+        assert (
+            "Changed azure. /provider undo takes it back." in shown.text and "Change azure" not in shown.text
+        )
+
+    show(fresh, body, **changing(saved))
+
+
+def test_a_provider_that_was_changed_is_asked_again(fresh):
+    rows, asked = list(ROWS[:2]), []
+
+    def status(name, trial):
+        asked.append(name)
+        return answers(name, trial)
+
+    def change(fields):
+        rows[0] = replace(rows[0], base_url=fields.base_url)
+        return "Changed local."
+
+    async def body(shown):
+        await shown.press("escape", "9")
+        assert sorted(asked) == ["local", "ollama"]
+        await shown.press("e", "f2")
+        assert sorted(asked) == ["local", "local", "ollama"], "nobody else is asked again"
+
+    local = ProviderFields(name="local", base_url="http://127.0.0.1:8081/v1", model="qwen3-8b")
+    more = {"rows": lambda: tuple(rows), "status": status, "form_of": lambda name: local}
+    show(fresh, body, **changing([], **{**more, "change": change}))
+
+
+def test_a_change_that_is_left_is_not_kept_for_the_form_that_adds(fresh):
+    async def body(shown):
+        await shown.press("escape", "9", "j", "j", "j", "e")
+        shown.app.screen.query_one("#provider-model").value = "deployment-2"
+        await shown.press("escape")
+        assert shown.said == "azure was not changed."
+        await shown.press("A")
+        assert "Add a provider" in shown.text and field_values(shown)["name"] == ""
+
+    show(fresh, body, **changing([]))
+
+
+def test_why_a_provider_cannot_be_changed_here_is_said(fresh):
+    def elsewhere(name):
+        raise BackendError(f"{name} is set in /w/.workbench.json. Change it there.")
+
+    async def body(shown):
+        await shown.press("escape", "9", "e")
+        assert "local is set in /w/.workbench.json. Change it there." in shown.text
+        await shown.press(*"jjjjjjj", "e")
+        assert "There is no provider here that could be changed." in shown.text
+
+    show(fresh, body, **changing([], form_of=elsewhere))
+
+
+@pytest.mark.parametrize(
+    ("count", "words"), [(0, ""), (1, "1 session asks it"), (2_000, "2,000 sessions ask")]
+)
+def test_a_provider_is_removed_after_a_question_and_put_back(fresh, count, words):
+    removed, undone = [], []
+
+    async def body(shown):
+        await shown.press("escape", "9", "j", "D")
+        assert "Remove ollama from config.json?" in shown.text and words in shown.text and removed == []
+        await shown.press("j", "D")
+        assert "Remove claude from config.json?" in shown.text and removed == [], (
+            "another row, another question"
+        )
+        await shown.press("k", "D", "D")
+        assert removed == ["ollama"] and "Removed ollama." in shown.text
+        await shown.press("u")
+        assert undone == [True] and "as it was before" in shown.text
+
+    show(
+        fresh, body, asking_sessions=lambda name: count,
+        remove=lambda name: removed.append(name) or f"Removed {name}.",
+        can_undo=lambda: bool(removed), undo=lambda: undone.append(True) or "config.json is as it was before.",
+    )  # fmt: skip
+
+
+def test_what_stands_elsewhere_is_not_removed_here(fresh):
+    rows = (replace(ROWS[0], is_own=False, file="/w/.workbench.json"),)
+
+    async def body(shown):
+        await shown.press("escape", "9", "D", "D")
+        assert "local is set in /w/.workbench.json. Remove it there." in shown.text
+        await shown.press(*"jjj", "D")
+        assert "There is no provider here that could be removed." in shown.text
+
+    show(fresh, body, rows=lambda: rows)
 
 
 # --- the set-up page ------------------------------------------------------------------------------------

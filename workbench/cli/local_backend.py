@@ -215,6 +215,10 @@ class LocalBackend(Backend):
         session = self._journal.session(session_id)
         return "" if session is None else spending_text(self._journal, session, self._config())
 
+    def configuration_changed(self) -> None:
+        for backend in (self, *self._others.values()):
+            backend._prices = None
+
     def price(self, provider: str, model: str, usage: "Usage", context: int = 0) -> int | None:
         from workbench.config.model_prices import PriceList
 

@@ -4,6 +4,7 @@ import asyncio
 import os
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
 
 from workbench.cli.context import load_workspace_config
 from workbench.config.keys import PROVIDER_KINDS
@@ -16,6 +17,9 @@ from workbench.journal.journal import Journal
 from workbench.tui.backend import BackendError, ProviderBackend, Trial
 from workbench.views.provider_form import ProviderFields
 from workbench.views.providers import FoundModel, ProviderReport, ProviderRow, ProviderStatus, ProviderUsage
+
+if TYPE_CHECKING:
+    from workbench.host.provider_config import ConfigEdit
 
 _LIST_SECONDS = 5.0
 """Seconds that a server gets to list its models; somebody waits for it."""
@@ -133,6 +137,50 @@ class LocalProviders(ProviderBackend):
 
         self._undo = undo if fields.name not in before.providers else None
         return text
+
+    def form_of(self, name: str) -> ProviderFields:
+        config = self._config()
+        provider = config.providers.get(name)
+        row = next((row for row in self.rows() if row.name == name), None)
+        if provider is None or row is None:
+            raise BackendError(f"There is no provider {name} any more.")
+        if not row.is_own:
+            raise BackendError(f"{name} is set in {row.file}. Change it there.")
+        if not row.has_server:
+            raise BackendError(f"{name} plays recordings: there is nothing of it in this form.")
+        return ProviderFields(
+            name=name, kind=row.kind, base_url=row.base_url, model=row.model,
+            key_env=provider.key_env or "", key_command=provider.key_command or "", is_default=row.is_default,
+        )  # fmt: skip
+
+    def change(self, fields: ProviderFields) -> str:
+        from workbench.host.provider_config import change_provider
+
+        edited = change_provider(self._home, _draft_of(fields), is_default=fields.is_default)
+        if not edited.is_changed:
+            return f"{fields.name} in {edited.path} is as it was."
+        self._undo_edit(edited)
+        return f"Changed {fields.name} in {edited.path}."
+
+    def asking_sessions(self, name: str) -> int:
+        from workbench.cli.providers import sessions_naming
+
+        return len(sessions_naming(self._journal, name))
+
+    def remove(self, name: str) -> str:
+        from workbench.host.provider_config import removal_text, take_provider_out
+
+        row = next((row for row in self.rows() if row.name == name), None)
+        if row is not None and not row.is_own:
+            raise BackendError(f"{name} is set in {row.file}. Remove it there.")
+        edited = take_provider_out(self._home, name)
+        self._undo_edit(edited)
+        return removal_text(edited, name)
+
+    def _undo_edit(self, edited: "ConfigEdit") -> None:
+        from workbench.host.provider_config import undo_edit
+
+        self._undo = lambda: undo_edit(self._home, edited)
 
     def make_default(self, name: str) -> str:
         from workbench.host.provider_config import set_default

@@ -11,7 +11,13 @@ from typing import Final, cast
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from workbench.config.keys import CONFIG_VERSION, PROVIDER_NAME_PATTERN, InvalidValue, convert_node
+from workbench.config.keys import (
+    CONFIG_VERSION,
+    PROVIDER_KINDS,
+    PROVIDER_NAME_PATTERN,
+    InvalidValue,
+    convert_node,
+)
 from workbench.config.layer_reader import LayerValue
 from workbench.config.layers import USER_CONFIG_FILE, build_provider
 from workbench.config.types import PROVIDER_KEYS_BY_PATH, ConfigProblem, Origin, ProviderSettings
@@ -116,7 +122,7 @@ def with_provider(text: str, draft: ProviderDraft) -> str:
         return _edited(text, ("providers", draft.name), draft.members)
     there, wanted = cast("JsonObject", there), draft.members
     dropped = [field for field in ("kind", "base_url", "model", *_KEY_FIELDS) if field not in wanted]
-    if there.get("base_url") != draft.base_url:
+    if _address(there, draft.name) != _address(wanted, draft.name):
         dropped.append("headers")
     for field in dropped:
         if field in there:
@@ -124,6 +130,12 @@ def with_provider(text: str, draft: ProviderDraft) -> str:
     for field, value in wanted.items():
         text = _edited(text, ("providers", draft.name, field), value)
     return text
+
+
+def _address(members: Mapping[str, Json], name: str) -> Json:
+    """Return the address of a provider as it is written, else the usual one of its kind."""
+    kind = PROVIDER_KINDS.get(str(members.get("kind") or name))
+    return members.get("base_url") or (kind.default_base_url if kind else None)
 
 
 def without_provider(text: str, name: str) -> str:
@@ -134,7 +146,11 @@ def without_provider(text: str, name: str) -> str:
     if name not in provider_members(text):
         why = f"It has no provider “{one_line(name, 40)}”."
         raise ProviderRefused(NOT_CHANGED, why, "workbench providers list shows where each one is set.")
-    text = remove_member(text, ("providers", name))
+    return without_default(remove_member(text, ("providers", name)), name)
+
+
+def without_default(text: str, name: str) -> str:
+    """Let new sessions ask no provider by default where it was this one. Raises ProviderRefused."""
     if not is_default_in(text, name):
         return text
     root = _members(text)

@@ -24,6 +24,7 @@ from workbench.config.provider_edit import (
     settings_of,
     with_default,
     with_provider,
+    without_default,
     without_provider,
 )
 from workbench.config.types import Config, LoadedConfig, ProviderSettings
@@ -90,11 +91,43 @@ def put_provider(
         text = with_provider(text, draft)
         return with_default(text, draft.name, draft.model) if is_default else text
 
-    path, is_changed = edit_user_file(home, edit)
+    edited = edit_user_file(home, edit)
     default = f" {_default_sentence(draft.name, draft.model)}" if is_default else ""
-    if not is_changed:
-        return f"{draft.name} is in {path} already.{default}"
-    return f"{'Changed' if was_there[-1] else 'Added'} {draft.name} in {path}.{default}"
+    if not edited.is_changed:
+        return f"{draft.name} is in {edited.path} already.{default}"
+    return f"{'Changed' if was_there[-1] else 'Added'} {draft.name} in {edited.path}.{default}"
+
+
+def change_provider(home: Home, draft: ProviderDraft, *, is_default: bool) -> "ConfigEdit":
+    """Change a provider that is in config.json, and whether new sessions ask it; what a draft has not stays.
+
+    Raises ProviderRefused: the draft is not valid, or the provider is not there (any more).
+    """
+    require_valid_draft(draft, os.environ)
+
+    def edit(text: str) -> str:
+        if draft.name not in provider_members(text):
+            why = f"It has no provider {draft.name}."
+            raise ProviderRefused(NOT_CHANGED, why, "Add it again, or look where it is set.")
+        text = with_provider(text, draft)
+        if is_default:
+            return with_default(text, draft.name, draft.model)
+        return without_default(text, draft.name)
+
+    return edit_user_file(home, edit)
+
+
+def undo_edit(home: Home, edited: "ConfigEdit") -> str:
+    """Write config.json as it was before an edit. Raises ProviderRefused: it was changed since."""
+
+    def restore(text: str) -> str:
+        if text != edited.after:
+            why = f"{edited.path} was changed since, and that would be lost."
+            raise ProviderRefused("Nothing was undone.", why, "Change it in the form, or in the file.")
+        return edited.before
+
+    edit_user_file(home, restore)
+    return f"{edited.path} is as it was before."
 
 
 def require_editable_config(home: Home, *, without: str | None = None) -> None:
@@ -112,15 +145,18 @@ def require_editable_config(home: Home, *, without: str | None = None) -> None:
 
 def remove_provider(home: Home, name: str) -> str:
     """Take a provider out of config.json; return what to say. Raises ProviderRefused."""
-    was_default: list[bool] = []
+    return removal_text(take_provider_out(home, name), name)
 
-    def edit(text: str) -> str:
-        was_default.append(is_default_in(text, name))
-        return without_provider(text, name)
 
-    path, _ = edit_user_file(home, edit)
-    more = " It was the default; there is none now." if was_default[-1] else ""
-    return f"Removed {name} from {path}.{more}"
+def take_provider_out(home: Home, name: str) -> "ConfigEdit":
+    """Take a provider out of config.json. Raises ProviderRefused."""
+    return edit_user_file(home, lambda text: without_provider(text, name))
+
+
+def removal_text(edited: "ConfigEdit", name: str) -> str:
+    """Return what to say of a provider that was taken out."""
+    more = " It was the default; there is none now." if is_default_in(edited.before, name) else ""
+    return f"Removed {name} from {edited.path}.{more}"
 
 
 def set_default(home: Home, provider: str, model: str | None = None) -> str:
@@ -142,8 +178,12 @@ def config_with(config: Config, draft: ProviderDraft, file: str = "") -> Config:
     require_valid_draft(draft, os.environ)
     settings = settings_of(draft, file)
     there = config.providers.get(draft.name)
-    if there is not None and there.base_url == settings.base_url:
-        settings = replace(settings, headers=there.headers)
+    if there is not None and there.origin.layer == "user":
+        settings = replace(
+            there, kind=settings.kind, base_url=settings.base_url, model=settings.model,
+            key_env=settings.key_env, key_command=settings.key_command, origin=settings.origin,
+            headers=there.headers if there.base_url == settings.base_url else settings.headers,
+        )  # fmt: skip
     return replace(config, providers={**config.providers, draft.name: settings})
 
 
@@ -160,8 +200,21 @@ class _UserFile(Struct, frozen=True, kw_only=True):
         return f"{self.folder}/{self.name}"
 
 
-def edit_user_file(home: Home, edit: Callable[[str], str]) -> tuple[str, bool]:
-    """Change config.json by a function of its text; return its path, and whether it was changed.
+class ConfigEdit(Struct, frozen=True, kw_only=True):
+    """A change of config.json: its path, and its text before and after."""
+
+    path: str
+    before: str
+    after: str
+
+    @property
+    def is_changed(self) -> bool:
+        """Return whether anything was written."""
+        return self.before != self.after
+
+
+def edit_user_file(home: Home, edit: Callable[[str], str]) -> ConfigEdit:
+    """Change config.json by a function of its text; return what was changed.
 
     The function may raise ProviderRefused, which also says why the file cannot be read or written.
     """
@@ -170,11 +223,11 @@ def edit_user_file(home: Home, edit: Callable[[str], str]) -> tuple[str, bool]:
         with _config_lock(home):
             file = _read_user_file(home.path / USER_CONFIG_FILE)
             mark = _BYTE_ORDER_MARK * file.text.startswith(_BYTE_ORDER_MARK)
-            text = mark + edit(file.text.removeprefix(mark))
-            is_changed = text != file.text
-            if is_changed:
-                _write_user_file(file, text)
-        return file.path, is_changed
+            before = file.text.removeprefix(mark)
+            edited = ConfigEdit(path=file.path, before=before, after=edit(before))
+            if edited.is_changed:
+                _write_user_file(file, mark + edited.after)
+        return edited
     except NotDurable as error:
         raise ProviderRefused(f"{USER_CONFIG_FILE} was changed.", sentence(error.why), error.remedy) from None
     except FileRefused as error:

@@ -43,12 +43,12 @@ def leave_out(home: Home, entries: Iterable[str]) -> str:
         known = as_array(_written(text).get("leave_out")) or []
         return _with(text, "leave_out", [*known, *(entry for entry in more if entry not in known)])
 
-    return edit_user_file(home, edit)[0]
+    return edit_user_file(home, edit).path
 
 
 def set_watch(home: Home, *, is_on: bool) -> str:
     """Turn `sessions.watch` on or off; return the path of the file. Raises ProviderRefused."""
-    return edit_user_file(home, lambda text: _with(text, "watch", is_on))[0]
+    return edit_user_file(home, lambda text: _with(text, "watch", is_on)).path
 
 
 def _written(text: str) -> JsonObject:

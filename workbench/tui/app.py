@@ -425,6 +425,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
         """
         is_new_theme = self._ui is None or ui.theme != self._ui.theme
         self._ui = ui
+        self._backend.configuration_changed()
         self.has_motion = ui.motion != "none"
         self.main.notifications.wishes = ui.notify
         users = dict(ui.keymap)

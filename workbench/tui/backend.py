@@ -345,6 +345,22 @@ class ProviderBackend:
         """Add a provider to the configuration; return what was written where."""
         raise BackendError(_NO_PROVIDER)
 
+    def form_of(self, name: str) -> "ProviderFields":
+        """Return a provider as it stands in the form. Raises BackendError: it is not in the user's file."""
+        raise BackendError(_NO_PROVIDER)
+
+    def change(self, fields: "ProviderFields") -> str:
+        """Change the provider of that name in the configuration; return what was written where."""
+        raise BackendError(_NO_PROVIDER)
+
+    def asking_sessions(self, name: str) -> int:
+        """Return how many sessions ask a provider and could not continue without it."""
+        return 0
+
+    def remove(self, name: str) -> str:
+        """Take a provider out of the configuration; return what was written where."""
+        raise BackendError(_NO_PROVIDER)
+
     def make_default(self, name: str) -> str:
         """Let new sessions use a provider; return what was written where."""
         raise BackendError(_NO_PROVIDER)
@@ -355,7 +371,7 @@ class ProviderBackend:
 
     def undo(self) -> str:
         """Undo the last of these changes to the configuration; return what to say."""
-        raise BackendError("Nothing was added here, so there is nothing to undo.")
+        raise BackendError("Nothing was changed here, so there is nothing to undo.")
 
 
 class IncidentBackend:
@@ -555,6 +571,9 @@ class Backend:
 
     def keep_folders(self, *, is_wide: bool) -> None:
         """Remember for the next screens whether the queue is that of all folders. In a thread."""
+
+    def configuration_changed(self) -> None:
+        """Read again what is kept of the configuration, such as prices."""
 
     def keep_draft(self, text: str) -> None:
         """Keep what stands in the composer until a screen is opened here again; empty keeps nothing."""

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 _OWN_CHANGE_SECONDS: Final = 5.0
 """How long a change of the file that is noticed is taken for the one that was written here."""
 HOW_TO_UNDO: Final = "/provider undo removes it again."
+_HOW_TO_RESTORE: Final = "/provider undo takes it back."
 
 
 class ProviderActions:
@@ -92,6 +93,18 @@ class ProviderActions:
 
         self._change(lambda: self._backend.save(fields), done, then)
 
+    def change(self, fields: "ProviderFields", then: Callable[[str], None] | None = None) -> None:
+        """Change a provider that is set up; `then` as for `save`."""
+        self._change(lambda: self._backend.change(fields), self._say_undoable, then)
+
+    def remove(self, name: str, then: Callable[[str], None] | None = None) -> None:
+        """Take a provider out of the configuration; `then` as for `save`."""
+        self._change(lambda: self._backend.remove(name), self._say_undoable, then)
+
+    def _say_undoable(self, text: str) -> None:
+        self._context.status.added = ""
+        self._say(f"{text} {_HOW_TO_RESTORE}" if self._backend.can_undo() else text)
+
     def make_default(self, name: str, then: Callable[[str], None]) -> None:
         """Let new sessions use a provider."""
         self._change(lambda: self._backend.make_default(name), self._say, then)
@@ -126,6 +139,7 @@ class ProviderActions:
             except Exception as error:  # noqa: BLE001 as above
                 self._context.call_from_thread(self._refused, error_text(error), then)
                 return
+            self._context.backend.configuration_changed()
             has_model = self._context.backend.has_model()
             self._context.call_from_thread(self._changed, has_model, lambda: done(text), then)
 
@@ -174,6 +188,33 @@ class ProviderActions:
 
         self._context.app.push_screen(ProviderDialog(self._context, fields or self.fields))
 
+    def open_change(self, name: str, then: Callable[[str], None]) -> None:
+        """Show the form with a provider that is set up; `then` is told why it cannot be changed there."""
+
+        def work() -> None:
+            try:
+                fields = self._backend.form_of(name)
+            except Exception as error:  # noqa: BLE001 as above
+                self._context.call_from_thread(then, error_text(error))
+                return
+            self._context.call_from_thread(self._show_change, fields)
+
+        self._run(work, "read a provider")
+
+    def _show_change(self, fields: "ProviderFields") -> None:
+        from workbench.tui.providers.provider_dialog import ProviderDialog
+
+        self._context.app.push_screen(ProviderDialog(self._context, fields, is_change=True))
+
+    def ask_to_remove(self, name: str, then: Callable[[str], None]) -> None:
+        """Tell on the screen's own thread what would become of sessions without a provider."""
+
+        def work() -> None:
+            count = self._backend.asking_sessions(name)
+            self._context.call_from_thread(then, _removal_question(name, count))
+
+        self._run(work, "count sessions of a provider")
+
     def command(self, words: str) -> None:
         """Do what `/provider` says: open the list, with `add` the form; `undo` takes the last change back."""
         match words.strip():
@@ -185,3 +226,11 @@ class ProviderActions:
                 self.undo()
             case _:
                 self._context.say("There is /provider, /provider add and /provider undo.", is_error=True)
+
+
+def _removal_question(name: str, count: int) -> str:
+    asked = f"Remove {name} from config.json? The same key again removes it; u puts it back."
+    if not count:
+        return asked
+    many = "1 session asks it" if count == 1 else f"{count:,} sessions ask it"
+    return f"{asked} {many} and cannot continue until /model names another one."

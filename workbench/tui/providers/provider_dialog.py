@@ -1,4 +1,4 @@
-"""The form that adds a provider: a sentence below each field, a trial that counts seconds, saving."""
+"""The form that adds or changes a provider: a sentence below each field, a trial, saving."""
 
 # What is typed here is text: only f2, ctrl+r and esc do anything. A key is never typed: a text that
 # looks like one is refused before it is drawn, and what follows it at once is refused with it.
@@ -54,16 +54,20 @@ class ProviderDialog(Dialog, inherit_bindings=False):
     AUTO_FOCUS = ""
     BINDINGS = keymap.bindings("provider")
 
-    def __init__(self, context: "MainContext", fields: ProviderFields | None) -> None:
+    def __init__(
+        self, context: "MainContext", fields: ProviderFields | None, *, is_change: bool = False
+    ) -> None:
         """Show a form.
 
         Args:
             context: Of the main screen.
             fields: What stands in it first; None is an empty form.
+            is_change: Whether it is a provider that is set up; it keeps its name.
         """
         super().__init__("provider")
+        self._is_change = is_change
         self._main, self._backend = context, context.backend.providers
-        self._kinds, self._names = dict(self._backend.kinds()), tuple(self._backend.names())
+        self._kinds, self._names = dict(self._backend.kinds()), self._other_names(fields)
         first = fields or ProviderFields()
         if not self._kinds:
             self._kinds = {first.kind: ""}
@@ -72,6 +76,7 @@ class ProviderDialog(Dialog, inherit_bindings=False):
         self._fields = {spec.id: ProviderField(spec, values[spec.id]) for spec in FIELDS}
         self._fields["kind"].choices = tuple(self._kinds)
         self._fields["is_default"].choices = _YES_NO
+        self._fields["name"].input.disabled = is_change
         self._first = first
         self._models: Sequence[str] = ()
         self._models_of: tuple[str, ...] | None = None
@@ -93,8 +98,12 @@ class ProviderDialog(Dialog, inherit_bindings=False):
             yield self._keys
 
     def on_mount(self) -> None:
-        self.set_titles("Add a provider", "")
+        self.set_titles(f"Change {self._first.name}" if self._is_change else "Add a provider", "")
         self._suggest()
+        if self._is_change:
+            self._fields["base_url"].input.focus()
+            self._show()
+            return
         first = next((spec for spec in FIELDS[1:] if not self._fields[spec.id].input.value), FIELDS[1])
         self._fields["model" if self._first.base_url and not self._first.model else first.id].input.focus()
         self._show()
@@ -119,6 +128,10 @@ class ProviderDialog(Dialog, inherit_bindings=False):
             key_command=value["key_command"], name=value["name"],
             is_default=value["is_default"].casefold() not in ("no", "n"),
         )  # fmt: skip
+
+    def _other_names(self, fields: ProviderFields | None) -> tuple[str, ...]:
+        own = fields.name if fields is not None and self._is_change else ""
+        return tuple(name for name in self._backend.names() if name != own)
 
     @property
     def _focused(self) -> ProviderField | None:
@@ -193,6 +206,8 @@ class ProviderDialog(Dialog, inherit_bindings=False):
                 )
             case "model":
                 return self._models_said
+            case "name" if self._is_change:
+                return "It keeps its name: sessions remember it by that."
             case _:
                 return ""
 
@@ -300,7 +315,8 @@ class ProviderDialog(Dialog, inherit_bindings=False):
 
     def to_field(self, step: int) -> None:
         """Go to the field after (1) or before (-1)."""
-        fields, focused = list(self._fields.values()), self._focused
+        fields = [field for field in self._fields.values() if not field.input.disabled]
+        focused = self._focused
         index = fields.index(focused) if focused is not None else 0
         fields[(index + step) % len(fields)].input.focus()
 
@@ -442,7 +458,8 @@ class ProviderDialog(Dialog, inherit_bindings=False):
         if self._is_saving or self._trial is not None or not self._check():
             return
         self._is_saving = True
-        self._main.providers.save(self.fields, self._saved)
+        write = self._main.providers.change if self._is_change else self._main.providers.save
+        write(self.fields, self._saved)
         self._show()
 
     def _saved(self, why_not: str) -> None:
@@ -450,7 +467,7 @@ class ProviderDialog(Dialog, inherit_bindings=False):
         if not self.is_attached:
             return
         if why_not:
-            self._names = tuple(self._backend.names())
+            self._names = self._other_names(self._first)
             self._tell(why_not, is_error=True)
         else:
             self.dismiss()
@@ -460,7 +477,10 @@ class ProviderDialog(Dialog, inherit_bindings=False):
         if self._trial is not None:
             self._stop_trial()
             return
-        if not self._is_saving and self.fields != self._first:
+        if self._is_change:
+            if not self._is_saving and self.fields != self._first:
+                self._main.say(f"{self._first.name} was not changed.")
+        elif not self._is_saving and self.fields != self._first:
             own = [key for key, field in self._fields.items() if field.is_own]
             is_kept = not {"kind", "is_default"}.issuperset(own)
             self._main.providers.fields = self.fields if is_kept else None

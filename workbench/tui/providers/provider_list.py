@@ -35,6 +35,8 @@ from workbench.views.welcome import LOOKING, NOTHING_FOUND, found_text
 if TYPE_CHECKING:
     from workbench.tui.main.context import MainContext
 
+_OF_A_PROVIDER: Final = ("providers.test", "providers.model", "providers.change", "providers.remove")
+"""Keys that are named only while the cursor is on a provider."""
 _ADD: Final = "add a provider…"
 _NO_SERVER: Final = "plays recordings"
 _MAX_CELLS: Final = 200
@@ -138,6 +140,11 @@ class ProviderList(RowList):
         return max((len(row.kind) for row in self.rows.values()), default=1)
 
 
+def _server_of(row: ProviderRow) -> tuple[object, ...]:
+    """Return what decides how a provider's server answers."""
+    return (row.kind, row.base_url, row.model, row.key, row.key_name)
+
+
 def _facts(row: ProviderRow) -> str:
     parts = [row.model, row.key_words if row.key != "none" else "", row.base_url]
     return ", ".join(part for part in parts if part)
@@ -163,6 +170,8 @@ class ProviderScreen(Dialog, inherit_bindings=False):
         self._trial: Trial | None = None
         self._trial_of, self._trial_step, self._trial_began = "", "", 0.0
         self._ticker: Timer | None = None
+        self._removal_of = ""
+        """The provider that was asked about; the same key again removes it."""
         self._reports: dict[str, ProviderReport | str] = {}
         """What the last test of a provider came to, or why there was none."""
 
@@ -224,12 +233,23 @@ class ProviderScreen(Dialog, inherit_bindings=False):
     def _take_rows(self, rows: tuple[ProviderRow, ...], why_not: str) -> None:
         if not self.is_attached:
             return
+        self._forget_changed(rows)
         self._rows = rows
         if why_not:
             self._said, self._is_error = why_not, True
         self._show()
         self._ask_servers()
         self._read_usage()
+
+    def _forget_changed(self, rows: tuple[ProviderRow, ...]) -> None:
+        """Forget what was said of providers that are others now, so that they are asked again."""
+        before = {row.name: _server_of(row) for row in self._rows or ()}
+        for row in rows:
+            if before.get(row.name, _server_of(row)) != _server_of(row):
+                if (trial := self._asked.pop(row.name, None)) is not None:
+                    trial.cancel()
+                self._list.statuses.pop(row.name, None)
+                self._reports.pop(row.name, None)
 
     def _ask_servers(self) -> None:
         """Ask every server that was not asked yet, each in a thread."""
@@ -369,7 +389,9 @@ class ProviderScreen(Dialog, inherit_bindings=False):
                 glyphs(self).line(keymap.printed_keys(key, users)),
                 enter if key.id == "providers.take" else key.label, ink(self),
             )
-            for key in rows if key.footer and (key.id != "providers.undo" or can_undo)
+            for key in rows
+            if key.footer and (key.id != "providers.undo" or can_undo)
+            and (key.id not in _OF_A_PROVIDER or self._row is not None)
         ]  # fmt: skip
         return key_hint_row(hints, max(8, self._keys.size.width), keeps=0)
 
@@ -381,13 +403,40 @@ class ProviderScreen(Dialog, inherit_bindings=False):
 
     def move(self, rows: int) -> None:
         """Go to another row."""
-        self._has_moved, self._said, self._is_error = True, "", False
+        self._has_moved, self._said, self._is_error, self._removal_of = True, "", False, ""
         self._list.move(rows)
         self._say()
 
     def add(self) -> None:
         """Open the form."""
         self._main.providers.open_form()
+
+    def change_provider(self) -> None:
+        """Open the form with the provider under the cursor."""
+        row = self._row
+        if row is None:
+            self._tell("There is no provider here that could be changed.")
+            return
+        self._main.providers.open_change(row.name, self._tell)
+
+    def remove_provider(self) -> None:
+        """Ask whether the provider under the cursor goes, then take it out of config.json."""
+        row = self._row
+        if row is None:
+            self._tell("There is no provider here that could be removed.")
+        elif not row.is_own:
+            self._tell(f"{row.name} is set in {row.file}. Remove it there.")
+        elif self._removal_of == row.name and self._said:
+            self._removal_of = ""
+            self._main.providers.remove(row.name, self._done)
+        else:
+            self._removal_of = row.name
+            self._main.providers.ask_to_remove(row.name, self._ask_about_removal)
+
+    def _ask_about_removal(self, question: str) -> None:
+        if self.is_attached and self._removal_of:
+            self._said, self._is_error = question, False
+            self._say()
 
     def take(self) -> None:
         """Use the provider under the cursor, add what was found, or open the form."""
