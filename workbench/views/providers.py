@@ -53,6 +53,17 @@ class ProviderRow(Struct, frozen=True, kw_only=True):
     """Whether it stands in the user's own config.json, which `remove` can change."""
 
     @property
+    def server(self) -> tuple[object, ...]:
+        """Return what decides how its server answers."""
+        return (self.kind, self.base_url, self.model, self.key, self.key_name)
+
+    @property
+    def facts(self) -> str:
+        """Say model, key and address in a row, as far as there are any."""
+        parts = [self.model, self.key_words if self.key != "none" else "", self.base_url]
+        return ", ".join(part for part in parts if part)
+
+    @property
     def key_words(self) -> str:
         """Say where the key comes from and whether it is there, in a few words."""
         match self.key:

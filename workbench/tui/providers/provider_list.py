@@ -109,7 +109,7 @@ class ProviderList(RowList):
         used = self.usage.get(row.name)
         tokens = f"{token_text(used.input_tokens + used.output_tokens)} tokens" if used else ""
         cost = f"{used.cost:.2f}" if used and used.cost is not None else ""
-        facts = one_line(_facts(row), _MAX_CELLS)
+        facts = one_line(row.facts, _MAX_CELLS)
         yield Column(content=cells.safe_content(row.name, bold, colours), width=self._name_cells)
         yield icon_column(icon, colours, signs, gap=2)
         yield Column(content=Content.styled(words, muted), width=_STATUS_CELLS)
@@ -138,16 +138,6 @@ class ProviderList(RowList):
     @property
     def _kind_cells(self) -> int:
         return max((len(row.kind) for row in self.rows.values()), default=1)
-
-
-def _server_of(row: ProviderRow) -> tuple[object, ...]:
-    """Return what decides how a provider's server answers."""
-    return (row.kind, row.base_url, row.model, row.key, row.key_name)
-
-
-def _facts(row: ProviderRow) -> str:
-    parts = [row.model, row.key_words if row.key != "none" else "", row.base_url]
-    return ", ".join(part for part in parts if part)
 
 
 class ProviderScreen(Dialog, inherit_bindings=False):
@@ -243,9 +233,9 @@ class ProviderScreen(Dialog, inherit_bindings=False):
 
     def _forget_changed(self, rows: tuple[ProviderRow, ...]) -> None:
         """Forget what was said of providers that are others now, so that they are asked again."""
-        before = {row.name: _server_of(row) for row in self._rows or ()}
+        before = {row.name: row.server for row in self._rows or ()}
         for row in rows:
-            if before.get(row.name, _server_of(row)) != _server_of(row):
+            if before.get(row.name, row.server) != row.server:
                 if (trial := self._asked.pop(row.name, None)) is not None:
                     trial.cancel()
                 self._list.statuses.pop(row.name, None)
@@ -361,7 +351,7 @@ class ProviderScreen(Dialog, inherit_bindings=False):
     def _provider_in_full(self, row: ProviderRow) -> Iterator[tuple[str, ColorName]]:
         where = "" if row.is_own else f" It is set in {row.file}."
         note = "New sessions use it." if row.is_default else "enter lets new sessions use it."
-        facts = one_line(f"{row.name}, {row.kind}, {_facts(row)}", _MAX_CELLS)
+        facts = one_line(f"{row.name}, {row.kind}, {row.facts}", _MAX_CELLS)
         if self._trial is not None and self._trial_of == row.name:
             seconds = int(self._main.app.monotonic() - self._trial_began)
             yield f"{seconds} s  {self._trial_step} esc stops it.", "info"
