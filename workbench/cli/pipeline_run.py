@@ -31,6 +31,7 @@ from workbench.cli.pipeline_output import (
     run_report_json,
     step_line,
 )
+from workbench.domain.machines import ENDED_RUN_STATES
 from workbench.domain.rows import PipelineState, run_title
 from workbench.journal.decisions import expire_due_actions
 from workbench.journal.errors import SessionDriven
@@ -141,9 +142,15 @@ def _run_options(options: Namespace, workspace: str) -> "RunRequest":
 
 
 def drive_or_follow_run(
-    home: Home, journal: Journal, workspace: str, run_id: str, options: Namespace, console: Console
+    home: Home,
+    journal: Journal,
+    workspace: str,
+    run_id: str,
+    options: Namespace,
+    console: Console,
+    after: int = 0,
 ) -> int:
-    """Drive a run as the options say, print its events, and return the exit code."""
+    """Drive a run as the options say, print its events after a position, and return the exit code."""
     from workbench.host.lifecycle import ensure_host
 
     printer = pipeline_printer(journal, run_id, options, console)
@@ -157,7 +164,7 @@ def drive_or_follow_run(
         is_interrupted = _drive_here(home, journal, workspace, run_id, options, printer, console)
     except SessionDriven as held:
         console.note(f"Another process (pid {held.pid}) runs it; its events are printed here.")
-        is_interrupted = _follow_host(journal, run_id, options, printer)
+        is_interrupted = _follow_host(journal, run_id, options, printer, after)
     row = _run_row(journal, run_id)
     waiting = pending_action_ids(journal, run_id)
     code = pipeline_exit_code(row, waiting, is_interrupted=is_interrupted)
@@ -270,17 +277,23 @@ class _WaitingNotice:
             )
 
 
-def _follow_host(journal: Journal, run_id: str, options: Namespace, printer: RunPrinter) -> bool:
-    cursor = 0
+def _follow_host(journal: Journal, run_id: str, options: Namespace, printer: RunPrinter, after: int) -> bool:
+    """Print what another process does with a run until it is over; return whether that was interrupted.
+
+    A run that was asked to continue is not over by how it ended before, unless that process refuses.
+    """
+    from workbench.pipelines.state import RunState
+
+    state = RunState()
     try:
         while True:
-            events = journal.events(run_id, after=cursor)
-            if events:
-                cursor = events[-1].position
-                printer.see(events)
+            events = journal.events(run_id, after=state.cursor)
+            for event in events:
+                state.take(event)
+            printer.see([event for event in events if event.position > after])
             row = _run_row(journal, run_id)
             is_parked = options.on_approval != "wait" and row.status == "waiting"
-            if row.status in ("completed", "failed", "cancelled") or is_parked:
+            if not state.is_continue_requested and (row.status in ENDED_RUN_STATES or is_parked):
                 return False
             journal.wait(journal.last_position(), 1.0)
     except KeyboardInterrupt:
@@ -331,8 +344,9 @@ def execute_resume(options: Namespace, console: Console) -> int:
         if not is_lease_live(home, journal.lease(run.pipeline_id)):
             for step in interrupted_command_steps(fold_run(journal.events(run.pipeline_id))):
                 console.note(f"{step} was running when its process ended; it is run again from its start.")
+        after = journal.last_position()
         resume_run(journal, run.pipeline_id, user_actor(), options.from_step, reads_files=options.reads_files)
-        return drive_or_follow_run(home, journal, workspace, run.pipeline_id, options, console)
+        return drive_or_follow_run(home, journal, workspace, run.pipeline_id, options, console, after)
 
 
 STATUS_EXAMPLE = "workbench pipeline status nightly#41 --json"

@@ -255,6 +255,8 @@ def _on_lease_released(state: RunState, _event: Event, _body: LeaseReleased) -> 
 
 def _on_session_status(state: RunState, _event: Event, body: SessionStatusChanged) -> None:
     state.session_status, state.reason, state.is_given_back = body.status, body.reason, False
+    if body.status == "paused" and body.reason == "run ended":  # it was over, or was refused
+        state.is_continue_requested = False
 
 
 _HANDLERS: dict[type[Any], Any] = {

@@ -1,10 +1,18 @@
 """A run goes on with what it was started with, unless a human says that its mended files count."""
 
+from argparse import Namespace
+from threading import Thread
+
 import pytest
 
+from tests.support.runs import USER
 from tests.unit.pipelines.test_runs_engine import artifact
 from workbench.cli.local_backend_parts import LocalRuns
-from workbench.host.steps.run_requests import RunRefused, changed_files
+from workbench.cli.pipeline_run import _follow_host
+from workbench.host import workspace_trust
+from workbench.host.steps.run_requests import RunRefused, changed_files, resume_run
+from workbench.host.steps.run_start import run_continuation
+from workbench.pipelines.state import fold_run
 from workbench.tui.backend import BackendError
 
 STEPS = """
@@ -115,3 +123,36 @@ def test_a_mended_pipeline_below_counts_too(runs):
         here.resume(run)
     assert here.resume(run, reads_files=False).status == "failed"
     assert here.resume(run, reads_files=True).status == "completed"
+
+
+def test_a_process_that_refuses_to_continue_says_why_once_and_does_not_try_for_ever(failed):
+    here, run = failed
+    (here.root / "p.yaml").write_text((here.root / "p.yaml").read_text().replace("exit 3", "echo mended"))
+    here.trust()
+    resume_run(here.journal, run, USER, reads_files=True)
+    workspace_trust.revoke_trust(here.journal, str(here.root), USER)
+    assert here.drive(run).status == "failed"
+    (said,) = [body.message for _, body in here.bodies(run, "error.raised")]
+    assert "not trusted as it is now" in said
+    assert run_continuation(fold_run(here.journal.events(run)), 0) == "over"
+
+
+class Printed(list):
+    def see(self, events):
+        self += [event.kind for event in events]
+
+
+def test_who_follows_a_run_that_was_resumed_sees_its_later_round_to_its_end(failed):
+    here, run = failed
+    (here.root / "p.yaml").write_text((here.root / "p.yaml").read_text().replace("exit 3", "echo mended"))
+    here.trust()
+    after = here.journal.last_position()
+    resume_run(here.journal, run, USER, reads_files=True)
+    printed, ends = Printed(), []
+    options = Namespace(on_approval="wait")
+    follower = Thread(target=lambda: ends.append(_follow_host(here.journal, run, options, printed, after)))
+    follower.start()
+    assert here.drive(run).status == "completed"
+    follower.join(20)
+    assert ends == [False] and here.journal.pipeline_state(run).status == "completed"
+    assert printed[0] == "continue.requested" and printed.count("run.started") == 1

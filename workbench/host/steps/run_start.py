@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from workbench.domain.events import (
+    ErrorRaised,
     Event,
     RunChanged,
     RunRequested,
@@ -101,6 +102,8 @@ async def _record_refusal(writer: RunWriter, state: RunState, why: str) -> None:
     events = [writer.event(body) for body in _moves_to_ready(state)]
     if state.status == "queued":
         events.append(writer.event(RunChanged(status="failed", detail=writer.scrubbed(why))))
+    else:
+        events.append(writer.event(ErrorRaised(code="not_continued", message=writer.scrubbed(why))))
     paused = SessionStatusChanged(status="paused", reason="run ended")
     await writer.append(*events, writer.event(paused))
 
