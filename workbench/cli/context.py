@@ -8,7 +8,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, TypeVar
 
@@ -75,9 +75,11 @@ def _tell_migration() -> Callable[[float], None]:
 
 def _roll_back_unfinished_imports(journal: Journal) -> None:
     if any(journal.home.run.glob("import-*.lock")):
+        from workbench.journal.errors import JournalFull
         from workbench.journal.imports import undo_unfinished_imports
 
-        undo_unfinished_imports(journal)
+        with suppress(JournalFull):  # what is there can be read; whoever finds room takes it back
+            undo_unfinished_imports(journal)
 
 
 def load_workspace_config(home: Home, journal: Journal, workspace: str) -> "LoadedConfig":

@@ -138,7 +138,8 @@ def _acquire(path: Path) -> int | None:
         file = _open_lock_file(path, os.O_RDWR | os.O_CREAT)
         if _try_flock(file, fcntl.LOCK_EX) and _is_still_named(file, path):
             os.ftruncate(file, 0)
-            os.pwrite(file, f"{os.getpid()}\n".encode(), 0)
+            with contextlib.suppress(OSError):  # a full disk: only people read the pid, the lock is held
+                os.pwrite(file, f"{os.getpid()}\n".encode(), 0)
             return file
         # Somebody who only asks (`is_held`) holds a shared lock for a moment: that is not being taken.
         is_only_asked = _try_flock(file, fcntl.LOCK_SH)

@@ -4,6 +4,7 @@ import io
 import json
 import os
 import time
+from pathlib import Path
 
 import pytest
 
@@ -15,6 +16,8 @@ from workbench.formats import detect
 from workbench.formats.agent_folders import AGENT_NAMES, AgentFolder, find_agent_folders
 from workbench.host.import_choice import FoundHistory, LeftOut
 from workbench.host.session_config import set_watch
+from workbench.journal import imports
+from workbench.journal.errors import JournalFull
 
 
 def claude(session, *texts, folder="/shop"):
@@ -297,3 +300,22 @@ def test_several_sessions_behind_one_another_are_several(shell, home, monkeypatc
     for row in found["sessions"]:
         shell("sessions", "export", row["id"], "--format", "events")
         assert shell.out.count('"prompt.submitted"') == expected[row["title"]]
+
+
+def test_what_a_killed_import_left_stands_in_nobodys_way_on_a_full_disk(shell, tmp_path, monkeypatch):
+    (tmp_path / "s.jsonl").write_text(claude("s1", "say it"))
+    assert shell("sessions", "import", str(tmp_path / "s.jsonl")) == 0
+    home = (
+        next(path.parent for path in tmp_path.rglob("journal.db"))
+        if "WORKBENCH_HOME" not in os.environ
+        else None
+    )
+    run = (home or Path(os.environ["WORKBENCH_HOME"])) / "run"
+    (run / "import-1-1.lock").touch()
+
+    def full(_journal):
+        raise JournalFull("nothing was written", "the disk is full", "free some space")
+
+    monkeypatch.setattr(imports, "undo_unfinished_imports", full)
+    assert shell("sessions", "list", "--all") == 0
+    assert "say it" in shell.out

@@ -1,5 +1,6 @@
 """Locks: one holder, freed by the kernel, never mistaken by those who only ask."""
 
+import errno
 import fcntl
 import os
 import signal
@@ -142,3 +143,14 @@ def test_files_are_private(tmp_path: Path) -> None:
     with FileLock(tmp_path / "a.lock") as lock:
         lock.try_acquire()
     assert (tmp_path / "a.lock").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_full_disk_keeps_no_lock_from_being_held(tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "pwrite", full)
+    path = tmp_path / "x.lock"
+    with FileLock(path) as lock:
+        assert lock.try_acquire() and is_lock_held(path)
+        assert lock_holder(path) is None
