@@ -175,6 +175,17 @@ def test_n_goes_to_what_waits_failed_or_is_unchanged_and_O_to_its_agent(tmp_path
     show(tmp_path, body)
 
 
+def test_a_leads_to_the_question_about_a_finding(tmp_path):
+    async def body(pane, app, press):
+        await press("g", "a")
+        said = app.main.notifications.kept[-1].text
+        assert app.main.place == 8 and said.startswith("Nothing about this finding waits for you")
+        await press("n", "a")
+        assert app.main.place == 2 and app.main.approvals.queue.cursor == "ask-1"
+
+    show(tmp_path, body)
+
+
 def test_enter_shows_code_what_was_asked_and_what_came_of_it_and_the_next_one(tmp_path):
     asked = []
 

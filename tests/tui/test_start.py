@@ -23,7 +23,7 @@ NOT_AT_START = {
     "workbench.cli.local_backend_parts", "workbench.journal.write_queue", "workbench.journal.transaction", "workbench.journal.decisions",
     "workbench.journal.imports", "workbench.host.workspace_config", "workbench.tui.tools.call_detail", "workbench.views.detail_pages", "workbench.tui.main.overlays", "workbench.tui.approvals.batch_dialog", "workbench.tui.rules.rule_dialog", "workbench.tui.rules.rules_screen",
     "workbench.tui.rules.rule_keys", "workbench.tui.replay.replay_keys", "workbench.tui.providers",
-    "workbench.views.provider_form",
+    "workbench.views.provider_form", "workbench.tui.incidents", "workbench.views.incidents", "workbench.incidents",
 }  # fmt: skip
 
 SCRIPT = """

@@ -101,7 +101,8 @@ class KaiakMessages:
                 }  # fmt: skip
             case e.ProgressReported() as body:
                 yield "Progress", {
-                    "percentage": round(body.percentage or 0), "phase": event.step or "",
+                    "percentage": round(body.percentage or 0),
+                    "phase": event.step or ("model" if body.sent or body.received else ""),
                     "description": body.message,
                 }  # fmt: skip
             case _:

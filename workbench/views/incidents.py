@@ -56,6 +56,8 @@ class IncidentRow(Struct, frozen=True, kw_only=True):
     """Why it ended so, or what the checker last said of it."""
     child_id: str = ""
     """The session of the agent that was asked last; empty before."""
+    action_id: str = ""
+    """The question about it that waits for a human; empty while none does."""
     check: CheckOutcome | None = None
     """What the checker last said."""
     new_count: int = 0
@@ -195,17 +197,16 @@ class IncidentList:
 
     def ask(self, waiting: Iterable[Action]) -> bool:
         """Take all questions that wait now, in place of the events of children; as `apply` returns."""
-        before = self._cached
         asked = {action.id: key for action in waiting if (key := self._subject(action))}
-        for action_id in self._asked.keys() - asked.keys():
-            self._answered(action_id)
+        changed = [self._answered(action_id) for action_id in self._asked.keys() - asked.keys()]
         for action_id, key in asked.items():
             row = self._rows.get(key)
             if row is not None and row.state in ("working", "waiting"):
                 self._asked[action_id] = key
-                if row.state != "waiting":
-                    self._change(key, state="waiting")
-        return self._cached is not before
+                if row.state != "waiting" or not row.action_id:
+                    self._change(key, state="waiting", action_id=action_id)
+                    changed.append(True)
+        return any(changed)
 
     def _subject(self, action: Action) -> str:
         about = action.subject.get("incident")
@@ -267,8 +268,8 @@ class IncidentList:
         row = self._rows.get(body.incident)
         reason = body.detail or (row.reason if row and body.outcome == "unchanged" else "")
         self._change(
-            body.incident, state=body.outcome, is_requested=False, reason=reason, files=body.files,
-            duration_ms=body.duration_ms,
+            body.incident, state=body.outcome, is_requested=False, action_id="", reason=reason,
+            files=body.files, duration_ms=body.duration_ms,
         )  # fmt: skip
         self._asked = {action: key for action, key in self._asked.items() if key != body.incident}
 
@@ -283,15 +284,16 @@ class IncidentList:
         if row is None or not event.action_id or row.state not in ("working", "waiting"):
             return False
         self._asked[event.action_id] = key
-        self._change(key, state="waiting")
+        self._change(key, state="waiting", action_id=row.action_id or event.action_id)
         return True
 
     def _answered(self, action_id: str) -> bool:
         key = self._asked.pop(action_id, "")
         row = self._rows.get(key)
-        if row is None or row.state != "waiting" or key in self._asked.values():
+        if row is None or row.state != "waiting":
             return False
-        self._change(key, state="working")
+        other = next((action for action, about in self._asked.items() if about == key), "")
+        self._change(key, state="waiting" if other else "working", action_id=other)
         return True
 
     def _change(self, key: str, **changes: object) -> None:

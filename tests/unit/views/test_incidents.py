@@ -5,6 +5,7 @@ import msgspec
 from tests.support.tables import each_row
 from workbench.domain import events as e
 from workbench.domain.incidents import Incident, IncidentOptions
+from workbench.domain.rows import Action
 from workbench.domain.values import Actor
 from workbench.views.incidents import (
     IncidentList,
@@ -61,6 +62,11 @@ def opened(action_id, session_id="child", kind="tool", **about):
 def approved(action_id, session_id="child"):
     return event(e.ActionApproved(digest="d", result_digest="d", approved_until=9), session_id,
                  action_id=action_id)  # fmt: skip
+
+
+def pending(action_id, session_id="child", kind="tool", **about):
+    return Action(id=action_id, session_id=session_id, kind=kind, state="pending", target="a", digest="d",
+                  created_at=1, opened_at=1, **about)  # fmt: skip
 
 
 def ended(key, outcome="fixed", **about):
@@ -122,6 +128,28 @@ def test_rounds_lines_checks_and_files_are_those_of_the_events():
     assert (row.files, row.duration_ms, row.new_count) == (("src/a.py",), 12, 1)
     assert folded.children == ("child",)
     assert list(folded.new) == ["i9"]
+
+
+def test_a_row_names_the_question_that_waits_and_the_next_one_when_it_is_answered():
+    folded = incident_list("list", INCIDENTS, [requested("i1"), started("i1"), opened("a"), opened("b")], {})
+    assert folded.row("i1").action_id == "a"
+    assert folded.apply(approved("a"))
+    assert (folded.row("i1").state, folded.row("i1").action_id) == ("waiting", "b")
+    folded.apply(approved("b"))
+    assert (folded.row("i1").state, folded.row("i1").action_id) == ("working", "")
+    folded.apply(opened("c"))
+    folded.apply(ended("i1"))
+    assert folded.row("i1").action_id == ""
+
+
+def test_all_questions_that_wait_take_the_place_of_those_before():
+    folded = incident_list("list", INCIDENTS, [requested("i1"), started("i1")], {})
+    assert folded.ask([pending("a"), pending("x", session_id="another")])
+    assert (folded.row("i1").state, folded.row("i1").action_id) == ("waiting", "a")
+    assert not folded.ask([pending("a")])
+    assert folded.ask([pending("b", session_id="list", kind="finding", subject={"incident": "i1"})])
+    assert folded.row("i1").action_id == "b"
+    assert folded.ask([]) and folded.row("i1").state == "working"
 
 
 def test_a_live_fold_says_whether_a_row_changed_and_rows_that_did_not_stay_the_same():

@@ -459,6 +459,11 @@ class IncidentsPane(Pane):
             self.post_message(SessionChosen(self.row.child_id))
             self.main.go_to(1)
 
+    def show_question(self) -> None:
+        """Go to the row of the queue that asks about the finding under the cursor."""
+        if self.row is not None and self.row.action_id:
+            self.main.show_action(self.row.action_id)
+
     def copy_text(self) -> str:
         return self.row.place if self.row is not None else ""
 
@@ -478,6 +483,11 @@ class IncidentsPane(Pane):
 
     def why_no_row(self) -> str:
         return "" if self.row is not None else "there is no finding under the cursor"
+
+    def why_no_question(self) -> str:
+        """Return why there is no question to go to; empty when there is."""
+        has_one = self.row is not None and bool(self.row.action_id)
+        return "" if has_one else "nothing about this finding waits for you; n goes to what does"
 
     def why_no_list(self) -> str:
         """Return why there is nothing to read again; empty when there is."""
