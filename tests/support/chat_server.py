@@ -103,7 +103,8 @@ def error(status, message, headers=None, **more):
 class ChatServer:
     """Answers each request in a thread of its own; `asked` is what came, `gone` counts who hung up."""
 
-    def __init__(self, *answers, otherwise=None, is_rude=False, loaded=None):
+    def __init__(self, *answers, otherwise=None, is_rude=False, loaded=None, routes=None):
+        self.routes = routes or {}  # answers by the end of a path, which take none of the others
         self.loaded = loaded  # the models that Ollama has in memory; None: the server does not say
         self.is_rude = is_rude  # answers before it has read anything
         self.answers, self.otherwise = list(answers), otherwise
@@ -158,7 +159,11 @@ class ChatServer:
                     self._say(connection, whole({"models": models}, OK if found else "404 Not Found"))
                     return
                 self.asked.append(asked)
-                answer = self.answers.pop(0) if self.answers else self.otherwise
+                path = asked.path.partition("?")[0]
+                routed = [answer for end, answer in self.routes.items() if path.endswith(end)]
+                if not routed:
+                    routed = [self.answers.pop(0)] if self.answers else [self.otherwise]
+                answer = routed[0]
                 if answer is not None:
                     self._say(connection, answer)
             except OSError:

@@ -9,17 +9,8 @@ import re
 import httpcore
 import pytest
 
-from tests.support.chat_server import Answer, ChatServer, said
-from tests.unit.providers.wires import (
-    LINES,
-    item_events,
-    message_end,
-    message_start,
-    response_end,
-    response_start,
-    text_block,
-    text_item,
-)
+from tests.support.chat_server import Answer, ChatServer
+from tests.unit.providers.wires import ollama_line, says_of_kind
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.views.provider_form import SETUP_TEXT
@@ -52,23 +43,6 @@ WINK = """\
 KEY = "made-up-key-Kq7Zp2"
 
 
-def ollama_line(content="", calls=()):
-    message = {"role": "assistant", "content": content}
-    if calls:
-        message["tool_calls"] = [{"function": {"name": name, "arguments": given}} for name, given in calls]
-    reply = {"message": message, "done": True, "done_reason": "stop", "prompt_eval_count": 9, "eval_count": 2}
-    return Answer([json.dumps(reply).encode() + b"\n"], headers=LINES)
-
-
-HELLO = {
-    "openai-compatible": said("Hello."),
-    "azure-openai": said("Hello."),
-    "ollama": ollama_line("Hello."),
-    "anthropic": Answer([(message_start() + text_block(0, "Hello.") + message_end()).encode()]),
-    "openai-responses": Answer(
-        [(response_start() + item_events(0, text_item("Hello."), ["Hello."]) + response_end()).encode()]
-    ),
-}
 KEY_HEADERS = {"anthropic": ("x-api-key", KEY), "azure-openai": ("api-key", KEY)}
 
 
@@ -119,7 +93,7 @@ def home(tmp_path, monkeypatch):
 def test_each_snippet_of_the_set_up_page_begins_a_session_as_printed(shell, home, connected, snippet):
     (home / "config.json").write_text(snippet)
     ((name, provider),) = json.loads(snippet)["providers"].items()
-    with ChatServer(HELLO[provider["kind"]]) as server:
+    with ChatServer(says_of_kind(provider["kind"], "Hello.")) as server:
         wanted = connected(server)
         assert shell("run", "-p", "hi") == 0, shell.err
         assert shell.out == "Hello.\n"

@@ -5,7 +5,7 @@ import json
 
 from hypothesis import strategies as st
 
-from tests.support.chat_server import Answer, ChatServer, whole
+from tests.support.chat_server import Answer, ChatServer, called, said, whole
 from workbench.config.keys import ANTHROPIC, AZURE_OPENAI, OLLAMA, OPENAI_COMPATIBLE, OPENAI_RESPONSES
 from workbench.domain.messages import (
     FailurePart,
@@ -233,3 +233,52 @@ def response_end(*items, kind="completed", sent=3, received=7, cached=0, **more)
     }  # fmt: skip
     whole_response = {**OBJECT, "status": kind, "output": list(items), "usage": counts, **more}
     return response_event(kind, response=whole_response)
+
+
+# --- one reply, in the words of each kind of provider ------------------------------------------------
+
+
+def ollama_line(content="", calls=()):
+    message = {"role": "assistant", "content": content}
+    if calls:
+        message["tool_calls"] = [{"function": {"name": name, "arguments": given}} for name, given in calls]
+    return line(
+        {"message": message, "done": True, "done_reason": "stop", "prompt_eval_count": 9, "eval_count": 2}
+    )
+
+
+def says_of_kind(kind, text):
+    """A reply that says something, in two pieces where its protocol has pieces."""
+    half = len(text) // 2
+    pieces = [text[:half], text[half:]]
+    match kind:
+        case "ollama":
+            begun = {"message": {"role": "assistant", "content": pieces[0]}, "done": False}
+            reply = ollama_line(pieces[1])
+            reply.pieces.insert(0, json.dumps(begun).encode() + b"\n")
+            return reply
+        case "anthropic":
+            return Answer([(message_start() + text_block(0, *pieces) + message_end()).encode()])
+        case "openai-responses":
+            item = text_item(text)
+            body = response_start() + item_events(0, item, pieces) + response_end(item)
+            return Answer([body.encode()])
+        case _:
+            return said(*pieces)
+
+
+def calls_of_kind(kind, name, **arguments):
+    """A reply that calls one tool."""
+    given = json.dumps(arguments)
+    match kind:
+        case "ollama":
+            return ollama_line(calls=[(name, arguments)])
+        case "anthropic":
+            body = message_start() + call_block(0, name, given, [3]) + message_end("tool_use")
+            return Answer([body.encode()])
+        case "openai-responses":
+            item = call_item(name, given)
+            body = response_start() + item_events(0, item, [given[:3], given[3:]]) + response_end(item)
+            return Answer([body.encode()])
+        case _:
+            return called(name, given)
