@@ -121,7 +121,7 @@ class ProviderUsage(Struct, frozen=True, kw_only=True):
     def words(self) -> str:
         """Say it as a sentence without its end."""
         count = "1 session" if self.sessions == 1 else f"{self.sessions:,} sessions"
-        cost = f", which cost {self.cost:.2f}" if self.cost is not None else ""
+        cost = f", which cost ${self.cost:.2f}" if self.cost is not None else ""
         return f"{self.input_tokens:,} tokens sent and {self.output_tokens:,} received in {count}{cost}"
 
 

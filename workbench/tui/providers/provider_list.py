@@ -108,7 +108,7 @@ class ProviderList(RowList):
         icon, words = self.status_words(row)
         used = self.usage.get(row.name)
         tokens = f"{token_text(used.input_tokens + used.output_tokens)} tokens" if used else ""
-        cost = f"{used.cost:.2f}" if used and used.cost is not None else ""
+        cost = f"${used.cost:.2f}" if used and used.cost is not None else ""
         facts = one_line(row.facts, _MAX_CELLS)
         yield Column(content=cells.safe_content(row.name, bold, colours), width=self._name_cells)
         yield icon_column(icon, colours, signs, gap=2)
