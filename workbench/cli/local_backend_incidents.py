@@ -123,8 +123,7 @@ class LocalIncidents(IncidentBackend):
 
     def dismiss(self, list_id: str, incident_ids: Sequence[str], reason: str) -> None:
         refuse_inside_agents(self._journal, self._home, "dismiss findings")
-        for key in incident_ids:
-            incident_requests.dismiss_incident(self._journal, list_id, key, reason, screen_actor())
+        incident_requests.dismiss_incidents(self._journal, list_id, incident_ids, reason, screen_actor())
 
     def dismissed(self) -> Mapping[str, str]:
         return incident_requests.dismissed_fingerprints(self._journal, self._workspace)

@@ -36,6 +36,8 @@ from workbench.text.human import counted, sentence
 MAX_REASON: Final = 500
 """Characters of a reason that are kept."""
 _MOST_COMMAND: Final = 2_000
+_MOST_AT_ONCE: Final = 500
+"""Events of one transaction, so that none is long."""
 _MOST_LINES: Final = 2_000_000
 """Lines of all files of a list whose digests are kept."""
 
@@ -155,19 +157,30 @@ def cancel_incidents(journal: Journal, list_id: str, reason: str, actor: Actor) 
 
 
 def dismiss_incident(journal: Journal, list_id: str, incident_id: str, reason: str, actor: Actor) -> None:
-    """Say that an incident will not be fixed, and why; an empty reason takes it back.
+    """Say that one incident will not be fixed, as `dismiss_incidents` does."""
+    dismiss_incidents(journal, list_id, [incident_id], reason, actor)
 
-    It is kept by fingerprint for the workspace, so a later list leaves it out as well. Raises
+
+def dismiss_incidents(journal: Journal, list_id: str, ids: Sequence[str], reason: str, actor: Actor) -> None:
+    """Say that incidents will not be fixed, and why; an empty reason takes it back.
+
+    It is kept by fingerprint for the workspace, so a later list leaves them out as well. Raises
     IncidentsRefused.
     """
     what = "Nothing was dismissed."
     require_open_list(journal, list_id, what)
-    incident = next((i for i in listed_incidents(journal, list_id) if i.id == incident_id), None)
-    if incident is None:
-        why = f"The list has no incident {incident_id}."
+    prints = {incident.id: incident.fingerprint for incident in listed_incidents(journal, list_id)}
+    if unknown := [key for key in ids if key not in prints]:
+        why = f"The list has no incident {unknown[0]}."
         raise IncidentsRefused(what, why, "workbench incidents show")
     words = redaction.redact_line(reason.strip(), MAX_REASON)
-    _append(journal, list_id, IncidentDismissed(fingerprint=incident.fingerprint, reason=words), actor)
+    bodies = [
+        IncidentDismissed(fingerprint=text, reason=words)
+        for text in dict.fromkeys(prints[key] for key in ids)
+    ]
+    for start in range(0, len(bodies), _MOST_AT_ONCE):
+        some = bodies[start : start + _MOST_AT_ONCE]
+        journal.append([journal.event(body, list_id, actor) for body in some])
 
 
 def listed_incidents(journal: Journal, list_id: str) -> tuple[Incident, ...]:

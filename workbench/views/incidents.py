@@ -151,8 +151,10 @@ class IncidentList:
         self._asked: dict[str, str] = {}
         """The incident that a question is about, by action; those that wait."""
         self._cached: tuple[IncidentRow, ...] | None = None
+        self._ids_of_print: dict[str, list[str]] = {}
         for incident in incidents:
             self._rows[incident.id] = self._begin(incident)
+            self._ids_of_print.setdefault(incident.fingerprint, []).append(incident.id)
 
     def _begin(self, incident: Incident) -> IncidentRow:
         row = IncidentRow(incident=incident, line=incident.line, reason=incident.problem)
@@ -246,9 +248,8 @@ class IncidentList:
 
     def _dismiss(self, body: e.IncidentDismissed) -> None:
         self._dismissed[body.fingerprint] = body.reason
-        for key, row in self._rows.items():
-            if row.incident.fingerprint != body.fingerprint:
-                continue
+        for key in self._ids_of_print.get(body.fingerprint, ()):
+            row = self._rows[key]
             if body.reason and row.state in ("open", "skipped", "unchanged", "failed", "rejected"):
                 self._change(key, state="skipped", is_dismissed=True, reason=body.reason)
             elif not body.reason and row.is_dismissed:

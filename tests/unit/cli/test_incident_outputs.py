@@ -70,3 +70,12 @@ def test_results_leave_as_junit(place):
 def test_one_form_is_printed_at_a_time(place):
     worked(place)
     assert place("incidents", "results", "--json", "--format", "sarif") == 2
+
+
+def test_an_export_of_a_list_names_its_incidents_as_s2_does(place):
+    worked(place)
+    lists = place.json("incidents", "list", "--json")
+    assert place("sessions", "export", lists[0]["id"], "--format", "kaiak") == 0
+    session = json.loads(place.out.splitlines()[0])["session"]
+    assert len(session["incident_ids"]) == 1
+    assert (session["configuration"]["timeout"], session["configuration"]["max_turns"]) == (600, 3)

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Final
 
 from workbench.tui.backend import EXIT_FOR_DEMO
 from workbench.tui.keymap import Key
-from workbench.tui.main.places import NO_SUCH_PLACE, PLACES, Place
+from workbench.tui.main.places import PLACES, Place
 from workbench.tui.pane import FirstWaiting, JumpWanted
 from workbench.views.welcome import KEY_OF_FOUND
 
@@ -46,16 +46,8 @@ def _place_key(place: Place) -> "Key[MainScreen]":
     )  # fmt: skip
 
 
-def _no_place_key(number: int) -> "Key[MainScreen]":
-    return Key(
-        id=f"app.place-{number}", keys=(str(number),), label="", tooltip="no place", shown="-",
-        in_palette=False, action=lambda screen: screen.say(NO_SUCH_PLACE),
-    )  # fmt: skip
-
-
 APP: Final[tuple[Key["MainScreen"], ...]] = (
     *(_place_key(place) for place in PLACES),
-    *(_no_place_key(number) for number in range(10) if str(number) not in {place.key for place in PLACES}),
     Key(id="app.pane-next", keys=("tab",), label="next pane", tooltip="next pane",
         aliases="focus switch", shown="tab",
         action=lambda screen: screen.focus_next_pane(1)),

@@ -89,7 +89,6 @@ PLACES: Final = (
 _PLACES_BY_NUMBER: Final = {int(place.key): place for place in PLACES}
 PANE_PLACES: Final = tuple(int(place.key) for place in PLACES if place.factory is None)
 """Numbers of the places whose panes are always there."""
-NO_SUCH_PLACE: Final = f"There is no such place: they are {' '.join(place.key for place in PLACES)}."
 PLACES_UNAVAILABLE: Final = "This is a replay: other places are behind it. esc leaves it."
 
 
