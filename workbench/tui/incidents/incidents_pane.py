@@ -113,10 +113,14 @@ class IncidentsPane(Pane):
 
     def on_resize(self, event: events.Resize) -> None:
         """Show the detail where there is room for it."""
-        has_two = event.size.width >= _TWO_COLUMNS_FROM
-        self.query_one("#incidents-right").display = self.query_one("#incidents-divider").display = has_two
+        del event
+        self._arrange()
         self.detail_soon()
         self.call_after_refresh(self.say)
+
+    def _arrange(self) -> None:
+        has_two = self.size.width >= _TWO_COLUMNS_FROM and self.snapshot is not None
+        self.query_one("#incidents-right").display = self.query_one("#incidents-divider").display = has_two
 
     @property
     def list_view(self) -> LineView | None:
@@ -186,6 +190,7 @@ class IncidentsPane(Pane):
 
     def lay_out(self) -> None:
         """Filter and group the rows anew."""
+        self._arrange()
         rows = self.snapshot.rows if self.snapshot is not None else ()
         kept = filter_incidents(rows, self.text_filter, self.model.texts)
         self.list.take(group_incidents(kept, GROUP_NAMES[self._group]))
