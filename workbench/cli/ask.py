@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from workbench.cli.config import require_valid_config
 from workbench.cli.console import Console
 from workbench.cli.context import load_workspace_config, open_journal, user_actor, workspace_path
 from workbench.cli.errors import EXIT_FAILED, EXIT_INTERRUPTED, EXIT_OK, EXIT_UNANSWERED, Refusal, UsageError
@@ -23,9 +22,11 @@ if TYPE_CHECKING:
     from workbench.domain.values import Actor, Json
     from workbench.effects.files import Root
     from workbench.host.command_session import CommandSession, Suggestion
+    from workbench.host.driver_context import SessionWriter
     from workbench.journal.home import Home
     from workbench.journal.journal import Journal
     from workbench.journal.leases import DriverIdentity
+    from workbench.tools.base import PipelineStarter
 
 EXAMPLE = """workbench ask "list go files changed this week"
 workbench ask --print "count lines of python here"
@@ -163,8 +164,15 @@ def ask_for_command(options: Namespace, console: Console) -> int:
 
 
 def _usable_config(home: "Home", journal: "Journal", workspace: str, console: Console) -> Config:
+    """Return the settings, and say what is wrong with them; Refusal where they cannot be used.
+
+    Rules are not checked here: that needs the tools and their schemas, and the model is to be asked soon.
+    """
     loaded = load_workspace_config(home, journal, workspace)
-    require_valid_config(loaded, console)
+    for problem in loaded.problems:
+        console.note(str(problem))
+    if not loaded.is_usable:
+        raise Refusal(_NOTHING_ASKED, "the configuration cannot be used as it is", "correct it first")
     return loaded.config
 
 
@@ -227,7 +235,7 @@ def open_command_session(
     from workbench.host.driver_context import open_driver_context
     from workbench.host.model_selection import provider_of
     from workbench.host.provider_keys import register_secrets
-    from workbench.host.steps.pipeline_tool import SessionPipelineStarter
+    from workbench.tools.registry import ToolRegistry
 
     asked = with_ask_model(options, config)
     require_valid_url(asked)
@@ -238,12 +246,19 @@ def open_command_session(
         settings = replace(settings, terminal_lines=options.context_lines)
     told = collect_context(workspace, settings, data_folder=home.path, environ=os.environ)
     context = open_driver_context(
-        home, journal, workspace, provider=provider_of, pipelines=SessionPipelineStarter
+        home, journal, workspace, provider=provider_of, pipelines=_pipeline_starter, tools=ToolRegistry(())
     )
     command_plan = CommandPlan(
         provider=plan.provider, model=plan.model, configuration=plan.configuration, context=told
     )
     return CommandSession(context, driver, command_plan, actor or user_actor()), context.root
+
+
+def _pipeline_starter(writer: "SessionWriter") -> "PipelineStarter":
+    """Return what would start pipelines; imported when it is wanted, as these sessions have no tools."""
+    from workbench.host.steps.pipeline_tool import SessionPipelineStarter
+
+    return SessionPipelineStarter(writer)
 
 
 class _Asker:

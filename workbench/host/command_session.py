@@ -44,6 +44,7 @@ from workbench.policy.command_review import CommandReview, review_command
 from workbench.policy.gate import GateCall, command_boundary, judge_screened_call, screen_call
 from workbench.text.human import iso_time
 from workbench.text.safe import one_line
+from workbench.tools.registry import tool_registry
 from workbench.views.ask import log_name
 
 NO_TOOLS: Final = ("none",)
@@ -176,7 +177,9 @@ class CommandSession:
         """Return what the gate says of a command (steps 1 to 4, 6 and 7; no hook runs) and its parts."""
         lease = self._journal.lease(self.session_id)
         assert lease is not None
-        writer = SessionWriter(self._context, self.session_id, lease_guard(lease))
+        # The session itself has no tools, so that nothing of them is checked before the model is asked.
+        judging = replace(self._context, tools=tool_registry())
+        writer = SessionWriter(judging, self.session_id, lease_guard(lease))
         gate = replace(gate_context(writer, self._context.loaded()), active_tools=(), can_ask=True)
         passed = screen_call(GateCall(tool=_COMMAND_TOOL, parameters={"command": command}), gate)
         verdict = passed if isinstance(passed, GateVerdict) else judge_screened_call(passed, gate)
