@@ -305,13 +305,7 @@ def test_several_sessions_behind_one_another_are_several(shell, home, monkeypatc
 def test_what_a_killed_import_left_stands_in_nobodys_way_on_a_full_disk(shell, tmp_path, monkeypatch):
     (tmp_path / "s.jsonl").write_text(claude("s1", "say it"))
     assert shell("sessions", "import", str(tmp_path / "s.jsonl")) == 0
-    home = (
-        next(path.parent for path in tmp_path.rglob("journal.db"))
-        if "WORKBENCH_HOME" not in os.environ
-        else None
-    )
-    run = (home or Path(os.environ["WORKBENCH_HOME"])) / "run"
-    (run / "import-1-1.lock").touch()
+    (Path(os.environ["WORKBENCH_HOME"]) / "run/import-1-1.lock").touch()
 
     def full(_journal):
         raise JournalFull("nothing was written", "the disk is full", "free some space")
