@@ -45,7 +45,27 @@ def _sanitize_short(text: str) -> str:
     return _scrub_if_needed(text)
 
 
-NARROWED_PATTERNS: Final[Mapping[str, str]] = {
+_SUFFIX: Final = r"(?:[_-]?(?:access[_-]?key|key(?:[_-]?base)?|value|string|hash|base64|[0-9]{1,2}))?"
+_ASSIGNED: Final = rf"""{_SUFFIX}(?:\\?["'])?\]?[^!-~]{{0,8}}[=:]"""
+"""What stands between a name and a secret; a blank may be one of any alphabet."""
+_PASSWORD: Final = r"(?:pass(?:word|wd|phrase|code)|pwd)"
+_NARROWED: Final[Mapping[str, str]] = {
+    r"[12]/(?:(?<!": r"[12]/[0-9]{10}",
+    r"sq(?:(?<!": r"sq[pua]_[a-f0-9]{40}",
+    r"cio(?:(?<!": r"cio[a-z0-9]{32}",
+    r"""(?<=\s)(?:-h?p)["']?""": r"""[^!-~]-h?p["']?[^\s"'-][^\s"']{2}""",
+    r"(?i:pass(?:word|wd|phrase|code)|pwd)(?:[ \t]{1,4}(?i:is|to|as))?": (
+        rf"""{_PASSWORD}(?:[^!-~]{{1,4}}(?:is|to|as))?[^!-~]{{1,4}}["'`]?[^\s"'`]{{8}}"""
+    ),
+    r"""(?i:pass(?:word|wd|phrase|code)|pwd)(?:\\?["'])?[ \t]{0,8}(?:=>|:=|[=:])""": (
+        rf"""{_PASSWORD}(?:\\?["'])?[^!-~]{{0,8}}[=:]"""
+    ),
+    r"(?i:pass(?:word|wd|phrase|code)|pwd|secret|credentials?|creds|token)": (
+        r"""(?:pass(?:word|wd|phrase|code)|pwd|secret|credentials?|creds|token)["']?[^!-~]{0,8}[=:]"""
+    ),
+    r"(?<!⟨)(?i:pass(?:word|wd|phrase|code)|pwd)": _PASSWORD + _ASSIGNED,
+    r"(?<!⟨)(?i:(?:(?<![A-Za-z])|(?<=ssh))pass(?![A-Za-z]))": "pass" + _ASSIGNED,
+    r"(?<!⟨)(?i:token)": "token" + _ASSIGNED,
     r"A(?:KIA|": r"a(?:kia|sia|bia|cca|gpa|ida|roa|ipa|npa|nva|3t[a-z0-9])[a-z0-9]{16}",
     r"gl(?:pat|rtr?|dt|ptt|cbt|soat|ft|imt|wt|agent)-": r"gl(?:pat|rtr?|dt|ptt|cbt|soat|ft|imt|wt|agent)-",
     r"(?:pass(?:word|wd|phrase|code)|pwd|(?<=-)pass|secret|credentials?|creds|": (
@@ -97,6 +117,11 @@ NARROWED_PATTERNS: Final[Mapping[str, str]] = {
     r"(?i:<[\w:.-]{0,40}(?:password|passwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key)>)": (
         r"(?:passw(?:or)?d|secret|token|key)>"
     ),
+}
+_BLANK: Final = "[^!-~]"
+"""A blank of any alphabet, and more: RE2 knows those of ASCII only."""
+NARROWED_PATTERNS: Final[Mapping[str, str]] = {
+    start: re.sub(r"\[ \\t\]|\[ \]|\\s(?=\{)", lambda _: _BLANK, quick) for start, quick in _NARROWED.items()
 }
 """How a pattern begins, and what every match of it holds: for those whose hint is in most texts.
 

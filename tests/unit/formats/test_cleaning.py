@@ -2,7 +2,7 @@
 
 import json
 
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.support.tables import each_row
@@ -30,7 +30,8 @@ SECRETS = [
 
 @each_row("secret", SECRETS)
 def test_the_quick_look_misses_nothing_that_scrubbing_finds(secret):
-    for text in (secret, secret.upper(), f"before\n{secret} after", json.dumps({"x": secret})):
+    blank = secret.replace(" ", "\u00a0")
+    for text in (secret, blank, secret.upper(), f"before\n{secret} after", json.dumps({"x": secret})):
         if scrub(text).found:
             assert sanitize.may_hold_secret(text)
         assert sanitize.sanitize_text(text) == scrub(text).text
@@ -43,6 +44,23 @@ def test_every_tighter_look_belongs_to_a_pattern_and_the_others_are_found_by_the
     for pattern in SECRET_RULES:
         if not any(pattern.source.startswith(start) for start in sanitize.NARROWED_PATTERNS):
             assert all(sanitize.may_hold_secret(f"x {hint} y") for hint in pattern.hints), pattern.kind
+
+
+@each_row("start", list(sanitize.NARROWED_PATTERNS))
+def test_a_tighter_look_misses_nothing_that_its_pattern_matches(start):
+    """Of texts that are drawn from the pattern itself, with blanks of any alphabet."""
+    (rule,) = (pattern for pattern in SECRET_RULES if pattern.source.startswith(start))
+    missed = []
+
+    @settings(max_examples=12, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @given(st.from_regex(rule.regex()))
+    def look(text):
+        text = text.encode("utf-8", "replace").decode()
+        if not sanitize.may_hold_secret(text) and scrub(text).found:
+            missed.append(text)
+
+    look()
+    assert missed == []
 
 
 def test_an_ordinary_text_is_not_scrubbed_at_all():
