@@ -51,6 +51,8 @@ class RunRequested(RunEvent, frozen=True, kw_only=True):
     """Exactly what is run, sealed before a human was asked; absent where its files are read at the start."""
     is_generated: bool = False
     """Whether an agent wrote it."""
+    values_ref: BlobRef | None = None
+    """JSON object of what its templates are given by the step that started it."""
     mounted_ref: BlobRef | None = None
     """The only files of the project that its mounts hold, as a sealed JSON list; absent for all."""
 

@@ -177,6 +177,8 @@ class Attempt:
                     return replace(spec, kind="route")
                 text = values.fill(step.pipeline_input)
                 facts = {"input": text, "is_computed": "{{" in written, **self._subsets(values).handed_on()}
+                if step.child_values:
+                    facts["values"] = {name: values.fill(text) for name, text in step.child_values.items()}
                 return replace(spec, source=values.fill(written), environment=facts)
             case "route":
                 return spec

@@ -274,6 +274,7 @@ def template_texts(step: Step) -> Iterator[tuple[tuple[str | int, ...], str]]:
     if step.kind == "pipeline":
         yield ("pipeline",), step.source
         yield ("input",), step.pipeline_input
+        yield from ((("config", "env", name), text) for name, text in step.child_values.items())
     if step.branch:
         yield ("branch", "on"), step.branch.on
     if step.aggregate:

@@ -383,11 +383,13 @@ class RunDefinition(Struct, frozen=True, kw_only=True):
     forge: dict[str, str] = field(default_factory=dict[str, str])
     """What is known of the project's code host by the address of its repository (`forges`)."""
     texts: dict[str, str] = field(default_factory=dict[str, str])
+    values: dict[str, str] = field(default_factory=dict[str, str])
+    """What `{{ env.NAME }}` stands for, as the step above gave it."""
     mounted: tuple[str, ...] | None = None
     """The only files that its mounts hold, as the run above says; None for all."""
 
     def to_bytes(self) -> bytes:
-        later = {"is_generated": False, "mounted": None}
+        later: dict[str, object] = {"is_generated": False, "mounted": None, "values": {}}
         members = {name: value for name, value in asdict(self).items() if later.get(name, self) != value}
         return json.dumps(members, ensure_ascii=False, sort_keys=True).encode("utf-8", "surrogatepass")
 

@@ -423,6 +423,8 @@ class Step(Struct, frozen=True, kw_only=True):
     validation: tuple[ValidationRule, ...] = ()
     gate: GateSpec | None = None
     pipeline_input: str = ""
+    child_values: Mapping[str, str] = field(default_factory=dict[str, str])
+    """What `{{ env.NAME }}` stands for in the pipeline below, by name."""
     timeout_minutes: int | None = None
     is_rework_only: bool = False
     edges: tuple[RouteEdge, ...] = ()

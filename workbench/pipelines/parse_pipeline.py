@@ -17,6 +17,7 @@ from workbench.pipelines.document_model import (
     DocumentModel,
     Flag,
     Items,
+    JsonObjectValue,
     JsonValue,
     Named,
     Place,
@@ -60,6 +61,7 @@ from workbench.pipelines.parse_step_blocks import (
     read_gate,
 )
 from workbench.pipelines.step_order import desugar_steps
+from workbench.pipelines.templates import value_text
 from workbench.text.safe import one_line
 
 MOST_STEPS: Final = 2_000
@@ -291,6 +293,16 @@ class _ValidationDocument(DocumentModel):
     }  # fmt: skip
 
 
+class _ConfigDocument(DocumentModel):
+    """Settings of the pipeline that a step runs."""
+
+    env: JsonObjectValue = Field(default_factory=dict)
+    not_acted_on: ClassVar[Mapping[str, str]] = {
+        "timeout": "a time limit", "max_cycles": "rounds", "inject": "artifacts",
+        "stop_condition": "an end", "extract": "results",
+    }  # fmt: skip
+
+
 class _StepDocument(DocumentModel):
     """What every step may have; what only its kind reads is known here and read by the kind's own model."""
 
@@ -322,6 +334,7 @@ class _StepDocument(DocumentModel):
     timeout_minutes: Annotated[Whole, between(1, 100_000)] | None = None
     is_rework_only: Flag = Field(default=False, alias="rework_only")
     thread: Text = ""
+    config: _ConfigDocument | None = None
     skills: Texts = ()
     outcomes: Items[_OutcomeDocument] = ()
     most_agents: Annotated[Whole, between(0, 1000)] = Field(default=0, alias="max_concurrent_agents")
@@ -329,7 +342,7 @@ class _StepDocument(DocumentModel):
         "fidelity": "how much of a conversation",
         "concurrency": "a limit", "on_failure": "it stands in retry or in a contract",
         "output": "values of a context", "output_schema": "a schema",
-        "config": "settings of the pipeline below", "description": "a description",
+        "description": "a description",
         "contexts": "contexts", "tier": "a model tier", "budget": "a budget",
     }  # fmt: skip
 
@@ -372,6 +385,7 @@ def _read_step(document: _StepDocument, kind: StepKind, matrix: MatrixDocument |
         Step, line=place.node.line, kind=kind, path=place.path, needs=needs,
         tolerates=needs if kind == "route" else (), source=source, source_path=source_path,
         unrunnable=problem, pipeline_input=_pipeline_input(document, kind, matrix),
+        child_values=_child_values(document),
         injections=tuple(document.memory.injections()) if document.memory else (),
         workspace=document.workspace.spec() if document.workspace else WorkspaceSpec(),
         outputs=tuple(_read_outputs(document)), matrix=_read_matrix(document, matrix),
@@ -403,6 +417,11 @@ def _read_outputs(document: _StepDocument) -> Iterator[ArtifactSpec]:
         name = document.aggregate.into.rstrip("/").rpartition("/")[2]
         yield ArtifactSpec(name=name.rpartition(".")[0] or name, path=document.aggregate.into)
     yield from specs
+
+
+def _child_values(document: _StepDocument) -> dict[str, str]:
+    members = document.config.env if document.config else {}
+    return {name: value_text(value) for name, value in members.items() if value is not None}
 
 
 def _pipeline_input(document: _StepDocument, kind: StepKind, matrix: MatrixDocument | None) -> str:

@@ -22,6 +22,9 @@ from workbench.pipelines.state import RunState, StepRun
 from workbench.text.human import iso_time
 from workbench.text.safe import one_line
 
+COLLECTED_NAME: Final = "collected-output"
+"""What files call all that a step left: the list of an iteration, else its last artifact."""
+
 
 class TemplateValues(Struct, frozen=True, kw_only=True):
     """Templates of one step."""
@@ -116,6 +119,8 @@ class TemplateValues(Struct, frozen=True, kw_only=True):
             declared = declared_output(self.pipeline.step(step_id), name)
         except KeyError:
             declared = None
+        if run and name == COLLECTED_NAME and name not in run.artifacts:
+            return next(reversed(run.artifacts.values()), None)
         return run.artifacts.get(declared.name if declared else name) if run else None
 
     def _plain(self, name: str) -> str | None:
@@ -127,6 +132,8 @@ class TemplateValues(Struct, frozen=True, kw_only=True):
             return templates.value_text(
                 templates.member_value(artifacts.parse_content(self.definition.input.encode()), rest)
             )
+        if first == "env":  # no variable of the environment is given, only what the step above names
+            return self.definition.values.get(rest, "")
         if first in _MANIFEST_NAMES and self.manifest is not None:
             return _MANIFEST_NAMES[first](self.manifest, rest)
         if first == "artifacts":
@@ -168,6 +175,8 @@ class TemplateValues(Struct, frozen=True, kw_only=True):
         return labels.get(chosen, chosen)
 
     def _output(self, run: StepRun, path: str) -> str | None:
+        if path == COLLECTED_NAME and path not in run.artifacts:
+            path = ""
         first, _, rest = path.partition(".")
         if first in run.artifacts:
             artifact = run.artifacts[first]
@@ -234,9 +243,9 @@ def _ontology_text(manifest: Manifest, name: str) -> str | None:
 
 
 _MANIFEST_NAMES: Final[dict[str, Callable[[Manifest, str], str | None]]] = {
-    "project": project_value, "ontology": _ontology_text, "env": lambda _manifest, _name: "",
+    "project": project_value, "ontology": _ontology_text,
 }  # fmt: skip
-"""What the manifest says under a name; no variable of the environment is given, so `env` is empty."""
+"""What the manifest says under a name."""
 MOST_AGGREGATE_CHARACTERS: Final = 64 * 1024 * 1024
 """Bytes of what is put together."""
 

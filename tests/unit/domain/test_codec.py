@@ -222,7 +222,7 @@ def test_no_field_that_names_a_blob_is_forgotten():
         "SessionCreated.system_prompt_ref", "PromptSubmitted.text_ref", "ReplyCompleted.text_ref",
         "ConversationCompacted.summary_ref",
         "ReplyCompleted.opaque_ref", "CallProposed.parameters_ref", "ActionOpened.hunks_ref", "ActionOpened.subject_ref", "RunRequested.definition_ref", "ActionOpened.parameters_ref", "FileChanged.before_ref", "FileChanged.after_ref",
-        "CallFinished.result_ref", "CallFinished.output_ref", "RunRequested.input_ref", "RunRequested.mounted_ref",
+        "CallFinished.result_ref", "CallFinished.output_ref", "RunRequested.input_ref", "RunRequested.mounted_ref", "RunRequested.values_ref",
         "RunStarted.definition_ref", "StepChanged.output_ref", "ArtifactStored.content_ref",
         "StepChanged.said_ref", "ArtifactStored.written_ref", "IncidentsListed.incidents_ref",
         "IncidentChecked.output_ref", "IncidentsListed.lines_ref", "IncidentStarted.before_ref",

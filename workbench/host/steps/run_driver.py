@@ -47,7 +47,7 @@ from workbench.domain.events import (
 from workbench.domain.machines import ENDED_RUN_STATES, PauseReason
 from workbench.domain.messages import StepOutcome, StepSpec
 from workbench.domain.rows import PipelineState, run_title
-from workbench.domain.values import Actor, Json, RunLink
+from workbench.domain.values import Actor, BlobRef, Json, RunLink
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import open_append
 from workbench.effects.folders import make_folder
@@ -326,15 +326,18 @@ class _NestedRuns:
             session_kind="pipeline", parent_id=self._writer.run_id, title=f"{name} #{number}"[:120],
             workspace=workspace, number=number, telemetry_id=journal.clock.new_id(),
         )  # fmt: skip
-        mounted = spec.environment.get("mounted")
         wanted = RunRequested(
-            mounted_ref=None if mounted is None else self._writer.seal(json.dumps(mounted).encode()),
+            mounted_ref=self._sealed(spec.environment.get("mounted")),
+            values_ref=self._sealed(spec.environment.get("values")),
             pipeline=name, file=os.path.relpath(loaded.file, workspace), manifest=loaded.manifest_file or "",
             input=self._writer.scrubbed(input_text), grants=spec.grants, depth=depth,
             recordings=self._started_run.definition.recordings,
             input_ref=self._writer.seal(input_text.encode("utf-8", "surrogatepass")) if input_text else None,
         )  # fmt: skip
         return [journal.event(body, run_id, actor) for body in (created, wanted)]
+
+    def _sealed(self, value: Json) -> BlobRef | None:
+        return None if value is None else self._writer.seal(json.dumps(value).encode())
 
     def _going_on(self, spec: StepSpec, input_text: str) -> list[Event] | None:
         """Return what continues the nested run of an earlier round; None to begin a new one.

@@ -6,7 +6,7 @@ JOURNAL section 3, P1. A run that lost its driver continues only after a human's
 import asyncio
 import json
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -21,6 +21,7 @@ from workbench.domain.events import (
     StepChanged,
 )
 from workbench.domain.rows import Session
+from workbench.domain.values import BlobRef
 from workbench.effects.files import private_folder
 from workbench.effects.git import GitFailed, run_git
 from workbench.effects.runtime import fault_point
@@ -164,6 +165,7 @@ def _define_run(
         "forge": templates.code_host_facts(_git_output(context, "remote", "get-url", "origin")),
         "started_at": iso_time(context.journal.now()), "grants": body.grants,
         "recordings": body.recordings, "depth": body.depth, "mounted": _mounted_files(context, body),
+        "values": _handed_down(context, body.values_ref) or {},
     }  # fmt: skip
     if body.definition_ref is not None:
         data = context.journal.blobs.read(body.definition_ref)
@@ -181,14 +183,19 @@ def _define_run(
 
 
 def _mounted_files(context: DriverContext, body: RunRequested) -> tuple[str, ...] | None:
-    if body.mounted_ref is None:
+    listed = _handed_down(context, body.mounted_ref)
+    return None if listed is None else tuple(listed)
+
+
+def _handed_down(context: DriverContext, ref: BlobRef | None) -> Any:
+    """Return what the step that started a run sealed for it; None for nothing."""
+    if ref is None:
         return None
-    data = context.journal.blobs.read(body.mounted_ref)
+    data = context.journal.blobs.read(ref)
     if data is None:
-        raise RunRefused(
-            "the run did not start", "the list of its files is no longer kept", "ask for it again"
-        )
-    return tuple(json.loads(data))
+        why = "what the step above gave it is no longer kept"
+        raise RunRefused("the run did not start", why, "ask for it again")
+    return json.loads(data)
 
 
 def _git_output(context: DriverContext, *words: str) -> str:
