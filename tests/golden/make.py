@@ -9,7 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.golden import answers, lasting, moving, nested, releases, reviews, running, unsafe  # noqa: F401 -- they fill the table
+from tests.golden import answers, incidents, lasting, moving, nested, releases, reviews, running, unsafe  # noqa: F401 -- they fill the table
 from tests.golden.run_staging import RunScene
 from tests.golden.scenario import SCENARIOS
 from tests.golden.staging import Scene
@@ -19,7 +19,9 @@ from tests.support.golden import FOLDER
 def make(name):
     """Play one scenario in a folder of its own and return what came of it."""
     scenario = SCENARIOS[name]
-    stage, said = (Scene, scenario.exchanges) if scenario.steps is None else (RunScene, scenario.steps)
+    stage, said = (scenario.stage or Scene, scenario.exchanges)
+    if scenario.steps is not None:
+        stage, said = RunScene, scenario.steps
     with tempfile.TemporaryDirectory(prefix="golden-") as folder:
         scene = stage(name, Path(folder).resolve(), said, files=scenario.files, config=scenario.config)
         try:

@@ -19,15 +19,17 @@ class Scenario:
     play: Callable
     exchanges: list = field(default_factory=list)
     """What the agent of a session says."""
+    stage: type | None = None
+    """What it is played on, if that is no session and no run."""
     steps: dict | None = None
     """Of a run of a pipeline instead: what the agent of each step says."""
     files: dict = field(default_factory=dict)
     config: dict | None = None
 
 
-def golden(name, exchanges, *, files=None, config=None):
+def golden(name, exchanges, *, files=None, config=None, stage=None):
     """Register a function as what the human of a golden session does."""
-    return _registered(name, files, exchanges=exchanges, config=config)
+    return _registered(name, files, exchanges=exchanges, config=config, stage=stage)
 
 
 def golden_run(name, steps, *, files=None, config=None):

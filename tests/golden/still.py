@@ -16,9 +16,24 @@ from unittest import mock
 from msgspec.structs import replace
 
 from workbench.agents.planner import CallModel, Execute, StopCall, StopModel, due_effects
-from workbench.domain.events import CallFinished, HookRan, LeaseTaken, ProcessStarted, SecurityNoted
+from workbench.domain.events import (
+    CallFinished,
+    HookRan,
+    IncidentChecked,
+    LeaseTaken,
+    ProcessStarted,
+    SecurityNoted,
+)
 from workbench.effects.runtime import ManualClock
-from workbench.host import command_output, executor, model_call, model_selection, session_driver
+from workbench.host import (
+    command_output,
+    executor,
+    incident_checks,
+    incident_driver,
+    model_call,
+    model_selection,
+    session_driver,
+)
 from workbench.host.driver_context import DELTA_INTERVAL_SECONDS, DeltaWriter
 from workbench.host.session_driver import SessionRunner
 from workbench.journal.home import BlobStore
@@ -38,6 +53,9 @@ LINE = 0.09
 """Seconds between two lines of a command's output."""
 
 HOOK = 0.012
+
+CHECK = 0.041
+"""Seconds that the checker of a list takes."""
 
 TIMEOUT = 1.0
 """Seconds that a command takes which runs out of time; scenarios give it that many."""
@@ -105,6 +123,8 @@ class StillJournal(Journal):
     def event(self, body, session_id, actor, **more):
         if isinstance(body, HookRan):
             self.clock.advance(HOOK)
+        if isinstance(body, IncidentChecked):
+            self.clock.advance(CHECK)
         if isinstance(body, CallFinished) and body.detail == "timeout":
             self.clock.advance(TIMEOUT)
         self.clock.advance(TICK)
@@ -124,6 +144,8 @@ class StillJournal(Journal):
                 return replace(body, duration_ms=(made.at - self._begun[made.call_id]) // 1000)
             case LeaseTaken() if body.pid == os.getpid():
                 return replace(body, pid=self.pid)
+            case IncidentChecked():
+                return replace(body, duration_ms=round(CHECK * 1000))
             case HookRan():
                 return replace(body, duration_ms=round(HOOK * 1000))
             case SecurityNoted():
@@ -198,9 +220,9 @@ async def stopped_clock(*_):
     yield
 
 
-def _marked(argv, cwd, env, mark):
+def _marked(argv, cwd, env, mark, **more):
     # Identifiers repeat in every making, and a mark ends every process that carries it.
-    return prepare(argv, cwd, env, f"{mark}.{uuid.uuid4()}")
+    return prepare(argv, cwd, env, f"{mark}.{uuid.uuid4()}", **more)
 
 
 prepare = executor.prepare_command
@@ -213,6 +235,8 @@ def stillness(clock, turns):
         for owner, name, still in (
             (session_driver, "SessionRunner", functools.partial(StillRunner, turns)),
             (session_driver, "running_clock", stopped_clock),
+            (incident_driver, "running_clock", stopped_clock),
+            (incident_checks, "prepare_command", _marked),
             (model_call, "DeltaWriter", functools.partial(StillText, clock)),
             (command_output, "DeltaWriter", functools.partial(StillLines, clock)),
             (executor, "prepare_command", _marked),

@@ -50,18 +50,6 @@ NOWHERE = {
     "call.repeated": "no agent of theirs makes the same call three times; tests/unit/agents/test_repetition.py does",
     "context.collected": "a command that is made of words is no agent's session; tests/unit/cli/test_ask.py makes some",
     "command.suggested": "as above",
-    **dict.fromkeys(
-        (
-            "incidents.listed",
-            "incidents.requested",
-            "incidents.cancel_requested",
-            "incident.dismissed",
-            "incident.started",
-            "incident.checked",
-            "incident.ended",
-        ),
-        "nothing works off incidents yet",
-    ),
 }
 """Kinds that no golden session holds, and why."""
 

@@ -114,6 +114,7 @@ async def drive_incidents(options: IncidentDriverOptions, list_id: str) -> ListS
     Raises SessionDriven (another process drives it) or LeaseLost.
     """
     context = options.context
+    expire_due_actions(context.journal)
     lease = take_lease(context.journal, list_id, options.driver)
     driver = _ListDriver(options, LeaseWriter(context, list_id, lease_guard(lease)))
     try:
