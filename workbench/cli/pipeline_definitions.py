@@ -323,7 +323,7 @@ def _input_of_run(
         key = (row := _find_run_or_explain(journal, workspace, word, remedy)).pipeline_id
         plan = last_started_step_plans(journal.events(key, 0, 100))
         listed = {
-            step_plan.id: matrix_item_ids(journal.step_events(key, step_plan.id))
+            step_plan.id: matrix_item_ids(journal.step_events(key, step_plan.id), journal.blobs.read)
             for step_plan in plan
             if step_plan.is_matrix
         }

@@ -134,6 +134,10 @@ class StepChanged(RunEvent, frozen=True, kw_only=True):
     item: Json = None
     items: tuple[str, ...] | None = None
     """Ids of the items, once a matrix step knows them."""
+    items_ref: BlobRef | None = None
+    """Where they stand as a recorded JSON list, if they are many."""
+    item_count: Count = 0
+    """How many stand there."""
     exit_code: int | None = None
     usage: Usage = Usage()
     output: str = ""

@@ -429,6 +429,9 @@ class RunWriter(LeaseWriter, frozen=True):
     def seal(self, data: bytes) -> BlobRef:
         return self.context.journal.blobs.seal(data)
 
+    def record(self, data: bytes) -> BlobRef:
+        return self.context.journal.blobs.record(data)
+
     def keyed(self, data: bytes) -> str:
         return self.context.journal.blobs.keyed(data)
 

@@ -224,7 +224,7 @@ class Attempt:
             around |= step_set if self.step.id in step_set else frozenset()
         return [
             (name, steps[name].last_failure)
-            for name in steps
+            for name in (steps if around else ())
             if name in around and name != self.step_run.id and steps[name].last_failure
         ]
 

@@ -1,8 +1,8 @@
-"""Steps that the coordinator settles itself: gates, routes and matrices.
+"""Steps that the coordinator settles itself: gates, routes and reworks.
 
 A gate is a row of the approval queue; with `auto`, and with `default` once its time is over, the pipeline
 answers it itself, and the record says so. A route chooses where the
-run goes on, also back, within limits. A matrix runs one instance per item and ends when all of them have.
+run goes on, also back, within limits.
 """
 
 # An answer that leads back begins a later round from that step, in the same run: nothing has a move out of
@@ -16,40 +16,30 @@ run goes on, also back, within limits. A matrix runs one instance per item and e
 # goes on, as the program whose files these are does), and three failures in a row with the same words. A
 # resume counts anew.
 #
-# An iteration is a matrix of pipelines and hands on one list, `results`, of what each item left last. A
-# sequential one begins no further item after a failure. A pipeline whose *name* came from a template has to
-# lie where trust covers it.
-#
 # A rework step stands for the step that failed, as the program whose files these are documents it: its
 # artifacts are that step's, which counts as completed and is not run again.
 #
-# A matrix has all its items from the moment its list is known (`StepChanged.items`), not only those that
-# have a row: else every item that begins would change the structure, and the graph would be laid out anew.
 
-import asyncio
-import json
-from typing import Final, cast
+from typing import Final
 
 from msgspec.structs import replace
 
 from workbench.changes.digest import action_digest
 from workbench.domain.events import ActionCancelled, ActionOpened, ArtifactStored, Event, StepChanged
 from workbench.domain.rows import Action, run_title
-from workbench.domain.values import Json, JsonObject
-from workbench.pipelines import artifacts, templates
+from workbench.domain.values import JsonObject
+from workbench.pipelines import templates
 from workbench.pipelines.artifacts import ArtifactMissing
 from workbench.pipelines.attempt import (
     Attempt,
     AttemptNotReady,
-    combine_item_results,
     is_failure_routed,
 )
-from workbench.pipelines.model import ArtifactSpec, GateSpec, Matrix, Route, RouteEdge, Step
+from workbench.pipelines.model import GateSpec, Route, RouteEdge, Step
 from workbench.pipelines.run_context import RunContext
 from workbench.pipelines.state import (
     StepRun,
     allowed_failures,
-    finished_matrices,
     needs_rework,
     ready_steps,
     reworks_of,
@@ -61,7 +51,7 @@ from workbench.text.safe import one_line
 
 async def settle_gates(run: RunContext) -> None:
     """Open the gates that are due and settle those that were decided."""
-    steps = [step for step in run.open_steps.open() if step.kind == "gate"]
+    steps = [step for step in run.open_steps.controls() if step.kind == "gate"]
     if not steps and not run.state.waiting:
         return
     for step_run in list(ready_steps(run.state, steps)):
@@ -235,7 +225,7 @@ class NoRoute(ValueError):
 
 async def settle_routes(run: RunContext) -> None:
     """Take the routes that are due."""
-    steps = [step for step in run.open_steps.open() if step.kind == "route"]
+    steps = [step for step in run.open_steps.controls() if step.kind == "route"]
     for step_run in list(ready_steps(run.state, steps)):
         await _take_route(run, run.pipeline.step(step_run.id), step_run)
         run.catch_up()
@@ -249,25 +239,26 @@ async def _take_route(run: RunContext, step: Step, step_run: StepRun) -> None:
         is_back = leads_back(run, step.id, target)
         reset = _repeat_within_limits(run, step, target) if is_back else ()
     except (NoRoute, templates.UnresolvedTemplate, ArtifactMissing, templates.BadCondition) as error:
-        await _record_end(run, step, number, StepChanged(state="failed", attempt=number, detail=str(error)))
+        await record_end(run, step, number, StepChanged(state="failed", attempt=number, detail=str(error)))
         return
     if is_back and any(run.state.steps[name].state in _ACTIVE_STATES for name in reset):
         return  # what is done again has to have ended; its end rings
     done = StepChanged(state="completed", attempt=number, detail=f"→ {target}")
     if is_back:
-        await _record_end(run, step, number, done, *return_events(run, step.id, reset))
+        await record_end(run, step, number, done, *return_events(run, step.id, reset))
         return
     if target == FAIL_TARGET:
         why = "; ".join(_needs_failures(run, step)) or "its condition holds"
         failed = StepChanged(state="failed", attempt=number, detail=f"leads to {FAIL_TARGET}: {why}")
-        await _record_end(run, step, number, failed)
+        await record_end(run, step, number, failed)
         return
     others = {e.target for e in route.edges if e.target not in (*END_TARGETS, target)}
     others = {name for name in others if not leads_back(run, step.id, name)}
-    await _record_end(run, step, number, done, *skip_events(run, others, f"{step.id} leads to {target}"))
+    await record_end(run, step, number, done, *skip_events(run, others, f"{step.id} leads to {target}"))
 
 
-async def _record_end(run: RunContext, step: Step, number: int, end: StepChanged, *more: Event) -> None:
+async def record_end(run: RunContext, step: Step, number: int, end: StepChanged, *more: Event) -> None:
+    """Record that a step that does no work of its own began and ended."""
     running = StepChanged(state="running", attempt=number)
     end = replace(end, detail=run.journal.scrubbed(end.detail))
     await run.journal.append(*run.step_events(step.id, running, end), *more)
@@ -417,166 +408,3 @@ def _stand_in_artifacts(step: Step, left: list[ArtifactStored]) -> list[Artifact
         if artifact.path == output.path or len(left) == len(step.outputs) == 1
     ]
     return [*same, *left]
-
-
-MOST_ITEMS: Final = 1_000
-RESULTS_NAME: Final = "results"
-"""The artifact of an iteration: the last that each item left, in their order."""
-
-
-class NoMatrixItems(ValueError):
-    """The list of a matrix is not there, is no list, or is too long."""
-
-
-async def settle_matrices(run: RunContext) -> None:
-    """Open the matrix steps that are due, and end those all of whose items have ended."""
-    steps = [step for step in run.open_steps.open() if step.matrix is not None]
-    if not steps:
-        return
-    for step_run in list(ready_steps(run.state, steps)):
-        if not step_run.matrix:
-            await _open_matrix(run, run.pipeline.step(step_run.id), step_run)
-    run.catch_up()
-    for step in steps:
-        await _restore_items(run, step)
-    for step in finished_matrices(run.state, steps):
-        await _end_matrix(run, step)
-    run.catch_up()
-
-
-async def _open_matrix(run: RunContext, step: Step, step_run: StepRun) -> None:
-    number = step_run.attempt + 1
-    try:
-        items = await asyncio.to_thread(_matrix_items, run, step, step_run)
-    except (NoMatrixItems, artifacts.ArtifactMissing) as error:
-        failed = StepChanged(state="failed", attempt=number, detail=str(error))
-        await _record_end(run, step, number, failed)
-        return
-    assert step.matrix is not None
-    names = _item_ids(step.id, step.matrix, items)
-    for name, item in zip(names, items, strict=True):
-        # Known to the state before its first event: what runs first is a question of slots.
-        run.state.steps.setdefault(name, StepRun(id=name, matrix=step.id, item=item)).item = item
-    body = StepChanged(state="running", attempt=number, items=names)
-    await run.journal.append(run.journal.event(body, step=step.id))
-    if not names:
-        run.catch_up()
-        await _end_matrix(run, step)
-
-
-async def _restore_items(run: RunContext, step: Step) -> None:
-    """Learn again of items that have no event yet, as another driver does that goes on with the run."""
-    step_run = run.state.steps[step.id]
-    if step_run.state != "running" or all(name in run.state.steps for name in step_run.items or ()):
-        return
-    items = await asyncio.to_thread(_matrix_items, run, step, step_run)
-    for name, item in zip(step_run.items or (), items, strict=False):
-        run.state.steps.setdefault(name, StepRun(id=name, matrix=step.id, item=item))
-
-
-def _matrix_items(run: RunContext, step: Step, step_run: StepRun) -> list[Json]:
-    matrix = step.matrix
-    assert matrix is not None
-    if matrix.items is not None:
-        items: Json = list(matrix.items)
-    elif matrix.over:
-        items = _iterated_value(run, step, step_run, matrix.over)
-    else:
-        values = Attempt(run, step, step_run, 1).values
-        artifact = values.produced(matrix.step, matrix.artifact)
-        if artifact is None:
-            raise NoMatrixItems(f"{matrix.step} left no artifact {matrix.artifact} to take items from")
-        items = artifacts.parse_content(artifacts.read_artifact(run.journal, artifact))
-        if not isinstance(items, list):
-            items = templates.member_value(items, ".".join(matrix.keys))
-    if not isinstance(items, list):
-        where = ".".join(matrix.keys) or "the artifact"
-        raise NoMatrixItems(
-            f"{matrix.over or f'{where} of {matrix.step}/{matrix.artifact}'} is not a list of items"
-        )
-    listed = cast("list[Json]", items)
-    if len(listed) > MOST_ITEMS:
-        raise NoMatrixItems(f"it has {len(listed)} items; {MOST_ITEMS} are the most")
-    return listed
-
-
-def _iterated_value(run: RunContext, step: Step, step_run: StepRun, over: str) -> Json:
-    values = replace(Attempt(run, step, step_run, 1).values, longest=artifacts.NO_LIMIT)
-    try:
-        return artifacts.parse_content(values.fill(over).encode("utf-8", "surrogatepass"))
-    except templates.UnresolvedTemplate as error:
-        raise NoMatrixItems(str(error)) from None
-
-
-def _item_ids(step: str, matrix: Matrix, items: list[Json]) -> tuple[str, ...]:
-    """Return one id an item: by its key, by itself if it is short, else by its number; never two alike."""
-    names: list[str] = []
-    for number, item in enumerate(items, 1):
-        key_value: Json = templates.member_value(item, matrix.id_key) if matrix.id_key else item
-        if isinstance(key_value, int | float):
-            key_value = json.dumps(key_value)
-        text = key_value if isinstance(key_value, str) else ""
-        label = one_line(text, 40).replace("[", "(").replace("]", ")").replace("/", "-")
-        name = f"{step}[{label or number}]"
-        names.append(name if name not in names else f"{step}[{label or ''}#{number}]")
-    return tuple(names)
-
-
-async def _end_matrix(run: RunContext, step: Step) -> None:
-    step_run, items = run.state.steps[step.id], run.state.items_of(step.id)
-    number = max(1, step_run.attempt)
-    why = _failed_items_text(items)
-    is_gone_on = step.failing.then in ("warn", "continue")
-    is_taken = bool(why) and not is_gone_on and is_failure_routed(step, run.pipeline)
-    if why:
-        is_done = is_gone_on or is_taken
-        body = StepChanged(
-            state="completed" if is_done else "failed", attempt=number, detail=why, is_warned=is_done,
-            has_failed=is_taken,
-        )  # fmt: skip
-    else:
-        state = "completed" if items else "completed_empty"
-        body = StepChanged(state=state, attempt=number, is_warned=any(item.is_warned for item in items))
-    skipped = StepChanged(state="skipped", detail="an item before it failed", matrix=step.id)
-    left = [
-        run.journal.event(replace(skipped, item=item.item), step=item.id)
-        for item in items
-        if item.state == "pending"
-    ]
-    is_whole = not why or (is_gone_on and step.matrix is not None and step.matrix.is_iteration)
-    stored = await asyncio.to_thread(_matrix_artifacts, run, step, items, number) if is_whole else []
-    await run.journal.append(*left, *stored, run.journal.event(body, step=step.id))
-
-
-def _failed_items_text(items: list[StepRun]) -> str:
-    lost = [item for item in items if item.state == "failed" and not item.is_warned]
-    lost += [item for item in items if item.state not in ("failed", "pending") and not item.is_done]
-    left = sum(item.state == "pending" for item in items)
-    if not lost:
-        return ""
-    names = ", ".join(item.id for item in lost[:4])
-    return f"{len(lost)} of {len(items)} items failed: {names}{f'; {left} were not started' if left else ''}"
-
-
-def _matrix_artifacts(run: RunContext, step: Step, items: list[StepRun], number: int) -> list[Event]:
-    if step.matrix is not None and step.matrix.is_iteration and not step.outputs:
-        listed = [_last_artifact(run, item) for item in items]
-        body = artifacts.seal_value(run.journal, ArtifactSpec(name=RESULTS_NAME, type="json"), listed, number)
-        return [run.journal.event(body, step=step.id)]
-    events: list[Event] = []
-    for output in step.outputs:
-        values: dict[str, Json] = {}
-        for item in items:
-            artifact = item.artifacts.get(output.name)
-            if artifact is not None:
-                values[item.id] = artifacts.parse_content(artifacts.read_artifact(run.journal, artifact))
-        body = artifacts.seal_value(run.journal, output, combine_item_results(items, values), number)
-        events.append(run.journal.event(body, step=step.id))
-    return events
-
-
-def _last_artifact(run: RunContext, item: StepRun) -> Json:
-    artifact = next(reversed(item.artifacts.values()), None)
-    return (
-        None if artifact is None else artifacts.parse_content(artifacts.read_artifact(run.journal, artifact))
-    )

@@ -34,7 +34,7 @@ from workbench.domain.events import (
 from workbench.domain.machines import ENDED_STEP_STATES, RunStatus, StepStateName
 from workbench.domain.messages import StepEvent, StepOutcome, StepSpec
 from workbench.effects.runtime import fault_point
-from workbench.pipelines import compaction, control_steps
+from workbench.pipelines import compaction, control_steps, matrix
 from workbench.pipelines.attempt import (
     Attempt,
     AttemptNotReady,
@@ -56,6 +56,8 @@ from workbench.pipelines.state import (
 )
 from workbench.pipelines.step_slots import NOTED_WAIT_SECONDS, StepSlots
 from workbench.text.human import place_wait_text
+
+_CANCELLED = "the run was cancelled"
 
 
 class Coordinator:
@@ -145,7 +147,7 @@ class Coordinator:
             if self._has_rework_steps:
                 await control_steps.settle_reworks(self.context)
             await control_steps.settle_routes(self.context)
-            await control_steps.settle_matrices(self.context)
+            await matrix.settle_matrices(self.context)
             self._start()
         if self.context.open_steps.is_over and not self._tasks:
             await self._end()
@@ -202,7 +204,9 @@ class Coordinator:
     # --- starting -----------------------------------------------------------------------------------
 
     def _start(self) -> None:
-        due = ready_steps(self.state, self.context.open_steps.open())
+        open_steps = self.context.open_steps
+        # Whether a step has to mend another is asked of all of them.
+        due = ready_steps(self.state, open_steps.open() if self._has_rework_steps else open_steps.each())
         reattached = [self.state.steps[name] for name in sorted(self._reattached)]
         for step_run in itertools.chain(reattached, self._awake(), due):
             if step_run.id in self._tasks or step_run.id in self.context.timers:
@@ -419,6 +423,8 @@ class Coordinator:
         if tasks:
             await asyncio.wait([task for _, task in tasks], timeout=30.0)
         self.context.catch_up()
+        await matrix.cancel_items(self.context, self.state.cancel_reason or _CANCELLED)
+        self.context.catch_up()
         for step_run in list(self.state.steps.values()):
             if not step_run.has_ended and step_run.id not in self._tasks:
                 await self._cancelled(step_run)
@@ -428,7 +434,7 @@ class Coordinator:
         if step_run.state == "waiting":
             await control_steps.withdraw_gate(self.context, step_run)
             await self.context.executor.cancel(attempt_step_id(self._journal.run_id, step_run))
-        why = self.state.cancel_reason or "the run was cancelled"
+        why = self.state.cancel_reason or _CANCELLED
         # An item that never began has no row yet: what it is an item of makes one.
         body = StepChanged(
             state="cancelled", attempt=max(1, step_run.attempt), detail=why, duration_ms=step_run.working_ms,

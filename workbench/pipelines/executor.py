@@ -196,6 +196,10 @@ class RunJournal(Protocol):
         """Store exact bytes."""
         ...
 
+    def record(self, data: bytes) -> BlobRef:
+        """Store bytes that may be shown: scrubbed before."""
+        ...
+
     def unseal(self, ref: BlobRef) -> bytes | None:
         """Return exact bytes; None when they are gone."""
         ...

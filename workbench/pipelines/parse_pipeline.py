@@ -64,7 +64,7 @@ from workbench.pipelines.step_order import desugar_steps
 from workbench.pipelines.templates import value_text
 from workbench.text.safe import one_line
 
-MOST_STEPS: Final = 2_000
+MOST_STEPS: Final = 10_000
 _STEP_ID: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,79}")
 _DESCRIBED: Final = {"type": "a type", "description": "a description"}
 
@@ -133,7 +133,7 @@ def read_pipeline(place: DocumentPlace) -> Pipeline | None:
     if steps is not None and steps.node.items == ():
         steps.error("missing_field", "steps is empty; a pipeline needs at least one")
     if len(places) > MOST_STEPS:
-        place.error("wrong_value", f"it has {len(places)} steps; {MOST_STEPS} are the most")
+        place.error("wrong_value", f"it has {len(places):,} steps; {MOST_STEPS:,} are the most")
     outputs = document.pipeline_outputs.items()
     return document.to(
         Pipeline, name=metadata.name if metadata else "", file=place.file,

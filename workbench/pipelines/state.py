@@ -6,7 +6,8 @@ Replaying a dead coordinator's events gives the state to resume from.
 # `on_failure: skip` ends a step as failed with a mark under which the run does not fail; what needs it is
 # skipped. A running step has no move to `skipped`.
 
-from collections.abc import Collection, Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 from msgspec import Struct, field
@@ -27,6 +28,7 @@ from workbench.domain.events import (
 )
 from workbench.domain.machines import COMPLETED_STEP_STATES, ENDED_STEP_STATES, RunStatus, StepStateName
 from workbench.domain.values import BlobRef, Json, RunLink, Usage
+from workbench.pipelines.matrix_items import ItemState, MatrixItems
 from workbench.pipelines.model import Pipeline, Step
 from workbench.text.safe import one_line
 
@@ -52,7 +54,8 @@ class StepRun(Struct):
     detail: str = ""
     is_warned: bool = False
     exit_code: int | None = None
-    items: tuple[str, ...] | None = None
+    items_ref: BlobRef | None = None
+    """Where the ids of many items stand, once a matrix step knows them."""
     usage: Usage = Usage()
     artifacts: dict[str, ArtifactStored] = field(default_factory=dict[str, ArtifactStored])
     process: ProcessStarted | None = None
@@ -91,7 +94,7 @@ class StepRun(Struct):
             self.artifacts, self.last_failure, self.printed, self.printed_ref = {}, "", "", None
             self.said_ref, self.links = None, ()
         self.state, self.failures, self.detail, self.is_warned = "pending", 0, "", False
-        self.items, self.action_id, self.working_ms, self.has_failed = None, None, 0, False
+        self.items_ref, self.action_id, self.working_ms, self.has_failed = None, None, 0, False
         self.process = None
 
     def note_end(self, why: str) -> None:
@@ -112,6 +115,10 @@ class RunState(Struct):
     round: int = 0
     steps: dict[str, StepRun] = field(default_factory=dict[str, StepRun])
     """Steps in file order, then items as they appeared."""
+    matrices: dict[str, MatrixItems] = field(default_factory=dict[str, MatrixItems])
+    """The items of the matrix steps that know theirs."""
+    usage: Usage = Usage()
+    """The tokens of all attempts of all steps."""
     waiting: dict[str, StepRun] = field(default_factory=dict[str, StepRun])
     """Those of them that wait for a human."""
     is_cancelled: bool = False
@@ -136,17 +143,34 @@ class RunState(Struct):
         if handler:
             handler(self, event, event.body)
 
-    @property
-    def usage(self) -> Usage:
-        """Return the tokens of all attempts of all steps."""
-        total = Usage()
-        for step in self.steps.values():
-            total = total.plus(step.usage)
-        return total
-
     def items_of(self, matrix: str) -> list[StepRun]:
-        ids = self.steps[matrix].items or ()
-        return [self.steps[item_id] for item_id in ids if item_id in self.steps]
+        known = self.matrices.get(matrix)
+        return [self.item(matrix, item_id) for item_id in known.ids] if known is not None else []
+
+    def item(self, matrix: str, item_id: str) -> StepRun:
+        """Return an item of a matrix, made where nothing was said of it yet."""
+        step_run = self.steps.get(item_id)
+        if step_run is None:
+            value = self.matrices[matrix].value(item_id)
+            step_run = self.steps[item_id] = StepRun(id=item_id, matrix=matrix, item=value)
+        return step_run
+
+    def list_items(self, matrix: str, ids: tuple[str, ...], values: Sequence[Json]) -> None:
+        """Take the items of a matrix, in their order."""
+        items = self.matrices[matrix] = MatrixItems(ids=ids, values=values)
+        self._count_items(items)
+        for item_id, value in zip(ids, values, strict=False):
+            if item_id in self.steps and self.steps[item_id].item is None:
+                self.steps[item_id].item = value
+
+    def count_items(self) -> None:
+        """Count the items of all matrices anew."""
+        for items in self.matrices.values():
+            self._count_items(items)
+
+    def _count_items(self, items: MatrixItems) -> None:
+        known = ((item_id, self.steps.get(item_id)) for item_id in items.ids)
+        items.count_anew({item_id: item_state(item) for item_id, item in known if item is not None})
 
     def steps_to_redo(self) -> tuple[str, ...]:
         """Return the steps and items that a later round has to begin anew; what waits goes on waiting."""
@@ -178,6 +202,8 @@ def _on_started(state: RunState, event: Event, body: RunStarted) -> None:
         if name in state.steps:
             state.steps[name].begin_anew(is_returned=bool(body.returned_by))
             state.waiting.pop(name, None)
+            state.matrices.pop(name, None)
+    state.count_items()
 
 
 def _on_changed(state: RunState, event: Event, body: RunChanged) -> None:
@@ -200,19 +226,27 @@ def _on_step_changed(state: RunState, event: Event, body: StepChanged) -> None:
         step.links = body.links
     if body.said_ref is not None:
         step.said_ref, step.said_at = body.said_ref, event.at
-    if body.item is not None:
-        step.item = body.item
-    if body.items is not None:
-        step.items = body.items
+    _note_items(state, step, body)
     state.waiting.pop(name, None)
     if body.state == "waiting":
         step.action_id = event.action_id
         step.last_question_id = event.action_id or step.last_question_id
         state.waiting[name] = step
     if body.state in (*ENDED_STEP_STATES, "retrying", "waiting"):
-        step.usage = step.usage.plus(body.usage)
+        step.usage, state.usage = step.usage.plus(body.usage), state.usage.plus(body.usage)
     if body.state in (*ENDED_STEP_STATES, "retrying"):
         _attempt_ended(step, body)
+    if step.matrix in state.matrices:
+        state.matrices[step.matrix].note(name, item_state(step))
+
+
+def _note_items(state: RunState, step: StepRun, body: StepChanged) -> None:
+    if body.item is not None:
+        step.item = body.item
+    if body.items is not None:
+        state.list_items(step.id, body.items, ())
+    elif body.items_ref is not None:
+        step.items_ref = body.items_ref
 
 
 def _attempt_ended(step: StepRun, body: StepChanged) -> None:
@@ -290,8 +324,12 @@ def base_step_id(step_id: str, state: RunState) -> str:
     return step_run.matrix if step_run and step_run.matrix else step_id
 
 
-def ready_steps(state: RunState, steps: Sequence[Step]) -> Iterator[StepRun]:
-    """Yield the steps and items that may begin now, in file order; slots are not counted here."""
+def ready_steps(state: RunState, steps: Iterable[Step]) -> Iterator[StepRun]:
+    """Yield the steps and items that may begin now, in file order; slots are not counted here.
+
+    Steps that only mend others begin where all steps are given, as a sequence.
+    """
+    every = steps if isinstance(steps, Sequence) else ()
     for step in steps:
         step_run = state.steps.get(step.id)
         if step_run is None:
@@ -301,7 +339,7 @@ def ready_steps(state: RunState, steps: Sequence[Step]) -> Iterator[StepRun]:
         elif step_run.state == "retrying":
             if not needs_rework(step_run, step):
                 yield step_run
-        elif step_run.state == "pending" and _may_begin_now(step, steps, state):
+        elif step_run.state == "pending" and _may_begin_now(step, every, state):
             yield step_run
 
 
@@ -320,15 +358,24 @@ def _are_needs_met(step: Step, state: RunState) -> bool:
 
 
 def _ready_items(state: RunState, step: Step) -> Iterator[StepRun]:
-    items = state.items_of(step.id)
-    if step.matrix and step.matrix.is_stopping and any(is_item_broken(item) for item in items):
+    items, matrix = state.matrices.get(step.id), step.matrix
+    if items is None or matrix is None or not items.is_known or (matrix.is_stopping and items.is_broken):
         return
-    running = sum(item.state in ("running", "waiting") for item in items)
-    limit = step.matrix.limit if step.matrix and step.matrix.limit else len(items)
-    for item in items:
-        if item.state in ("pending", "retrying") and running < limit:
-            running += 1
-            yield item
+    running, limit = items.at_work, matrix.limit or len(items.ids)
+    for item_id in items.open_ids():
+        if running >= limit:
+            return
+        running += 1
+        yield state.item(step.id, item_id)
+
+
+def item_state(item: StepRun) -> ItemState:
+    """Return where an item of a matrix stands."""
+    if item.state in ("running", "waiting"):
+        return "at work"
+    if item.has_ended:
+        return "broken" if is_item_broken(item) else "ended"
+    return "again" if item.state == "retrying" else "pending"
 
 
 def is_item_broken(item: StepRun) -> bool:
@@ -390,15 +437,9 @@ def finished_matrices(state: RunState, steps: Sequence[Step]) -> list[Step]:
         for step in steps
         if step.matrix is not None
         and state.steps[step.id].state == "running"
-        and state.steps[step.id].items is not None
-        and _have_items_ended(state.items_of(step.id), step)
-        and len(state.items_of(step.id)) == len(state.steps[step.id].items or ())
+        and (items := state.matrices.get(step.id)) is not None
+        and items.has_ended(is_stopping=step.matrix.is_stopping)
     ]
-
-
-def _have_items_ended(items: Sequence[StepRun], step: Step) -> bool:
-    is_stopped = step.matrix is not None and step.matrix.is_stopping and any(map(is_item_broken, items))
-    return all(item.has_ended or (is_stopped and item.state == "pending") for item in items)
 
 
 def run_verdict(state: RunState, pipeline: Pipeline) -> tuple[RunStatus, str]:
@@ -427,19 +468,25 @@ class OpenSteps:
         for step in pipeline.steps:
             for need in set(step.needs):
                 self._feeds.get(need, []).append(step.id)
+        self._controls = {
+            step.id for step in pipeline.steps if step.kind in ("gate", "route") or step.matrix is not None
+        }
+        """Steps that the coordinator settles itself."""
         self._unmet: dict[str, int] = {}
         self._left: set[str] = set()
-        self._open: set[str] = set()
+        self._open: list[int] = []
+        """Places of the steps that run, wait, or have nothing before them that goes on, in file order."""
+        self._open_controls: list[int] = []
         self._doomed: set[str] = set()
         self._gather()
 
     def _gather(self) -> None:
         self._unmet = {step.id: len(set(step.needs)) for step in self.pipeline.steps}
         self._left = {step.id for step in self.pipeline.steps if step.id in self.state.steps}
-        self._open, self._doomed = set(), set()
+        self._open, self._open_controls, self._doomed = [], [], set()
         for step in self.pipeline.steps:
             if not step.needs or step.is_rework_only or self._state_of(step.id) != "pending":
-                self._open.add(step.id)
+                self._add(step.id)
         for name in list(self._left):
             if self.state.steps[name].has_ended:
                 self._ended(name)
@@ -452,25 +499,51 @@ class OpenSteps:
         if isinstance(event.body, RunStarted):
             self._gather()
         elif isinstance(event.body, StepChanged) and event.step in self._place:
-            self._open.add(event.step)
+            self._add(event.step)
             if self.state.steps[event.step].has_ended and event.step in self._left:
                 self._ended(event.step)
 
+    def _add(self, name: str) -> None:
+        if name in self._left:
+            self._list(self._open, name)
+            if name in self._controls:
+                self._list(self._open_controls, name)
+
+    def _list(self, places: list[int], name: str) -> None:
+        place = self._place[name]
+        where = bisect_left(places, place)
+        if where == len(places) or places[where] != place:
+            places.insert(where, place)
+
+    def _unlist(self, places: list[int], name: str) -> None:
+        place = self._place[name]
+        where = bisect_left(places, place)
+        if where < len(places) and places[where] == place:
+            del places[where]
+
     def _ended(self, name: str) -> None:
         self._left.discard(name)
-        self._open.discard(name)
+        self._unlist(self._open, name)
+        self._unlist(self._open_controls, name)
         self._doomed.discard(name)
         for other in self._feeds[name]:
             self._unmet[other] -= 1
             if is_need_lost(name, self._steps[other], self.state):
                 self._doomed.add(other)
             if not self._unmet[other]:
-                self._open.add(other)
+                self._add(other)
 
     def open(self) -> list[Step]:
         """Return the steps that run, wait, or have nothing before them that goes on, in file order."""
-        steps, place = self.pipeline.steps, self._place
-        return [steps[number] for number in sorted(place[name] for name in self._open & self._left)]
+        return list(self.each())
+
+    def each(self) -> Iterator[Step]:
+        """Yield them; whoever asks stops when no slot is left."""
+        return (self.pipeline.steps[place] for place in self._open)
+
+    def controls(self) -> list[Step]:
+        """Return the gates, routes and matrices among them."""
+        return [self.pipeline.steps[place] for place in self._open_controls]
 
     def doomed(self) -> list[Step]:
         """Return the steps that need one which ended without being done, in file order."""

@@ -350,7 +350,7 @@ class JournalSource:
         return wait.text if wait is not None else ""
 
     def run_items(self, run_id: str, step_id: str) -> tuple[str, ...]:
-        return matrix_item_ids(self._journal.step_events(run_id, step_id))
+        return matrix_item_ids(self._journal.step_events(run_id, step_id), self._journal.blobs.read)
 
     def run_events(self, run_id: str, step_id: str) -> Sequence[Event]:
         return self._run_events.of(run_id, step_id)

@@ -64,6 +64,8 @@ class RunStore:
         elif event.step is not None:
             if isinstance(event.body, StepChanged) and event.body.items is not None:
                 self._listed.setdefault(event.session_id, {})[event.step] = event.body.items
+            elif isinstance(event.body, StepChanged) and event.body.items_ref is not None:
+                self._listed.get(event.session_id, {}).pop(event.step, None)  # read when it is drawn
             self._touched.setdefault(event.session_id, {})[event.step] = None
 
     def read(self, run_ids: Iterable[str]) -> None:

@@ -13,6 +13,7 @@ from workbench.domain.values import Body, StepKind, StepPlan
 from workbench.text.human import duration_text, spoken_duration
 from workbench.text.safe import one_line, reason_line
 from workbench.views.conversation_blocks import NoticeBlock, NoticeKind, PromptBlock, StepBlock, TextBlock
+from workbench.views.pipeline import ItemTally
 from workbench.views.status_icons import (
     ACTION_STATUSES,
     RUN_STATUSES,
@@ -362,7 +363,7 @@ class RunStepLog:
 
     def __init__(self) -> None:
         self._plans: dict[str, StepPlan] = {}
-        self._items: dict[str, dict[str, str]] = {}
+        self._items: dict[str, ItemTally] = {}
         self._matrix: dict[str, str] = {}
         self._lines: dict[str, StepBlock] = {}
         self._round = 1
@@ -412,13 +413,12 @@ class RunStepLog:
         matrix = body.matrix or self._matrix.get(step, "")
         if matrix:
             self._matrix[step] = matrix
-            self._items.setdefault(matrix, {})[step] = _step_status(body)
+            self._items.setdefault(matrix, ItemTally()).note(step, _step_status(body))
             if (line := self._lines.get(matrix)) is not None:
                 yield self._keep(matrix, self._counted(matrix, line))
             return
-        if body.items is not None:
-            known = self._items.get(step, {})
-            self._items[step] = {item: known.get(item, "pending") for item in body.items}
+        if count := len(body.items or ()) or body.item_count:
+            self._items.setdefault(step, ItemTally()).total = count
         yield self._keep(step, self._counted(step, self._line(event, step, body)))
 
     def _keep(self, step: str, line: StepBlock) -> StepBlock:
@@ -441,12 +441,7 @@ class RunStepLog:
 
     def _counted(self, step: str, line: StepBlock) -> StepBlock:
         items = self._items.get(step)
-        if not items:
-            return line
-        done = sum(state in COMPLETED_STEP_STATES for state in items.values())
-        failed = sum(state in ("failed", "warned") for state in items.values())
-        words = f"{done} of {len(items)} items" + (f", {failed} failed" if failed else "")
-        return line.with_items(words)
+        return line.with_items(items.words) if items is not None and items.words else line
 
     def _ended(self, event: Event, body: e.RunChanged) -> StepBlock:
         took = f", {duration_text(body.duration_ms / 1000)} of work" if body.duration_ms else ""

@@ -1,11 +1,12 @@
 """A pipeline run for the screen (`pipeline_run`), and the dry run of a pipeline (`LaunchPlan`)."""
 
 import re
-from collections.abc import Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from functools import lru_cache
 from typing import Final, Literal
 
-from msgspec import Struct
+import msgspec
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from workbench.domain.events import Event, RunStarted, StepChanged
@@ -47,6 +48,30 @@ class MatrixCounts(Struct, frozen=True, kw_only=True):
     @property
     def total(self) -> int:
         return self.done + self.running + self.waiting + self.failed + self.todo
+
+
+class ItemTally(Struct):
+    """How the items of a matrix stand by its events, counted as they come."""
+
+    total: int = 0
+    """How many its list has; 0 where no event said so."""
+    _states: dict[str, StepStatus] = field(default_factory=dict[str, StepStatus])
+    _counts: dict[StepStatus, int] = field(default_factory=dict[StepStatus, int])
+
+    def note(self, item: str, state: StepStatus) -> None:
+        before = self._states.get(item)
+        if before is not None:
+            self._counts[before] -= 1
+        self._states[item] = state
+        self._counts[state] = self._counts.get(state, 0) + 1
+
+    @property
+    def words(self) -> str:
+        """Say how many are done, and how many failed; empty where there are none."""
+        total = max(self.total, len(self._states))
+        done = sum(self._counts.get(state, 0) for state in ("completed", "completed_empty"))
+        failed = self._counts.get("failed", 0) + self._counts.get("warned", 0)
+        return f"{done} of {total} items{f', {failed} failed' if failed else ''}" if total else ""
 
 
 class PipelineStep(Struct, frozen=True, kw_only=True):
@@ -128,12 +153,19 @@ def last_started_step_plans(events: Iterable[Event]) -> tuple[StepPlan, ...]:
     return plans
 
 
-def matrix_item_ids(events: Iterable[Event]) -> tuple[str, ...]:
-    """Return the ids of a matrix's items, from events of its step; empty while they are not known."""
+def matrix_item_ids(events: Iterable[Event], read: Callable[[str], bytes | None]) -> tuple[str, ...]:
+    """Return the ids of a matrix's items, from events of its step; empty while they are not known.
+
+    `read` returns the bytes of a blob: the ids of many stand in one.
+    """
     ids: tuple[str, ...] = ()
     for event in events:
-        if isinstance(event.body, StepChanged) and event.body.items is not None:
-            ids = event.body.items
+        body = event.body
+        if isinstance(body, StepChanged) and body.items is not None:
+            ids = body.items
+        elif isinstance(body, StepChanged) and body.items_ref is not None:
+            data = read(body.items_ref)
+            ids = () if data is None else msgspec.json.decode(data, type=tuple[str, ...])
     return ids
 
 

@@ -299,7 +299,9 @@ class ReplaySource(JournalSource):
         return ""
 
     def run_items(self, run_id: str, step_id: str) -> tuple[str, ...]:
-        return matrix_item_ids(self._until(self._journal.step_events(run_id, step_id)))
+        return matrix_item_ids(
+            self._until(self._journal.step_events(run_id, step_id)), self._journal.blobs.read
+        )
 
     def run_events(self, run_id: str, step_id: str) -> Sequence[Event]:
         return RunEventIndex(self.events).of(run_id, step_id)
