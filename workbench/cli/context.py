@@ -18,11 +18,11 @@ from workbench.domain.values import SYSTEM_SESSION, Actor
 from workbench.effects.runtime import AGENT_VARIABLE
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
-from workbench.journal.search import IdTable, ids_with_prefix, unique_id_prefix
 from workbench.text.safe import one_line
 
 if TYPE_CHECKING:
     from workbench.config.types import LoadedConfig
+    from workbench.journal.search import IdTable
 
 
 def workspace_path(directory: str | None) -> str:
@@ -99,23 +99,27 @@ SHORTEST_ACTION_ID: Final = 4
 """Characters of the id of an action: an answer is not given by a number that was meant for a list."""
 ACTION_ID_HELP: Final = f"the action, or at least the first {SHORTEST_ACTION_ID} characters of its id"
 _MOST_MATCHES_SHOWN: Final = 8
-_LIST_COMMANDS: Final[dict[IdTable, str]] = {
+_LIST_COMMANDS: Final[dict["IdTable", str]] = {
     "action": "workbench approvals list --decided",
     "session": "workbench sessions list --all",
 }
 _Row = TypeVar("_Row", Action, Session)
 
 
-def short_id(journal: Journal, key: str, table: IdTable = "session") -> str:
+def short_id(journal: Journal, key: str, table: "IdTable" = "session") -> str:
     """Return as much of an id as names it alone, at least 8 characters."""
+    from workbench.journal.search import unique_id_prefix
+
     with journal.snapshot() as database:
         return unique_id_prefix(database, table, key)
 
 
 def _row_by_id(
-    journal: Journal, word: str, thing: IdTable, one: Callable[[str], _Row | None],
+    journal: Journal, word: str, thing: "IdTable", one: Callable[[str], _Row | None],
     describe: Callable[[_Row], str], least: int,
 ) -> _Row:  # fmt: skip
+    from workbench.journal.search import ids_with_prefix, unique_id_prefix
+
     word = word.encode("utf-8", "replace").decode()
     if word and (row := one(word)) is not None:
         return row

@@ -20,7 +20,6 @@ from msgspec import Struct
 from workbench.changes.digest import action_digest
 from workbench.config.types import Config
 from workbench.domain.events import ActionCancelled, ActionOpened, Event, SessionStatusChanged, TurnEnded
-from workbench.domain.machines import ActionState
 from workbench.domain.messages import StepOutcome
 from workbench.domain.rows import OWN_AGENT, Action, Session, UsageFact
 from workbench.domain.values import SPEND_LIMIT, JsonObject
@@ -85,8 +84,8 @@ async def ask_beyond_limit(writer: SessionWriter, turn_id: str | None) -> bool:
     Where nobody can answer, the turn ends instead. A row that asks about a limit which holds no more is
     withdrawn.
     """
-    session, asked = writer.session(), _limit_questions(writer, "pending")
-    reached = await _reached_limit(writer, asked)
+    session = writer.session()
+    reached, asked = await _reached_limit(writer, session)
     if reached is None:
         return False
     events: list[Event] = []
@@ -106,11 +105,11 @@ async def held_back_step(writer: SessionWriter) -> StepOutcome | None:
 
     None where it may. What a program uses is known when it tells, so it is asked about only before it starts.
     """
-    asked = _limit_questions(writer, "pending")
-    reached = await _reached_limit(writer, asked)
+    reached, asked = await _reached_limit(writer, writer.session())
     if reached is None:
         return None
-    if not writer.context.can_ask or _limit_questions(writer, "rejected"):
+    rejected = writer.journal.actions(writer.session_id, states=("rejected",))
+    if not writer.context.can_ask or any(SPEND_LIMIT in action.subject for action in rejected):
         why = f"{reached.words()} ({reached.setting}), and no more was allowed"
         return StepOutcome(state="failed", reason=why, is_retryable=False)
     action_ids = tuple(action.id for action in asked) or (writer.new_id(),)
@@ -121,20 +120,18 @@ async def held_back_step(writer: SessionWriter) -> StepOutcome | None:
     return StepOutcome(state="parked", reason=reason, action_ids=action_ids)
 
 
-def _limit_questions(writer: SessionWriter, state: ActionState) -> list[Action]:
-    actions = writer.journal.actions(writer.session_id, states=(state,))
-    return [action for action in actions if SPEND_LIMIT in action.subject]
-
-
-async def _reached_limit(writer: SessionWriter, asked: list[Action]) -> SpendLimit | None:
-    """Return the first limit that is reached; where none is, withdraw what was asked."""
-    config = writer.context.loaded().config
-    limits = spend_limits(writer.journal, writer.session(), config, writer.context.constraints.run_id)
-    reached = next((limit for limit in limits if limit.is_reached), None)
-    if reached is None and asked:
+async def _reached_limit(writer: SessionWriter, session: Session) -> tuple[SpendLimit | None, list[Action]]:
+    """Return the first limit that is reached, and the rows that ask; where none is, those are withdrawn."""
+    pending = writer.journal.actions(session.id, states=("pending",))
+    asked = [action for action in pending if SPEND_LIMIT in action.subject]
+    config, run_id = writer.context.loaded().config, writer.context.constraints.run_id
+    for limit in spend_limits(writer.journal, session, config, run_id):
+        if limit.is_reached:
+            return limit, asked
+    if asked:
         why = ActionCancelled(why="the limit is not reached any more")
         await writer.append(*(writer.event(why, action_id=action.id) for action in asked))
-    return reached
+    return None, asked
 
 
 def _question(writer: SessionWriter, reached: SpendLimit) -> ActionOpened:

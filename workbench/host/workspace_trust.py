@@ -29,7 +29,6 @@ from workbench.domain.rows import Action, Trust
 from workbench.domain.values import SYSTEM_SESSION, Actor, Guards, Json, JsonObject
 from workbench.journal.journal import Journal
 from workbench.policy import trust
-from workbench.secrets.scrubber import scrub
 from workbench.text.safe import one_line, safe_text
 
 MAX_LISTED_FACTS = 50
@@ -158,6 +157,8 @@ def _and_more(count: int, shown: int) -> str:
 
 
 def _scrubbed_fact(text: str) -> str:
+    from workbench.secrets.scrubber import scrub  # most folders have no such facts, and a screen starts here
+
     return safe_text(scrub(text[:_MAX_KEPT_TEXT]).text)
 
 

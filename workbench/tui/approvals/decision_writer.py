@@ -62,8 +62,9 @@ class DecisionWriter:
     def prepare() -> None:
         """Load what answers take, so that the first one finds it; takes a while, in any thread."""
         from workbench.journal import decisions, write_queue
+        from workbench.secrets import scrubber
 
-        del decisions, write_queue
+        del decisions, write_queue, scrubber
 
     def decide(self, message: DecisionMade, opened: ActionOpened | None) -> DecisionReported:
         from workbench.journal.decisions import decide_action
