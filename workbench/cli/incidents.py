@@ -52,9 +52,10 @@ from workbench.host.provider_keys import register_secrets
 from workbench.host.steps.pipeline_tool import SessionPipelineStarter
 from workbench.incidents.request import IncidentFilter
 from workbench.journal.decisions import expire_due_actions
+from workbench.journal.errors import SessionDriven
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
-from workbench.journal.leases import DriverIdentity, DriverLock
+from workbench.journal.leases import DriverIdentity, DriverLock, is_lease_live
 from workbench.journal.session_queries import pending_action_ids
 from workbench.text.human import counted
 from workbench.text.safe import one_line
@@ -369,7 +370,6 @@ def _drive(
     home: Home, journal: Journal, context: DriverContext, driver: DriverIdentity, list_id: str,
     options: Namespace, console: Console,
 ) -> int:  # fmt: skip
-    del home
     become_subreaper()
     printer = _printer(journal, console, list_id, options.output_format)
     stop = [False]
@@ -394,13 +394,35 @@ def _drive(
         ):  # fmt: skip
             await drive_incidents(handled, list_id)
 
+    start = journal.last_position()
     try:
         asyncio.run(run())
+    except SessionDriven as held:
+        console.note(f"Another process (pid {held.pid}) works on it; what it does is printed here.")
+        stop[0] = _follow(home, journal, list_id, see, start, parks=options.on_approval == "park")
     finally:
         console.clear_status()
     if isinstance(printer, MessagePrinter):
         printer.end()
     return _print_end(journal, console, list_id, options, is_interrupted=stop[0])
+
+
+def _follow(
+    home: Home, journal: Journal, list_id: str, see: Callable[[Sequence[Event]], None], cursor: int, *,
+    parks: bool,
+) -> bool:  # fmt: skip
+    """Print what another driver does until it gives the list back; return whether that was interrupted."""
+    try:
+        while True:
+            is_driven = is_lease_live(home, journal.lease(list_id))
+            if events := journal.events(list_id, after=cursor):
+                cursor = events[-1].position
+                see(events)
+            if not is_driven or (parks and _waits(journal, list_id)):
+                return False
+            journal.wait(journal.last_position(), 1.0)
+    except KeyboardInterrupt:
+        return True
 
 
 def _print_end(

@@ -6,7 +6,10 @@ import pytest
 
 from tests.support.incident_lists import FAULTS, FIX_NONE, FIX_OS, FIX_SYS, RUFF, edit
 from tests.support.tables import each_row
+from workbench.host.host_locks import driver_identity
 from workbench.journal.home import Home
+from workbench.journal.journal import Journal
+from workbench.journal.leases import DriverLock, take_lease
 
 ALLOW = {"config_version": 1, "approvals": {"allow": ["Edit"]}}
 
@@ -266,3 +269,16 @@ def test_cancel_ends_what_waits(project, monkeypatch):
     rows = project.json("incidents", "results", "--json")
     assert (rows["status"], rows["counts"]) == ("Cancelled", {"skipped": 3})
     assert [row["kind"] for row in project.json("approvals", "list", "--json")] == ["trust"]
+
+
+def test_resume_follows_whoever_works_on_the_list_already(project, monkeypatch):
+    monkeypatch.setattr("workbench.host.lifecycle.ensure_host", lambda *_: None)
+    allow({"config_version": 1})
+    project("incidents", "run", "--checker", RUFF, *agents(project), "--on-approval", "park")
+    (listed,) = project.json("incidents", "list", "--json")
+    with Journal.open(Home.open()) as journal:
+        driver = driver_identity(journal, str(project.workspace), "host")
+        with DriverLock(journal, driver):
+            take_lease(journal, listed["id"], driver)
+            assert project("incidents", "resume", "--on-approval", "park") == 3
+    assert "works on it; what it does is printed here" in project.err

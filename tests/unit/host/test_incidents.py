@@ -25,6 +25,7 @@ from tests.support.incident_lists import (
 from tests.support.stage import USER, call, exchange, text
 from tests.support.tables import each_row
 from workbench.domain import events as e
+from workbench.formats.kaiak_export import kaiak_session
 from workbench.host import incident_checks, incident_requests
 from workbench.host.incident_requests import IncidentsRefused
 from workbench.host.incident_sessions import answered_lists
@@ -432,6 +433,27 @@ def test_a_command_with_a_secret_is_not_kept(made):
     lists = made()
     with pytest.raises(IncidentsRefused, match="holds a secret"):
         lists.make(checker="lint --token " + "ghp_" + "EXAMPLE" * 5 + "0")
+
+
+@pytest.mark.spec(132, 136)
+def test_the_session_of_a_batch_is_an_agent_session_of_s2(made):
+    lists = made(*FIX_OS, *FIX_SYS, *FIX_NONE)
+    list_id = lists.work_off(timeout_s=90, max_turns=2)
+    (child,) = lists.children(list_id)
+    told_of = kaiak_session(child)
+    assert told_of["incident_ids"] == list(lists.result(list_id).incident_ids)
+    assert (told_of["id"], told_of["workspace_path"], told_of["status"]) == (
+        child.id,
+        str(lists.root),
+        "Completed",
+    )
+    assert told_of["token_usage"]["total_tokens"] == child.usage.total_tokens
+    (requested,) = lists.bodies(list_id, e.IncidentsRequested)
+    for row, asked_for in ((child, None), (lists.journal.session(list_id), requested)):
+        configuration = kaiak_session(row, requested=asked_for)["configuration"]
+        assert (configuration["timeout"], configuration["enable_tool_interception"]) == (90, True)
+    assert configuration["max_turns"] == 2
+    assert (child.provider, child.model) == ("recorded", "recorded-test")
 
 
 # --- the result ------------------------------------------------------------------------------------------------
