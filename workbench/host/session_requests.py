@@ -141,6 +141,10 @@ def _append_request(
     if session.status in TERMINAL_SESSION_STATES:
         why = f"The session is {session.status}."
         raise SessionRefused("Nothing was sent.", why, "Start a new session.")
+    if session.kind == "ask" and not isinstance(body, PromptSubmitted | InterruptRequested):
+        # Its program is gone, and nobody else drives it.
+        why = "It is a command that was made of words, and nothing of it continues."
+        raise SessionRefused("Nothing was sent.", why, "Make another one: workbench ask.")
     call_id = None
     if action_id is not None and (action := journal.action(action_id)) is not None:
         call_id = action.call_id

@@ -16,9 +16,16 @@ from workbench.cli.ask_dialog import CommandDialog, suggestion_lines
 from workbench.cli.console import Console
 from workbench.config.ask_settings import AskSettings
 from workbench.config.types import Config
-from workbench.domain.events import CallExecuting, CommandSuggested, ContextCollected
-from workbench.domain.values import GateVerdict
+from workbench.domain.events import (
+    CallExecuting,
+    CommandSuggested,
+    ContextCollected,
+    SessionCreated,
+    SessionStatusChanged,
+)
+from workbench.domain.values import Actor, GateVerdict
 from workbench.host.command_session import CommandRefused, Suggestion
+from workbench.host.session_requests import SessionRefused, continue_session, submit_prompt
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.policy.command_review import review_command
@@ -575,3 +582,25 @@ def test_it_is_found_by_its_kind_and_opens_like_any_session(shell):
     (row,) = shell.json("sessions", "list", "--kind", "ask", "--status", "accepted", "--json")
     assert shell("sessions", "export", row["id"], "--format", "markdown") == 0
     assert LIST in shell.out
+
+
+def test_its_replay_has_the_command_and_nothing_of_it_continues(shell):
+    recording = shell.recording({"reply": [{"text": "no JSON"}]})
+    assert shell("ask", "--print", "--recording", recording, "x") == 1
+    with Journal.open(Home.open()) as journal:
+        (killed,) = [row for row in journal.sessions() if row.kind == "ask"]
+        created = SessionCreated(session_kind="ask", workspace=str(shell.workspace), provider="p", model="m")
+        user = Actor(kind="user", via="cli")
+        bodies = [created, SessionStatusChanged(status="initializing"), SessionStatusChanged(status="ready")]
+        journal.append([journal.event(body, "left", user) for body in bodies])
+        with pytest.raises(SessionRefused, match="nothing of it continues"):
+            continue_session(journal, "left", user)
+        submit_prompt(journal, "left", "said before its program was killed", user)
+        assert [row.id for row in journal.awaiting(str(shell.workspace))] == [], (
+            "a background process takes it"
+        )
+    assert killed.log_status == "quit"
+    assert shell("ask", "--print", "--recording", shell.recording(reply(LIST)), "list go files") == 0
+    (row,) = shell.json("ask", "--logs", "--json", "--status", "accepted")
+    assert shell("replay", row["session_id"], "--headless") == 0, shell.err
+    assert f"suggests {LIST}" in shell.out

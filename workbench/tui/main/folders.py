@@ -97,6 +97,8 @@ class FolderController:
         """Return why a session takes no message now, as sentences; empty when it does. In a thread."""
         if session.kind == "incidents":
             return "A list of findings reads no messages: 8 shows it, O there the sessions of its agents."
+        if session.kind == "ask":
+            return "A command made of words reads no messages: ! asks for another, ctrl+n starts a session."
         if session.kind in _READS_NOTHING:
             return "A pipeline run reads no messages: answer its rows, or ctrl+n starts a session."
         return self._context.backend.folder_problem(self.of_session(session))
