@@ -98,8 +98,8 @@ CONVERSATION: Final[tuple[Key["ConversationPane"], ...]] = (
         why_off=lambda pane: why_no_agent(pane)),
 )  # fmt: skip
 COMPOSER: Final[tuple[Key["Composer"], ...]] = (
-    Key(id="composer.send", keys=("enter",), label="send", tooltip="send, or queue while the agent works",
-        group="Write", footer=1, in_palette=False,
+    Key(id="composer.send", keys=("enter",), label="send",
+        tooltip="send, or queue; !words become a command here", group="Write", footer=1, in_palette=False,
         action=lambda composer: composer.send()),
     Key(id="composer.newline", keys=("ctrl+j", "shift+enter"), label="new line", tooltip="new line",
         group="Write", footer=30, in_palette=False,
