@@ -478,12 +478,12 @@ def test_a_batch_and_a_rule_never_answer_what_is_still_found(tmp_path):
 def test_a_file_of_findings_is_read_in_its_place_when_the_screen_opens_on_it(tmp_path):
     journal, opened = none(tmp_path / "home"), []
 
-    def open_source(source, goes_on):
-        opened.append(source)
+    def open_file(file, checker, goes_on):
+        opened.append(file)
         add_list(journal, SEVERAL[:3])
         return LIST
 
-    app = made(journal, Hand(), open=open_source)
+    app = made(journal, Hand(), open_file=open_file)
     app.when_drawn = lambda: app.main.context.open_findings("/workspace/shop/report.sarif")
 
     async def run():

@@ -34,7 +34,11 @@ MOST_COMMAND_CHARACTERS: Final = 100_000
 _MOST_LOOKED_THROUGH: Final = 200_000
 """Characters of a reply with words around its JSON that are looked through."""
 _MOST_STARTS: Final = 2_000
-_FENCE: Final = re.compile(r"^[ \t]*(`{3,}|~{3,})[^\n`]*\n(.*?)^[ \t]*\1[ \t]*$", re.MULTILINE | re.DOTALL)
+_MOST_TRIED: Final = 2_000_000
+"""Characters that all starts together may be followed through: each may reach to the end of the reply."""
+_FENCE: Final = re.compile(r"[ \t]*+(`{3,}+|~{3,}+)[^`]*+")
+"""The line above a fenced block. Read line by line: one expression for whole blocks takes minutes of a reply
+that opens thousands and ends none."""
 
 
 class Answer(Struct, frozen=True, kw_only=True):
@@ -102,23 +106,34 @@ def _object(text: str) -> JsonObject | None:
 
 
 def _fenced(text: str) -> Iterator[JsonObject]:
-    for match in _FENCE.finditer(text):
-        value = _object(match[2].strip())
-        if value is not None:
-            yield value
+    """Yield the objects that fill a fenced block; one that no line ends is none."""
+    mark, lines = "", list[str]()
+    for line in text.split("\n"):
+        if not mark:
+            opened = _FENCE.fullmatch(line)
+            mark, lines = opened[1] if opened else "", []
+        elif line.strip() == mark:
+            value = _object("\n".join(lines).strip())
+            if value is not None:
+                yield value
+            mark = ""
+        else:
+            lines.append(line)
 
 
 def _in_words(text: str) -> Iterator[JsonObject]:
     """Yield the objects that stand among words; an object within another is a part of it."""
     decoder = json.JSONDecoder()
-    place = text.find("{")
+    place, tried = text.find("{"), 0
     for _ in range(_MOST_STARTS):
-        if place < 0:
+        if place < 0 or tried > _MOST_TRIED:
             return
         try:
             value, end = decoder.raw_decode(text, place)
+        except json.JSONDecodeError as error:
+            end, tried = place + 1, tried + error.pos - place
         except (ValueError, RecursionError):
-            end = place + 1
+            end, tried = place + 1, tried + len(text) - place
         else:
             yield cast("JsonObject", value)
         place = text.find("{", end)

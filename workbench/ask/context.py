@@ -125,7 +125,7 @@ def collect_context(
     """
     notes: list[str] = []
     preferences = _preferences(settings.preferences_dir, data_folder, environ, notes)
-    tmux, terminal = _terminal(folder, settings.terminal_lines, environ, notes)
+    tmux, terminal = _terminal(settings.terminal_lines, environ, notes)
     documentation, tools = _folder_facts(folder, notes)
     return AskContext(
         preferences=preferences, terminal=terminal, documents=documentation.documents, tools=tools, tmux=tmux,
@@ -223,15 +223,16 @@ def _preference_bytes(folder: Path) -> bytes:
     return read_bounded(own) or b""
 
 
-def _terminal(folder: str, lines: int, environ: Mapping[str, str], notes: list[str]) -> tuple[TmuxInfo, str]:
+def _terminal(lines: int, environ: Mapping[str, str], notes: list[str]) -> tuple[TmuxInfo, str]:
     """Return where in tmux this is, and what stands above it there."""
+    # tmux is started in the root: a PATH with `.` in it must not find a program of the folder.
     # TMUX is the path of the server's socket, its process and the session's number.
     socket, pane = environ.get("TMUX", "").rsplit(",", 2)[0], environ.get("TMUX_PANE", "")
     if not socket or not pane:
         return TmuxInfo(), ""
     tmux = ("tmux", "-S", socket)
     form = "#{session_name}\t#{window_index}\t#{pane_index}\t#{alternate_on}"
-    said = capture_output((*tmux, "display-message", "-p", "-t", pane, form), folder, _TMUX_SECONDS)
+    said = capture_output((*tmux, "display-message", "-p", "-t", pane, form), "/", _TMUX_SECONDS)
     names = (said or b"").decode("utf-8", "replace").rstrip("\n").split("\t")
     if len(names) != 4:
         notes.append("The terminal was left out: tmux did not say which pane this is.")
@@ -242,7 +243,7 @@ def _terminal(folder: str, lines: int, environ: Mapping[str, str], notes: list[s
         return info, ""
     # A full-screen program hides the shell's screen, which tmux keeps aside and `-a` shows.
     part = ("-a",) if alternate == "1" else ("-S", f"-{lines + _LINES_BEFORE}")
-    text = capture_output((*tmux, "capture-pane", "-p", "-J", "-t", pane, *part), folder, _TMUX_SECONDS)
+    text = capture_output((*tmux, "capture-pane", "-p", "-J", "-t", pane, *part), "/", _TMUX_SECONDS)
     if text is None:
         notes.append("The terminal was left out: tmux did not answer.")
     return info, _last_lines(text or b"", lines)

@@ -59,11 +59,15 @@ class LocalIncidents(IncidentBackend):
         file, mark, checker = (part.strip() for part in source.partition(" ! "))
         path = str(Path(self._workspace, Path(file).expanduser()))
         if mark or _is_file(path):
-            findings = self._read(path, goes_on)
-            return self._list(findings, path, checker if mark else self.checker())
+            return self._list(self._read(path, goes_on), path, checker if mark else self.checker())
         if " " not in file and ("/" in file or Path(file).suffix):
             raise BackendError(f"{file} was not read. It does not exist.")
         return self._list(self._run_checker(file, goes_on), file, file)
+
+    def open_file(self, file: str, checker: str, goes_on: Callable[[str], bool]) -> str:
+        refuse_inside_agents(self._journal, self._home, "read findings")
+        path = str(Path(self._workspace, file))
+        return self._list(self._read(path, goes_on), path, checker or self.checker())
 
     def _read(self, path: str, goes_on: Callable[[str], bool]) -> FindingsFile:
         def progress(read: int, total: int) -> None:

@@ -99,9 +99,12 @@ def _kind_of(path: Path, head: bytes, size: int) -> FileKind:
 
 
 def _top_members(text: bytes) -> Iterator[str]:
-    """Yield the names of the members of an object at the beginning of a text, as far as it reaches."""
+    """Yield the names of the members of an object at the beginning of a text, as far as it reaches.
+
+    A string that is cut off reaches to the end, so that no mark in it is tried as another beginning.
+    """
     depth, is_name = 0, False
-    for token in re.finditer(rb'"((?:[^"\\]|\\.)*)"|[{}\[\]:,]', text):
+    for token in re.finditer(rb'"((?:[^"\\]|\\.)*+)"?|[{}\[\]:,]', text):
         mark = token.group()
         if mark in (b"{", b"["):
             depth, is_name = depth + 1, mark == b"{"

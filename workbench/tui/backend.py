@@ -385,6 +385,13 @@ class IncidentBackend:
         """
         raise BackendError("No findings were read. This screen only shows.")
 
+    def open_file(self, file: str, checker: str, goes_on: Callable[[str], bool]) -> str:
+        """Read a file of findings, whatever its name looks like, and return the new list's session.
+
+        Nothing is run. `checker` is the command that checks its findings; empty: that of the settings.
+        """
+        raise BackendError("No findings were read. This screen only shows.")
+
     def checker(self) -> str:
         """Return the command that the settings name as checker; empty where they name none."""
         return ""

@@ -1,6 +1,7 @@
 """How the reply of a model becomes a command: whole JSON, a fence, one object among words, or an error."""
 
 import json
+import time
 
 import jsonschema
 import pytest
@@ -76,3 +77,20 @@ def test_what_the_schema_allows_comes_back_as_it_was(command, explanation, aroun
 )
 def test_a_command_that_is_not_what_it_looks_like_is_known(command, is_hidden):
     assert read_answer(json.dumps({"command": command, "explanation": ""})).is_hidden is is_hidden
+
+
+@each_row(
+    "reply",
+    [
+        "```a\n" * 40_000,
+        "~" * 200_000,
+        ("`" * 999 + "\n") * 200,
+        '{"a":[' * 900 + "1," * 95_000,
+        '{"a":"' + '{"a":"\\"' * 25_000,
+    ],
+)
+def test_a_reply_that_is_made_to_be_slow_is_refused_at_once(reply):
+    started = time.process_time()
+    with pytest.raises(AnswerUnreadable):
+        read_answer(reply)
+    assert time.process_time() - started < 5, reply[:20]  # it took minutes

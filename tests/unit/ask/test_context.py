@@ -234,3 +234,14 @@ def test_of_a_large_tree_only_its_own_names_and_docs_are_looked_at(folders, monk
     ]  # fmt: skip
     assert len(opened) == 4
     assert str(Path(work, "src")) not in map(str, opened)
+
+
+def test_a_tmux_that_lies_in_the_folder_is_not_the_terminals(folders, monkeypatch):
+    folder = folders[0]
+    fake = folder / "tmux"
+    fake.write_text(f"#!/bin/sh\n: > {folder}/made\n")
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", ".:")
+    context = collected(folders, {"TMUX": "/nowhere/s,1,0", "TMUX_PANE": "%0"})
+    assert not (folder / "made").exists()
+    assert not context.tmux.in_tmux

@@ -8,6 +8,7 @@ from tests.support.stage import Stage, recording
 from workbench.cli.local_backend_incidents import LINES_AROUND, LocalIncidents
 from workbench.domain import events as e
 from workbench.domain.incidents import IncidentOptions
+from workbench.domain.values import Refused
 from workbench.host.incident_requests import IncidentsRefused
 from workbench.host.model_selection import SelectedModel
 from workbench.tui.backend import BackendError
@@ -168,3 +169,15 @@ def test_paused_work_is_continued(stage, backend):
     list_id = backend.open("ruff.json", lambda _: True)
     backend.go_on(list_id)
     assert len(bodies(stage, list_id, e.ContinueRequested)) == 1
+
+
+def test_the_name_of_a_file_that_is_opened_is_never_read_as_a_command(stage, backend):
+    ruff = (stage.workspace / "ruff.json").read_bytes()
+    for name in ("ruff.json ! touch made", "touch made"):
+        (stage.workspace / name).write_bytes(ruff)
+        found = listed(stage, backend.open_file(str(stage.workspace / name), "", lambda _: True))
+        assert (found.source, found.checker) == (name, "")
+        (stage.workspace / name).unlink()
+        with pytest.raises(Refused, match="was not read"):
+            backend.open_file(name, "", lambda _: True)
+    assert not (stage.workspace / "made").exists()

@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -119,3 +120,11 @@ def test_a_compressed_session_is_replayed_as_the_plain_one_is(shell):
     path = shell.workspace / "s.jsonl.gz"
     path.write_bytes(gzip.compress(FILES["codex"][0]))
     assert file_kind(path) == "session"
+
+
+def test_quotation_marks_without_an_end_are_looked_through_once(tmp_path):
+    path = tmp_path / "marks"
+    path.write_bytes(b'{"' + b'\\"' * 30_000)
+    started = time.process_time()
+    assert file_kind(path) == "session"
+    assert time.process_time() - started < 5

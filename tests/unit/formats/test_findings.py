@@ -2,12 +2,15 @@
 
 import json
 import subprocess
+import time
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
 from tests.support.tables import each_row
 from workbench.effects.files import Root
+from workbench.formats.findings import place
 from workbench.formats.findings import read as findings_read
 from workbench.formats.findings.raw import FindingsUnreadable, path_of_uri
 from workbench.formats.findings.read import findings_format, read_findings
@@ -451,3 +454,64 @@ def test_a_format_is_told_by_the_beginning_of_a_file(document, expected):
 def test_konveyor_is_told_by_its_beginning():
     assert findings_format(KONVEYOR.encode()) == "konveyor"
     assert findings_format(b"- name: x\n  steps: []\n") is None
+
+
+# --- files that are made to be slow, large or misread -------------------------------------------------------
+
+
+def test_few_bytes_of_a_message_with_arguments_do_not_become_gigabytes(workspace):
+    message = {"text": "{0}" * 20_000, "arguments": ["A " * 50_000]}
+    started = time.process_time()
+    incident = one(workspace, sarif(result(message=message)))
+    assert incident.message.startswith("A A A") and len(incident.message) < 4_200
+    assert time.process_time() - started < 5
+
+
+def test_arguments_stand_where_a_message_names_them(workspace):
+    message = {"text": "{{{1}}} is {0}, {7}", "arguments": ["old", "os"]}
+    assert one(workspace, sarif(result(message=message))).message == "{os} is old, {7}"
+
+
+def test_lines_of_characters_are_counted_once_a_file(workspace):
+    (Path(workspace.path) / "long.py").write_text("é\n" * 1_000_000)
+    regions = [
+        {"artifactLocation": {"uri": "long.py"}, "region": {"charOffset": 2 * n}}
+        for n in range(999_000, 999_020)
+    ]
+    results = [result(locations=[{"physicalLocation": region}]) for region in regions]
+    started = time.process_time()
+    lines = [incident.line for incident in read(workspace, sarif(*results)).incidents]
+    assert lines == list(range(999_001, 999_021))
+    assert time.process_time() - started < 8
+
+
+def test_files_are_not_read_for_ever(workspace, monkeypatch):
+    monkeypatch.setattr(place, "_MOST_LINES", 4)
+    monkeypatch.setattr(place, "_MOST_LOOKED_AT", 100)
+    (Path(workspace.path) / "b.py").write_text("x\n" * 10)
+    found = read(workspace, sarif(*[result(uri) for _ in range(20) for uri in ("src/app.py", "b.py")]))
+    assert len(found.incidents) == 40
+    assert "more text than is looked at" in found.problems[-1]
+
+
+def test_paths_that_are_nowhere_are_not_all_remembered(workspace):
+    locator = place.Locator(workspace)
+    for number in range(50):
+        told = "/".join([f"n{number}", *["src"] * 60, "none.py"])
+        assert locator.find(told).problem == place.MISSING
+    assert len(locator._problems) <= 50 * place._MOST_LOOKS
+    assert locator.find("/else/where/src/app.py").path == "src/app.py"
+    assert locator.find("x/" * 5_000).problem == "its path is too long"
+
+
+@each_row("line, expected", [(-5, 0), (10**30, 1_000_000_000), (2, 2)])
+def test_a_line_is_a_number_that_a_line_can_have(workspace, line, expected):
+    assert one(workspace, sarif(result(line=line))).line == expected
+
+
+@each_row("name", ["a\x1b]0;x\x07.py", "a\u202eb.py", "a\nb.py"])
+def test_no_agent_is_asked_about_a_file_whose_name_hides_something(workspace, name):
+    (Path(workspace.path) / name).write_text("x = 1\n")
+    incident = one(workspace, sarif(result(quote(name))))
+    assert incident.problem == "its name has characters that cannot be seen"
+    assert not {"\x1b", "\u202e", "\n"}.intersection(incident.path + incident.location)

@@ -5,6 +5,7 @@ What comes of a file is data. Nothing of it is followed, opened or run.
 
 import itertools
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, Final
 
@@ -26,7 +27,7 @@ from workbench.formats.findings.linters import (
     ruff_finding,
     s2_finding,
 )
-from workbench.formats.findings.place import MISSING, FoundPlace, Locator, line_digest
+from workbench.formats.findings.place import MISSING, Locator, line_digest
 from workbench.formats.findings.raw import (
     FindingsFormat,
     FindingsUnreadable,
@@ -46,6 +47,7 @@ MOST_INCIDENTS: Final = 50_000
 _MOST_TEXT: Final = 4_000
 _MOST_NAME: Final = 500
 _MOST_METADATA: Final = 16
+_MOST_LINE: Final = 1_000_000_000
 _STEP: Final = 1_000
 OnProgress = Callable[[int, int], None]
 """Told of how many findings were read, and how many there are as far as that is known."""
@@ -78,6 +80,8 @@ def read_findings(
         raise FindingsUnreadable(f"it is not YAML that is read here: {error}") from None
     except (msgspec.DecodeError, RecursionError) as error:
         raise FindingsUnreadable(_json_reason(data, error)) from None
+    if maker.is_spent:
+        report.say("it names more text than is looked at; the last findings are known without their lines")
     return FindingsFile(
         format=kind, incidents=maker.finished(incidents), root=maker.root, skipped=report.skipped,
         problems=tuple(sanitize_line(safe_text(words), 300) for words in report.words()),
@@ -195,30 +199,28 @@ class _IncidentMaker:
         common = self._locator.roots.most_common(1)
         return common[0][0] if common else ""
 
+    @property
+    def is_spent(self) -> bool:
+        return self._locator.is_spent
+
     def incident(self, raw: RawFinding) -> Incident:
         place = self._locator.find(raw.location, raw.base)
-        line = raw.line or (self._line_of(place, raw.offset) if raw.offset >= 0 else 0)
+        line = raw.line
+        if not line and raw.offset >= 0 and not place.problem:
+            line = self._locator.line_of_offset(place.path, raw.offset)
         rule, message = _name(raw.rule), _text(raw.message)
         path = _name(place.path) if place.problem else place.path
         lines = () if place.problem else self._locator.lines(place.path)
         fingerprint = _fingerprint(rule, path, message, lines[line - 1] if 0 < line <= len(lines) else b"")
         return Incident(
             id=self._unique(_name(raw.id) or fingerprint[:12]), fingerprint=fingerprint, rule=rule,
-            path=path, line=line, end_line=max(raw.end_line, 0), column=max(raw.column, 0),
+            path=path, line=_place_number(line), end_line=_place_number(raw.end_line),
+            column=_place_number(raw.column),
             severity=raw.severity, description=_text(raw.description), message=message,
             category=_name(raw.category), problem=raw.problem or place.problem,
             location="" if raw.location == place.path else _name(_told(raw)),
             metadata=_metadata(raw),
         )  # fmt: skip
-
-    def _line_of(self, place: FoundPlace, offset: int) -> int:
-        """Return the line in which a character stands, counted over the text of the file."""
-        left = offset
-        for number, line in enumerate(self._locator.lines(place.path), 1):
-            left -= len(line.decode("utf-8", "replace")) + 1
-            if left < 0:
-                return number
-        return 0
 
     def _unique(self, key: str) -> str:
         count = self._ids[key] = self._ids.get(key, 0) + 1
@@ -242,6 +244,11 @@ def _name(text: str) -> str:
     return safe_text(sanitize_line(text, _MOST_NAME), keep_newlines=False).strip() if text else ""
 
 
+def _place_number(number: int) -> int:
+    return min(max(number, 0), _MOST_LINE)
+
+
+@lru_cache(maxsize=256)  # rules describe all their findings in the same words
 def _text(text: str) -> str:
     return safe_text(sanitize_text(text.strip(), _MOST_TEXT)) if text else ""
 

@@ -21,6 +21,8 @@ from workbench.formats.findings.raw import RawFinding, ReadReport, path_of_uri, 
 _PLACEHOLDER: Final = re.compile(r"\{(\d{1,3})\}|(\{\{|\}\})")
 _MOST_BASES: Final = 16
 """How many folders a chain of `originalUriBaseIds` may have."""
+_MOST_FILLED: Final = 16_384
+"""Characters of a message with its arguments: few bytes in a file can stand for gigabytes."""
 
 
 class _Message(Struct):
@@ -232,13 +234,23 @@ def _text(message: _Message | None) -> str:
 
 
 def _filled(text: str, arguments: list[str]) -> str:
-    def value(match: re.Match[str]) -> str:
-        if match[2]:
-            return match[2][0]
-        number = int(match[1])
-        return arguments[number] if number < len(arguments) else match[0]
+    if not arguments:
+        return text
+    parts, length, place = list[str](), 0, 0
+    for match in _PLACEHOLDER.finditer(text):
+        parts += (text[place : match.start()], _value(match, arguments)[:_MOST_FILLED])
+        place = match.end()
+        length += len(parts[-2]) + len(parts[-1])
+        if length > _MOST_FILLED:
+            return "".join(parts)[:_MOST_FILLED]
+    return "".join((*parts, text[place:]))
 
-    return _PLACEHOLDER.sub(value, text) if arguments else text
+
+def _value(match: re.Match[str], arguments: list[str]) -> str:
+    if match[2]:
+        return match[2][0]
+    number = int(match[1])
+    return arguments[number] if number < len(arguments) else match[0]
 
 
 def _metadata(rule: _Rule) -> dict[str, Json]:

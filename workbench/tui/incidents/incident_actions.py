@@ -51,8 +51,13 @@ class IncidentActions:
 
     def read_again(self) -> None:
         """Read the file or run the checker of the list on show again, as a new list."""
-        if self._pane.snapshot is not None:
-            self.open(again_words(self._pane.snapshot.listed))
+        if self._pane.snapshot is None:
+            return
+        listed = self._pane.snapshot.listed
+        if listed.source == listed.checker:
+            self.open(listed.checker)
+        else:
+            self.open_file(listed.source, listed.checker)
 
     def heard(self, purpose: str, text: str) -> None:
         """Do what a line asked for."""
@@ -65,7 +70,14 @@ class IncidentActions:
                 self._context.say("Nothing was dismissed: it needs a reason.")
 
     def open(self, source: str) -> None:
-        """Read a file of findings, and show them."""
+        """Read what somebody typed: a file of findings, or what a checker prints; show the findings."""
+        self._read(lambda goes_on: self._context.backend.incidents.open(source, goes_on))
+
+    def open_file(self, file: str, checker: str = "") -> None:
+        """Read a file of findings and show them; its name is never read as a command."""
+        self._read(lambda goes_on: self._context.backend.incidents.open_file(file, checker, goes_on))
+
+    def _read(self, read: Callable[[Callable[[str], bool]], str]) -> None:
         if self._pane.progress:
             self._context.say("Another list is being read. esc cancels it.")
             return
@@ -83,7 +95,7 @@ class IncidentActions:
         def work() -> None:
             list_id, why_not = "", ""
             try:
-                list_id = self._context.backend.incidents.open(source, goes_on)
+                list_id = read(goes_on)
             except Exception as error:  # noqa: BLE001 whatever a backend says is told, nothing is hidden
                 why_not = error_text(error)
             self._context.call_from_thread(self._opened, list_id, why_not)

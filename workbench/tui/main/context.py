@@ -200,7 +200,7 @@ class MainContext:
         self.go_to(8)
         for pane in self.places.opened:
             if isinstance(pane, IncidentsPane):
-                pane.call_after_refresh(pane.actions.open, file)
+                pane.call_after_refresh(pane.actions.open_file, file)
 
     def ask_fork(self, session_id: str | None, block: "Block | None" = None) -> None:
         """Ask for a fork of a session (None: the one on show), from its end or from a block of it."""
