@@ -226,7 +226,9 @@ def _check_artifacts(check: CheckContext, step: Step) -> None:
         if wanted.pipeline:
             _check_artifact_name(here, wanted.name)
             continue
-        _check_wanted_artifact(check, here, wanted.step, wanted.artifact, before)
+        _check_wanted_artifact(
+            check, here, wanted.step, wanted.artifact, before, is_optional=wanted.is_optional
+        )
         _check_artifact_name(here, wanted.name)
     matrix = step.matrix
     if matrix and matrix.step:
@@ -243,7 +245,13 @@ def _check_artifacts(check: CheckContext, step: Step) -> None:
 
 
 def _check_wanted_artifact(
-    check: CheckContext, place: DocumentPlace, step_id: str, artifact: str, before: frozenset[str]
+    check: CheckContext,
+    place: DocumentPlace,
+    step_id: str,
+    artifact: str,
+    before: frozenset[str],
+    *,
+    is_optional: bool = False,
 ) -> None:
     step = check.steps.get(step_id)
     if step is None:
@@ -261,10 +269,13 @@ def _check_wanted_artifact(
         )
     elif declared is None and not _has_unknown_outputs(step):
         known = ", ".join(output.name for output in step.outputs) or "nothing"
-        place.error(
-            "unknown_artifact",
-            f"{step_id} declares no artifact {one_line(artifact, 60)}; it declares {one_line(known, 200)}",
+        message = (
+            f"{step_id} declares no artifact {one_line(artifact, 60)}; it declares {one_line(known, 200)}"
         )
+        if is_optional:
+            place.warn("unknown_artifact", f"{message}; it is optional, so the step runs without it")
+        else:
+            place.error("unknown_artifact", message)
 
 
 def template_texts(step: Step) -> Iterator[tuple[tuple[str | int, ...], str]]:

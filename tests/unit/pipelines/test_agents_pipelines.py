@@ -177,3 +177,35 @@ def test_what_is_denied_to_an_agent_is_denied_below_it(runs):
     (child,) = named(here, "below")
     assert the_call(here, child.pipeline_id, "in").state == "rejected"
     assert not (here.root / "secret.txt").exists()
+
+
+SELF = """kind: WavePipeline
+metadata: {name: own}
+steps:
+  - {id: one, exec: {type: command, source: "echo x >> count"}, workspace: {root: ./}}
+  - {id: again, dependencies: [one], pipeline: %s, input: x}
+"""
+
+
+@pytest.mark.parametrize("name", ["own", ".wave/pipelines/below.yaml"])
+def test_a_pipeline_that_an_agent_writes_cannot_call_itself_for_ever(runs, name):
+    here = runs(manifest=OPEN + LIMITS % (3, 50, 10_000))
+    # Under its own name it is no pipeline of the project; a file of the project may well lead back to itself.
+    below(
+        here,
+        "\n  - {id: a, exec: {type: command, source: 'echo x >> count'}, workspace: {root: ./}}\n"
+        "  - {id: b, dependencies: [a], pipeline: below, input: x}\n",
+    )
+    says(here, "go", name="own", definition=SELF % name)
+    here.trust()
+    run = here.run(GO).pipeline_id
+    if here.waiting(run):
+        here.answer(run)
+        here.drive(run)
+    call = the_call(here, run)
+    assert call.state in ("failed", "rejected")
+    if name == "own":
+        assert "own" in call.error and len(named(here, "own")) <= 1
+    else:
+        assert "3 deep (meta_pipeline.max_depth)" in call.error
+        assert len((here.root / "count").read_text().splitlines()) == 3

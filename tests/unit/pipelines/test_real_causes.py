@@ -26,6 +26,9 @@ BELOW = {
 }
 EACH = "\n  - {id: each, pipeline: one, input: '{{ item }}', iterate: {over: '[1, 2]', mode: sequential}}\n"
 
+MADE_TWO = (
+    "\n  - {id: a, exec: {type: command, source: 'echo y > y'}, output_artifacts: [{name: y, path: y}]}\n"
+)
 REFUSED = [
     ("an unset project.* falls back", says("z", "{{ project.contract_test_command }} || echo no file"), "no file\n"),
     ("an unset project.* is empty", says("z", "echo [{{ project.lint_command }}]"), "[]\n"),
@@ -40,6 +43,12 @@ REFUSED = [
      "handover: {contract: {type: json_schema, schema: {type: integer}, source: .agents/artifact.json}}"), "x\n"),
     ("what no step declares is what it prints", "\n  - {id: a, exec: {type: command, source: echo printed}}\n"
      + says("z", "cat artifacts/given", "dependencies: [a]\n    memory: {inject_artifacts: [{step: a, artifact: any, as: given}]}"), "printed\n"),
+]  # fmt: skip
+
+
+REFUSED += [
+    ("an optional artifact that is not declared", MADE_TWO + says("z", "ls artifacts 2> /dev/null || echo none",
+     "dependencies: [a]\n    memory: {inject_artifacts: [{step: a, artifact: x, as: x, optional: true}]}"), "none\n"),
 ]  # fmt: skip
 
 
