@@ -20,6 +20,7 @@ from workbench.domain.events import (
 )
 from workbench.domain.machines import COMPLETED_STEP_STATES
 from workbench.domain.rows import PipelineState, StepState, run_title
+from workbench.domain.values import Usage
 from workbench.journal.journal import Journal
 from workbench.journal.place_queue import PlaceWait
 from workbench.text.human import duration_text, size_text, token_text
@@ -176,7 +177,7 @@ class _LinePrinter:
                 sign, failed = RUN_STATUSES[body.status][0], self._allowed(event.session_id)
                 if failed and body.status == "completed":
                     sign, why = "failed", f", failed all the same: {', '.join(failed)}{why}"
-                return f"{signs.of(sign)} {where}{body.status} in {took}{why}"
+                return f"{signs.of(sign)} {where}{body.status} in {took}{_used_text(body.usage)}{why}"
             case _:
                 return ""
 
@@ -200,8 +201,7 @@ class _LinePrinter:
         tried = f" attempt {body.attempt}" if body.attempt > 1 else ""
         # Gates and lists do no work of their own: what their items took stands in the items' lines.
         took = f" {duration_text(body.duration_ms / 1000)}" if body.duration_ms else ""
-        used = f" {token_text(body.usage.total_tokens)} tok" if body.usage.total_tokens else ""
-        used += f" {money_text(body.usage.cost_microdollars)}" if body.usage.cost_microdollars else ""
+        used = _used_text(body.usage)
         first, *more = reason_lines(body.detail, 300) or [""]
         why = f"  {first}" if first else ""
         return "\n".join(
@@ -263,7 +263,8 @@ def run_line(run: PipelineState, signs: StatusIcons, now: int, place: PlaceWait 
     took = duration_text(run.duration_ms / 1000) if run.duration_ms else ""
     title = run_title(run)
     sign, run_id = signs.of(RUN_STATUSES[run.status][0]), run.pipeline_id[:8]
-    return f"{sign} {title:<28} {run.status:<10} {run_id}  {took:>9}  {age} ago{why}"
+    used = _used_text(run.usage)
+    return f"{sign} {title:<28} {run.status:<10} {run_id}  {took:>9}  {age} ago{used}{why}"
 
 
 def step_line(step: StepState, signs: StatusIcons) -> str:
@@ -274,8 +275,14 @@ def step_line(step: StepState, signs: StatusIcons) -> str:
     contract = f" contract {step.contract.replace('_', ' ')}" if step.contract else ""
     why = f"  {reason_line(step.error_message, 160)}" if step.error_message else ""
     indent = "    " if step.matrix else "  "
-    sign = signs.of(icon)
-    return f"{indent}{sign} {step.step_id:<26} {word:<10} {took:>9}{tried}{contract}{why}"
+    sign, used = signs.of(icon), _used_text(step.usage)
+    return f"{indent}{sign} {step.step_id:<26} {word:<10} {took:>9}{tried}{contract}{used}{why}"
+
+
+def _used_text(usage: Usage) -> str:
+    """Return tokens and cost, with a blank before each; empty where there are none."""
+    used = f" {token_text(usage.total_tokens)} tok" if usage.total_tokens else ""
+    return used + (f" {money_text(usage.cost_microdollars)}" if usage.cost_microdollars else "")
 
 
 def find_run(journal: Journal, workspace: str, word: str | None) -> PipelineState:

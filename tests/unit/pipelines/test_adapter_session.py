@@ -9,6 +9,8 @@ from msgspec.structs import replace
 
 from tests.support.runs import USER
 from tests.unit.pipelines.projects import MANIFEST
+from workbench.cli.console import status_icons_for
+from workbench.cli.pipeline_output import run_line, step_line
 from workbench.config.model_prices import listed_price
 from workbench.domain import events as e
 from workbench.formats import records as r
@@ -285,6 +287,9 @@ def test_the_log_is_read_by_people_and_cost_and_diff_are_kept(runs, tmp_path):
     row = here.drive(here.request(here.pipeline(STEPS)), see=Watcher(tmp_path / "go"))
     assert row.usage.cost_microdollars == 12_300
     assert here.step(row.pipeline_id, "a").usage.cost_microdollars == 12_300
+    signs = status_icons_for("utf-8")
+    told = (run_line(row, signs, here.journal.now()), step_line(here.step(row.pipeline_id, "a"), signs))
+    assert all(" 119 tok $0.01" in line for line in told)
     log = [b.output for _, b in here.bodies(row.pipeline_id, "step.changed") if b.output][-1]
     assert log.splitlines() == [
         "I look first.", "→ Read /w/a.py", "  failed: no such file", "→ Write b.py", "a word of its own",
