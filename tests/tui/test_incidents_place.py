@@ -515,3 +515,16 @@ def test_a_pipelines_file_opens_the_form_on_it_also_where_no_list_has_it(tmp_pat
 
     asyncio.run(run())
     journal.close()
+
+
+@pytest.mark.parametrize(("name", "keys"), [("detail", ("G", "k", "enter")), ("start", ("L",))])
+def test_what_lies_over_place_eight(tmp_path, snap_screen, name, keys):
+    """A finding in full, and what a start would ask, on a small screen."""
+    journal, hand = mixed(tmp_path / "home"), Hand()
+    app = made(journal, hand)
+
+    async def before(pilot):
+        await stills.play(pilot, ("escape", "8", *keys), hand)
+
+    assert snap_screen(app, run_before=before, terminal_size=stills.SIZES["narrow"])
+    journal.close()

@@ -9,6 +9,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from test_kaiak_back import imported
 
+from tests.support import golden
 from tests.support.stage import Stage, call, exchange, recording, text
 from tests.support.tables import each_row
 from workbench.domain import events as e
@@ -368,3 +369,19 @@ def test_our_own_messages_match_their_kinds(played):
     for message in kaiak_messages(events, played.journal.blobs.read):
         kind, payload = tagged_union(message["content"])
         assert payload_problem(kind, payload) == "", message
+
+
+@pytest.mark.spec(140, 142, 149)
+@each_row("name", [name for name in golden.names() if name not in ("long-session", "busy-queue")])
+def test_every_recorded_session_is_told_in_messages_that_match_their_kinds(name):
+    blobs = golden.blobs(name)
+    writers, told = {}, {}
+    for one in golden.events(name):
+        writer = writers.setdefault(one.session_id, KaiakMessages(blobs.get))
+        for message in writer.of(one):
+            kind, payload = tagged_union(message["content"])
+            assert payload_problem(kind, payload) == "", message
+            assert message["sequence_number"] >= told.get(one.session_id, 0)
+            told[one.session_id] = message["sequence_number"]
+            json.dumps(message)
+    assert told

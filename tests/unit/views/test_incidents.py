@@ -2,6 +2,7 @@
 
 import msgspec
 
+from tests.support import golden
 from tests.support.tables import each_row
 from workbench.domain import events as e
 from workbench.domain.incidents import Incident, IncidentOptions
@@ -222,3 +223,37 @@ def test_a_plan_says_how_many_agents_and_prompts_there_would_be(batch, checker, 
 
 def test_the_blob_of_a_list_is_decoded_as_what_was_written():
     assert decode_incidents(msgspec.json.encode(INCIDENTS)) == INCIDENTS
+
+
+# --- a recorded list --------------------------------------------------------------------------------------
+
+
+def recorded():
+    events = list(golden.events("lint-fixes"))
+    listed = next(one for one in events if isinstance(one.body, e.IncidentsListed))
+    found = decode_incidents(golden.blobs("lint-fixes")[listed.body.incidents_ref])
+    return listed.session_id, found, events
+
+
+def test_a_recorded_list_ends_as_it_was_worked_on():
+    list_id, found, events = recorded()
+    rows = incident_list(list_id, found, events, {}).rows
+    assert [(row.incident.id, row.state, row.line, row.rounds, row.check) for row in rows] == [
+        ("shop-1", "fixed", 3, 1, "gone"), ("shop-2", "fixed", 4, 2, "gone"),
+        ("shop-3", "rejected", 8, 1, "still there"), ("shop-4", "skipped", 3, 0, None),
+        ("shop-5", "skipped", 4, 2, None), ("shop-6", "skipped", 1, 0, None),
+    ]  # fmt: skip
+    assert [row.is_dismissed for row in rows] == [False, False, False, True, False, False]
+    assert count_incidents(rows).words == "2 fixed, 1 rejected, 3 skipped"
+
+
+def test_every_beginning_of_a_recorded_list_folds_and_nothing_waits_that_nobody_asks_about():
+    list_id, found, events = recorded()
+    folded, waits = IncidentList(list_id, found), 0
+    for one in events:
+        folded.apply(one)
+        for row in folded.rows:
+            assert (row.state == "waiting") == bool(row.action_id), (one.kind, row)
+            assert row.state not in ("working", "waiting") or row.is_requested
+        waits += any(row.state == "waiting" for row in folded.rows)
+    assert waits > 0 and not folded.has_open_request
