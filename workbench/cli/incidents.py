@@ -335,8 +335,10 @@ class _Printer:
         body = event.body
         if isinstance(body, e.IncidentsRequested):
             self._asked += len(body.ids)
-        elif isinstance(body, e.IncidentStarted | e.IncidentChecked):
+        elif isinstance(body, e.IncidentStarted):
             self._status(body.incident)
+        elif isinstance(body, e.IncidentChecked):
+            self._say_new(body)
         elif isinstance(body, e.IncidentEnded):
             self._ended += 1
             row = self._folded.row(body.incident)
@@ -348,6 +350,14 @@ class _Printer:
                 self._console.say(waiting_lines(action, self._console.signs, self._journal.now()))
         elif isinstance(body, e.ErrorRaised):
             print_error(self._console, body)
+
+    def _say_new(self, body: e.IncidentChecked) -> None:
+        """Name what the checker found after a change and not before."""
+        for found in body.new:
+            place = one_line(f"{found.path}:{found.line} {found.rule}", 200)
+            self._console.say(f"  new  {place}  {one_line(found.message, 120)}")
+        if (more := body.new_count - len(body.new)) > 0:
+            self._console.say(f"  new  and {more:,} more")
 
     def _status(self, key: str) -> None:
         row = self._folded.row(key)

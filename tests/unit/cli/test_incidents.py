@@ -282,3 +282,27 @@ def test_resume_follows_whoever_works_on_the_list_already(project, monkeypatch):
             take_lease(journal, listed["id"], driver)
             assert project("incidents", "resume", "--on-approval", "park") == 3
     assert "works on it; what it does is printed here" in project.err
+
+
+def test_what_is_new_after_a_change_is_named(project):
+    worse = (
+        {
+            "when": {"prompt_contains": "`os`"},
+            "reply": [edit("c1", "import os\n", "import re\nimport csv\n")],
+        },
+        {"when": {"tool_result": {"id": "c1"}}, "reply": [{"text": "Done."}]},
+    )
+    words = (
+        "incidents",
+        "run",
+        "--checker",
+        RUFF,
+        "--only",
+        "27e9",
+        "--max-turns",
+        "1",
+        "--on-approval",
+        "park",
+    )
+    assert project(*words, "--recording", project.recording(*worse)) == 3
+    assert "  new  a.py:2 F401  `csv` imported but unused" in project.out

@@ -107,6 +107,15 @@ def test_one_incident_and_a_document_with_incidents_are_read_as_well(workspace):
     assert one(workspace, S2).id == one(workspace, {"incidents": [S2]}).id == "incident-001"
 
 
+@pytest.mark.spec(136)
+@each_row("wanted,said", [(False, 1), (True, 0), (None, 0)])
+def test_a_session_that_wants_no_questions_gets_them_all_the_same_and_says_so(workspace, wanted, said):
+    configuration = {} if wanted is None else {"enable_tool_interception": wanted}
+    found = read(workspace, {"incidents": [S2], "configuration": configuration})
+    assert len(found.incidents) == 1
+    assert [words.endswith("every change asks") for words in found.problems] == [True] * said
+
+
 def test_an_id_that_is_there_twice_gets_a_number(workspace):
     assert [i.id for i in read(workspace, [S2, S2, S2]).incidents] == [
         "incident-001", "incident-001-2", "incident-001-3",
@@ -360,6 +369,17 @@ def test_what_pyright_prints(workspace):
         2,
     )
     assert (incident.column, incident.severity, incident.message) == (1, "info", "m\n  more")
+
+
+@pytest.mark.campaign
+def test_what_pyright_prints_of_a_real_file(tmp_path):
+    (tmp_path / "a.py").write_text("x: int = 'text'\nprint(missing)\n")
+    with Root(tmp_path) as root:
+        found = read(root, run("pyright", "--outputjson", ".", cwd=tmp_path))
+    assert found.format == "pyright"
+    assert [(i.rule, i.path, i.line, i.severity, i.problem) for i in found.incidents] == [
+        ("reportAssignmentType", "a.py", 1, "error", ""), ("reportUndefinedVariable", "a.py", 2, "error", ""),
+    ]  # fmt: skip
 
 
 def test_an_empty_list_is_no_finding_of_anybody(workspace):

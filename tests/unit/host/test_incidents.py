@@ -542,15 +542,19 @@ def test_orders_and_hidden_characters_in_a_message_stay_data(made):
     assert lists.read() == FAULTS
 
 
-def test_a_file_that_a_human_edits_meanwhile_is_never_overwritten(made):
+def test_a_file_that_a_human_edits_meanwhile_is_not_overwritten_and_asked_about_again(made):
     lists = made(*FIX_OS, config=None)
     list_id = lists.work_off(ids=[lists.findings().incidents[0].id])
+    (before,) = lists.waiting(list_id)
     (lists.root / "a.py").write_text("# mine\n" + FAULTS)
-    with pytest.raises(AssertionError):  # what was approved was another file
-        approve(lists, list_id)
-        lists.drive(list_id)
-        assert lists.read().startswith("import")
-    assert lists.read().startswith("# mine\n")
+    approve(lists, list_id)
+    lists.drive(list_id)
+    assert lists.read() == "# mine\n" + FAULTS
+    (after,) = lists.waiting(list_id)
+    assert after.id != before.id
+    lists.go_on(list_id, approve)
+    assert lists.read() == "# mine\n" + FAULTS.removeprefix("import os\n")
+    assert lists.outcomes(list_id) == {OS: "fixed"}
 
 
 def test_files_in_another_encoding_are_carried_and_asked_about(made):

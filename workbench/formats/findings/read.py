@@ -130,11 +130,22 @@ def _of_object(data: bytes, report: ReadReport) -> tuple[FindingsFormat, Iterato
         entries = _decoded(data, _PyrightReport).general_diagnostics
         return "pyright", read_entries(entries, PyrightEntry, pyright_finding, report)
     if "incidents" in members:
+        if _is_unasked(members.get("configuration")):
+            report.say("enable_tool_interception is false in it, which has no effect: every change asks")
         entries = _decoded(members["incidents"], list[Raw])
         return "s2", read_entries(entries, S2Entry, s2_finding, report)
     if "rule_id" in members:
         return "s2", read_entries([Raw(data)], S2Entry, s2_finding, report)
     raise FindingsUnreadable(_UNKNOWN)
+
+
+def _is_unasked(configuration: Raw | None) -> bool:
+    """Return whether an S2 session wants changes to be written without a question."""
+    try:
+        settings = msgspec.json.decode(configuration, type=dict[str, Any]) if configuration else {}
+    except (msgspec.DecodeError, RecursionError):
+        return False
+    return settings.get("enable_tool_interception") is False
 
 
 def _of_array(data: bytes, report: ReadReport) -> tuple[FindingsFormat, Iterator[RawFinding]]:
