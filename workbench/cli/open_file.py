@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
-from workbench.cli.console import Console
+from workbench.cli.console import Console, why_no_screen
 from workbench.cli.context import workspace_path
 from workbench.cli.errors import EXIT_FAILED, EXIT_OK, Refusal, sentence
 from workbench.text.safe import one_line
@@ -53,12 +53,12 @@ def execute(options: "Namespace", console: Console) -> int:
     match file_kind(path):
         case "findings":
             workspace = workspace_path(options.directory)
-            return _open_screen(console, workspace, lambda context: context.open_findings(file))
+            remedy = "workbench incidents run FILE --dry-run prints them"
+            return _open_screen(console, workspace, remedy, lambda context: context.open_findings(file))
         case "pipeline" | "manifest" as kind:
             named = file if kind == "pipeline" else ""
-            return _open_screen(
-                console, _project(file, options.directory), lambda context: _launch(context, named)
-            )
+            remedy, project = "workbench pipeline validate FILE checks it", _project(file, options.directory)
+            return _open_screen(console, project, remedy, lambda context: _launch(context, named))
         case "settings":
             return _show_settings(path, console)
         case "session":
@@ -128,11 +128,13 @@ def _unknown(path: Path, why: str) -> Refusal:
 # --- the screen -----------------------------------------------------------------------------------
 
 
-def _open_screen(console: Console, workspace: str, then: "OpenedScreen") -> int:
+def _open_screen(console: Console, workspace: str, remedy: str, then: "OpenedScreen") -> int:
     import gc
 
     from workbench.cli.screen import open_screen
 
+    if why := why_no_screen():
+        raise Refusal("The screen was not opened", why, remedy)
     gc.disable()  # the app lets it go on after its first frame
     return open_screen(console, workspace, then=then)
 

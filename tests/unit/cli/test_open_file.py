@@ -111,9 +111,9 @@ def test_a_wink_configuration_says_what_it_would_set_and_changes_nothing(shell):
 def test_findings_and_pipelines_need_a_terminal_and_say_so(shell):
     (shell.workspace / "r.sarif").write_text(json.dumps(SARIF))
     (shell.workspace / "p.yaml").write_text(PIPELINE)
-    for name in ("r.sarif", "p.yaml"):
+    for name, remedy in (("r.sarif", "incidents run FILE --dry-run"), ("p.yaml", "pipeline validate FILE")):
         assert shell(str(shell.workspace / name)) != 0
-        assert "The screen was not opened" in shell.err
+        assert "The screen was not opened" in shell.err and remedy in shell.err
 
 
 def test_a_compressed_session_is_replayed_as_the_plain_one_is(shell):
