@@ -76,7 +76,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--key-env", metavar="NAME", help="the environment variable that holds its key")
     parser.add_argument("--recording", metavar="FILE", help="play a recording instead of asking a model")
     group = parser.add_argument_group("with --logs", "what the list is narrowed to, as for sessions list")
-    add_filter_options(group, "asks this one; with --logs: ")
+    add_filter_options(group, "asks this one; with --logs: ", "only accepted, rejected or quit ones")
 
 
 def _line_count(text: str) -> int:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from workbench.cli.ask import clipboard_sequence
 from workbench.cli.ask_dialog import terminal_keys
 from workbench.cli.console import Console
-from workbench.cli.context import find_session, open_journal, short_id
+from workbench.cli.context import find_session, open_journal, short_id, workspace_path
 from workbench.cli.errors import EXIT_OK, Refusal, UsageError
 from workbench.cli.rows import clock_time, iso_time
 from workbench.cli.session_search import SessionFilters, parse_filters, session_ids_holding
@@ -55,7 +55,8 @@ def _list_logs(options: Namespace, console: Console, journal: Journal) -> int:
     if filters.status is not None and filters.status not in known:
         why = f"“{one_line(filters.status, 40)}” is not what a command can be"
         raise UsageError(_NOTHING_LISTED, why, f"there is {', '.join(known)}")
-    page, texts = log_page(journal, replace(filters, limit=filters.limit + 1))
+    workspace = None if options.directory is None else workspace_path(options.directory)
+    page, texts = log_page(journal, replace(filters, limit=filters.limit + 1), workspace)
     has_more, page = len(page) > filters.limit, page[: filters.limit]
     rows = [_summary(journal, session, texts[session.id]) for session in page]
     if options.json:
@@ -72,11 +73,15 @@ def _list_logs(options: Namespace, console: Console, journal: Journal) -> int:
     return EXIT_OK
 
 
-def log_page(journal: Journal, filters: SessionFilters) -> tuple[list[Session], dict[str, CommandText]]:
+def log_page(
+    journal: Journal, filters: SessionFilters, workspace: str | None = None
+) -> tuple[list[Session], dict[str, CommandText]]:
     """Return a page of the sessions that filters let through, with what was asked and suggested in them."""
     names = ("status", "model", "provider", "origin", "kind", "tag", "archived", "since", "until", "sort")
     scope = CommandLogScope(
-        **{name: getattr(filters, name) for name in names}, is_ascending=filters.is_ascending
+        **{name: getattr(filters, name) for name in names},
+        is_ascending=filters.is_ascending,
+        workspace=workspace,
     )
     query = filters.query
     if query.is_empty:

@@ -208,12 +208,15 @@ class OptionHolder(Protocol):
         ...
 
 
-def add_filter_options(parser: OptionHolder, besides: str = "") -> None:
+_STATUS_HELP = "only in this status, such as paused; of imported ones also in the word of their file"
+
+
+def add_filter_options(parser: OptionHolder, besides: str = "", statuses: str = _STATUS_HELP) -> None:
     """Add the filters; `besides` is what `--model` and `--provider` mean without them, where they do."""
     parser.add_argument(
         "--status",
         metavar="STATUS",
-        help="only in this status, such as paused; of imported ones also in the word of their file",
+        help=statuses,
     )
     parser.add_argument("--model", metavar="NAME", help=f"{besides}only of this model")
     parser.add_argument("--provider", metavar="NAME", help=f"{besides}only of this provider")

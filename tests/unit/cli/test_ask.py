@@ -6,7 +6,7 @@ import time
 from argparse import Namespace
 
 import pytest
-from conftest import Stream
+from conftest import Screen, Stream
 
 from tests.support.chat_server import ChatServer, called, error, said
 from tests.support.tables import each_row
@@ -14,6 +14,7 @@ from workbench.ask.answer import Answer
 from workbench.cli.ask import clipboard_sequence, fix_words, with_ask_model
 from workbench.cli.ask_dialog import CommandDialog, suggestion_lines
 from workbench.cli.console import Console
+from workbench.cli.dispatch import dispatch
 from workbench.config.ask_settings import AskSettings
 from workbench.config.types import Config
 from workbench.domain.events import (
@@ -604,3 +605,19 @@ def test_its_replay_has_the_command_and_nothing_of_it_continues(shell):
     (row,) = shell.json("ask", "--logs", "--json", "--status", "accepted")
     assert shell("replay", row["session_id"], "--headless") == 0, shell.err
     assert f"suggests {LIST}" in shell.out
+
+
+@each_row("key, copies", [("y", True), ("x", False), ("ctrl+c", False)])
+def test_y_copies_the_command_of_a_log(shell, monkeypatch, key, copies):
+    if not (Home.open().ask_logs).exists():
+        shell("ask", "--print", "--recording", shell.recording(reply(LIST)), "list go files")
+    monkeypatch.setattr("workbench.cli.ask_logs.terminal_keys", lambda console: Keys(key))
+    console = Console(Screen(), Screen())
+    assert dispatch(["ask", "--logs", log_document()["id"]], console) == 0
+    assert (clipboard_sequence(LIST) in console.err.getvalue()) is copies
+
+
+def test_logs_of_another_folder_are_left_out_where_one_is_named(shell):
+    shell("ask", "--print", "--recording", shell.recording(reply(LIST)), "list go files")
+    assert len(shell.json("ask", "-C", str(shell.workspace), "--logs", "--json")) == 1
+    assert shell.json("ask", "-C", str(shell.folder), "--logs", "--json") == []
