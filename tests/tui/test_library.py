@@ -8,6 +8,7 @@ from tests.support.stage import USER, Stage, exchange, recording, text
 from tests.tui.screens import CONTROL, THREE, Hand, Shown, play, services, staged
 from workbench.cli.local_backend_sessions import LocalLibrary
 from workbench.domain.events import (
+    CommandSuggested,
     LeaseReleased,
     PromptSubmitted,
     ReplyCompleted,
@@ -490,6 +491,22 @@ def test_a_place_is_chosen_and_replayed(stage):
         await shows(shown)
         replay = shown.app.screen
         assert replay.source.event_at(replay.player.index).kind == "prompt.submitted"
+
+    play(stage, body)
+
+
+@pytest.mark.spec(171, 176)
+def test_a_command_made_of_words_is_found_by_its_kind_with_what_came_of_it(stage):
+    add(stage, "s-ask", "list go files", session_kind="ask")
+    journal = stage.journal
+    suggested = CommandSuggested(command="fd -e go", explanation="Lists them.")
+    ended = SessionStatusChanged(status="completed", detail="accepted")
+    journal.append([journal.event(body, "s-ask", USER) for body in (suggested, ended)])
+
+    async def body(shown):
+        await opened(shown, "/", *"kind:ask", "enter")
+        assert titles(shown) == ["list go files"]
+        assert "command" in shown.text and "fd -e go" in shown.text and "accepted" in shown.text
 
     play(stage, body)
 

@@ -243,6 +243,9 @@ def tokens_by_day(
 _MICROS: Final = 1_000_000
 
 
+_MOST_COMMAND_CELLS: Final = 200
+
+
 # --- the preview ------------------------------------------------------------------------------------
 
 
@@ -287,16 +290,19 @@ def session_preview(
     place_count: int = 0,
     family: UsageSum = NOTHING_USED,
     agents: int = 0,
+    command: str = "",
 ) -> SessionPreview:
     """Return the preview.
 
     `when` writes two moments (microseconds); `places` are the newest of the hits; `family` is what the
     session used together with all below it,
-    and `agents` how many those are.
+    and `agents` how many those are. `command` is the last one that was made of words.
     """
     sign, word = session_status(session, waiting)
     worked, waited = worked_and_waited(spans)
     facts = (
+        ("command", one_line(command, _MOST_COMMAND_CELLS)),
+        ("outcome", session.log_status if session.kind == "ask" else ""),
         ("workspace", home_as_tilde(session.workspace, home)),
         ("model", ", ".join(part for part in (session.model, session.provider) if part)),
         ("when", when(session.created_at, session.updated_at)),

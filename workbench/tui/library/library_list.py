@@ -274,6 +274,7 @@ class LibraryModel:
             facts = statistics_facts(database, StatisticsScope(session_id=session_id))
             spans = session_queries.activity_spans(database, session_id)
             whole = session_usage(database, session_id)
+            made = session_queries.command_texts(database, [session_id]) if session.kind == "ask" else {}
         used = sum_usage(facts.usage, self._price)
         counts = session_statistics(facts.calls, facts.answers, facts.sessions, facts.files, used)
         places, count = self._places(session_id, asked)
@@ -281,6 +282,7 @@ class LibraryModel:
             session, self.waiting.get(session_id, 0), counts, spans, home=self._home, when=when,
             places=places, place_count=count, family=sum_usage(whole, self._price),
             agents=len(self.tree.all_below(session_id)),
+            command=made[session_id].last if session_id in made else "",
         )  # fmt: skip
 
     def _places(self, session_id: str, asked: SearchQuery) -> tuple[Sequence[SearchHit], int]:
