@@ -189,9 +189,12 @@ def _words(text: str) -> list[str]:
 
 def _incident_options(options: Namespace) -> IncidentOptions:
     recording = str(Path(options.recording).expanduser().resolve()) if options.recording else ""
+    for name, value, most in (("max-turns", options.max_turns, 20), ("timeout", options.timeout, 86_400)):
+        if value > most:
+            raise UsageError(_NOTHING, f"--{name} is at most {most:,}", "give a smaller number")
     return IncidentOptions(
-        batch=cast("BatchSize", options.batch), max_turns=min(20, int(options.max_turns)),
-        timeout_s=min(86_400, int(options.timeout)), provider=options.provider, model=options.model,
+        batch=cast("BatchSize", options.batch), max_turns=options.max_turns, timeout_s=options.timeout,
+        provider=options.provider, model=options.model,
         recording=recording,
     )  # fmt: skip
 
@@ -205,6 +208,7 @@ def _open_context(
 ) -> DriverContext:
     loaded = load_workspace_config(home, journal, workspace)
     require_valid_config(loaded, console)
+    options.output_format = options.output_format or loaded.config.output_format
     register_secrets(loaded.config)
     driver_context.sync_config_rules(journal, loaded, tool_registry().descriptors())
     ask_trust(journal, workspace, console)

@@ -21,6 +21,7 @@ from msgspec import Struct, field, json
 from workbench.domain.events import (
     ActionCancelled,
     ContinueRequested,
+    ErrorRaised,
     Event,
     IncidentChecked,
     IncidentEnded,
@@ -168,6 +169,10 @@ class _ListDriver:
                 reason = "run ended"
         except _ListGivenBack as given_back:
             reason = given_back.reason
+        except SessionRefused as error:
+            body = ErrorRaised(code="not_started", message=f"{error.what} {error.why}", remedy=error.remedy)
+            await self._append(body)
+            reason = "failed"
         finally:
             unsubscribe()
             await self._pause(reason)

@@ -234,6 +234,7 @@ def test_a_list_is_shown_and_filtered(project):
     "words,code,said",
     [
         (("incidents", "run"), 2, "neither a file nor a checker"),
+        (("incidents", "run", "a.py", "--max-turns", "21"), 2, "--max-turns is at most 20"),
         (("incidents", "run", "gone.json"), 1, "It does not exist"),
         (("incidents", "run", "a.py"), 1, "none of SARIF"),
         (("incidents", "run", "a.py", "--severity", "loud"), 2, "there is no severity loud"),

@@ -365,6 +365,20 @@ def test_batches_are_sessions(made, batch, sessions):
     assert set(lists.outcomes(list_id).values()) == {"fixed"}
 
 
+def test_a_list_whose_agent_cannot_be_started_says_why_and_can_go_on(made):
+    lists = made(*FIX_OS)
+    list_id = lists.ask(lists.make(), lists.findings().incidents[0].id)
+    lists.recording.rename(lists.recording.with_suffix(".away"))
+    lists.drive(list_id)
+    (error,) = lists.bodies(list_id, e.ErrorRaised)
+    assert error.message.startswith("No agent was started.") and "there is no such file" in error.message
+    assert lists.status(list_id) == ("paused", "failed")
+    lists.recording.with_suffix(".away").rename(lists.recording)
+    incident_requests.continue_incidents(lists.journal, list_id, USER)
+    lists.drive(list_id)
+    assert lists.outcomes(list_id) == {OS: "fixed"}
+
+
 # --- what checkers do --------------------------------------------------------------------------------------
 
 
