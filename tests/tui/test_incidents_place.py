@@ -75,7 +75,7 @@ def made(journal, hand, **methods):
     return app
 
 
-@pytest.mark.parametrize("size", stills.SIZES)
+@pytest.mark.parametrize("size", stills.EVERY_SIZE)
 @pytest.mark.parametrize("state", STATES)
 def test_place_eight(tmp_path, snap_screen, state, size):
     """No findings, a list that was worked on, a list in the middle of its work."""
