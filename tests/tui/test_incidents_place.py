@@ -405,6 +405,24 @@ def test_rows_follow_the_work_and_the_cursor_stays(tmp_path):
     show(tmp_path, body, journal=journal)
 
 
+def test_the_end_of_the_work_is_said_once(tmp_path):
+    journal = at_work(tmp_path / "home")
+
+    async def body(pane, app, press):
+        put(journal, [
+            e.IncidentEnded(incident=key, outcome="fixed") for key in ("i3", "i5", "i6", "i9")
+        ])  # fmt: skip
+        for _ in range(2):
+            pane.read()
+            await press()
+        said = [message.text for message in app.main.notifications.kept if "has ended" in message.text]
+        assert said == [
+            "The work on these findings has ended: 5 fixed, 1 unchanged, 1 rejected, 1 skipped, 1 open."
+        ]
+
+    show(tmp_path, body, journal=journal)
+
+
 def test_hostile_text_of_findings_stays_text(tmp_path):
     hostile = incident(
         1, rule="[red]\x1b[2J", path="a\u202e/[b].py", message="\x9b31m[@click=app.quit]x[/]\u200b",

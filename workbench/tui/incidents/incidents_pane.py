@@ -178,11 +178,16 @@ class IncidentsPane(Pane):
     def _was_read(self, snapshot: IncidentSnapshot | None) -> None:
         self._is_reading = False
         if self.is_attached:
-            before, self.snapshot, self._is_read = self.snapshot, snapshot, True
-            if before is None or snapshot is None or before.session.id != snapshot.session.id:
+            before, was_working = self.snapshot, self.is_working
+            self.snapshot, self._is_read = snapshot, True
+            is_same = before is not None and snapshot is not None and before.session.id == snapshot.session.id
+            if not is_same:
                 self.list.marks.clear()
             if before is None or snapshot is None or before.rows is not snapshot.rows:
                 self.lay_out()
+            if is_same and snapshot is not None and was_working and not self.is_working:
+                words = count_incidents(snapshot.rows).words
+                self.post_message(StatusMessage(f"The work on these findings has ended: {words}."))
             self.say()
             self.post_message(KeysChanged())
         if self._reads_again:
