@@ -41,6 +41,10 @@ _FENCE: Final = re.compile(r"[ \t]*+(`{3,}+|~{3,}+)[^`]*+")
 that opens thousands and ends none."""
 
 
+_HALF_CHARACTER: Final = re.compile("[\ud800-\udfff]")
+"""What JSON can spell and no text can be."""
+
+
 class Answer(Struct, frozen=True, kw_only=True):
     """What a model made of words; S3 Response."""
 
@@ -88,6 +92,8 @@ def _answer(members: JsonObject, raw: str) -> Answer:
     command = str(members["command"]).strip()
     if not command:
         raise AnswerUnreadable("its command is empty", raw)
+    if _HALF_CHARACTER.search(command) or _HALF_CHARACTER.search(str(members["explanation"])):
+        raise AnswerUnreadable("it holds half a character", raw)
     if len(command) > MOST_COMMAND_CHARACTERS:
         raise AnswerUnreadable(f"its command has more than {MOST_COMMAND_CHARACTERS:,} characters", raw)
     return Answer(command=command, explanation=str(members["explanation"]).strip())

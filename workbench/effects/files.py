@@ -386,6 +386,7 @@ def write_atomic(path: Path, data: bytes, mode: int = 0o600) -> None:
     with translated_os_errors(str(path)):
         here = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
+            _require_replaceable(here, path)
             _write_and_sync(here, path.name, data, mode)
         finally:
             os.close(here)
@@ -396,6 +397,7 @@ def write_atomic_parts(path: Path, parts: Iterable[bytes], mode: int = 0o600) ->
     with translated_os_errors(str(path)), contextlib.ExitStack() as opened:
         here = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         opened.callback(os.close, here)
+        _require_replaceable(here, path)
         new, total = f".workbench-{secrets.token_hex(16)}.tmp", 0
         file = os.open(new, file_primitives.CREATE_FLAGS, mode, dir_fd=here)
         try:
@@ -410,6 +412,12 @@ def write_atomic_parts(path: Path, parts: Iterable[bytes], mode: int = 0o600) ->
             raise
         sync_to_disk(here)
         return total
+
+
+def _require_replaceable(here: int, path: Path) -> None:
+    """Refuse a name of what is no file, also behind a link: a new file would take the place of /dev/null."""
+    with contextlib.suppress(FileNotFoundError):
+        require_regular(os.stat(path.name, dir_fd=here).st_mode, str(path))
 
 
 def _write_and_sync(here: int, name: str, data: bytes, mode: int) -> None:

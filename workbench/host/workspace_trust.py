@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from workbench.changes.digest import action_digest
 from workbench.config.layers import load_config
-from workbench.config.types import Config, LoadedConfig, ToolHook
+from workbench.config.types import Config, LoadedConfig, Origin, ToolHook
 from workbench.domain.events import (
     ActionCancelled,
     ActionOpened,
@@ -64,6 +64,8 @@ class TrustSummary(Struct, frozen=True, kw_only=True):
     servers: tuple[ServerFact, ...] = ()
     commands: int = 0
     """Lines of its pipelines that name a command."""
+    checker: str = ""
+    """The command that would check findings; it runs when somebody has findings fixed."""
 
     @property
     def guards(self) -> Guards:
@@ -79,6 +81,8 @@ class TrustSummary(Struct, frozen=True, kw_only=True):
         if self.hooks:
             shown = "; ".join(map(_hook_in_words, self.hooks[:_MAX_SHOWN_FACTS]))
             yield f"Its hooks would run: {shown}{_and_more(len(self.hooks), _MAX_SHOWN_FACTS)}."
+        if self.checker:
+            yield f"Findings would be checked by: {one_line(self.checker, _MAX_SHOWN_COMMAND)}."
         for server in [fact for fact in self.servers if fact.is_used][:1]:
             model = f" (model {one_line(server.model, 80)})" if server.model else ""
             yield f"The conversation would go to {one_line(server.base_url, 200)}{model}."
@@ -104,12 +108,14 @@ class TrustSummary(Struct, frozen=True, kw_only=True):
         return {
             "hooks": hooks, "hook_count": len(self.hooks), "servers": servers,
             "pipeline_commands": self.commands, "denials": self.denials,
+            **({"checker": self.checker} if self.checker else {}),
         }  # fmt: skip
 
 
 def summarize_workspace(workspace: str, loaded: LoadedConfig) -> TrustSummary:
     """Say what the files of a workspace would do with trust."""
     config = loaded.config
+    checker = loaded.origins.get("incidents.checker")
     named = trust.manifest_commands(workspace)
     return TrustSummary(
         hooks=(
@@ -119,7 +125,12 @@ def summarize_workspace(workspace: str, loaded: LoadedConfig) -> TrustSummary:
         ),
         denials=sum(pattern.origin.layer == "workspace" for pattern in config.approvals.deny),
         servers=tuple(_server_facts(config, loaded)), commands=trust.count_pipeline_commands(workspace),
+        checker=_scrubbed_fact(config.incidents.checker or "") if _is_of_workspace(checker) else "",
     )  # fmt: skip
+
+
+def _is_of_workspace(origin: Origin | None) -> bool:
+    return origin is not None and origin.layer == "workspace"
 
 
 def _hook_facts(event: str, hooks: tuple[ToolHook, ...]) -> Iterator[HookFact]:
@@ -134,7 +145,7 @@ def _server_facts(config: Config, loaded: LoadedConfig) -> Iterator[ServerFact]:
     chosen = loaded.origins.get("default_provider")
     for name, provider in config.providers.items():
         is_used = name == config.default_provider
-        names_it = is_used and chosen is not None and chosen.layer == "workspace"
+        names_it = is_used and _is_of_workspace(chosen)
         if provider.base_url and (provider.origin.layer == "workspace" or names_it):
             model = provider.model or (config.default_model if is_used else None) or ""
             yield ServerFact(

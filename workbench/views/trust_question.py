@@ -85,7 +85,11 @@ def _hooks(subject: JsonObject) -> NamedList:
         (_text(hook, "event", "matcher") or "hook", _command(hook.get("argv")))
         for hook in _objects(subject.get("hooks"))
     ]
-    return NamedList(heading="would run", rows=_counted(rows, subject.get("hook_count")))
+    rows = [*_counted(rows, subject.get("hook_count"))]
+    checker = subject.get("checker")
+    if isinstance(checker, str) and checker:
+        rows.append(("to check findings", checker[:MAX_COMMAND_CHARACTERS]))
+    return NamedList(heading="would run", rows=tuple(rows))
 
 
 def _servers(subject: JsonObject) -> NamedList:

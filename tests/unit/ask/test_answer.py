@@ -46,6 +46,8 @@ def test_an_answer_is_found(text):
         ("fd -e go", "not a JSON object"),
         ("[1]", "not a JSON object"),
         ('{"command": "ls"}', "no text for explanation"),
+        ('{"command": "ls \\ud800", "explanation": "x"}', "half a character"),
+        ('{"command": "ls", "explanation": "\\udfff"}', "half a character"),
         ('{"command": 3, "explanation": null}', "no text for command and explanation"),
         ('{"command": "  \\n", "explanation": "x"}', "its command is empty"),
         (f"{GOOD} or {OTHER}", "2 answers"),

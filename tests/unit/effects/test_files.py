@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from workbench.effects import file_primitives, files
 from workbench.effects.file_primitives import BaseMoved, FileMissing, FileRefused, NotDurable
-from workbench.effects.files import FileStat, FolderEntry, Root
+from workbench.effects.files import FileStat, FolderEntry, Root, write_atomic, write_atomic_parts
 
 TOKEN = "0123456789abcdef" * 2
 
@@ -725,3 +725,28 @@ def test_where_there_are_no_files_without_a_name_bytes_are_written_all_the_same(
     assert (inside / "written").read_bytes() == b"all of it"
     assert stat.S_IMODE((inside / "written").stat().st_mode) == 0o640
     assert not list(inside.glob(".workbench-*"))
+
+
+@pytest.mark.parametrize("kind", ["pipe", "link to a pipe", "folder"])
+@pytest.mark.parametrize(
+    "write", [lambda path: write_atomic(path, b"x"), lambda path: write_atomic_parts(path, [b"x"])]
+)
+def test_a_new_file_takes_the_place_of_files_only(tmp_path, kind, write):
+    path = tmp_path / "there"
+    os.mkfifo(tmp_path / "pipe")
+    if kind == "folder":
+        path.mkdir()
+    else:
+        path.symlink_to("pipe") if kind.startswith("link") else (tmp_path / "pipe").rename(path)
+    before = path.lstat()
+    with pytest.raises(FileRefused, match="not a regular file"):
+        write(path)
+    assert path.lstat() == before
+
+
+def test_a_link_to_a_file_is_replaced_and_not_followed(tmp_path):
+    (tmp_path / "kept").write_text("kept")
+    (tmp_path / "link").symlink_to("kept")
+    write_atomic_parts(tmp_path / "link", [b"new"])
+    assert (tmp_path / "kept").read_text() == "kept"
+    assert not (tmp_path / "link").is_symlink()

@@ -535,3 +535,11 @@ def test_no_agent_is_asked_about_a_file_whose_name_hides_something(workspace, na
     incident = one(workspace, sarif(result(quote(name))))
     assert incident.problem == "its name has characters that cannot be seen"
     assert not {"\x1b", "\u202e", "\n"}.intersection(incident.path + incident.location)
+
+
+def test_a_secret_in_a_path_is_not_kept(workspace):
+    secret = "AKIA" + "Q3EXAMPLE7EXAMPL"
+    (Path(workspace.path) / f"{secret}.py").write_text("x = 1\n")
+    found = read(workspace, sarif(result(f"file:///opt/{secret}/src/app.py"), result(f"{secret}.py")))
+    assert [i.problem for i in found.incidents] == ["", "its name holds a secret"]
+    assert found.root and secret not in str(found)

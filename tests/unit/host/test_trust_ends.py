@@ -132,7 +132,7 @@ def test_a_folder_that_cannot_be_judged_stays_closed_until_trust_is_taken_back(s
 
 def test_the_question_names_hook_commands_and_the_server_of_the_conversation(staged):
     content = {
-        **HOOK, **DENIAL, "default_provider": "near",
+        **HOOK, **DENIAL, "default_provider": "near", "incidents": {"checker": "make lint"},
         "providers": {"near": {"kind": "openai-compatible", "base_url": "http://127.0.0.1:9/v1", "model": "m"},
                       "far": {"kind": "openai-compatible", "base_url": "http://127.0.0.1:8/v1"}},
     }  # fmt: skip
@@ -146,6 +146,8 @@ def test_the_question_names_hook_commands_and_the_server_of_the_conversation(sta
     assert "The conversation would go to http://127.0.0.1:9/v1 (model m)." in words
     assert "It also names the model servers http://127.0.0.1:8/v1." in words
     assert "Its pipelines name commands on 1 line." in words
+    assert "Findings would be checked by: make lint." in words
+    assert row.subject["checker"] == "make lint"
     assert row.subject["hooks"][0] == {
         "event": "PreToolUse", "matcher": "Bash(*)", "argv": ["/bin/sh", "-c", "exit 1"],
     }  # fmt: skip

@@ -29,9 +29,16 @@ def made(subject, **row):
 
 
 def test_what_would_run_stands_in_lists_before_the_choices_and_nothing_is_left_out():
-    detail = made(SUBJECT)
+    detail = made({**SUBJECT, "checker": "make lint"})
     assert [(part.heading, part.rows) for part in detail.acts] == [
-        ("would run", (("PreToolUse Bash", "./check.sh && rm x"), ("and", "59 more"))),
+        (
+            "would run",
+            (
+                ("PreToolUse Bash", "./check.sh && rm x"),
+                ("and", "59 more"),
+                ("to check findings", "make lint"),
+            ),
+        ),
         (
             "model servers",
             (("conversation goes to", "https://used/v1 big"), ("also names", "http://other/v1")),

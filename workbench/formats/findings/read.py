@@ -27,7 +27,7 @@ from workbench.formats.findings.linters import (
     ruff_finding,
     s2_finding,
 )
-from workbench.formats.findings.place import MISSING, Locator, line_digest
+from workbench.formats.findings.place import MISSING, FoundPlace, Locator, line_digest
 from workbench.formats.findings.raw import (
     FindingsFormat,
     FindingsUnreadable,
@@ -83,7 +83,7 @@ def read_findings(
     if maker.is_spent:
         report.say("it names more text than is looked at; the last findings are known without their lines")
     return FindingsFile(
-        format=kind, incidents=maker.finished(incidents), root=maker.root, skipped=report.skipped,
+        format=kind, incidents=maker.finished(incidents), root=_name(maker.root), skipped=report.skipped,
         problems=tuple(sanitize_line(safe_text(words), 300) for words in report.words()),
     )  # fmt: skip
 
@@ -216,6 +216,8 @@ class _IncidentMaker:
 
     def incident(self, raw: RawFinding) -> Incident:
         place = self._locator.find(raw.location, raw.base)
+        if not place.problem and sanitize_text(place.path) != place.path:
+            place = FoundPlace(place.path, "its name holds a secret")
         line = raw.line
         if not line and raw.offset >= 0 and not place.problem:
             line = self._locator.line_of_offset(place.path, raw.offset)
