@@ -237,6 +237,10 @@ FOLD_FROM = 6
 """Steps that are alike from this number on are folded."""
 FOLD_GRAPHS_ABOVE = 60
 """Steps above which a graph is folded by itself."""
+FOLD_STRETCHES_ABOVE = 1_000
+"""Steps above which straight stretches are folded, too: nobody reads a row of thousands."""
+_MOST_COMPARED = 200_000
+"""Steps that are compared, round after round, to find those that are alike; a long chain never ends it."""
 MOST_OPEN_ITEMS = 8
 """Items up to which an open matrix is drawn as steps; more are listed."""
 _NAME_WIDTH = 18
@@ -268,7 +272,7 @@ def fold_steps(
     if not (len(shown) > FOLD_GRAPHS_ABOVE if alike is None else alike):
         return FoldedGraph(steps=tuple(shown), members=items)
     members: dict[str, tuple[str, ...]] = {}
-    for groups_of in (_twin_groups, _chain_groups):
+    for groups_of in (_twin_groups, _chain_groups, _stretch_groups):
         graph = build_graph(shown)
         groups = {name: group for name, group in groups_of(graph).items() if name not in open_ids}
         shown, folds = _contract_groups(graph, groups)
@@ -385,7 +389,7 @@ def _twin_groups(graph: Graph) -> dict[str, list[int]]:
 def _chain_groups(graph: Graph) -> dict[str, list[int]]:
     """Group steps that no walk along the edges can tell apart, their numbers aside."""
     colour = _numbered_keys([id_stem(step.id) for step in graph.steps])
-    while True:
+    for _ in range(max(8, _MOST_COMPARED // max(1, len(colour)))):
         finer = _numbered_keys(
             [
                 (
@@ -399,10 +403,29 @@ def _chain_groups(graph: Graph) -> dict[str, list[int]]:
         if finer == colour:
             break
         colour = finer
+    else:
+        return {}
     groups: dict[int, list[int]] = {}
     for v, number in enumerate(colour):
         groups.setdefault(number, []).append(v)
     return _named_groups(graph, [(id_stem(graph.steps[group[0]].id), group) for group in groups.values()])
+
+
+def _stretch_groups(graph: Graph) -> dict[str, list[int]]:
+    """Group what stands in one row, each step after the one before it alone, in a graph of very many."""
+    if len(graph.steps) <= FOLD_STRETCHES_ABOVE:
+        return {}
+    groups: list[tuple[str, list[int]]] = []
+    at: dict[int, list[int]] = {}
+    for v in topological_order(graph.needs, graph.feeds):
+        name, before = id_stem(graph.steps[v].id), graph.needs[v]
+        group = at.pop(before[0], None) if len(before) == 1 and len(graph.feeds[before[0]]) == 1 else None
+        if group is None or id_stem(graph.steps[group[0]].id) != name or graph.steps[v].many is not None:
+            group = []
+            groups.append((name, group))
+        group.append(v)
+        at[v] = group
+    return _named_groups(graph, groups)
 
 
 def _numbered_keys(keys: Sequence[object]) -> list[int]:
@@ -447,6 +470,7 @@ def _with_folded_needs(step: GraphStep, home: Mapping[str, str]) -> GraphStep:
 
 def _folded_step(graph: Graph, name: str, group: Sequence[int], home: Mapping[str, str]) -> GraphStep:
     needs = dict.fromkeys(home.get(need, need) for v in group for need in graph.steps[v].needs)
+    needs.pop(name, None)  # what stands in one row needs its own
     return GraphStep(
         id=name,
         name=name.rpartition(" x")[0],

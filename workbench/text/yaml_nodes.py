@@ -13,9 +13,9 @@ from msgspec import Struct, field
 from workbench.text.json_nodes import LocatedNode
 from workbench.text.safe import one_line
 
-MOST_YAML_BYTES: Final = 1_048_576
+MOST_YAML_BYTES: Final = 4 * 1_048_576
 MOST_DEPTH: Final = 64
-MOST_VALUES: Final = 50_000
+MOST_VALUES: Final = 250_000
 """Values of a document, with every alias counted as often as it is used."""
 _INT: Final = re.compile(r"[-+]?[0-9]{1,18}|0o[0-7]{1,20}|0x[0-9a-fA-F]{1,16}")
 _FLOAT: Final = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]{1,3})?")

@@ -1,5 +1,7 @@
 """Matrices, twins and chains that are alike fold by id; an open fold shows its members."""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -158,3 +160,30 @@ def test_item_lines_show_the_worst_first_and_scroll():
 @given(st.integers(1, 12), st.integers(0, 20))
 def test_item_lines_never_exceed_their_room(lines, count):
     assert len(member_lines([FoldMember(name=str(at)) for at in range(count)], lines)) <= lines
+
+
+def test_a_row_of_thousands_is_folded_where_it_is_straight_and_its_ends_stay_in_order():
+    steps = [GraphStep(id="first")]
+    steps += [GraphStep(id=f"s{n}", needs=(f"s{n - 1}" if n else "first",)) for n in range(3_000)]
+    steps += [GraphStep(id="a", needs=("s2999",)), GraphStep(id="b", needs=("s2999",))]
+    folded = fold_steps(steps)
+    assert [(step.id, step.needs, step.many) for step in folded.steps] == [
+        ("first", (), None), ("s xs0", ("first",), 3_000), ("a", ("s xs0",), None), ("b", ("s xs0",), None),
+    ]  # fmt: skip
+    assert folded.members["s xs0"] == tuple(f"s{n}" for n in range(3_000))
+    opened = fold_steps(steps, opened=["s xs0"])
+    assert len(opened.steps) == len(steps)
+
+
+def test_a_row_that_forks_is_folded_on_both_sides_of_its_fork():
+    steps = [GraphStep(id=f"a{n}", needs=(f"a{n - 1}",) if n else ()) for n in range(800)]
+    steps += [GraphStep(id=f"b{n}", needs=(f"b{n - 1}" if n else "a399",)) for n in range(300)]
+    names = {step.id: step.many for step in fold_steps(steps).steps}
+    assert names == {"a xa0": 400, "a xa400": 400, "b xb0": 300}
+
+
+def test_a_graph_of_ten_thousand_is_folded_in_a_moment():
+    steps = [GraphStep(id=f"s{n}", needs=(f"s{n - 1}",) if n else ()) for n in range(10_000)]
+    begun = time.process_time()
+    assert len(fold_steps(steps).steps) == 1
+    assert time.process_time() - begun < 10  # it was minutes
