@@ -214,15 +214,17 @@ class _ListDriver:
 
     async def _work_off(self) -> None:
         while self.state.has_work:
-            work = self.state.current
+            work, following = self.state.current, self.state.next_work
             if self.state.is_cancelled:
                 await self._cancel(work)
                 return
             self._require_go_on()
             if work is not None:
                 await self._go_on(work)
+            elif following is not None:
+                await self._start_next(following)
             else:
-                await self._start_next(self.state.queue[0])
+                return
 
     def _require_go_on(self) -> None:
         if self._options.is_stopped():
@@ -548,5 +550,5 @@ class _ListDriver:
                 await self._append(ActionCancelled(why="the work was cancelled"), action_id=action_id)
             verdict = Verdict(outcome="skipped", detail=detail)
             await self._end(work, verdict)
-        for waiting in list(self.state.queue):
+        while (waiting := self.state.next_work) is not None:
             await self._end(waiting, Verdict(outcome="skipped", detail=detail))

@@ -3,6 +3,7 @@
 Pure. What happened in the sessions of agents is not in here; the driver looks there and says what it saw.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final, Literal, cast
 
@@ -82,7 +83,15 @@ class ListState(Struct, kw_only=True):
     listed: IncidentsListed | None = None
     options: IncidentOptions = IncidentOptions()
     works: dict[str, IncidentWork] = field(default_factory=dict[str, IncidentWork])
-    """Of the newest request, in its order."""
+    """Of the newest request, and what was left of those before it."""
+    order: list[str] = field(default_factory=list[str])
+    """Ids in the order in which they are begun."""
+    position: int = 0
+    """How far of that everything was begun."""
+    working: str = ""
+    """The incident that is worked on."""
+    left: dict[str, int] = field(default_factory=dict[str, int])
+    """How many of each batch have not ended."""
     dismissed: dict[str, str] = field(default_factory=dict[str, str])
     sessions: dict[str, str] = field(default_factory=dict[str, str])
     """The agent's session of a batch."""
@@ -105,25 +114,25 @@ class ListState(Struct, kw_only=True):
     @property
     def current(self) -> IncidentWork | None:
         """Return the incident that is worked on."""
-        return next((work for work in self.works.values() if work.is_open and work.round), None)
+        return self.works.get(self.working)
 
     @property
-    def queue(self) -> list[IncidentWork]:
-        """Return what was not begun, in the order in which it is worked on."""
-        waiting = {key: work for key, work in self.works.items() if work.is_open and not work.round}
-        groups = batches([work.incident for work in waiting.values()], self.options.batch)
-        return [waiting[incident.id] for group in groups for incident in group]
+    def next_work(self) -> IncidentWork | None:
+        """Return the incident that is begun next."""
+        while self.position < len(self.order):
+            work = self.works[self.order[self.position]]
+            if work.is_open and not work.round:
+                return work
+            self.position += 1
+        return None
 
     @property
     def has_work(self) -> bool:
-        return any(work.is_open for work in self.works.values())
+        return bool(self.left)
 
     def is_last_of(self, batch: str) -> bool:
         """Return whether nothing of a batch is left."""
-        return not any(
-            work.is_open and batch_key(work.incident, self.options.batch) == batch
-            for work in self.works.values()
-        )
+        return batch not in self.left
 
     def take(self, event: Event) -> None:
         """Apply one event of the list's session."""
@@ -148,6 +157,10 @@ def _requested(state: ListState, event: Event) -> None:
     asked = {key: IncidentWork(incident=state.incidents[key]) for key in body.ids if key in state.incidents}
     state.works = {**asked, **left}
     state.fixed -= set(asked) - set(left)
+    groups = batches([w.incident for w in state.works.values() if not w.round], body.options.batch)
+    state.order, state.position = [incident.id for group in groups for incident in group], 0
+    keys = (batch_key(work.incident, body.options.batch) for work in state.works.values())
+    state.left = dict(Counter(keys))
 
 
 def _continued(state: ListState, event: Event) -> None:
@@ -183,6 +196,7 @@ def _started(state: ListState, event: Event) -> None:
     if body.round == 1:
         work.before_ref, work.is_found = body.before_ref, body.is_found
     state.sessions[batch_key(work.incident, state.options.batch)] = body.child_id
+    state.working = body.incident
 
 
 def _checked(state: ListState, event: Event) -> None:
@@ -196,10 +210,16 @@ def _checked(state: ListState, event: Event) -> None:
 def _ended(state: ListState, event: Event) -> None:
     body = cast("IncidentEnded", event.body)
     work = state.works.get(body.incident)
-    if work is not None:
-        work.outcome = body.outcome
-        if body.outcome == "fixed":
-            state.fixed.add(body.incident)
+    if work is None or not work.is_open:
+        return
+    work.outcome = body.outcome
+    state.working = "" if state.working == body.incident else state.working
+    batch = batch_key(work.incident, state.options.batch)
+    state.left[batch] = state.left.get(batch, 1) - 1
+    if state.left[batch] <= 0:
+        del state.left[batch]
+    if body.outcome == "fixed":
+        state.fixed.add(body.incident)
 
 
 def _asked(state: ListState, event: Event) -> None:

@@ -84,7 +84,11 @@ def test_what_comes_next(expected, situation):
 )
 def test_when_a_list_is_driven(status, reason, has_word, waiting, is_runnable):
     state = ListState(
-        status=status, reason=reason, has_word=has_word, works={"i": IncidentWork(incident=INCIDENT)}
+        status=status,
+        reason=reason,
+        has_word=has_word,
+        works={"i": IncidentWork(incident=INCIDENT)},
+        left={"a": 1},
     )
     assert is_list_runnable(state, waiting) is is_runnable
 
