@@ -107,6 +107,8 @@ class KaiakMessages:
                 }  # fmt: skip
             case _:
                 yield self._moved_on(event) or self._system(event)
+                if isinstance(event.body, e.InterruptRequested) and event.body.why:
+                    yield _timeout(event.body.why)
 
     def _reply(self, body: e.ReplyCompleted) -> Iterator[MessageContent]:
         if body.thinking and not self._is_thought_told:
@@ -213,6 +215,11 @@ class KaiakMessages:
         """Forget what was proposed where something else was approved: its text is not recorded."""
         for key in [key for key in self._proposed if key[0] == call_id]:
             self._proposed[key] = (None, None)
+
+
+def _timeout(why: str) -> MessageContent:
+    """Return the error that S2 has for a limit of time; here the session pauses and can go on."""
+    return "Error", {"error_code": "TimeoutExpired", "message": why, "details": None, "recoverable": True}
 
 
 def _metadata(event: e.Event) -> JsonObject:

@@ -200,6 +200,14 @@ def test_an_error_says_whether_the_session_can_go_on():
     assert message["Error"] == {"error_code": "C", "message": "m", "details": "d", "recoverable": False}
 
 
+@pytest.mark.spec(137)
+def test_a_limit_of_time_is_the_error_that_s2_has_for_it_and_a_stop_by_a_human_is_none():
+    told = contents(event(e.InterruptRequested(why="It worked for 30 s, its time limit.")))
+    assert [next(iter(one)) for one in told] == ["System", "Error"]
+    assert told[1]["Error"]["error_code"] == "TimeoutExpired" and told[1]["Error"]["recoverable"]
+    assert [next(iter(one)) for one in contents(event(e.InterruptRequested()))] == ["System"]
+
+
 def session(**more):
     return Session(id="s", kind="chat", status="ready", created_at=1, updated_at=2, **more)
 
