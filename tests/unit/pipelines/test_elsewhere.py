@@ -62,6 +62,12 @@ esac
 """
 OTHER = MANIFEST.replace("own:\n    binary: workbench", "own:\n    binary: {binary}\n    args: ['-p']")
 SCHEMA = "{type: object, required: [a], properties: {a: {type: integer}}}"
+LOW = """\
+kind: WavePipeline
+metadata: {name: low}
+steps:
+  - {id: a, exec: {type: command, source: "id -u > who"}, output_artifacts: [{name: low, path: who}]}
+"""
 STEPS = f"""
   - id: list
     exec: {{type: command, source: "id -u > who; printf '[1, 2]' > list.json"}}
@@ -78,6 +84,7 @@ STEPS = f"""
     workspace: {{mount: [{{source: src, target: /src, mode: readwrite}}]}}
     exec: {{type: command, source: "echo new > src/a.txt; echo b > src/b.txt"}}
     handover: {{contract: {{type: test_suite, command: "grep -q new src/a.txt"}}}}
+  - {{id: below, pipeline: low, input: x}}
   - id: make
     persona: builder
     exec: {{type: prompt, source: "Make it."}}
@@ -93,16 +100,20 @@ def test_a_run_whose_workspaces_are_elsewhere_comes_to_the_same(runs, there):
     agent = there / "agent"
     agent.write_text(AGENT)
     agent.chmod(0o755)
-    here = runs(manifest=OTHER.replace("{binary}", str(agent)), files={"src/a.txt": "old\n"})
+    here = runs(
+        manifest=OTHER.replace("{binary}", str(agent)),
+        files={"src/a.txt": "old\n", ".wave/pipelines/low.yaml": LOW},
+    )
     machines = Machines(there)
     row = here.run(STEPS, executor=machines)
     assert (row.status, row.error_message) == ("completed", "")
     # Nothing of a workspace was here, and everything ran as somebody else where this one may choose.
     named = {body.workspace for _, body in here.bodies(row.pipeline_id, "step.changed")} - {""}
-    assert len(named) == 5 and not any(map(os.path.exists, named))
+    assert len(named) == 6 and not any(map(os.path.exists, named))
     stored = here.bodies(row.pipeline_id, "artifact.stored")
     left = {(step[:5], body.name): here.journal.blobs.read(body.content_ref) for step, body in stored}
     assert left["list", "who"] == f"{elsewhere.user()}\n".encode()
+    assert left["below", "low"] == left["list", "who"]
     assert left["each[", "said"] == f"old\n{elsewhere.user()}\n".encode()
     assert (here.read("src/a.txt"), here.read("src/b.txt")) == ("new\n", "b\n")
     checks = [
