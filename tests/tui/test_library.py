@@ -504,6 +504,8 @@ def test_a_command_made_of_words_is_found_by_its_kind_with_what_came_of_it(stage
     journal.append([journal.event(body, "s-ask", USER) for body in (suggested, ended)])
 
     async def body(shown):
+        assert shown.main.state.current.id != "s-ask", "the newest session is no command"
+        assert "s-ask" not in shown.main.state.sessions
         await opened(shown, "/", *"kind:ask", "enter")
         assert titles(shown) == ["list go files"]
         assert "command" in shown.text and "fd -e go" in shown.text and "accepted" in shown.text

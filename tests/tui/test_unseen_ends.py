@@ -164,6 +164,7 @@ def session(**facts):
         (TurnEnded(outcome="unattended"), {}, "1 turn paused"),
         (TurnEnded(outcome="interrupted"), {}, None),
         (TurnEnded(outcome="done"), {"kind": "step"}, None),
+        (TurnEnded(outcome="done"), {"kind": "ask"}, None),
         (RunChanged(status="completed"), {"kind": "pipeline"}, "1 run ended"),
         (RunChanged(status="failed"), {"kind": "pipeline"}, "1 run failed"),
         (RunChanged(status="cancelled"), {"kind": "pipeline"}, None),

@@ -11,7 +11,7 @@ Looks at most 30 times a second, and not at all while the journal is silent. It 
 
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import Final, Protocol, TypeVar, runtime_checkable
+from typing import Final, Protocol, TypeVar, get_args, runtime_checkable
 
 from msgspec import Struct
 
@@ -19,7 +19,7 @@ from workbench.changes.decision import SealedBytesMissing, action_hunks, exact_p
 from workbench.changes.diff import decode_content
 from workbench.domain.events import ActionOpened, CallFinished, Event, ReplyCompleted, TurnEnded, TurnStarted
 from workbench.domain.rows import Action, Call, PipelineState, Session, SessionCounts, StepState
-from workbench.domain.values import SYSTEM_SESSION, Hunk, JsonObject, StepPlan
+from workbench.domain.values import SYSTEM_SESSION, Hunk, JsonObject, SessionKind, StepPlan
 from workbench.journal.journal import Journal
 from workbench.journal.leases import is_lease_live
 from workbench.journal.place_queue import wait_of_run
@@ -28,6 +28,8 @@ from workbench.views.data_source import DataSource, SealedContentGone
 from workbench.views.pipeline import last_started_step_plans, matrix_item_ids
 from workbench.views.sub_agents import NO_AGENTS, SubAgent, agent_at, sessions_of_calls
 
+LISTED_KINDS: Final = tuple(kind for kind in get_args(SessionKind) if kind != "ask")
+"""What a screen lists by itself; a command that was made of words is shown where somebody chooses it."""
 _EVENTS_A_READ: Final = 10_000
 _MAX_INDEXED_RUNS: Final = 2
 ReadEventsAfter = Callable[[str, int, int], Sequence[Event]]
@@ -218,7 +220,7 @@ class JournalSource:
         return self._journal.last_position()
 
     def sessions(self, limit: int) -> Sequence[Session]:
-        return self._journal.sessions(self.workspace, archived=False, limit=limit)
+        return self._journal.sessions(self.workspace, kinds=LISTED_KINDS, archived=False, limit=limit)
 
     def session(self, session_id: str) -> Session | None:
         return self._journal.session(session_id)

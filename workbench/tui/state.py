@@ -32,7 +32,7 @@ from workbench.domain.rows import (
 )
 from workbench.domain.values import SYSTEM_SESSION, UNDO_TOOL, JsonObject
 from workbench.tui import journal_source
-from workbench.tui.journal_source import MAX_CALLS, JournalSource, TranscriptWindow
+from workbench.tui.journal_source import LISTED_KINDS, MAX_CALLS, JournalSource, TranscriptWindow
 from workbench.tui.run_store import RunStore
 from workbench.views.approvals import queue_summary
 from workbench.views.conversation import Transcript
@@ -384,7 +384,9 @@ class ScreenState:
             self.current = session or self.current
 
     def _is_ours(self, session: Session) -> bool:
-        return not isinstance(self.source, JournalSource) or session.workspace == self.source.workspace
+        if not isinstance(self.source, JournalSource):
+            return True
+        return session.workspace == self.source.workspace and session.kind in LISTED_KINDS
 
     def _is_run_listed(self, run_id: str) -> bool:
         """Return whether a run is one of this workspace, or one of another that was looked at."""

@@ -43,8 +43,11 @@ class SessionEnd(Struct, frozen=True, kw_only=True):
 
 
 def session_end(event: Event, session: Session | None) -> SessionEnd | None:
-    """Return the end that an event is of a session; None for other events, and of steps of a run."""
-    if session is None or session.kind == "step":
+    """Return the end that an event is of a session; None for other events, steps of a run and commands.
+
+    Whoever asks for a command waits for it, here or in a shell.
+    """
+    if session is None or session.kind in ("step", "ask"):
         return None
     body = event.body
     if not isinstance(body, TurnEnded | RunChanged):
