@@ -132,3 +132,10 @@ def test_an_agent_starts_no_other_one(journal, shell, claude, tmp_path, monkeypa
     monkeypatch.setattr("workbench.cli.session_management.refuse_inside_agents", refused)
     assert shell("sessions", "resume", "s", "--yes") == 1
     assert not claude.exists()
+
+
+def test_a_fork_goes_on_as_the_session_that_its_agent_knows(journal):
+    fork = add(journal, "f", foreign_id="abc-1/fork2", parent="s")
+    assert agent_command(fork).words == "claude --resume abc-1"
+    with pytest.raises(NotResumable, match="sub-agent"):
+        agent_command(add(journal, "g", foreign_id="abc-1/agent-7", parent="s"))

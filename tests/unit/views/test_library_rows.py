@@ -69,6 +69,20 @@ def test_words_are_looked_for_in_titles_tags_and_conversations(typed, is_there):
     )
 
 
+@each_row(
+    "typed", ["", "han", "rename handler", "-release", "rename -shop", "is:archived", "in:shop han", "found"]
+)
+def test_all_that_pass_are_those_that_pass_one_by_one(typed):
+    sessions = {
+        key: session(key, title=title, archived=key == "c", tags=("release",) if key == "b" else ())
+        for key, title in (("a", "Rename handler"), ("b", "handle"), ("c", "rename the handler"), ("d", "x"))
+    }
+    seen = {key: title_and_tags(one) for key, one in sessions.items()}
+    sieve = SessionFilter(library.parse_query(typed), {"d": 1} if typed == "found" else {}, None)
+    passed = [key for key, one in sessions.items() if sieve.passes(one, seen[key])]
+    assert list(sieve.passing(sessions, sessions, seen, {"c"})) == passed
+
+
 def test_archived_ones_are_shown_when_they_are_asked_for():
     one = session("s", archived=True)
     assert not SessionFilter(library.parse_query(""), {}, None).passes(one, "s")

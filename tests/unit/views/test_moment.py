@@ -6,6 +6,7 @@ from tests.unit.views.making import NOW, SECOND, call, event, hunk, session
 from workbench.domain import events as e
 from workbench.domain.values import Usage
 from workbench.views.conversation_blocks import TextBlock, ThoughtBlock
+from workbench.views.library import SessionAgents, library_row
 from workbench.views.moment import call_moment, newest_thought, thought_moment
 from workbench.views.sub_agents import AgentTree, SubAgent, agent_at, sessions_of_calls
 from workbench.views.tools import call_of_moment
@@ -139,6 +140,16 @@ def test_agents_stand_below_the_one_that_began_them():
     assert tree.with_opened(("s1", "lost"), {"s1"}) == ("s1", "x", "y", "lost")
     assert tree.with_opened(("s1", "lost"), {"s1", "x"}) == ("s1", "x", "z", "y", "lost")
     assert tree.with_opened(("s1",), set()) == ("s1",)
+
+
+def test_forks_stand_below_their_session_and_are_told_apart_from_agents():
+    top = session("s1", origin="claude-code")
+    fork = replace(agent("f", NOW), configuration={"import": {"fork": 1}})
+    tree = AgentTree({one.id: one for one in (top, agent("x", NOW), fork)})
+    assert (tree.all_below("s1"), tree.forks_below("s1"), tree.above("f")) == (("f", "x"), 1, ("s1",))
+    row = library_row(top, 0, None, agents=SessionAgents(count=2, tokens=1_000, forks=1))
+    assert row.note == "1 agent, 1 fork 1k"
+    assert library_row(fork, 0, None, cost="$0.02").note == "fork"
 
 
 def test_agents_that_name_one_another_as_parent_end():
