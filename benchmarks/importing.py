@@ -122,7 +122,7 @@ def write_small(root, count):
 
 
 def command(user, home, *words):
-    """Run the installed program; returns seconds by the clock, of the processor, and its most memory in MB."""
+    """Run the program; returns seconds by the clock and of the processor, and its most memory in MB."""
     env = {**os.environ, "HOME": str(user), "WORKBENCH_HOME": str(home)}
     begin = time.perf_counter()
     child = subprocess.Popen([sys.executable, "-m", "workbench", *words], env=env, stdout=subprocess.DEVNULL)

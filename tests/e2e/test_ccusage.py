@@ -207,6 +207,23 @@ def test_days_of_claude_code_agree_in_tokens_and_cost(stage, seed):
     assert_days_agree(stage, "claude", "claude-code")
 
 
+@pytest.mark.parametrize("is_copy_first", [False, True])
+def test_a_history_that_was_copied_into_another_session_counts_once(stage, is_copy_first):
+    """As Claude Code does where a session is forked: the same replies, under another session's id."""
+    write_claude(random.Random(7), stage.claude, sessions=2)
+    (source, _) = sorted(stage.claude.glob("*.jsonl"))
+    other = "00000000-0000-4000-8000-00000000000f"
+    copied = source.read_text().replace(source.stem, other).replace(f"msg_{other}", f"msg_{source.stem}")
+    later = claude_line(random.Random(8), other, 99, BEGIN + timedelta(days=9), CLAUDE_MODELS[0])
+    target = stage.claude / f"{other}.jsonl"
+    target.write_text(copied + json.dumps(later, separators=(",", ":")) + "\n")
+    if is_copy_first:
+        stage.ours("import", str(target))
+    stage.take()
+    assert len(stage.ours("import", str(stage.claude))["sessions"]) == 3
+    assert_days_agree(stage, "claude", "claude-code")
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_days_of_codex_agree_in_tokens_and_cost(stage, seed):
     write_codex(random.Random(seed), stage.codex)

@@ -47,6 +47,8 @@ READ_AS: Final = 3
 are whole. Forks of Claude Code came without another number: what was read before is right, and becomes forks
 when its file changes or is read again.
 """
+IsPaid = Callable[[str, str], bool]
+"""Tells of a session and a request whether another session has paid it; else it is this one's from now on."""
 CurrentSessionId = Callable[[str], str]
 """Turns the id that a session would get into the one that it gets; ids of deleted ones are not used again."""
 
@@ -108,8 +110,10 @@ class Assembler:
         store: StoreBlob,
         generation: CurrentSessionId = lambda session_id: session_id,
         recorded_at: int | None = None,
+        is_paid: IsPaid = lambda _session, _request: False,
     ) -> None:
         """Begin a file; `at` (microseconds) is the time of what has none, `recorded_at` of the import."""
+        self._is_paid = is_paid
         self._origin, self._now, self._generation = origin, at, generation
         self._recorded_at, self._life = recorded_at, CallEvents(origin, store, recorded_at)
         self.summaries: list[ImportSummary] = []
@@ -354,6 +358,8 @@ class Assembler:
         if not (item.text.strip() or item.thinking or item.calls or item.may_be_empty or usage != Usage()):
             yield self._empty("reply", item.at, item.line)
             return
+        if item.request and usage != Usage() and self._is_paid(self._id, item.request):
+            usage = Usage()
         if item.key:
             before = self._counted.get(item.key, Usage())
             usage = usage.beyond(before)

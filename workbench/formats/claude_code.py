@@ -290,7 +290,8 @@ class _SessionReader:
         yield r.Reply(
             text=words, thinking=thoughts, calls=tuple(calls),
             usage=usage_of_message(r.object_of(message, "usage"), r.as_cost(row.get("costUSD"))),
-            key=r.text_of(message, "id"), line=number, model=_model_name(message), at=time_us,
+            key=r.text_of(message, "id"), request=_request(row, message), line=number,
+            model=_model_name(message), at=time_us,
         )  # fmt: skip
         for call in calls:
             if call.tool in QUESTION_TOOLS:
@@ -339,7 +340,15 @@ def _usage_of_repeated(row: JsonObject) -> Iterator[r.Record]:
     if usage := r.object_of(message, "usage"):
         key = r.text_of(message, "id")
         told = usage_of_message(usage, r.as_cost(row.get("costUSD")))
-        yield r.Reply(usage=told, key=key, model=_model_name(message), may_be_empty=True)
+        yield r.Reply(
+            usage=told, key=key, request=_request(row, message), model=_model_name(message),
+            may_be_empty=True,
+        )  # fmt: skip
+
+
+def _request(row: JsonObject, message: JsonObject) -> str:
+    key, request = r.text_of(message, "id"), r.text_of(row, "requestId")
+    return f"{key}\0{request}" if key and request else ""
 
 
 def _error_text(row: JsonObject) -> str:

@@ -38,7 +38,14 @@ from workbench.formats import (
     swe_agent,
     workbench_sessions,
 )
-from workbench.formats.assemble import Assembler, AssemblerState, CurrentSessionId, ImportSummary, StoreBlob
+from workbench.formats.assemble import (
+    Assembler,
+    AssemblerState,
+    CurrentSessionId,
+    ImportSummary,
+    IsPaid,
+    StoreBlob,
+)
 from workbench.formats.databases import DATABASE_FORMATS, open_database
 from workbench.formats.input import (
     COMPRESSION_MAGIC,
@@ -451,11 +458,13 @@ def open_file(
     beside: ReadBeside = nothing_beside,
     seal: Seal = bytes.hex,
     point: ResumePoint | None = None,
+    is_paid: IsPaid = lambda _session, _request: False,
 ) -> OpenedFile:
     """Recognise a file and return it ready to be read. Raises UnknownFormat.
 
     `seal` makes digests that are kept. `point`: where to go on, as it was found when the file was shorter;
     what stands before is read and not assembled. Reading raises PrefixChanged where it begins otherwise.
+    `is_paid` tells what another session has paid.
 
     `at` (microseconds) is for what has no time, `wanted` what the user named, `recorded_at` when this
     is taken in. `is_elsewhere` tells whether another session has an event of an id; only our own files ask.
@@ -467,7 +476,7 @@ def open_file(
         reading = workbench_sessions.SessionReader(store, current_id, ours.summaries, is_elsewhere)
         ours.events, ours.strays = reading.events(detected.lines), reading.strays
         return ours
-    assembler = Assembler(detected.format, at, store, current_id, recorded_at)
+    assembler = Assembler(detected.format, at, store, current_id, recorded_at, is_paid)
     opened = OpenedFile(format=detected.format, events=iter(()), summaries=assembler.summaries)
     items = with_neighbours(detected.format, detected.items, name, beside)
     meter = detected.meter if detected.format not in NEIGHBOURS else None

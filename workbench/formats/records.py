@@ -75,6 +75,8 @@ class Reply(Struct, frozen=True, kw_only=True):
     usage: Usage = Usage()
     key: str = ""
     """Pieces with the same key are one message: their usage counts once, the last one's."""
+    request: str = ""
+    """Names what was paid, the same in every session that its history was copied to; may be empty."""
     may_be_empty: bool = False
     """False: without a text, a call and usage it counts as not understood."""
     model: str = ""

@@ -466,6 +466,7 @@ def _read_stream(
         is_elsewhere=intake.is_elsewhere if intake else workbench_sessions.never_elsewhere,
         beside=lambda path: read_beside(report.name, path),
         seal=intake.seal if intake else bytes.hex, point=point,
+        is_paid=intake.is_paid if intake else lambda _session, _request: False,
     )  # fmt: skip
     report.format, report.sessions, report.strays = opened.format, opened.summaries, opened.strays
     for event in opened.events:

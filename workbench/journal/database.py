@@ -265,6 +265,13 @@ CREATE TABLE imported_file (
 """
 
 
+_PAID_REQUESTS: Final = """
+CREATE TABLE paid_request (key TEXT PRIMARY KEY, session_id TEXT NOT NULL) WITHOUT ROWID;
+CREATE INDEX paid_request_session ON paid_request (session_id);
+"""
+"""In which imported session a request counts: a history that was copied into another one is paid once."""
+
+
 def _create_word_list(database: Database) -> None:
     database.execute("CREATE TABLE search_word (word TEXT PRIMARY KEY) WITHOUT ROWID")
     rebuild_word_list(database)
@@ -290,6 +297,7 @@ MIGRATIONS: Final = (
         name="growing files",
         change="ALTER TABLE imported_file ADD COLUMN point TEXT NOT NULL DEFAULT ''",
     ),
+    Migration(version=12, name="requests that were paid", change=_PAID_REQUESTS),
 )
 
 

@@ -135,6 +135,10 @@ class SessionImport:
         self._waiting: list[PreparedEvent] = []
         self._size = 0
         self._under_way: Future[None] | None = None
+        self._paid: dict[str, str] = {}
+        """By digest of a request the session in which it counts."""
+        self._paying: list[tuple[str, str]] = []
+        """What of it is not stored yet."""
         self._met: set[str] = set()
         """Calls of new sessions that were stored."""
         self._refs: list[BlobRef] = []
@@ -192,6 +196,19 @@ class SessionImport:
         ref = self._journal.blobs.record(data)
         self._refs.append(ref)
         return ref
+
+    def is_paid(self, session_id: str, request: str) -> bool:
+        """Return whether another session has paid a request; else it is this one's, once it is stored."""
+        if session_id in self.left_out:
+            return False
+        key = self._journal.blobs.keyed(request.encode("utf-8", "surrogatepass"))[:32]
+        if (owner := self._paid.get(key)) is None:
+            with self._journal.snapshot() as database:
+                row = database.execute("SELECT session_id FROM paid_request WHERE key = ?", (key,)).fetchone()
+            owner = self._paid[key] = row[0] if row else session_id
+            if row is None:
+                self._paying.append((key, session_id))
+        return owner != session_id
 
     def seal(self, digest: bytes) -> str:
         """Return what is kept of a digest: it says nothing without the home's key."""
@@ -302,6 +319,7 @@ class SessionImport:
         self._waiting = [
             prepared for prepared in self._waiting if prepared.event.session_id not in self.begun[begun:]
         ]
+        self._paying = [row for row in self._paying if row[1] not in self.begun[begun:]]
         with contextlib.suppress(GuardFailed):
             self._settle()
         for session_id in self.begun[begun:]:
@@ -374,7 +392,8 @@ class SessionImport:
     def _commit(self) -> None:
         """Hand what was taken so far to the writer; one chunk is written while the next is read."""
         waiting, size, self._waiting, self._size = self._waiting, self._size, [], 0
-        if not waiting:
+        paying, self._paying = self._paying, []
+        if not waiting and not paying:
             return
         fresh = self._fresh_calls(waiting)
 
@@ -383,7 +402,9 @@ class SessionImport:
                 live.expect_call(key)
             for prepared in waiting:
                 _require_own_session(prepared.event, live)
-            store_new_events(waiting, live)
+            if waiting:
+                store_new_events(waiting, live)
+            live.database.executemany(_STORE_PAID, paying)
 
         self._settle()
         self._under_way = self._journal.change_later(work, max(size, GROUP_BYTES))
@@ -407,7 +428,7 @@ class SessionImport:
 
     def cancel(self) -> None:
         """Take everything back that this import stored."""
-        self._waiting = []
+        self._waiting, self._paying = [], []
         with contextlib.suppress(Exception):
             self._settle()
         for session_id in self.begun:
@@ -548,6 +569,9 @@ def discard_import(journal: Journal, session_id: str) -> None:
     delete_replay_checkpoints(journal.home)
     journal.change(lambda live: remove_session_rows(live, session_id))
     remove_session_remains(journal, session_id)
+
+
+_STORE_PAID: Final = "INSERT OR IGNORE INTO paid_request (key, session_id) VALUES (?, ?)"
 
 
 def _called(event: Event) -> tuple[str, ...]:

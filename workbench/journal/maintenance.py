@@ -182,7 +182,10 @@ def _remove_searched_behind(live: TransactionTables, session_id: str, last: int)
 
 
 def remove_session_remains(journal: Journal, session_id: str) -> None:
-    """Remove the events of a session and the blobs that only it refers to."""
+    """Remove the events of a session, what it has paid, and the blobs that only it refers to."""
+    journal.change(
+        lambda live: live.database.execute("DELETE FROM paid_request WHERE session_id = ?", (session_id,))
+    )
     remove_session_events(journal, session_id)
     refs = journal.change(lambda live: _release_blob_refs(live, session_id))
     remove_unused_blobs(journal, refs)
