@@ -24,7 +24,7 @@ from workbench.views.incidents import IncidentList, IncidentRow, count_incidents
 _CANCEL_SECONDS = 30.0
 
 
-def find_list(journal: Journal, workspace: str, word: str | None) -> Session:
+def find_list(journal: Journal, workspace: str, word: str | None, what: str = "nothing is shown") -> Session:
     """Return the list that a word names, or the newest one of a workspace."""
     if word:
         session = find_session(journal, word)
@@ -36,7 +36,7 @@ def find_list(journal: Journal, workspace: str, word: str | None) -> Session:
     lists = journal.sessions(workspace=workspace, kinds=("incidents",), limit=1)
     if not lists:
         why = f"{workspace} has no list of incidents"
-        raise Refusal("nothing is shown", why, "make one with workbench incidents run FILE --dry-run")
+        raise Refusal(what, why, "make one with workbench incidents run FILE --dry-run")
     return lists[0]
 
 
@@ -263,7 +263,7 @@ def execute_dismiss(options: Namespace, console: Console) -> int:
         raise UsageError("nothing was dismissed", "the reason is empty", "say why with --reason TEXT")
     with open_journal() as (home, journal):
         refuse_inside_agents(journal, home, "nothing was dismissed")
-        session = find_list(journal, workspace_path(options.directory), options.list)
+        session = find_list(journal, workspace_path(options.directory), options.list, "nothing was dismissed")
         ids = [i.id for i in listed_incidents(journal, session.id)]
         matching = [key for key in ids if key == options.incident] or [
             key for key in ids if key.startswith(options.incident)
@@ -300,7 +300,7 @@ def execute_cancel(options: Namespace, console: Console) -> int:
 
     with open_journal() as (home, journal):
         refuse_inside_agents(journal, home, "nothing was cancelled")
-        session = find_list(journal, workspace_path(options.directory), options.list)
+        session = find_list(journal, workspace_path(options.directory), options.list, "nothing was cancelled")
         cancel_incidents(journal, session.id, options.reason, user_actor())
         if not is_lease_live(home, journal.lease(session.id)):
             ensure_host(home, journal, session.workspace)

@@ -226,7 +226,8 @@ def _findings(context: DriverContext, options: Namespace, console: Console) -> "
     result = asyncio.run(run_checker(context, options.checker))
     console.clear_status()
     if result.findings is None:
-        remedy = "run it by hand; it has to print SARIF, or JSON of ruff or pyright"
+        forms = "SARIF or JSON, as ruff check --output-format json or pyright --outputjson do"
+        remedy = f"run it by hand; it has to print {forms}"
         raise Refusal("the checker gave no list", result.problem, remedy)
     return result.findings
 
@@ -311,7 +312,7 @@ def execute_resume(options: Namespace, console: Console) -> int:
     with open_journal() as (home, journal):
         refuse_inside_agents(journal, home, "nothing was continued")
         expire_due_actions(journal)
-        session = find_list(journal, workspace_path(options.directory), options.list)
+        session = find_list(journal, workspace_path(options.directory), options.list, "nothing was continued")
         context = _open_context(home, journal, session.workspace, options, console)
         identity = driver_identity(journal, session.workspace, "run")
         with closing(context.root), DriverLock(journal, identity) as lock:
@@ -390,7 +391,7 @@ def _drive(
 
     def interrupt() -> bool:
         is_first, stop[0] = not stop[0], True
-        journal.doorbell.announce()
+        journal.doorbell.wake()
         return is_first
 
     def see(events: Sequence[Event]) -> None:

@@ -109,8 +109,8 @@ class LocalIncidents(IncidentBackend):
             raise BackendError(_CANCELLED)
         if result.findings is None:
             raise BackendError(
-                f"The checker gave no list. {sentence(result.problem)} It has to print SARIF, or the JSON of"
-                " ruff or pyright."
+                f"The checker gave no list. {sentence(result.problem)} It has to print SARIF or JSON, as"
+                " ruff check --output-format json or pyright --outputjson do."
             )
         return result.findings
 

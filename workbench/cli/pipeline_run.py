@@ -241,7 +241,7 @@ def _drive_here(
 
     def interrupt() -> bool:
         is_first, stop[0] = not stop[0], True
-        journal.doorbell.announce()
+        journal.doorbell.wake()
         return is_first
 
     async def run() -> None:

@@ -16,7 +16,7 @@ from workbench.host import redaction
 from workbench.host.driver_context import DriverContext
 from workbench.host.incident_requests import listed_incidents
 from workbench.host.instruction_files import session_instructions
-from workbench.host.model_selection import ModelPreference, NoModelSelected, select_model
+from workbench.host.model_selection import ModelPreference, NoModelSelected, select_model, usable_providers
 from workbench.host.session_requests import SessionRefused
 from workbench.incidents.state import (
     FINDING_CHOICES,
@@ -92,6 +92,9 @@ def provider_and_model(context: DriverContext, options: IncidentOptions) -> tupl
         facts: dict[str, Json] = {"path": str(recording.path), "sha256": recording.sha256}
         return RECORDED.name, options.model or recording.model, {"recording": facts}
     wish = ModelPreference(provider=options.provider or None, model=options.model or None)
+    if not options.provider and not usable_providers(context.loaded().config):
+        remedy = "Add one: workbench providers list says how, 9 on the screen does it."
+        raise SessionRefused(_NOT_STARTED, "No provider is set up.", remedy)
     try:
         chosen = select_model(context.loaded().config, wish)
     except NoModelSelected as error:

@@ -199,6 +199,7 @@ class ChangeNotifier:
         self._callbacks: list[Callable[[], None]] = []
         self._thread: threading.Thread | None = None
         self._is_closed = False
+        self._is_woken = False
 
     @property
     def rings(self) -> int:
@@ -215,6 +216,11 @@ class ChangeNotifier:
             os.utime(self._wal)
         if self._thread is not None:
             self._rung.set()
+
+    def wake(self) -> None:
+        """Ring in this process although nothing was committed: what its drivers look at has changed."""
+        self._is_woken = True
+        self._rung.set()
 
     def on_ring(self, callback: Callable[[], None]) -> Callable[[], None]:
         """Call back, in another thread, whenever something was committed; returns the way out."""
@@ -265,8 +271,9 @@ class ChangeNotifier:
         seen = None
         while not self._is_closed:
             self._rung.clear()
+            is_woken, self._is_woken = self._is_woken, False
             version = _data_version(database, seen)
-            if version != seen:
+            if is_woken or version != seen:
                 seen = version
                 self._ring()
             self._rung.wait(POLL_SECONDS)

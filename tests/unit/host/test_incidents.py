@@ -4,6 +4,7 @@ import asyncio
 import json
 import re
 import subprocess
+import threading
 
 import pytest
 
@@ -614,3 +615,18 @@ def test_a_parked_list_is_taken_up_once_it_was_answered(made):
         approve(lists, list_id)
         assert [session.id for session in answered_lists(context)] == [list_id]
     lists.drive(list_id)
+
+
+def test_a_stop_ends_the_driver_while_a_question_waits(made):
+    lists = made(*FIX_OS, config=None)
+    list_id, stopped = lists.ask(lists.make()), []
+
+    class Watch(list):
+        def extend(self, events):
+            if any(isinstance(event.body, e.ActionOpened) for event in events):
+                # As a signal does it, somewhat later, when nothing is committed any more.
+                threading.Timer(0.5, lambda: (stopped.append(1), lists.journal.doorbell.wake())).start()
+
+    lists.seen = Watch()
+    lists.drive(list_id, parks=False, seconds=20, is_stopped=lambda: bool(stopped))
+    assert stopped and lists.status(list_id)[0] == "paused"

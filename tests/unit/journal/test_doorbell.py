@@ -159,3 +159,16 @@ def test_closing_lets_whoever_waits_go(journal: Journal) -> None:
     thread.join()
     assert found == [True]
     assert time.monotonic() - began < 30
+
+
+def test_drivers_are_woken_without_a_commit(journal: Journal) -> None:
+    start(journal)
+    rung = threading.Event()
+    stop = journal.on_ring(rung.set)
+    try:
+        assert rung.wait(10)
+        rung.clear()
+        journal.doorbell.wake()
+        assert rung.wait(10)
+    finally:
+        stop()
