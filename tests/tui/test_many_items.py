@@ -188,3 +188,26 @@ def test_a_list_that_stands_in_the_file_is_counted_before_it_is_begun(play):
         assert "m x6" in s.text
 
     play(body, make)
+
+
+def test_of_very_many_items_only_those_at_work_or_failed_are_made_and_all_are_counted(tmp_path, monkeypatch):
+    from workbench.graph.run_graph import graph_steps
+    from workbench.views import pipeline
+
+    journal, run, source = opened(tmp_path, 30)
+    for n in range(25):
+        run.step(f"m[{n}]", "failed" if n == 3 else "completed", matrix="m", item=str(n))
+    runs = RunStore(source)
+    runs.load()
+    every = runs.view((), journal.now()).steps[1]
+    monkeypatch.setattr(pipeline, "MOST_SHOWN_ITEMS", 20)
+    few = runs.view((), journal.now()).steps[1]
+    assert (few.counts, few.item_count) == (every.counts, every.item_count) == (every.counts, 30)
+    assert [item.id for item in few.items] == ["m[3]", *(f"m[{n}]" for n in range(25, 30))]
+    structure = graph_steps(runs.view((), journal.now()))
+    assert (structure[1].items, structure[1].item_count) == (None, 30)
+    run.step("m[26]", "completed", matrix="m", item="26")
+    runs.note(journal.events(run.run)[-1])
+    runs.read([run.run])
+    assert graph_steps(runs.view((), journal.now())) == structure
+    journal.close()

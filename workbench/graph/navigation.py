@@ -421,7 +421,7 @@ def _stretch_groups(graph: Graph) -> dict[str, list[int]]:
         name, before = id_stem(graph.steps[v].id), graph.needs[v]
         group = at.pop(before[0], None) if len(before) == 1 and len(graph.feeds[before[0]]) == 1 else None
         if group is None or id_stem(graph.steps[group[0]].id) != name or graph.steps[v].many is not None:
-            group = []
+            group = list[int]()
             groups.append((name, group))
         group.append(v)
         at[v] = group

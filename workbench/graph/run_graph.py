@@ -47,10 +47,16 @@ def graph_steps(run: PipelineRun) -> tuple[GraphStep, ...]:
             id=step.id, needs=step.needs, name=step.name, returns=step.returns, attempts=step.attempts,
             asks=step.kind == "gate", chooses=step.kind == "route", contract=bool(step.contract),
             is_matrix=step.is_matrix, item_count=step.item_count,
-            items=tuple(_item_key(step, item) for item in step.items) if step.items else None,
+            items=_shown_items(step),
         )
         for step in run.steps
     )  # fmt: skip
+
+
+def _shown_items(step: PipelineStep) -> tuple[str, ...] | None:
+    """Return the items of a step; None where they are too many to be shown one by one."""
+    is_whole = bool(step.items) and len(step.items) == step.item_count
+    return tuple(_item_key(step, item) for item in step.items) if is_whole else None
 
 
 def _item_key(step: PipelineStep, item: PipelineItem) -> str:

@@ -1,5 +1,6 @@
 """A pipeline run for the screen (`pipeline_run`), and the dry run of a pipeline (`LaunchPlan`)."""
 
+import itertools
 import re
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from functools import lru_cache
@@ -189,17 +190,26 @@ def pipeline_run(
     own = {row.step_id: row for row in rows if not row.matrix}
     items: dict[str, list[PipelineItem]] = {}
     known = {} if known is None else known
+    below: dict[str, list[StepState]] = {}
     for row in rows:
         if row.matrix:
-            items.setdefault(row.matrix, []).append(_cached_item(row, now, known))
-    for matrix, ids in (listed or {}).items():
-        items[matrix] = _with_unstarted_items(matrix, items.get(matrix, []), ids)
+            below.setdefault(row.matrix, []).append(row)
+    totals: dict[str, tuple[int, MatrixCounts]] = {}
+    for matrix in {**below, **(listed or {})}:
+        its, ids = below.get(matrix, []), (listed or {}).get(matrix, ())
+        if max(len(its), len(ids)) > MOST_SHOWN_ITEMS:
+            totals[matrix] = max(len(its), len(ids)), _row_counts(its, max(len(its), len(ids)))
+            its, ids = _urgent_rows(its), ()
+        made = [_cached_item(row, now, known) for row in its]
+        items[matrix] = _with_unstarted_items(matrix, made, ids)
     asked = _pending_gates(actions)
     spent = _usage_by_step(rows)
     steps = tuple(
         _pipeline_step(plan, own, items.get(plan.id, []), asked, now, spent.get(plan.id, _NO_USAGE))
         for plan in plans
     )
+    if totals:
+        steps = tuple(_with_totals(step, totals.get(step.id)) for step in steps)
     if place:
         steps = tuple(replace(step, place=place) if _needs_place(step) else step for step in steps)
     words = [step.state for step in steps]
@@ -381,8 +391,33 @@ def _gate_seconds_left(action: Action | None, now: int) -> float | None:
     return max(0, action.expires_at - now) / _SECOND
 
 
+MOST_SHOWN_ITEMS: Final = 20_000
+"""Items of a matrix that are shown one by one; of more only those that are at work, wait or failed."""
+_MOST_URGENT: Final = 1_000
+
+
+def _urgent_rows(rows: Iterable[StepState]) -> list[StepState]:
+    urgent = (
+        row for row in rows if row.is_warned or row.state not in ("completed", "completed_empty", "pending")
+    )
+    return list(itertools.islice(urgent, _MOST_URGENT))
+
+
+def _row_counts(rows: Iterable[StepState], total: int) -> MatrixCounts:
+    words: list[StepStatus] = [_row_state(row) for row in rows]
+    counts = _state_counts(words)
+    return replace(counts, todo=counts.todo + total - len(words))
+
+
+def _with_totals(step: PipelineStep, of: tuple[int, MatrixCounts] | None) -> PipelineStep:
+    return step if of is None else replace(step, item_count=of[0], counts=of[1])
+
+
 def _matrix_counts(items: Sequence[PipelineItem]) -> MatrixCounts:
-    words = [item.state for item in items]
+    return _state_counts([item.state for item in items])
+
+
+def _state_counts(words: Sequence[StepStatus]) -> MatrixCounts:
     done = sum(word in _DONE_STATES and word != "warned" for word in words)
     running = words.count("running") + words.count("retrying")
     waiting = words.count("waiting")
