@@ -215,7 +215,8 @@ class ProviderSettings(Struct, frozen=True, kw_only=True):
             Meta(ge=0, le=1_000_000),
             setting(
                 "How many tokens a model of Anthropic may think before it answers; for Ollama, 0 turns "
-                "thinking off and any other number on. Unset, as the model does by itself."
+                "thinking off and any other number on; with 0 OpenAI's Responses are not asked for thoughts. "
+                "Unset, as the model does by itself."
             ),
         ]
         | None
