@@ -203,7 +203,10 @@ class ProviderActions:
 
     def _show_change(self, fields: "ProviderFields") -> None:
         from workbench.tui.providers.provider_dialog import ProviderDialog
+        from workbench.tui.providers.provider_list import ProviderScreen
 
+        if not isinstance(self._context.app.screen, ProviderScreen):
+            return  # the list was left meanwhile
         self._context.app.push_screen(ProviderDialog(self._context, fields, is_change=True))
 
     def ask_to_remove(self, name: str, then: Callable[[str], None]) -> None:

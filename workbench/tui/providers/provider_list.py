@@ -471,8 +471,9 @@ class ProviderScreen(Dialog, inherit_bindings=False):
         return self._list.rows.get(self._list.cursor or "")
 
     def _tell(self, why_not: str) -> None:
-        self._said, self._is_error = why_not, True
-        self._say()
+        if self.is_attached:
+            self._said, self._is_error = why_not, True
+            self._say()
 
     def choose_model(self) -> None:
         """Leave for the composer, where the model of this session is chosen among those of the provider."""
