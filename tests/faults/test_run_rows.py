@@ -37,7 +37,7 @@ STEPS = """
 POINTS = [
     (point, nth)
     for point in (
-        "lease.taken", "run.started", "step.before_running", "step.running", "step.ended",
+        "lease.taken", "run.started", "place.taken", "step.before_running", "step.running", "step.ended",
         "step.before_completed", "step.completed", "run.before_end", "journal.before_commit",
         "journal.after_commit", "journal.blob_renamed",
     )
