@@ -63,7 +63,7 @@ class IncidentOptions(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     max_turns: Annotated[int, Meta(ge=1, le=20)] = 3
     """Prompts for one incident: the first, and one each time the checker still finds it."""
     timeout_s: Annotated[int, Meta(ge=1, le=86_400)] = 600
-    """Working time of one incident, without waiting for a human."""
+    """Working time of one prompt about an incident, without waiting for a human."""
     provider: str = ""
     model: str = ""
     recording: str = ""

@@ -227,8 +227,8 @@ class _ListDriver:
                 return
 
     def _require_go_on(self) -> None:
-        if self._options.is_stopped():
-            raise _ListGivenBack("host lost")
+        if self._options.is_stopped() or (self.state.is_stopped and self.state.current is None):
+            raise _ListGivenBack("user" if self.state.is_stopped else "host lost")
 
     def _catch_up(self) -> None:
         while events := self._journal.events(self._id, after=self.state.cursor, limit=2_000):
@@ -249,11 +249,12 @@ class _ListDriver:
         self._catch_up()
         if self.state.status != "processing":
             return
-        is_done = reason == "run ended" and set(self.state.incidents) <= self.state.fixed
+        after = SessionStatusChanged(status="paused", reason=reason)
         if reason == "run ended":
             await self._close_children()
-        after = SessionStatusChanged(status="completed") if is_done else None
-        await self._append(after or SessionStatusChanged(status="paused", reason=reason))
+            if set(self.state.incidents) <= self.state.fixed:
+                after = SessionStatusChanged(status="completed")
+        await self._append(after)
 
     async def _close_children(self) -> None:
         for child in self._journal.sessions(parent_id=self._id, kinds=("step",)):
@@ -320,11 +321,9 @@ class _ListDriver:
             facts = turn_facts(self._journal.events(work.child_id), work)
             if self.state.is_cancelled or not (facts.outcome or self._is_given_up(work, facts)):
                 return
-        changed = changed_paths(self._before(work), await self._look())
-        move = next_move(
-            work, facts, checker=bool(self.state.checker), changed=bool(changed),
-            limit=self.state.options.max_turns,
-        )  # fmt: skip
+        changed = await self._changed_files(work)
+        limit = self.state.options.max_turns
+        move = next_move(work, facts, checker=bool(self.state.checker), changed=bool(changed), limit=limit)
         match move:
             case Verdict():
                 await self._end(work, move)
@@ -408,7 +407,8 @@ class _ListDriver:
 
         def is_over(progress: SessionProgress) -> bool:
             self._catch_up()
-            if self.state.is_cancelled and not interrupted[0] and progress.open_turn is not None:
+            is_unwanted = self.state.is_cancelled or self.state.is_stopped
+            if is_unwanted and not interrupted[0] and progress.open_turn is not None:
                 interrupted[0] = True
                 self._journal.append([self._event(InterruptRequested(), work.child_id)])
             return until(progress)

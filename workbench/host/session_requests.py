@@ -223,8 +223,15 @@ def end_session(
         raise SessionRefused("The session was not ended.", why, "Nothing is left to do.")
     _stop_agent(journal, session, actor, patience)
     journal.transact(lambda live, now: _ending_events(journal, live, session.id, actor, now))
+    if session.kind == "incidents":  # what worked on it has nobody left who ends it
+        for child in journal.sessions(parent_id=session.id, kinds=("step",)):
+            _end_child(journal, child.id, actor)
     row = journal.session(session.id)
     return row.status if row else "deleted"
+
+
+def _end_child(journal: Journal, session_id: str, actor: Actor) -> None:
+    journal.transact(lambda live, now: _ending_events(journal, live, session_id, actor, now))
 
 
 def _stop_agent(journal: Journal, session: Session, actor: Actor, patience: float) -> None:

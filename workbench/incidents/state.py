@@ -28,6 +28,7 @@ from workbench.domain.events import (
     IncidentsListed,
     IncidentsRequested,
     IncidentStarted,
+    InterruptRequested,
     PromptSubmitted,
     SessionStatusChanged,
     TurnEnded,
@@ -101,6 +102,8 @@ class ListState(Struct, kw_only=True):
     """Ids of incidents that were fixed, in all requests."""
     is_cancelled: bool = False
     cancel_reason: str = ""
+    is_stopped: bool = False
+    """A human stopped the agent that is at work; nothing further is begun until they let it go on."""
     has_word: bool = False
     """A human asked for something and no driver has begun since."""
     status: SessionStatus = "created"
@@ -153,6 +156,7 @@ def _listed(state: ListState, event: Event) -> None:
 def _requested(state: ListState, event: Event) -> None:
     body = cast("IncidentsRequested", event.body)
     state.options, state.is_cancelled, state.has_word = body.options, False, True
+    state.is_stopped = False
     left = {key: work for key, work in state.works.items() if work.is_open}
     asked = {key: IncidentWork(incident=state.incidents[key]) for key in body.ids if key in state.incidents}
     state.works = {**asked, **left}
@@ -165,7 +169,12 @@ def _requested(state: ListState, event: Event) -> None:
 
 def _continued(state: ListState, event: Event) -> None:
     del event
-    state.has_word = True
+    state.has_word, state.is_stopped = True, False
+
+
+def _stopped(state: ListState, event: Event) -> None:
+    del event
+    state.is_stopped = True
 
 
 def _cancelled(state: ListState, event: Event) -> None:
@@ -250,6 +259,7 @@ _HANDLERS: Final[Mapping[type[Body], Callable[[ListState, Event], None]]] = {
     IncidentsListed: _listed,
     IncidentsRequested: _requested,
     ContinueRequested: _continued,
+    InterruptRequested: _stopped,
     IncidentsCancelRequested: _cancelled,
     IncidentDismissed: _dismissed,
     SessionStatusChanged: _status_changed,

@@ -27,7 +27,7 @@ from tests.support.stage import USER, call, exchange, text
 from tests.support.tables import each_row
 from workbench.domain import events as e
 from workbench.formats.kaiak_export import kaiak_session
-from workbench.host import incident_checks, incident_requests
+from workbench.host import incident_checks, incident_requests, session_requests
 from workbench.host.incident_requests import IncidentsRefused
 from workbench.host.incident_sessions import answered_lists
 from workbench.host.supervisor import Supervisor
@@ -378,6 +378,30 @@ def test_a_list_whose_agent_cannot_be_started_says_why_and_can_go_on(made):
     incident_requests.continue_incidents(lists.journal, list_id, USER)
     lists.drive(list_id)
     assert lists.outcomes(list_id) == {OS: "fixed"}
+
+
+def test_a_list_that_is_stopped_rests_until_a_human_lets_it_go_on(made):
+    lists = made(*FIX_OS, *FIX_SYS, *FIX_NONE, config=None)
+    list_id = lists.work_off()
+    session_requests.interrupt_session(lists.journal, list_id, USER)
+    incident_requests.continue_incidents(lists.journal, list_id, USER)
+    session_requests.interrupt_session(lists.journal, list_id, USER)
+    lists.drive(list_id)
+    assert lists.status(list_id) == ("paused", "user")
+    assert lists.outcomes(list_id) == {OS: "skipped", SYS: "open", NONE: "open"}
+    assert lists.waiting(list_id) == []
+    incident_requests.continue_incidents(lists.journal, list_id, USER)
+    lists.go_on(list_id, approve, approve)
+    assert lists.outcomes(list_id) == {OS: "skipped", SYS: "fixed", NONE: "fixed"}
+
+
+def test_a_list_that_is_ended_leaves_no_agent_and_no_question(made):
+    lists = made(*FIX_OS, config=None)
+    list_id = lists.work_off()
+    session_requests.end_session(lists.journal, lists.journal.session(list_id), USER)
+    assert lists.status(list_id)[0] == "completed"
+    assert [child.status for child in lists.children(list_id)] == ["completed"]
+    assert lists.waiting(list_id) == []
 
 
 # --- what checkers do --------------------------------------------------------------------------------------
