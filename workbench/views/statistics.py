@@ -290,16 +290,18 @@ def session_preview(
     place_count: int = 0,
     family: UsageSum = NOTHING_USED,
     agents: int = 0,
+    forks: int = 0,
     command: str = "",
 ) -> SessionPreview:
     """Return the preview.
 
     `when` writes two moments (microseconds); `places` are the newest of the hits; `family` is what the
-    session used together with all below it,
-    and `agents` how many those are. `command` is the last one that was made of words.
+    session used together with all below it, `agents` how many those are, and `forks` how many of them
+    followed where a human went back. `command` is the last one that was made of words.
     """
     sign, word = session_status(session, waiting)
     worked, waited = worked_and_waited(spans)
+    theirs = f", {_used_text(family)} with theirs"
     facts = (
         ("command", one_line(command, _MOST_COMMAND_CELLS)),
         ("outcome", session.log_status if session.kind == "ask" else ""),
@@ -308,7 +310,8 @@ def session_preview(
         ("when", when(session.created_at, session.updated_at)),
         ("worked", _worked_text(worked, waited)),
         ("tokens", _used_text(counts.used)),
-        ("agents", f"{agents}, {_used_text(family)} with theirs" if agents else ""),
+        ("agents", f"{agents - forks}{theirs}" if agents > forks else ""),
+        ("forks", f"{forks}{theirs if agents == forks else ''}" if forks else ""),
         ("tags", ", ".join(session.tags)),
         ("from", session.origin or ""),
         ("kept as", "archived" if session.archived else ""),

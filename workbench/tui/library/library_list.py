@@ -281,7 +281,7 @@ class LibraryModel:
         return statistics.session_preview(
             session, self.waiting.get(session_id, 0), counts, spans, home=self._home, when=when,
             places=places, place_count=count, family=sum_usage(whole, self._price),
-            agents=len(self.tree.all_below(session_id)),
+            agents=len(self.tree.all_below(session_id)), forks=self.tree.forks_below(session_id),
             command=made[session_id].last if session_id in made else "",
         )  # fmt: skip
 
