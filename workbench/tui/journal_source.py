@@ -228,11 +228,17 @@ class JournalSource:
     def actions(self, limit_decided: int) -> Sequence[Action]:
         pending = [action for action in self._journal.actions(states=("pending",)) if self.is_listed(action)]
         where = None if self.is_wide else self.workspace
-        newest_sessions = self._journal.sessions(where, archived=False, limit=_MAX_CHECKED_SESSIONS)
-        newest = [session.id for session in newest_sessions if session.id != SYSTEM_SESSION]
+        newest = self._journal.sessions(where, archived=False, limit=_MAX_CHECKED_SESSIONS)
+        # Steps may work in folders of their own.
+        steps = [
+            step
+            for session in newest
+            if session.kind == "pipeline"
+            for step in self._journal.sessions(parent_id=session.id, limit=_MAX_CHECKED_SESSIONS)
+        ]
         decided = [
             action
-            for session_id in (*newest, SYSTEM_SESSION)
+            for session_id in {session.id for session in (*newest, *steps)} | {SYSTEM_SESSION}
             for action in self._journal.actions(session_id)
             if action.state not in ("pending", "superseded") and self.is_listed(action)
         ]
