@@ -4,8 +4,10 @@ It stands on the terminal behind stderr, so that stdout has the accepted command
 """
 
 import os
+import select
 import sys
 import termios
+import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from textwrap import wrap
@@ -23,6 +25,11 @@ _LABEL_CELLS: Final = 8
 _MOST_PARTS: Final = 8
 _MOST_READ: Final = 64
 _ESCAPE: Final = "\x1b"
+_DECIDING: Final = ("a", "r", "q")
+_STILL_SECONDS: Final = 0.3
+"""Seconds behind a key that decides in which no other comes."""
+_BURST: Final = 3
+"""Keys in the second before, from which on somebody types words."""
 _MOST_RAW_CHARACTERS: Final = 4_000
 _NARROWEST: Final = 30
 DialogEnding = Literal["rejected", "quit"]
@@ -33,18 +40,31 @@ class TerminalKeys:
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
+        self._times = list[float]()
+        """When the keys of the last second came."""
 
     def key(self) -> str:
         """Wait for a key that comes alone and return it; `` for what is no character.
 
-        Keys that come together are a paste, or were typed before anything was shown: they decide nothing.
+        Keys that come together are a paste, or were typed before anything was shown: they decide nothing. Nor
+        does a letter of a sentence: what is left of it would be typed behind the command, and run with it.
         """
         with self._mode(is_by_line=False):
             data = os.read(self._descriptor, _MOST_READ)
+            text = data.decode("utf-8", "replace")
+            is_sentence = text in _DECIDING and (self._is_burst() or self._is_followed())
+        self._times += [time.monotonic()] * len(text)
         if not data or data == b"\x04":
             return "q"
-        text = data.decode("utf-8", "replace")
-        return text if len(text) == 1 and text != _ESCAPE else ""
+        return text if len(text) == 1 and text != _ESCAPE and not is_sentence else ""
+
+    def _is_followed(self) -> bool:
+        return bool(select.select([self._descriptor], [], [], _STILL_SECONDS)[0])
+
+    def _is_burst(self) -> bool:
+        since = time.monotonic() - 1
+        self._times = [at for at in self._times if at > since]
+        return len(self._times) >= _BURST
 
     def line(self) -> str:
         """Wait for a line, which the terminal lets its user edit."""

@@ -1,8 +1,11 @@
 """`workbench ask` without and with keys: the command, the gate, the log, and every way that it ends."""
 
 import json
+import os
 import re
+import threading
 import time
+import tty
 from argparse import Namespace
 
 import pytest
@@ -12,7 +15,7 @@ from tests.support.chat_server import ChatServer, called, error, said
 from tests.support.tables import each_row
 from workbench.ask.answer import Answer
 from workbench.cli.ask import clipboard_sequence, fix_words, with_ask_model
-from workbench.cli.ask_dialog import CommandDialog, suggestion_lines
+from workbench.cli.ask_dialog import CommandDialog, TerminalKeys, suggestion_lines
 from workbench.cli.console import Console
 from workbench.cli.dispatch import dispatch
 from workbench.config.ask_settings import AskSettings
@@ -621,3 +624,38 @@ def test_logs_of_another_folder_are_left_out_where_one_is_named(shell):
     shell("ask", "--print", "--recording", shell.recording(reply(LIST)), "list go files")
     assert len(shell.json("ask", "-C", str(shell.workspace), "--logs", "--json")) == 1
     assert shell.json("ask", "-C", str(shell.folder), "--logs", "--json") == []
+
+
+# --- keys of a real terminal --------------------------------------------------------------------------
+
+
+@pytest.fixture
+def typed():
+    master, slave = os.openpty()
+    tty.setraw(slave)
+    keys = TerminalKeys(slave)
+
+    def type_and_read(data, later=b""):
+        os.write(master, data)
+        timer = threading.Timer(0.1, os.write, (master, later))
+        if later:
+            timer.start()
+        try:
+            return keys.key()
+        finally:
+            if later:
+                timer.join()
+
+    yield type_and_read
+    os.close(master)
+    os.close(slave)
+
+
+def test_a_letter_of_a_sentence_accepts_nothing(typed):
+    assert typed(b"a", later=b"l") == ""
+    assert [typed(letter) for letter in (b"s", b"t", b"a")] == ["", "t", ""]
+
+
+def test_a_paste_accepts_nothing_and_a_key_alone_does(typed):
+    assert typed(b"a") == "a"
+    assert typed(b"\x1b[200~a\x1b[201~") == ""
