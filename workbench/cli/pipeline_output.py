@@ -28,6 +28,9 @@ from workbench.text.safe import one_line, reason_line, reason_lines
 from workbench.views.status_icons import RUN_STATUSES, STEP_STATUSES, step_status_name
 from workbench.views.usage import money_text
 
+_MOST_NAMED: Final = 20
+"""Steps of a round that are named in its line."""
+
 
 class RunPrinter(Protocol):
     """Tells a run."""
@@ -143,11 +146,7 @@ class _LinePrinter:
         signs, step = self._console.signs, self._where(event.session_id) + one_line(event.step or "", 60)
         match event.body:
             case RunStarted() as body:
-                again = (
-                    f", round {body.round}: {', '.join(body.reset) or 'nothing'} again"
-                    if body.round > 1
-                    else ""
-                )
+                again = f", round {body.round}: {_named_steps(body.reset)} again" if body.round > 1 else ""
                 name = self._where(event.session_id).removesuffix(" · ") or one_line(body.pipeline, 80)
                 return f"{name}: {len(body.steps)} step{'' if len(body.steps) == 1 else 's'}{again}"
             case StepChanged() as body:
@@ -217,6 +216,12 @@ class _LinePrinter:
         for line in outcome_lines(self._journal, self._run):
             self._console.say(line)
         self._console.say(f"{run_title(row)}  {row.status}  {row.pipeline_id}")
+
+
+def _named_steps(names: Sequence[str]) -> str:
+    shown = ", ".join(one_line(name, 60) for name in names[:_MOST_NAMED])
+    more = len(names) - _MOST_NAMED
+    return f"{shown} and {more:,} more" if more > 0 else shown or "nothing"
 
 
 def run_json(run: PipelineState) -> JsonFields:
