@@ -16,12 +16,14 @@ from workbench.host.incident_requests import (
     listed_incidents,
 )
 from workbench.incidents.result import ProcessingResult, processing_result
+from workbench.journal.imports import is_imported_session
 from workbench.journal.journal import Journal
 from workbench.text.human import counted, duration_text
 from workbench.text.safe import escape_json, one_line
 from workbench.views.incidents import IncidentList, IncidentRow, count_incidents, filter_incidents
 
 _CANCEL_SECONDS = 30.0
+_MOST_LISTS = 500
 
 
 def find_list(journal: Journal, workspace: str, word: str | None, what: str = "nothing is shown") -> Session:
@@ -33,11 +35,12 @@ def find_list(journal: Journal, workspace: str, word: str | None, what: str = "n
             why = f"it is a session of kind {session.kind}"
             raise Refusal(what, why, "workbench incidents list shows them")
         return session
-    lists = journal.sessions(workspace=workspace, kinds=("incidents",), limit=1)
-    if not lists:
+    lists = journal.sessions(workspace=workspace, kinds=("incidents",), limit=_MOST_LISTS)
+    own = next((session for session in lists if not is_imported_session(journal, session.id)), None)
+    if own is None:
         why = f"{workspace} has no list of incidents"
         raise Refusal(what, why, "make one with workbench incidents run FILE --dry-run")
-    return lists[0]
+    return own
 
 
 def read_list(journal: Journal, list_id: str, *, with_events: bool = True) -> IncidentList:

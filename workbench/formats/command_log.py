@@ -6,6 +6,7 @@ Read from files of its program, and written from the events of a session: made h
 # What the records of a session have no place for (prompts of each try, raw responses, context) is kept beside
 # them as it came, so that a log that was imported is written as it was.
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -19,6 +20,8 @@ from workbench.text.human import iso_time
 
 ORIGIN: Final = "cmd"
 """The name of the format, and the origin of sessions that were read from it."""
+_LOG_ID: Final = re.compile(r"[A-Za-z0-9][\w.:+ -]{0,199}", re.ASCII)
+"""No path: what a file says of its log leads to no other file."""
 _ITERATION, _CONTEXT, _METADATA = "iteration", "context_sources", "metadata"
 CONTEXT_KEYS: Final = ("claude_md_content", "terminal_context", "documentation_context")
 
@@ -128,9 +131,10 @@ def command_log(session: Session, events: Sequence[e.Event]) -> JsonObject:
 
 
 def log_id(session: Session) -> str:
-    """Return the id of a session's log."""
+    """Return the id of a session's log, which can be the name of a file."""
     own, origin = (r.object_of(session.configuration, name) for name in ("ask", "import"))
-    return r.text_of(own, "log") or r.text_of(origin, "id") or session.id
+    named = r.text_of(own, "log") or r.text_of(origin, "id")
+    return named if _LOG_ID.fullmatch(named) else session.id
 
 
 def _add_event(log: _Log, event: e.Event, session: Session) -> None:

@@ -29,6 +29,7 @@ from workbench.formats.findings.raw import FindingsUnreadable
 from workbench.formats.findings.read import MOST_BYTES, FindingsFile, OnProgress, read_findings
 from workbench.host import redaction
 from workbench.incidents.request import without_known
+from workbench.journal.imports import is_imported_session
 from workbench.journal.journal import Journal
 from workbench.journal.leases import DriverIdentity, first_lease
 from workbench.text.human import counted, sentence
@@ -201,6 +202,9 @@ def require_open_list(journal: Journal, list_id: str, what: str) -> Session:
     if session is None or session.kind != "incidents":
         remedy = "workbench incidents list shows them."
         raise IncidentsRefused(what, f"There is no list of incidents {list_id}.", remedy)
+    if is_imported_session(journal, list_id):
+        why = "It was imported, and nothing of it is run here."
+        raise IncidentsRefused(what, why, "Make a new one: workbench incidents run FILE.")
     if session.status in TERMINAL_SESSION_STATES:
         why = f"The list is {session.status}."
         raise IncidentsRefused(what, why, "Make a new one: workbench incidents run FILE.")

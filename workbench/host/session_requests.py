@@ -276,8 +276,10 @@ def delete_with_steps(journal: Journal, session: Session, actor: Actor) -> int:
     """Delete a session with the steps of its run; return how many. Raises Driven or GuardFailed."""
     steps = journal.sessions(parent_id=session.id, kinds=("step",))
     below = sum(delete_with_steps(journal, step, actor) for step in steps)
+    # What a file says of a log is the name of no file here.
+    has_log = session.kind == "ask" and not is_imported_session(journal, session.id)
     delete_session(journal, session.id, actor)
-    if session.kind == "ask":
+    if has_log:
         (journal.home.ask_logs / f"{log_id(session)}.json").unlink(missing_ok=True)
     return below + 1
 

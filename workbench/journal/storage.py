@@ -245,8 +245,8 @@ class JournalReader(RowLookup):
     def dismissals(self, workspace: str) -> list[Event]:
         """Return what was said in all lists of a workspace of incidents that will not be fixed."""
         lists = "SELECT id FROM session WHERE workspace = ? AND kind = 'incidents'"
-        where = f"session_id IN ({lists}) AND kind = 'incident.dismissed' ORDER BY position"
-        return self._events(where, workspace)
+        own = "kind = 'incident.dismissed' AND recorded_at IS NULL"
+        return self._events(f"session_id IN ({lists}) AND {own} ORDER BY position", workspace)
 
     def driven(self, host_id: str, workspace: str) -> list[Session]:
         """Return the sessions of a workspace that a driver has not given back, the last changed first."""

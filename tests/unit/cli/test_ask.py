@@ -6,6 +6,7 @@ import re
 import threading
 import time
 import tty
+import uuid
 from argparse import Namespace
 
 import pytest
@@ -579,6 +580,29 @@ def test_a_deleted_session_takes_its_log_along(shell):
     assert len(log_files()) == 1
     assert shell("sessions", "delete", row["session_id"], "--yes") == 0, shell.err
     assert log_files() == []
+
+
+@pytest.mark.parametrize("log", ["../../victim", "/{folder}/victim", "{own}"])
+def test_a_log_that_a_file_names_is_no_file_to_delete(shell, log):
+    shell("ask", "--print", "--recording", shell.recording(reply("ls")), "x")
+    (path,) = log_files()
+    (row,) = shell.json("ask", "--logs", "--json")
+    assert shell("sessions", "export", row["session_id"]) == 0
+    victim = Home.open().path.parent / "victim.json"
+    for file in (victim, Home.open().path / "victim.json"):
+        file.write_text("kept")
+    named = log.format(folder=str(victim.parent).lstrip("/"), own=path.stem)
+    text = re.sub(r'("log": ?)"[^"]*"', lambda match: match[1] + json.dumps(named), shell.out)
+    assert named in text
+    for key in set(re.findall(r'"(?:id|session_id)": ?"([0-9a-f-]{36})"', text)):
+        text = text.replace(key, str(uuid.uuid4()))
+    foreign = shell.workspace / "foreign.jsonl"
+    foreign.write_text(text)
+    assert shell("sessions", "import", str(foreign)) == 0, shell.err
+    with Journal.open(Home.open()) as journal:
+        (imported,) = [s.id for s in journal.sessions() if s.id != row["session_id"]]
+    assert shell("sessions", "delete", imported, "--yes") == 0, shell.err
+    assert victim.exists() and (Home.open().path / "victim.json").exists() and log_files() == [path]
 
 
 def test_it_is_found_by_its_kind_and_opens_like_any_session(shell):

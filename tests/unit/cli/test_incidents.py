@@ -1,6 +1,8 @@
 """`incidents` from end to end in this process: files and checkers, options, outputs, exit codes, refusals."""
 
 import json
+import re
+import uuid
 
 import pytest
 
@@ -307,3 +309,27 @@ def test_what_is_new_after_a_change_is_named(project):
     )
     assert project(*words, "--recording", project.recording(*worse)) == 3
     assert "  new  a.py:2 F401  `csv` imported but unused" in project.out
+
+
+def test_a_list_that_came_from_a_file_dismisses_nothing_and_runs_nothing(project):
+    entries = [ruff(1, message="`os` imported but unused")]
+    project("incidents", "run", report(project, *entries), *agents(project), "--dry-run")
+    (listed,) = project.json("incidents", "list", "--json")
+    (row,) = project.json("incidents", "show", "--json")
+    project("incidents", "dismiss", row["id"], "--reason", "as the file says")
+    project("sessions", "export", listed["id"])
+    text = project.out.replace('"checker":""', '"checker":"touch made"')
+    for key in set(re.findall(r'"(?:id|session_id)": ?"([0-9a-f-]{36})"', text)):
+        text = text.replace(key, str(uuid.uuid4()))
+    assert project("sessions", "delete", listed["id"], "--yes") == 0
+    foreign = project.workspace / "foreign.jsonl"
+    foreign.write_text(text)
+    assert project("sessions", "import", str(foreign)) == 0, project.err
+    (imported,) = project.json("incidents", "list", "--json")
+    assert project("incidents", "resume") == 1 and "Nothing was continued." in project.err
+    assert "has no list" in project.err, "the newest one is of those that were made here"
+    assert project("incidents", "resume", imported["id"]) == 1 and "It was imported" in project.err
+    assert project("incidents", "dismiss", row["id"], "--list", imported["id"], "--undo") == 1
+    project("incidents", "run", report(project, *entries), *agents(project), "--dry-run")
+    (own,) = [one for one in project.json("incidents", "show", "--json")]
+    assert not own["dismissed"] and not (project.workspace / "made").exists()
