@@ -15,6 +15,7 @@ from conftest import Screen, Stream
 from tests.support.chat_server import ChatServer, called, error, said
 from tests.support.tables import each_row
 from workbench.ask.answer import Answer
+from workbench.cli import ask_dialog
 from workbench.cli.ask import clipboard_sequence, fix_words, with_ask_model
 from workbench.cli.ask_dialog import CommandDialog, TerminalKeys, suggestion_lines
 from workbench.cli.console import Console
@@ -675,7 +676,10 @@ def typed():
     os.close(slave)
 
 
-def test_a_letter_of_a_sentence_accepts_nothing(typed):
+def test_a_letter_of_a_sentence_accepts_nothing(typed, monkeypatch):
+    # However slow the machine is, all of it is typed within a second.
+    monkeypatch.setattr(ask_dialog, "_STILL_SECONDS", 20)
+    monkeypatch.setattr(ask_dialog, "time", Namespace(monotonic=lambda: 7.0))
     assert typed(b"a", later=b"l") == ""
     assert [typed(letter) for letter in (b"s", b"t", b"a")] == ["", "t", ""]
 
