@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from textual.widgets import TextArea
+
 from tests.support import golden
 from workbench.cli.session_film import frame_row
 from workbench.config.types import NotifySettings, UiSettings
@@ -77,6 +79,7 @@ PICTURES: Final = {
     "main-160x48-light": Picture(sessions=MAIN, keys=RENAME_OF_MAIN, theme=LIGHT),
     "main-80x24-dark": Picture(sessions=MAIN, keys=RENAME_OF_MAIN, size=(80, 24)),
     "approvals": Picture(sessions=QUEUE, keys=("j", "j", "j", "z"), size=(150, 36)),
+    "findings": Picture(sessions=(Session(name="lint-fixes"),), keys=("escape", "8", "j"), size=(140, 36)),
     "tools": Picture(sessions=(Session(name="commands"),), keys=("escape", "3", "z"), size=(140, 30)),
     "pipeline": Picture(
         sessions=(Session(name="release-run", decisions=0),), keys=("escape", "4", "z"), size=(140, 40)
@@ -147,7 +150,7 @@ async def draw(app: WorkbenchApp, picture: Picture, hand: Hand) -> str:
     async with app.run_test(size=picture.size) as pilot:
         for key in ("", "escape", *picture.keys):
             # A screen begins in the composer; what is pictured is what waits.
-            if key and (key != "escape" or app.main.state.pending):
+            if key and (key != "escape" or app.main.state.pending or isinstance(app.focused, TextArea)):
                 await pilot.press(key)
             for _ in range(3):
                 await app.workers.wait_for_complete()

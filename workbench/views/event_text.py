@@ -212,7 +212,7 @@ def _run_words(step: str, body: e.RunBody) -> str:
         case e.RunRequested():
             return "a run was asked for"
         case e.RunCancelRequested():
-            return "the run is to be ended"
+            return "the run was asked to stop"
         case e.RunStarted():
             return f"round {body.round} starts" if body.round > 1 else "the run starts"
         case e.RunChanged():
@@ -237,7 +237,7 @@ def _incident_words(body: e.IncidentBody) -> str:
         case e.IncidentsRequested():
             return f"{len(body.ids)} incident{'' if len(body.ids) == 1 else 's'} to be worked off"
         case e.IncidentsCancelRequested():
-            return "the work on incidents is to be ended"
+            return "the work on these findings was asked to stop"
         case e.IncidentDismissed():
             return f"will not be fixed: {body.reason}" if body.reason else "is to be fixed again"
         case e.IncidentStarted():
@@ -255,7 +255,7 @@ ERROR_KEYS: Final[KeyHints] = (("r", "ask again"), ("p", "other model"), ("l", "
 _PAUSE_SENTENCES: Final[Mapping[PauseReason, str]] = {
     "user": "You stopped the agent.",
     "parked": "The background process has ended. It continues when you have answered everything.",
-    "run ended": "workbench run has ended.",
+    "run ended": "The command that ran this session has ended.",
     "host lost": "The background process stopped here. Nothing was repeated.",
     "unattended": "Nobody answered in time. Nothing was done.",
     "limit reached": "The limit of this session is reached.",
