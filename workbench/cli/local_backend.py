@@ -397,6 +397,7 @@ class LocalBackend(Backend):
             SelectedModel,
             is_provider_set_up,
             select_model,
+            usable_providers,
         )
         from workbench.host.provider_keys import register_secrets
 
@@ -410,7 +411,9 @@ class LocalBackend(Backend):
         try:
             return select_model(config, ModelPreference())
         except NoModelSelected as error:
-            raise BackendError(f"{error.what} {error.why} {error.remedy}") from None
+            # What the command line says of its options is no help on the screen.
+            remedy = error.remedy if usable_providers(config) else "Add one: /provider, or 9."
+            raise BackendError(f"{error.what} {error.why} {remedy}") from None
 
     def _config(self) -> "Config":
         return load_workspace_config(self._home, self._journal, self._workspace).config
