@@ -231,7 +231,9 @@ class ReplaySource(JournalSource):
 
     def actions(self, limit_decided: int) -> Sequence[Action]:
         every = sorted(self._rows.actions.values(), key=lambda action: action.opened_at)
-        newest = {SYSTEM_SESSION, *(action.id for action in self.sessions(_MAX_CHECKED_SESSIONS))}
+        newest = {SYSTEM_SESSION, *(session.id for session in self.sessions(_MAX_CHECKED_SESSIONS))}
+        # Steps may work in folders of their own.
+        newest |= {session.id for session in self._rows.sessions.values() if session.parent_id in newest}
         decided = [
             action
             for action in every
