@@ -106,7 +106,9 @@ def test_a_home_of_an_older_version_is_counted_once(filled):
     before, home = rows(filled), filled.home
     filled.close()
     with contextlib.closing(journal_database.connect(home.database)) as database:
-        database.execute("DROP TABLE token_use; DROP TABLE imported_file; DROP TABLE paid_request; PRAGMA user_version = 8")
+        database.execute(
+            "DROP TABLE token_use; DROP TABLE imported_file; DROP TABLE paid_request; PRAGMA user_version = 8"
+        )
     told = []
     journal_database.prepare_database(home, on_progress=told.append)
     with open_journal(home.path) as journal:
