@@ -405,9 +405,8 @@ class LocalBackend(Backend):
         register_secrets(config)
         newest = self._newest()
         if newest is not None and not is_provider_set_up(config):
-            return SelectedModel(
-                provider=newest.provider, model=newest.model, configuration=dict(newest.configuration)
-            )  # fmt: skip
+            settings = dict(newest.configuration)
+            return SelectedModel(provider=newest.provider, model=newest.model, configuration=settings)
         try:
             return select_model(config, ModelPreference())
         except NoModelSelected as error:
