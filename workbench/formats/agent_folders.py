@@ -62,6 +62,11 @@ AGENTS: Final = (
     ),
     _agent("gemini", "Gemini CLI", "~/.gemini", {"tmp": r"[^/]+/chats/.*\.jsonl?"}),
     _agent(
+        "antigravity", "Antigravity",
+        "~/.gemini/antigravity, ~/.gemini/antigravity-ide, ~/.gemini/antigravity-cli",
+        {"brain": r"[^/]+/\.system_generated/logs/transcript\.jsonl"},
+    ),
+    _agent(
         "opencode", "OpenCode", "DATA/opencode, ~/.local/share/opencode",
         {"": r"opencode[\w.-]*\.db", "storage": ""},
     ),
@@ -90,6 +95,7 @@ AGENTS: Final = (
     _agent("roo", "Roo Code", _editor_roots("rooveterinaryinc.roo-cline"), {"tasks": _TASK_FILES}),
     _agent("amp", "Amp", "DATA/amp, ~/.local/share/amp", {"threads": r"T-[^/]+\.json"}),
     _agent("grok", "Grok", "~/.grok", {"sessions": r".*/chat_history\.jsonl"}),
+    _agent("hermes", "Hermes", "~/.hermes", {"sessions": r"session_[^/]+\.json"}, "HERMES_HOME"),
     _agent("vibe", "Vibe", "~/.vibe", {"logs/session": r".*/messages\.jsonl|[^/]+\.json"}, "VIBE_HOME"),
 )  # fmt: skip
 FOLDER_FILES: Final = (("aider", "aider", ".aider.chat.history.md"), ("crush", "Crush", ".crush/crush.db"))

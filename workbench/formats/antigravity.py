@@ -36,9 +36,19 @@ def read(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Rec
             yield from reader.step(*line)
 
 
+def _session_key(name: str) -> str:
+    """Return the id of a session: below the folder of the agent all transcripts have the same name.
+
+    `brain/<id>/.system_generated/logs/transcript.jsonl`
+    """
+    path = PurePath(name)
+    is_placed = path.parent.parts[-2:] == (".system_generated", "logs")
+    return (path.parent.parent.parent.name if is_placed else path.stem) or name
+
+
 class _StepReader:
     def __init__(self, name: str) -> None:
-        self._key = PurePath(name).stem or name
+        self._key = _session_key(name)
         self._has_begun = False
         self._open: list[str] = []
         """Calls without a result, in their order."""

@@ -54,7 +54,7 @@ def home(tmp_path, monkeypatch):
     place.mkdir()
     monkeypatch.setenv("HOME", str(place))
     monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path / "home"))
-    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"):
+    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "HERMES_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME"):
         monkeypatch.delenv(name, raising=False)
     put(place / ".claude/projects/-shop/s1.jsonl", claude("s1", "say one"))
     put(place / ".claude/projects/-client-x/s2.jsonl", claude("s2", "say two", folder="/work/client-x"))
@@ -181,8 +181,34 @@ def test_variables_name_other_folders_and_only_sessions_are_listed(home, tmp_pat
 
 
 def test_agents_have_the_names_of_their_readers():
-    known = {"claude-code", "codex", "gemini", "opencode", "pi", "aider"}
-    assert known <= set(detect.format_names()) and known <= set(AGENT_NAMES)
+    assert set(AGENT_NAMES) <= set(detect.format_names())
+    assert {"claude-code", "codex", "gemini", "opencode", "pi", "aider"} <= set(AGENT_NAMES)
+
+
+def step(number, kind, **more):
+    source = "USER_EXPLICIT" if kind == "USER_INPUT" else "MODEL"
+    row = {"step_index": number, "source": source, "type": kind, "status": "DONE", **more}
+    return json.dumps({"created_at": f"2026-11-21T12:00:{number:02}Z", **row}) + "\n"
+
+
+def test_each_conversation_of_antigravity_and_of_hermes_is_found_and_is_one(shell, home):
+    for place in ("antigravity/brain/a1", "antigravity/brain/a2", "antigravity-cli/brain/a3"):
+        logs = home / ".gemini" / place / ".system_generated/logs"
+        asked = f"<USER_REQUEST>do {place}</USER_REQUEST>"
+        put(logs / "transcript.jsonl", step(0, "USER_INPUT", content=asked) + step(1, "PLANNER_RESPONSE"))
+        put(logs / "transcript_full.jsonl", "never read")
+        put(logs.parents[1] / "task.md", "never read")
+    hermes = {"session_id": "h1", "session_start": "2026-11-21T12:00:00Z", "platform": "cli",
+              "messages": [{"role": "user", "content": "say hermes"}]}  # fmt: skip
+    put(home / ".hermes/sessions/session_h1.json", json.dumps(hermes))
+    put(home / ".hermes/sessions/sessions.json", "{}")
+    put(home / ".hermes/sessions/request_dump_h1.json", "{}")
+    found = shell.json("sessions", "import", "--yes", "--json")
+    assert [(row["agent"], row["new_files"]) for row in found["folders"]] == [
+        ("claude-code", 2), ("codex", 1), ("antigravity", 2), ("antigravity", 1), ("hermes", 1),
+    ]  # fmt: skip
+    asked = [f"do antigravity{place}" for place in ("-cli/brain/a3", "/brain/a1", "/brain/a2")]
+    assert titles(shell) == [*asked, "say hermes", "say one", "say three", "say two"]
 
 
 @pytest.mark.parametrize(

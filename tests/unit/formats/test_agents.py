@@ -372,3 +372,18 @@ def test_arguments_that_are_json_texts_are_read_as_what_they_say():
         {"Command": "false"},
         {},
     ]
+
+
+@each_row(
+    ("name", "key"),
+    [
+        ("/home/x/.gemini/antigravity/brain/a1/.system_generated/logs/transcript.jsonl", "a1"),
+        ("kept/a2.jsonl", "a2"),
+    ],
+)
+def test_a_transcript_of_antigravity_has_the_id_of_its_folder(name, key):
+    found = detect.open_file(
+        io.BytesIO(AGENT_FILES["antigravity"][0]), name, 0, None, store=lambda _: None, current_id=str
+    )
+    list(found.events)
+    assert [one.key for one in found.summaries] == [key]
