@@ -26,6 +26,7 @@ from workbench.text.safe import one_line
 from workbench.views import library
 from workbench.views.library import SearchHit, SearchQuery, search_hit
 from workbench.views.status_icons import told_status
+from workbench.views.tools import tools_called
 
 LIST_EXAMPLE = "workbench sessions list --status paused --json"
 
@@ -274,7 +275,9 @@ def sessions_with_facets(
     if not tools and not answers:
         return sessions
     with journal.snapshot() as database:
-        there = session_queries.sessions_with_facets(database, tools, answers)
+        there = session_queries.sessions_with_facets(
+            database, {word: tools_called(word) for word in tools}, answers
+        )
     return (session for session in sessions if session.id in there)
 
 

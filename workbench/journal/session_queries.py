@@ -4,7 +4,7 @@ Reads no text of a conversation. Counts beside a session are queried only for th
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
@@ -264,20 +264,25 @@ def activity_spans(database: Database, session_id: str) -> ActivitySpans:
     return ActivitySpans(turns=tuple(turns.values()), waits=tuple(waits))
 
 
-def sessions_with_facets(database: Database, tools: Iterable[str], answers: Iterable[str]) -> frozenset[str]:
+def sessions_with_facets(
+    database: Database, tools: Mapping[str, Sequence[str]], answers: Iterable[str]
+) -> frozenset[str]:
     """Return the sessions in which every one of some tools was called and every answer was given.
 
-    `tools`: beginnings of their names, in any case. `answers`: beginnings of the states of an action:
-    `rejected`, `expired`.
+    `tools`: beginnings of their names, in any case, each with whole names in lower case that stand for it as
+    well. `answers`: beginnings of the states of an action: `rejected`, `expired`.
     """
     asked = [
-        *(("call", "tool", word) for word in tools),
-        *(("action", "state", word) for word in answers),
+        *(("call", "tool", word, names) for word, names in tools.items()),
+        *(("action", "state", word, ()) for word in answers),
     ]
     matching: frozenset[str] | None = None
-    for table, column, word in asked:
-        statement = f"SELECT DISTINCT session_id FROM {table} WHERE lower(substr({column}, 1, ?1)) = ?2"  # noqa: S608
-        rows = {row[0] for row in database.execute(statement, (len(word), word.lower()))}
+    for table, column, word, names in asked:
+        statement = (
+            f"SELECT DISTINCT session_id FROM {table} WHERE lower(substr({column}, 1, ?)) = ?"  # noqa: S608
+            f" OR lower({column}) IN ({_placeholders(names)})"
+        )
+        rows = {row[0] for row in database.execute(statement, (len(word), word.lower(), *names))}
         matching = frozenset(rows) if matching is None else matching & rows
     return matching or frozenset()
 

@@ -350,17 +350,30 @@ _SAME_TOOLS: Final = {
     "shell": (
         "bash", "shell", "exec_command", "run_shell_command", "local_shell", "local_shell_call",
         "shell_command", "container.exec", "run_terminal_cmd", "execute_command", "powershell", "execute",
+        "run_command",
     ),
-    "read": ("read", "view", "read_many_files", "notebookread"),
+    "read": ("read", "view", "view_file", "read_many_files", "notebookread"),
     "edit": (
         "edit", "multiedit", "replace", "apply_patch", "str_replace_editor", "notebookedit", "search_replace",
     ),
     "write": ("write", "write_file", "write_to_file"),
-    "search": ("grep", "glob", "search_file_content", "search_files", "codebase_search"),
+    "search": ("grep", "glob", "search_file_content", "search_files", "codebase_search", "find_file"),
     "fetch": ("fetch", "webfetch", "web_fetch"),
     "agent": ("task", "agent", "spawn_agent", "subagent"),
 }  # fmt: skip
 """Names of agents' tools by the word that is shown for them; calls and permissions keep the agent's own."""
+_ALSO_FOUND: Final = {
+    "shell": ("run_in_terminal",),
+    "read": ("read_file",),
+    "edit": ("replace_string_in_file",),
+    "write": ("create_file",),
+    "search": (
+        "grep_search", "file_search", "list_dir", "search_web", "web_search", "websearch",
+        "google_web_search",
+    ),
+    "fetch": ("fetch_webpage",),
+}  # fmt: skip
+"""Names that are shown as they are and found by the word for what they do as well."""
 _TOOL_WORDS: Final = {name: kind for kind, names in _SAME_TOOLS.items() for name in names}
 
 
@@ -372,3 +385,9 @@ def repeated_text(times: int) -> str:
 def shown_tool(name: str) -> str:
     """Return the word for what a tool does if agents have several names for it, else its own name."""
     return _TOOL_WORDS.get(name.casefold(), name)
+
+
+def tools_called(beginning: str) -> tuple[str, ...]:
+    """Return the names, in lower case, of the tools for which the word begins so."""
+    groups = (*_SAME_TOOLS.items(), *_ALSO_FOUND.items())
+    return tuple(name for word, names in groups if word.startswith(beginning.casefold()) for name in names)

@@ -38,6 +38,24 @@ def test_search_names_the_sessions_and_the_places(shell, stage):
     assert shell.json("sessions", "list", "--all", "--json", "--search", "router") != []
 
 
+def test_a_session_of_another_agent_is_found_by_the_word_for_its_tool(shell, tmp_path, monkeypatch):
+    monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path / "home"))
+    call = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "ls"}}
+    rows = [
+        {"type": "user", "sessionId": "s1", "uuid": "u1", "message": {"role": "user", "content": "list it"}},
+        {
+            "type": "assistant", "sessionId": "s1", "uuid": "u2", "parentUuid": "u1",
+            "message": {"role": "assistant", "id": "m1", "content": [call]},
+        },
+    ]  # fmt: skip
+    path = tmp_path / "s1.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    assert shell("sessions", "import", str(path)) == 0
+    for word, count in (("shell", 1), ("bash", 1), ("read", 0)):
+        found = shell.json("sessions", "list", "--all", "--json", "--search", f"tool:{word}")
+        assert len(found) == count, word
+
+
 def test_search_says_what_it_does_not_understand(shell, stage):
     assert (shell("sessions", "search", "since:whenever"), shell.out) == (2, "")
     assert "since:whenever is not a date" in shell.err

@@ -92,17 +92,25 @@ def test_turns_that_are_open_last_until_the_session_moved(journal):
 
 
 @pytest.mark.parametrize(
-    ("tools", "answers"), [(("replace_string",), ()), ((), ("approved",)), (("x",), ("y",))]
-)
+    ("tools", "answers"),
+    [
+        ({"replace_string": ()}, ()), ({"edit": ("replace_string_in_file",)}, ()), ({}, ("approved",)),
+        ({"x": ()}, ("y",)),
+    ],
+)  # fmt: skip
 def test_tools_and_answers_narrow_to_sessions_that_have_them(journal, tools, answers):
     found = asked(journal, session_queries.sessions_with_facets, tools, answers)
     expected = {
         one.id
         for one in asked(journal, session_queries.listed_sessions)
-        if all(any(call.tool.startswith(name) for call in journal.calls(one.id)) for name in tools)
+        if all(
+            any(call.tool.startswith(name) or call.tool in more for call in journal.calls(one.id))
+            for name, more in tools.items()
+        )
         and all(any(act.state.startswith(name) for act in journal.actions(one.id)) for name in answers)
     }
     assert found == expected
+    assert bool(found) == ("x" not in tools)
 
 
 def test_tokens_of_a_session_of_several_days_have_the_time_of_their_replies(journal):

@@ -44,6 +44,7 @@ from workbench.views.library import (
 )
 from workbench.views.statistics import SessionPreview, session_statistics
 from workbench.views.sub_agents import AgentTree
+from workbench.views.tools import tools_called
 from workbench.views.usage import UsagePrice, cost_text, sum_usage
 
 _Row = TypeVar("_Row")
@@ -246,7 +247,11 @@ class LibraryModel:
             expression = library.fts_expression(asked, search.word_finder(database))
             hits = search.hits_by_session(database, expression, search.MOST_HITS) if expression else {}
             narrowed = (
-                session_queries.sessions_with_facets(database, tools, answers) if tools or answers else None
+                session_queries.sessions_with_facets(
+                    database, {word: tools_called(word) for word in tools}, answers
+                )
+                if tools or answers
+                else None
             )
         return hits, narrowed
 
