@@ -95,8 +95,8 @@ class AnthropicMessages(ServerProvider):
                 return {key: value for key, value in body.items() if key != name}
         return None
 
-    def new_reader(self, sent: int) -> ReplyReader:
-        del sent
+    def new_reader(self, body: RequestBody, sent: int) -> ReplyReader:
+        del body, sent
         return MessageReader()
 
     def error_in(self, document: object) -> ForeignObject:

@@ -45,6 +45,8 @@ _MOST_DESCRIBED: Final = 20
 """Models of one server that are asked about one by one."""
 _MOST_BYTES_PER_TOKEN: Final = 8
 """Of any text that models are asked; a reply that counts fewer tokens was made of a part of it."""
+_FEWEST_BYTES_PER_TOKEN: Final = 3
+"""Of code; what has more bytes than a context of such tokens may not fit into it."""
 _FEWEST_COUNTED: Final = 1_000
 """Below it a count may leave out what the server had kept from the request before."""
 
@@ -80,19 +82,23 @@ class OllamaChat(ServerProvider):
                 return {key: value for key, value in body.items() if key != name}
         return None
 
-    async def _asked_context(self, model: str) -> int | None:
-        """Return the context to ask for: the setting's, else the model's own up to 32,768 tokens."""
+    async def _asked_context(self, model: str) -> int:
+        """Return the context to ask for: the setting's, else the model's own up to 32,768 tokens.
+
+        Where the server does not tell the model's own it is those: left alone it may cut to far fewer, and
+        it lowers by itself what is more than a model can.
+        """
         if self.endpoint.context_tokens:
             return self.endpoint.context_tokens
         known = await self.context_tokens(model, _SHOW_SECONDS)
-        return min(known, _MOST_UNASKED_CONTEXT) if known else None
+        return min(known or _MOST_UNASKED_CONTEXT, _MOST_UNASKED_CONTEXT)
 
     async def must_load(self, model: str) -> bool:
         loaded = await self._loaded_models(_PS_SECONDS)
         return loaded is not None and not loaded & {model, f"{model}:latest"}
 
-    def new_reader(self, sent: int) -> ReplyReader:
-        return ChatLineReader(sent)
+    def new_reader(self, body: RequestBody, sent: int) -> ReplyReader:
+        return ChatLineReader(sent, token_count(json_object(body.get("options")).get("num_ctx")) or 0)
 
     def error_in(self, document: object) -> ForeignObject:
         said = json_object(document).get("error")
@@ -154,7 +160,7 @@ def keep_alive_value(text: str) -> str | int:
     return int(text) if text.removeprefix("-").isdecimal() else text
 
 
-def _options(sampling: Sampling, context: int | None) -> RequestBody:
+def _options(sampling: Sampling, context: int) -> RequestBody:
     options: RequestBody = {
         "num_ctx": context, "num_predict": sampling.max_tokens, "temperature": sampling.temperature,
         "seed": sampling.seed, "stop": list(sampling.stop) or None,
@@ -186,9 +192,9 @@ def _wire_tool(tool: ToolDescriptor) -> RequestBody:
 class ChatLineReader:
     """Takes the lines of one reply."""
 
-    def __init__(self, sent: int) -> None:
-        """Start with the bytes that were sent, to tell whether the server read all of them."""
-        self._sent = sent
+    def __init__(self, sent: int, context: int = 0) -> None:
+        """Start with the bytes sent and the tokens asked for, to tell whether the server read all of them."""
+        self._sent, self._context = sent, context
         self._characters = SplitCharacters()
         self._tags = ThinkTagReader()
         self._calls: list[ToolCallPart] = []
@@ -225,7 +231,13 @@ class ChatLineReader:
 
     def _was_input_cut(self) -> bool:
         counted = self._usage.input_tokens if self._usage else 0
-        return counted >= _FEWEST_COUNTED and counted * _MOST_BYTES_PER_TOKEN < self._sent
+        if counted < _FEWEST_COUNTED:
+            return False
+        # A server that cuts may keep half of its context: text of 3 to 4 bytes a token looks then as if it
+        # had 6 to 8.
+        may_not_fit = self._sent > self._context * _FEWEST_BYTES_PER_TOKEN
+        is_halved = may_not_fit and counted * 2 <= self._context
+        return is_halved or counted * _MOST_BYTES_PER_TOKEN < self._sent
 
     def _said(self, message: ForeignObject) -> Iterator[ReplyPart]:
         if thinking := self._characters.mended(ThinkingPart, text_or_empty(message.get("thinking"))):

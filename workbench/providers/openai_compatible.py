@@ -43,8 +43,8 @@ class OpenAICompatible(ServerProvider):
     async def request_body(self, request: ModelRequest) -> RequestBody:
         return request_body(request, self.endpoint.sampling)
 
-    def new_reader(self, sent: int) -> ReplyReader:
-        del sent
+    def new_reader(self, body: RequestBody, sent: int) -> ReplyReader:
+        del body, sent
         return CompletionReader()
 
     def adapted_body(self, body: RequestBody, said: str) -> RequestBody | None:

@@ -81,8 +81,8 @@ class OpenAIResponses(ServerProvider):
             return {**kept, "input": [item for item in given if item.get("type") != "reasoning"]}
         return None
 
-    def new_reader(self, sent: int) -> ReplyReader:
-        del sent
+    def new_reader(self, body: RequestBody, sent: int) -> ReplyReader:
+        del body, sent
         return ResponseReader()
 
     def error_in(self, document: object) -> ForeignObject:

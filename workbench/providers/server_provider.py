@@ -73,8 +73,8 @@ class ServerProvider(ABC):
         """Return what is sent; it may have to ask the server about the model first."""
 
     @abstractmethod
-    def new_reader(self, sent: int) -> ReplyReader:
-        """Return a reader for the reply to a request of so many bytes."""
+    def new_reader(self, body: RequestBody, sent: int) -> ReplyReader:
+        """Return a reader for the reply to a request, which was sent as so many bytes."""
 
     async def context_tokens(self, model: str, seconds: float) -> int | None:
         """Return the context that the server gives each request; None where nothing says it."""
@@ -138,7 +138,7 @@ class _Exchange:
         self._provider, self._endpoint = provider, provider.endpoint
         self._model, self._body, self._data = model, body, encode_body(body)
         self._headers = {"Accept": f"{provider.stream_type}, application/json", **headers}
-        self._reader = provider.new_reader(len(self._data))
+        self._reader = provider.new_reader(body, len(self._data))
         self._has_begun = False
         self._is_over = False
         self.next_body: RequestBody | None = None

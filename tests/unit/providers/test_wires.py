@@ -229,6 +229,13 @@ def test_ollama_is_asked_for_the_models_own_context_up_to_a_bound():
     assert asked[1].json["options"]["num_ctx"] == 32_768
 
 
+@each_row("said", [whole({"error": "no"}, 500), whole({"model_info": {}})], ids=["refused", "nothing"])
+def test_ollama_is_asked_for_a_context_even_where_it_does_not_tell_the_models_own(said):
+    reply = line({"message": {"role": "assistant", "content": "ok"}, "done": True, "done_reason": "stop"})
+    _, asked = ask("ollama", said, reply, context_tokens=None)
+    assert [one.json["options"]["num_ctx"] for one in asked if one.path == "/api/chat"] == [32_768]
+
+
 @each_row("case", ["deployment", "v1", "token"], ids=str)
 def test_azure_is_asked_where_and_with_what_it_wants(case):
     token = "eyJhbGciOiJub25lIn0.eyJleHAiOjF9.made-up"
@@ -391,6 +398,19 @@ def test_a_server_that_read_only_a_part_is_told():
     for counted, warns in ((2_048, True), (11_000, False)):
         parts, _ = ask("ollama", line({**last, "prompt_eval_count": counted}), request=long)
         assert (StopPart(reason="input") in parts) is warns
+
+
+@each_row(
+    ("lines", "counted", "warns"),
+    [(350, 2_048, True), (350, 3_900, False), (300, 2_048, False), (100, 1_100, False), (20, 230, False)],
+)
+def test_code_of_which_a_server_kept_half_a_context_is_told(lines, counted, warns):
+    """At 3.5 bytes a token 350 lines need more than the 4,096 that are asked for; half of them look like 7."""
+    code = "    return self.found[key] + other[k]\n" * lines
+    asked = ModelRequest(session_id="s", model="m", messages=(Message(role="user", content=code),))
+    last = {"message": {"role": "assistant", "content": "ok"}, "done": True, "done_reason": "stop"}
+    parts, _ = ask("ollama", line({**last, "prompt_eval_count": counted, "eval_count": 1}), request=asked)
+    assert (StopPart(reason="input") in parts) is warns
 
 
 def test_cached_tokens_are_counted_apart():
