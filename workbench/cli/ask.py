@@ -116,21 +116,23 @@ def _words(options: Namespace, console: Console) -> str:
 
 
 def fix_words(last: str, code: str, more: str) -> str:
-    """Return what is asked for a command that failed."""
+    """Return what is asked for a command that failed, whose secrets the model does not get."""
+    from workbench.secrets.scrubber import scrub
+
     ended = f", which ended with exit code {code}" if code.strip("0") else ""
-    return "\n\n".join(filter(None, (f"Fix this command{ended}:\n\n{last}", more)))
+    return "\n\n".join(filter(None, (f"Fix this command{ended}:\n\n{scrub(last).text}", more)))
 
 
-def _asked_words(options: Namespace, console: Console) -> str:
-    typed = _words(options, console)
+def _failed_command(options: Namespace) -> str:
+    """Return the command that is to be fixed; empty where none is."""
     if not options.fix:
-        return typed
+        return ""
     last = os.environ.get(LAST_COMMAND, "").strip()
     if not last:
         why = "no command that failed is known"
         remedy = "workbench ask --shell-integration SHELL prints what lets your shell remember it"
         raise UsageError(_NOTHING_ASKED, why, remedy)
-    return fix_words(last, os.environ.get(LAST_EXIT, ""), typed)
+    return last
 
 
 def with_ask_model(options: Namespace, config: Config) -> Namespace:
@@ -148,18 +150,22 @@ def with_ask_model(options: Namespace, config: Config) -> Namespace:
 def ask_for_command(options: Namespace, console: Console) -> int:
     """Ask for one command, with a person at the keys or without."""
     from workbench.cli.ask_dialog import terminal_keys
+    from workbench.host.provider_keys import register_secrets
 
     is_direct = options.print or options.json
     keys = None if is_direct else terminal_keys(console)
     if not is_direct and keys is None:
         why = "keys are read from a terminal, and there is none"
         raise UsageError(_NOTHING_ASKED, why, "add --print or --json")
-    words = _asked_words(options, console)
-    if is_direct and not words:
+    words, failed = _words(options, console), _failed_command(options)
+    if is_direct and not words and not failed:
         raise UsageError(_NOTHING_ASKED, "there are no words", 'say it: workbench ask --print "list files"')
     with open_journal() as (home, journal):
         workspace = workspace_path(options.directory)
         config = _usable_config(home, journal, workspace, console)
+        if failed:
+            register_secrets(config)
+            words = fix_words(failed, os.environ.get(LAST_EXIT, ""), words)
         return _in_session(options, console, home, journal, workspace, config, words)
 
 

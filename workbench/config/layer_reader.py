@@ -48,7 +48,10 @@ from workbench.text.safe import one_line
 
 MAX_CONFIG_BYTES = 1_048_576
 _VARIABLE_PREFIX = "WORKBENCH_"
-_VARIABLES_OF_THE_PROGRAM = ("WORKBENCH_HOME", "WORKBENCH_CALL", "WORKBENCH_FAULT")
+_VARIABLES_OF_THE_PROGRAM = (
+    "WORKBENCH_HOME", "WORKBENCH_CALL", "WORKBENCH_FAULT", "WORKBENCH_AGENT", "WORKBENCH_LAST_COMMAND",
+    "WORKBENCH_LAST_EXIT",
+)  # fmt: skip
 """Variables (and beginnings of variables) of the program that are no settings."""
 _FLAG_WORDS = {
     "1": True,

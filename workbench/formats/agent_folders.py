@@ -17,6 +17,8 @@ from msgspec.structs import replace
 from workbench.formats.import_sources import ImportSource, listed_sources, store_sources
 
 _LINES: Final = r".*\.jsonl"
+_LOG_FILES: Final = r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d-[^/]+\.json"
+"""With a time at the beginning: a folder of so short a name may be of another program."""
 _TASK_FILES: Final = r"[^/]+/api_conversation_history\.json"
 
 
@@ -84,6 +86,7 @@ AGENTS: Final = (
         "cursor", "Cursor", "~/.cursor",
         {"projects": r"[^/]+/agent-transcripts/.*\.jsonl", "chats": r".*/store\.db"},
     ),
+    _agent("cmd", "cmd", "DATA/cmd, ~/.local/share/cmd", {"logs": _LOG_FILES}),
     _agent("cursor", "Cursor (editor)", "CONFIG/Cursor/User/globalStorage", {"": r"state\.vscdb"}),
     _agent("kimi", "Kimi", "~/.kimi, ~/.kimi-code", {"sessions": r".*/wire\.jsonl"}, "KIMI_SHARE_DIR"),
     _agent("droid", "Factory Droid", "~/.factory", {"sessions": _LINES}),

@@ -4,6 +4,7 @@ Source: the API reference of OpenAI (Responses, Streaming events).
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Final, cast
 
@@ -24,6 +25,7 @@ from workbench.providers import errors
 from workbench.providers.base import MAX_REPLY_CHARACTERS
 from workbench.providers.call_ids import unique_call_ids
 from workbench.providers.errors import ForeignObject, json_object
+from workbench.providers.openai_compatible import ANSWER_NAME
 from workbench.providers.reply_parts import (
     CallCollector,
     SplitCharacters,
@@ -36,6 +38,8 @@ from workbench.providers.server_provider import ReplyReader, RequestBody, Server
 
 _LONGEST_CALL_ID: Final = 64
 _SEALED_REASONING: Final = "reasoning.encrypted_content"
+_ANSWER_WORDS: Final = re.compile(r"""\btext\.format\b|json_schema|(["'`])text\\?\1""")
+"""In the error of a server that takes no schema for its reply; other errors have some “text” in them too."""
 _STATUS_BY_CODE: Final[Mapping[str, int]] = {
     "server_error": 500, "rate_limit_exceeded": 429, "invalid_prompt": 400, "server_overloaded": 503,
 }  # fmt: skip
@@ -67,10 +71,15 @@ class OpenAIResponses(ServerProvider):
             body["max_output_tokens"] = sampling.max_tokens
         if sampling.temperature is not None:
             body["temperature"] = sampling.temperature
+        if request.answer_schema is not None:
+            schema = {"name": ANSWER_NAME, "strict": True, "schema": request.answer_schema}
+            body["text"] = {"format": {"type": "json_schema", **schema}}
         return body
 
     def adapted_body(self, body: RequestBody, said: str) -> RequestBody | None:
         said = said.lower()
+        if "text" in body and _ANSWER_WORDS.search(said):
+            return {name: value for name, value in body.items() if name != "text"}
         if "temperature" in body and "temperature" in said:
             return {name: value for name, value in body.items() if name != "temperature"}
         if "reasoning" in body and ("summar" in said or "'reasoning'" in said):

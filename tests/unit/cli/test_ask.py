@@ -1,8 +1,11 @@
 """`workbench ask` without and with keys: the command, the gate, the log, and every way that it ends."""
 
+import fcntl
 import json
 import os
 import re
+import sys
+import termios
 import threading
 import time
 import tty
@@ -262,9 +265,26 @@ def test_fix_asks_with_the_command_that_failed(shell, monkeypatch):
     monkeypatch.setenv("WORKBENCH_LAST_EXIT", "127")
     recording = shell.recording(reply("git status"))
     assert shell("ask", "--fix", "--print", "--recording", recording) == 0
-    assert shell.out == "git status\n"
+    assert (shell.out, shell.err) == ("git status\n", "")
     assert log_document()["user_query"] == fix_words("gti status", "127", "")
     assert "exit code 127" in log_document()["user_query"]
+
+
+def test_secrets_of_the_command_that_failed_reach_no_model(shell, monkeypatch):
+    own = "made-up-key-of-the-local-server"
+    monkeypatch.setenv("LOCAL_KEY", own)
+    monkeypatch.setenv("WORKBENCH_LAST_COMMAND", f"crul -H 'Authorization: Bearer {SECRET}' x.test/{own}")
+    good = said(json.dumps({"command": "curl x.test", "explanation": ""}))
+    with ChatServer(good) as server:
+        local = {"kind": "openai-compatible", "base_url": server.base_url, "key_env": "LOCAL_KEY"}
+        configure(providers={"local": local})
+        words = ("ask", "--fix", "--print", "--provider", "local", "--model", "m", "use", "https")
+        assert shell(*words) == 0, shell.err
+        (asked,) = server.asked
+    sent = asked.json["messages"][-1]["content"]
+    assert "Fix this command:\n\ncrul -H " in sent and sent.endswith("\n\nuse https")
+    assert SECRET not in asked.body.decode() and own not in asked.body.decode()
+    assert SECRET not in json.dumps(log_document())
 
 
 @each_row(
@@ -660,8 +680,14 @@ def typed():
     tty.setraw(slave)
     keys = TerminalKeys(slave)
 
+    def waiting():
+        return int.from_bytes(fcntl.ioctl(slave, termios.FIONREAD, bytes(4)), sys.byteorder)
+
     def type_and_read(data, later=b""):
+        left = waiting()
         os.write(master, data)
+        while waiting() < left + len(data):
+            """The terminal hands over what was typed a little later."""
         timer = threading.Timer(0.1, os.write, (master, later))
         if later:
             timer.start()

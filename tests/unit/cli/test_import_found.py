@@ -156,6 +156,29 @@ def test_nothing_here_is_said(shell, tmp_path, monkeypatch):
     assert shell("sessions", "import", "--yes") == 0
 
 
+def test_logs_of_s3_are_found_and_imported_and_stay_as_they_were(shell, home):
+    tries = [
+        {"feedback": "", "model_input": {"system_prompt": "s", "user_prompt": "list go files"},
+         "model_output": {"raw_response": "{}", "command": "fd -e go", "explanation": "Lists."},
+         "timestamp": "2026-02-01T10:30:05Z"}
+    ]  # fmt: skip
+    log = {
+        "id": "2026-02-01T10-30-00-abc123", "user_query": "list go files", "context_sources": {}, "iterations": tries,
+        "metadata": {"timestamp": "2026-02-01T10:30:00Z", "model": "m", "final_status": "accepted",
+                     "iteration_count": 1},
+    }  # fmt: skip
+    logs = home / ".local/share/cmd/logs"
+    path = put(logs / f"{log['id']}.json", json.dumps(log))
+    put(logs / "settings.json", json.dumps(log))
+    before = (path.read_bytes(), path.stat().st_mtime_ns, sorted(logs.iterdir()))
+    (folder,) = [one for one in find_agent_folders(env={"HOME": str(home)}) if one.agent == "cmd"]
+    assert [source.name for source in folder.sources()] == [str(path)]
+    assert shell("sessions", "import", "--yes") == 0, shell.err
+    (row,) = shell.json("ask", "--logs", "--json")
+    assert (row["user_query"], row["final_status"], row["command_preview"]) == ("list go files", "accepted", "fd -e go")  # fmt: skip
+    assert (path.read_bytes(), path.stat().st_mtime_ns, sorted(logs.iterdir())) == before
+
+
 def test_variables_name_other_folders_and_only_sessions_are_listed(home, tmp_path):
     put(tmp_path / "elsewhere/projects/p/s.jsonl", claude("s9", "x"))
     put(home / "p/.aider.chat.history.md", "# aider chat started at 2026-11-21 12:00:00\n")

@@ -485,6 +485,7 @@ OKAY = {
     "azure": lambda: said("ok"),
     "ollama": lambda: Answer([json.dumps({"message": {"role": "assistant", "content": "ok"}, "done": True}).encode()], headers=LINES),
     "anthropic": lambda: Answer([(message_start() + text_block(0, "ok") + message_end()).encode()]),
+    "responses": lambda: whole({"object": "response", "status": "completed", "output": [{"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "ok"}]}]}),
 }  # fmt: skip
 WANTS_JSON = replace(HELLO, answer_schema=SCHEMA)
 
@@ -494,6 +495,7 @@ WANTS_JSON = replace(HELLO, answer_schema=SCHEMA)
     [
         ("azure", "response_format", {"type": "json_schema", "json_schema": {"name": "answer", "strict": True, "schema": SCHEMA}}),
         ("ollama", "format", SCHEMA),
+        ("responses", "text", {"format": {"type": "json_schema", "name": "answer", "strict": True, "schema": SCHEMA}}),
         ("anthropic", "output_config", {"format": {"type": "json_schema", "schema": SCHEMA}}),
     ],
 )  # fmt: skip
@@ -502,7 +504,7 @@ def test_an_answer_that_satisfies_a_schema_is_asked_for_on_every_wire_and_left_o
 ):
     status, refusal = "400 Bad Request", whole({"error": f"{member}: unknown"}, "400 Bad Request")
     if wire != "ollama":
-        refusal = whole({"type": "error", "error": {"type": "invalid_request_error", "message": f"{member} is unknown"}}, status)  # fmt: skip
+        refusal = whole({"type": "error", "error": {"type": "invalid_request_error", "message": f"'{member}' is unknown"}}, status)  # fmt: skip
     parts, (first, second) = ask(wire, refusal, OKAY[wire](), request=WANTS_JSON)
     assert first.json[member] == value and member not in second.json
     assert not isinstance(parts[0], FailurePart)
