@@ -57,6 +57,15 @@ def test_its_other_keys_lead_where_they_say(fresh):
     play(fresh, body, has_model=lambda: False)
 
 
+def test_agents_that_have_sessions_here_are_named_on_the_page(fresh):
+    async def body(shown):
+        await shown.settle()
+        assert "I imports those of Claude Code, Codex, pi and 1 more" in shown.text
+
+    agents = ("Claude Code", "Codex", "pi", "Goose")
+    play(fresh, body, size=(160, 48), has_model=lambda: False, found_agents=lambda: agents)
+
+
 @pytest.mark.parametrize("place", ["0", "2", "3", "4"])
 def test_the_demo_begins_from_wherever_the_cursor_is(fresh, place):
     async def body(shown):

@@ -21,6 +21,7 @@ from workbench.domain.events import (
 from workbench.domain.values import Actor, Usage
 from workbench.effects.runtime import ManualClock
 from workbench.host import session_requests
+from workbench.host.session_config import session_settings
 from workbench.tui.app import WorkbenchApp
 from workbench.views.library import SEPARATOR_ID
 
@@ -304,6 +305,91 @@ def test_export_and_import(stage, tmp_path):
         await shown.press("enter")
         await shows(shown)
         assert "is not there" in shown.said
+
+    play(stage, body, **filing_of(stage))
+
+
+def test_sessions_of_other_agents_are_offered_and_imported_by_enter(stage, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path / "user"))
+    for name in ("CLAUDE_CONFIG_DIR", "XDG_CONFIG_HOME", "XDG_DATA_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    said = {"type": "user", "uuid": "u", "sessionId": "s", "message": {"role": "user", "content": "say it"}}
+    file = tmp_path / "user/.claude/projects/-shop/s.jsonl"
+    file.parent.mkdir(parents=True)
+    file.write_text(json.dumps(said) + "\n")
+
+    async def body(shown):
+        await opened(shown, "I")
+        assert "Enter imports 1 file of Claude Code" in shown.text
+        await shown.press("escape")
+        await shows(shown)
+        assert "say it" not in titles(shown), "nothing is imported unasked"
+        await shown.press("I", "enter")
+        await shows(shown)
+        await shown.look()
+        pane(shown).find()
+        await shows(shown)
+        assert "say it" in titles(shown)
+        await shown.press("I")
+        assert "All of Claude Code is imported" in shown.text
+        await shown.press("enter")
+        await shows(shown)
+        assert len(titles(shown)) == 5
+
+    play(stage, body, **filing_of(stage))
+
+
+def test_who_has_no_other_agents_is_offered_none(stage, tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path / "user"))
+
+    async def body(shown):
+        await opened(shown, "I")
+        assert shown.main.line_bar.display and "Enter imports" not in shown.text
+        await shown.press("enter")
+        await shows(shown)
+        assert len(titles(shown)) == 4
+
+    play(stage, body, **filing_of(stage))
+
+
+def test_the_watch_is_turned_on_and_off_by_a_key(stage, monkeypatch):
+    hosts = []
+    monkeypatch.setattr("workbench.host.lifecycle.ensure_host", lambda *about: hosts.append(about))
+
+    async def body(shown):
+        await opened(shown)
+        assert "4  in step" not in shown.text
+        await shown.press("W")
+        await shows(shown)
+        assert "What other agents write is imported while" in shown.said
+        assert "4  in step" in shown.text and session_settings(stage.home).watch and len(hosts) == 1
+        await shown.press("W")
+        await shows(shown)
+        assert "on your word only" in shown.said
+        assert "4  in step" not in shown.text and not session_settings(stage.home).watch and len(hosts) == 1
+
+    play(stage, body, **filing_of(stage))
+
+
+@pytest.mark.parametrize("failing", ["read", "find"])
+def test_a_search_that_fails_leaves_no_older_list_standing(stage, failing):
+    def fails(*_):
+        raise OSError("the disk went away")
+
+    async def body(shown):
+        await opened(shown)
+        assert "write the docs" in titles(shown)
+        whole = getattr(pane(shown).shelf, failing)
+        setattr(pane(shown).shelf, failing, fails)
+        pane(shown).show(None)
+        pane(shown).find()
+        await shows(shown)
+        assert titles(shown) == [] and "write the docs" not in shown.text
+        assert "The library was not read. the disk went away" in shown.said
+        setattr(pane(shown).shelf, failing, whole)
+        pane(shown).find()
+        await shows(shown)
+        assert "write the docs" in titles(shown), "what failed is read again, whole"
 
     play(stage, body, **filing_of(stage))
 
