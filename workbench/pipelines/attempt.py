@@ -291,7 +291,8 @@ class Attempt:
     def _model(self, persona: model.Persona, adapter: model.Adapter, review: model.Review | None) -> str:
         name = (review.model if review else self.step.model) or persona.model or adapter.model
         runtime = self.context.manifest.runtime if self.context.manifest else model.Runtime()
-        retries = 0 if review else max(0, self.number - 1)
+        is_first = review is not None or self.step.failing.is_tier_kept
+        retries = 0 if is_first else max(0, self.number - 1)
         return model.model_of_tier(name, adapter, runtime, retries)
 
     def _reviewer(self, review: model.Review) -> dict[str, Json]:

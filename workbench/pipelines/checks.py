@@ -4,6 +4,7 @@ Reports every problem and never stops at the first.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
 
 from msgspec import Struct
 
@@ -29,6 +30,9 @@ from workbench.pipelines.step_order import (
 )
 from workbench.pipelines.threads import check_threads
 from workbench.text.safe import one_line
+
+_ADAPTERS_ELSEWHERE: Final = ("browser",)
+"""Adapters that Wave has without a manifest naming them, and that nothing here stands for."""
 
 
 class CheckContext(Struct, frozen=True, kw_only=True):
@@ -173,8 +177,13 @@ def _check_persona(check: CheckContext, step: Step) -> None:
     for name, path in adapters:
         if name not in manifest.adapters:
             known = ", ".join(manifest.adapters)
+            place = _text_place(check, step, path)
+            if name in _ADAPTERS_ELSEWHERE:
+                message = f"the adapter {name} is not run here; the manifest may name one: {known}"
+                place.warn("not_run", message, stops_run=True)
+                continue
             message = f"there is no adapter {one_line(name, 60)}; known: {known}"
-            _text_place(check, step, path).error("unknown_adapter", message)
+            place.error("unknown_adapter", message)
 
 
 def _check_persona_name(

@@ -301,6 +301,8 @@ class FailurePolicy(Struct, frozen=True, kw_only=True):
     is_linear: bool = False
     """The delay grows by itself at each failure, instead of by the factor."""
     most_delay_seconds: float = 60.0
+    is_tier_kept: bool = False
+    """A retry asks the model of the same tier again, and not of the next one up."""
 
 
 class Compaction(Struct, frozen=True, kw_only=True):

@@ -66,7 +66,16 @@ from workbench.text.safe import one_line
 
 MOST_STEPS: Final = 10_000
 _STEP_ID: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,79}")
-_DESCRIBED: Final = {"type": "a type", "description": "a description"}
+_VALUE_TYPES: Final = {
+    word: word
+    for word in (
+        "string", "branch_ref", "findings_report", "issue_ref", "plan_ref", "pr_ref", "scope_result",
+        "spec_ref", "work_item_ref", "workspace_ref",
+    )
+}  # fmt: skip
+"""What Wave's files call the type of an input or of an output; it refuses every other word."""
+_FIDELITIES: Final = {word: word for word in ("full", "compact", "summary", "fresh")}
+"""How much of a thread a step is told, as Wave's files have it."""
 
 
 class _MetadataDocument(DocumentModel):
@@ -78,16 +87,26 @@ class _MetadataDocument(DocumentModel):
     }  # fmt: skip
 
 
-class _InputDocument(DocumentModel):
+class _TypedDocument(DocumentModel):
+    type: Annotated[str, one_of(_VALUE_TYPES)] = ""
+    not_acted_on: ClassVar[Mapping[str, str]] = {"description": "a description"}
+
+    def report_type(self) -> None:
+        """Name a type that is known: nothing here checks a value against it."""
+        if self.type:
+            self.place.key("type").warn("not_run", "type (a type) is read and not acted on here")
+
+
+class _InputDocument(_TypedDocument):
     source: Text = ""
     json_schema: JsonValue = Field(default=None, alias="schema")
     example: Text = ""
     label_filter: Text = ""
     batch_size: Annotated[Whole, between(0, 1_000_000_000)] = 0
     is_required: Flag = Field(default=False, alias="required")
-    not_acted_on: ClassVar[Mapping[str, str]] = _DESCRIBED
 
     def config(self) -> InputConfig:
+        self.report_type()
         for name in ("label_filter", "batch_size"):
             if self.place_of(name):
                 message = f"{name} is read and not acted on here: a run has the one input that it is given"
@@ -95,11 +114,14 @@ class _InputDocument(DocumentModel):
         return self.to(InputConfig, schema=self.json_schema)
 
 
-class _OutputDocument(DocumentModel):
+class _OutputDocument(_TypedDocument):
     step: Annotated[Text, REQUIRED] = ""
     artifact: Annotated[Text, REQUIRED] = ""
     field: Text = ""
-    not_acted_on: ClassVar[Mapping[str, str]] = _DESCRIBED
+
+    def output(self, name: str) -> PipelineOutput:
+        self.report_type()
+        return self.to(PipelineOutput, name=name)
 
 
 class _RequiresDocument(DocumentModel):
@@ -139,7 +161,7 @@ def read_pipeline(place: DocumentPlace) -> Pipeline | None:
         Pipeline, name=metadata.name if metadata else "", file=place.file,
         description=metadata.description if metadata else "",
         input=document.input.config() if document.input else InputConfig(),
-        outputs=tuple(output.to(PipelineOutput, name=name) for name, output in outputs),
+        outputs=tuple(output.output(name) for name, output in outputs if output.is_mapping),
         steps=_with_implied_outputs(desugar_steps(list(_read_steps(places[:MOST_STEPS])))),
         skills=tuple(map(text_at, document.skills)),
     )  # fmt: skip
@@ -210,6 +232,9 @@ class _MemoryDocument(DocumentModel):
         for place in self.inject_artifacts:
             model = _OtherInjectionDocument if place.present("pipeline") else _InjectionDocument
             item = model.model_validate(place)
+            if place.present("pipeline") and place.present("step"):
+                message = "step and pipeline cannot both say where an artifact is from"
+                place.key("step").error("wrong_value", message)
             if item.is_mapping:
                 yield item.to(ArtifactInjection, name=item.name or item.artifact)
 
@@ -268,7 +293,7 @@ class _OutcomeDocument(DocumentModel):
     json_path: Text = ""
     label_path: Text = Field(default="", alias="json_path_label")
     label: Text = ""
-    not_acted_on: ClassVar[Mapping[str, str]] = _DESCRIBED
+    not_acted_on: ClassVar[Mapping[str, str]] = {"description": "a description"}
 
     def spec(self) -> OutcomeSpec:
         if self.type not in FILE_TYPES:
@@ -334,12 +359,12 @@ class _StepDocument(DocumentModel):
     timeout_minutes: Annotated[Whole, between(1, 100_000)] | None = None
     is_rework_only: Flag = Field(default=False, alias="rework_only")
     thread: Text = ""
+    fidelity: Annotated[str, one_of(_FIDELITIES)] = ""
     config: _ConfigDocument | None = None
     skills: Texts = ()
     outcomes: Items[_OutcomeDocument] = ()
     most_agents: Annotated[Whole, between(0, 1000)] = Field(default=0, alias="max_concurrent_agents")
     not_acted_on: ClassVar[Mapping[str, str]] = {
-        "fidelity": "how much of a conversation",
         "concurrency": "a limit", "on_failure": "it stands in retry or in a contract",
         "output": "values of a context", "output_schema": "a schema",
         "description": "a description",
@@ -376,6 +401,7 @@ def _read_step(document: _StepDocument, kind: StepKind, matrix: MatrixDocument |
     edges = tuple(edge.to(RouteEdge) for edge in document.edges if edge.is_mapping)
     if kind == "route" and not loop and not edges:
         document.require("edges")
+    _report_members(document)
     source, source_path, problem = _read_source(document, kind, matrix)
     if kind == "prompt" and not problem and not document.place_of("persona"):
         document.require("persona")
@@ -400,6 +426,18 @@ def _read_step(document: _StepDocument, kind: StepKind, matrix: MatrixDocument |
         edges=() if kind == "route" else edges, skills=tuple(map(text_at, document.skills)),
         outcomes=tuple(outcome.spec() for outcome in document.outcomes if outcome.is_mapping),
     )  # fmt: skip
+
+
+def _report_members(document: _StepDocument) -> None:
+    """Report members that cannot stand together, and a fidelity that is known and not acted on."""
+    place = document.place
+    for name in ("persona", "exec", "script") if document.place_of("pipeline") else ():
+        if document.place_of(name):
+            message = f"a step with pipeline runs that pipeline and nothing else, so {name} would be left out"
+            place.key(name).error("wrong_value", message)
+    if document.fidelity:
+        message = "fidelity (how much of a conversation) is read and not acted on here"
+        place.key("fidelity").warn("not_run", message)
 
 
 def _read_matrix(document: _StepDocument, matrix: MatrixDocument | None) -> Matrix | None:

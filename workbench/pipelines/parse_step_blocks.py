@@ -323,6 +323,7 @@ class RetryDocument(DocumentModel):
     base_delay: Place | None = None
     max_delay: Place | None = None
     adapt_prompt: Flag = True
+    is_tier_kept: Flag = Field(default=False, alias="no_escalate")
 
     def failure_policy(self) -> FailurePolicy:
         """Return what `retry` alone says of failures."""

@@ -113,6 +113,17 @@ def test_the_tier_of_a_step_reaches_the_program_as_a_model(runs, tmp_path):
     assert here.journal.blobs.read(found[0].content_ref) == b"for small-1"
 
 
+@pytest.mark.parametrize(("more", "asked"), [("", "large-1"), (", no_escalate: true", "small-1")])
+def test_a_retry_goes_one_tier_up_unless_its_step_keeps_it(runs, tmp_path, more, asked):
+    here = outside(runs, tmp_path, more="    tier_models: {cheapest: small-1, balanced: large-1}\n")
+    retry = f"retry: {{max_attempts: 2, base_delay: 0s{more}}}"
+    row = here.run(STEPS.replace("model: big", f"model: cheapest\n    {retry}") % "crash")
+    (failed,) = [body for _, body in here.bodies(row.pipeline_id, "step.changed") if body.state == "failed"]
+    assert failed.attempt == 2
+    seen = json.loads((here.home.path / "workspaces" / row.pipeline_id / "a" / "seen.json").read_text())
+    assert seen["words"][seen["words"].index("--model") + 1] == asked
+
+
 def test_a_binary_that_is_not_there_fails_its_step_only(runs, tmp_path):
     here = outside(runs, tmp_path)
     (tmp_path / "agent-program").unlink()

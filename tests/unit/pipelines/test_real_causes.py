@@ -121,24 +121,45 @@ def test_only_the_manifests_own_text_is_a_command(real, value):
     assert not (real.root / "owned").exists()
 
 
+PROMPT = "- id: a\n  persona: builder\n  exec: {type: prompt, source: x}\n"
+DONE_BELOW = "- {id: a, pipeline: one, exec: {type: command, source: 'true'}}\n"
+GIVEN_TWICE = "- id: b\n  dependencies: [a]\n  exec: {type: command, source: 'true'}\n  memory: {inject_artifacts: [{step: a, pipeline: one, artifact: said, as: said}]}\n"
 TAKEN = [
-    ("a reviewer of its own work", "- id: a\n  persona: builder\n  exec: {type: prompt, source: x}\n"
-     "  handover: {contract: {type: agent_review, persona: builder, criteria: x}}\n", "self_review"),
-    ("a step that runs itself and a pipeline", "- {id: a, pipeline: p, persona: builder, exec: {type: prompt, source: x}}\n", ""),
-    ("an unknown fidelity", "- id: a\n  persona: builder\n  fidelity: wild\n  exec: {type: prompt, source: x}\n", "not_run"),
-    ("a thread out of order", "- id: a\n  persona: builder\n  thread: t\n  exec: {type: prompt, source: x}\n"
-     "- id: b\n  persona: builder\n  thread: t\n  exec: {type: prompt, source: x}\n", ""),
-    ("a missing prompt of a persona", "", "missing_file"),
-    ("a rework step that is none", command("a", retry="{on_failure: rework, rework_step: b}") + command("b"), "wrong_rework"),
+    ("a reviewer of its own work", PROMPT + "  handover: {contract: {type: agent_review, persona: builder, criteria: x}}\n", "", "self_review"),
+    ("an agent beside a pipeline", "- {id: a, pipeline: one, persona: builder}\n", "", "wrong_value"),
+    ("a command beside a pipeline", DONE_BELOW, "", "wrong_value"),
+    ("a script beside a pipeline", "- {id: a, pipeline: one, script: 'true'}\n", "", "wrong_value"),
+    ("an artifact of a step and of a pipeline", command("a", output_artifacts="[{name: said, source: stdout}]") + GIVEN_TWICE, "", "wrong_value"),
+    ("an unknown fidelity", PROMPT + "  fidelity: wild\n", "", "wrong_value"),
+    ("an unknown fidelity of a thread", PROMPT + "  thread: t\n  fidelity: wild\n", "", "wrong_value"),
+    ("a thread out of order", PROMPT + "  thread: t\n" + PROMPT.replace("id: a", "id: b") + "  thread: t\n", "", "unordered_thread"),
+    ("an unknown type of the input", command("a"), "input: {type: wild}\n", "wrong_value"),
+    ("an unknown type of an output", says("a", "echo x"), "pipeline_outputs: {o: {step: a, artifact: said, type: wild}}\n", "wrong_value"),
+    ("an adapter that only the others have", PROMPT + "  adapter: browser\n", "", "not_run"),
+    ("a missing prompt of a persona", "", "", "missing_file"),
+    ("a rework step that runs anyway", command("a", retry="{on_failure: rework, rework_step: b}") + command("b"), "", "wrong_rework"),
+    ("its own rework step", command("a", retry="{on_failure: rework, rework_step: a}"), "", "wrong_rework"),
 ]  # fmt: skip
 
 
-@each_row("what, steps, code", TAKEN)
-def test_what_the_others_refuse_is_refused_or_said(tmp_path, what, steps, code):
-    path = project(tmp_path, steps or command("a"))
+@each_row("what, steps, head, code", TAKEN)
+def test_what_the_others_refuse_is_refused(tmp_path, what, steps, head, code):
+    path = project(tmp_path, steps or command("a"), head=head, files=BELOW)
     if not steps:
         (tmp_path / "prompts/reader.md").unlink()
     report = load_pipeline(path).report
-    codes = {problem.code for problem in (*report.errors, *report.warnings)}
-    assert not code or code in codes, (what, codes)
-    assert code or codes, f"{what}: nothing is said"
+    stopping = {problem.code for problem in (*report.errors, *report.stopping)}
+    assert stopping == {code}, (what, list(map(str, report.found)))
+    assert not report.is_runnable
+    assert report.is_ok is (code == "not_run"), "what is only missing here is no fault of the file"
+
+
+@each_row("steps, head", [
+    (PROMPT + "  fidelity: compact\n", ""),
+    (command("a"), "input: {type: issue_ref}\n"),
+    (says("a", "echo x"), "pipeline_outputs: {o: {step: a, artifact: said, type: string}}\n"),
+])  # fmt: skip
+def test_words_that_the_others_know_are_named_and_stop_nothing(tmp_path, steps, head):
+    report = load_pipeline(project(tmp_path, steps, head=head)).report
+    assert [problem.code for problem in report.found] == ["not_run"], list(map(str, report.found))
+    assert report.is_runnable

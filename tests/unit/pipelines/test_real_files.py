@@ -18,7 +18,7 @@ NO_PROMPTS = ("auditor", "craftsman", "debugger")
 """Personas whose prompts their repository kept elsewhere."""
 INPUT = "https://github.com/example/shop/issues/1 add a login page"
 CANNOT = {"speckit-flow.yaml", "code-review.yaml"}
-"""A schema and a folder that are not there, and a contract of a type that is not checked here."""
+"""A schema is not there for either, and for the first neither is a folder that it mounts."""
 
 pytestmark = pytest.mark.skipif(not FILES, reason="the real files are not here")
 
