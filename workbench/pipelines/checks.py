@@ -189,7 +189,7 @@ def _check_persona(check: CheckContext, step: Step) -> None:
 def _check_persona_name(
     check: CheckContext, step: Step, name: str, path: tuple[str | int, ...], manifest: Manifest
 ) -> None:
-    forms = _persona_forms(name)
+    forms = templates.code_host_forms(name)
     if not forms:
         message = "a persona can name nothing but {{ forge.type }} and the like"
         _text_place(check, step, path).error("wrong_value", message)
@@ -199,21 +199,6 @@ def _check_persona_name(
             "unknown_persona",
             f"there is no persona {one_line(' or '.join(forms), 120)}; known: {one_line(known, 300)}",
         )
-
-
-def _persona_forms(name: str) -> list[str]:
-    """Return what the name of a persona may come to: one for each kind of code host where it names that."""
-    if "{{" not in name:
-        return [name]
-    known = [
-        {f"forge.{key}": fact for key, fact in templates.facts_of_host_kind(kind).items()}
-        for kind in templates.CODE_HOSTS
-    ]
-    if not all(
-        wanted in known[0] for wanted in templates.template_names(name)
-    ) or "{{" in templates.fill_templates(name, lambda wanted: known[0].get(wanted, "")):
-        return []
-    return [templates.fill_templates(name, facts.__getitem__) for facts in known]
 
 
 def declared_output(step: Step, name: str) -> ArtifactSpec | None:

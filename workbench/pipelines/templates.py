@@ -305,3 +305,15 @@ def code_host_facts(address: str) -> dict[str, str]:
 def facts_of_host_kind(kind: str) -> dict[str, str]:
     tool, term, command = CODE_HOSTS[kind]
     return {"type": kind, "cli_tool": tool, "pr_term": term, "pr_command": command}
+
+
+def code_host_forms(text: str) -> list[str]:
+    """Return what a text may come to, one for each kind of code host that it names; none if it names more."""
+    if "{{" not in text:
+        return [text]
+    known = [{f"forge.{key}": fact for key, fact in facts_of_host_kind(kind).items()} for kind in CODE_HOSTS]
+    if not all(wanted in known[0] for wanted in template_names(text)) or "{{" in fill_templates(
+        text, lambda wanted: known[0].get(wanted, "")
+    ):
+        return []
+    return [fill_templates(text, facts.__getitem__) for facts in known]
