@@ -19,6 +19,7 @@ from workbench.domain.codec import (
     blob_refs,
     event_from_object,
     event_to_line,
+    event_to_object,
 )
 from workbench.domain.rows import Action, Call, Session
 from workbench.domain.values import SYSTEM_SESSION, Actor, BlobRef, Hunk, Json, JsonObject
@@ -94,6 +95,32 @@ def _scrub_body(body: JsonObject) -> tuple[JsonObject, bool]:
     return {**fields, "choices": cast("Json", kept)}, True
 
 
+_ID_MEMBERS: Final = ("call_id", "action_id", "turn_id", "supersedes", "successor")
+"""Members of events that name something of the same session."""
+_FREE_MEMBERS: Final = ("arguments", "parameters", "content", "configuration")
+"""Members of events that hold what others made; nothing in them is an id of ours."""
+
+
+def _event_under(session_id: str, event: e.Event) -> e.Event:
+    """Return an event whose own id, and whose names of calls, questions and turns, are those of a session."""
+    value = as_object(_ids_under(session_id, event_to_object(event)))
+    return replace(event_from_object(value), id=f"{session_id}.{event.id}")
+
+
+def _ids_under(session_id: str, value: Json) -> Json:
+    if isinstance(value, list):
+        return [_ids_under(session_id, item) for item in cast("list[Json]", value)]
+    if not isinstance(value, dict):
+        return value
+    members: dict[str, Json] = {}
+    for name, item in cast("dict[str, Json]", value).items():
+        if name in _ID_MEMBERS and isinstance(item, str) and item:
+            members[name] = f"{session_id}.{item}"
+        else:
+            members[name] = item if name in _FREE_MEMBERS else _ids_under(session_id, item)
+    return members
+
+
 class SessionReader:
     """Reads one file of ours: checks its lines and gives its events the ids that they get here."""
 
@@ -108,6 +135,8 @@ class SessionReader:
         self._summaries = summaries
         self._ids: dict[str, str] = {}
         self._refs: dict[BlobRef, BlobRef] = {}
+        self._second: dict[str, bool] = {}
+        """Whether a session is second to one that has its id and its events' ids."""
         self._open: dict[str, e.Event] = {}
         self._seen: set[str] = set()
         self._has_begun: set[str] = set()
@@ -162,11 +191,20 @@ class SessionReader:
             self._note(FileProblem(line=number, why=f"an event above has the id {event.id[:80]}; left out"))
             return None
         self._seen.add(event.id)
+        event = self._as_second(event)
         if self._is_elsewhere(event.id, self._ids.get(event.session_id) or self._current(event.session_id)):
             why = f"another session here has an event with the id {event.id[:80]}; left out"
             self._note(FileProblem(line=number, why=why))
             return None
         return self._placed(event, number)
+
+    def _as_second(self, event: e.Event) -> e.Event:
+        """Return an event under ids of its own where its session is second to another one of its id."""
+        key = event.session_id
+        own = self._ids.get(key) or self._current(key)
+        if key not in self._second:
+            self._second[key] = own != key and self._is_elsewhere(event.id, own)
+        return _event_under(own, event) if self._second[key] else event
 
     def _clean(self, value: JsonObject) -> e.Event:
         if _is_too_large(value):

@@ -46,6 +46,7 @@ _MOST_NOTED: Final = 50
 """Files that are noted in one transaction."""
 _NOTE_SECONDS: Final = 2.0
 _OTHER_STORY: Final = "another session here has its id and says something else"
+_REWRITTEN: Final = "this file says something else than what was here, ends later and replaced it"
 _MOST_STORIES: Final = 20
 """Sessions of one id that are told apart."""
 _DAY_NS: Final = 86_400_000_000_000
@@ -295,18 +296,29 @@ class _Import:
                 for session in report.sessions
                 if session.session_id in stories.ids
             ]
+            report.kept += [
+                f"{session.title or session.key}: {_REWRITTEN}"
+                for session in report.sessions
+                if session.session_id in intake.rewritten and not self._rewrites(report, session.session_id)
+            ]
             return report, intake
         report = FileReport(name=source.name, is_named=source.is_named, why_not=_OTHER_STORY)
         return report, SessionImport(self._journal)
 
     def _is_told_elsewhere(self, session_id: str, source: ImportSource) -> bool:
-        """Return whether another file of the same agent is there that a session was read from."""
-        own = file_key(self._journal, source.name)
-        return any(
+        """Return whether a session was read from other files only, or from another one that is as it was."""
+        own, rows = file_key(self._journal, source.name), files_of_session(self._journal, session_id)
+        return (bool(rows) and all(row.key != own for row in rows)) or any(
             row.key != own and state is not None and row.size == state.size
-            for row in files_of_session(self._journal, session_id)
+            for row in rows
             for state in (state_of(ImportSource(name=row.path)),)
         )
+
+    def _rewrites(self, report: FileReport, session_id: str) -> bool:
+        """Return whether an agent wrote its own file anew, which is no surprise."""
+        own = file_key(self._journal, report.name)
+        is_ours = report.format == workbench_sessions.FORMAT_NAME
+        return not is_ours and any(row.key == own for row in files_of_session(self._journal, session_id))
 
     def _due(self) -> Iterator[tuple[ImportSource, FileState | None]]:
         for source in self._sources:

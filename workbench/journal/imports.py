@@ -1,7 +1,7 @@
 """Import of sessions from outside: one at a time, each event once; a file is kept or undone whole.
 
 An imported event touches its own session only. A file that grew adds what is new; a file that contradicts the
-stored session replaces it from there on, unless the file is older.
+stored session replaces it from there on, unless the file is older or the session is another file's.
 """
 
 # Imports of one home take turns: two that store the same session at once each took for new what the other
@@ -148,6 +148,8 @@ class SessionImport:
         """Sessions that stay outside; nothing of them is stored."""
         self.deleted: set[str] = set()
         """Those of them that were here and were deleted."""
+        self.rewritten: set[str] = set()
+        """Those of which a part was replaced, though the same reader had read it."""
         self.added: dict[str, int] = {}
 
     def current_id(self, session_id: str) -> str:
@@ -263,9 +265,8 @@ class SessionImport:
         stored = self._journal.session(created.session_id) if created else None
         if created is None or stored is None or not isinstance(created.body, SessionCreated):
             return False
-        return stored.configuration.get("import") is not None and _read_as(stored.configuration) == _read_as(
-            created.body.configuration
-        )
+        # Events of an own export say nothing of a reader: they are as they were.
+        return _read_as(stored.configuration) == _read_as(created.body.configuration)
 
     def _take(self, event: Event) -> None:
         latest = self._latest.get(event.session_id, 0)
@@ -299,6 +300,7 @@ class SessionImport:
         kept = tuple(
             key for key, (before, _) in replaced.items() if latest.get(key, 0) < _newest_time(before)
         )
+        self.rewritten.update(key for key in replaced if key not in kept and self._alike.get(key))
         for session_id in kept:
             before, added = replaced[session_id]
             self.flush()

@@ -13,6 +13,7 @@ from workbench.formats.import_sources import find_sources
 from workbench.host.session_import import ImportRequest, SilentProgress, import_sources
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
+from workbench.journal.maintenance import index_table_differences
 
 OURS = ("position", "recorded_at", "opened_at")
 """What a journal says of itself: where an event stands in it, and when it was taken in."""
@@ -134,6 +135,50 @@ def test_a_file_that_reaches_into_another_session_is_left_out_and_the_others_are
         assert "belongs to another session" in reports[1].why_not
         assert "another session here has an event with the id" in reports[2].sessions[0].problems[-1].why
         assert journal.session("x") is None and journal.session("y") is not None
+
+
+@pytest.mark.parametrize("kind", ["prompt.submitted", "reply.completed"])
+@pytest.mark.parametrize("is_gone", [False, True])
+def test_an_export_of_the_same_id_that_says_something_else_is_a_second_session(tmp_path, kind, is_gone):
+    good = [json.loads(line) for line in golden.lines("fix-flaky-login")]
+    key = next(line["session_id"] for line in good if line.get("action_id"))
+    good = [line for line in good if line.get("session_id") == key]
+    other = json.loads(json.dumps(good))
+    changed = [line for line in other if line["kind"] == kind][0 if kind == "prompt.submitted" else -1]
+    changed["body"]["text"] = "another story"
+    journal, _ = imported(tmp_path, good)
+    with journal:
+        before = rows(journal, key)
+        (tmp_path / "in" / "second.jsonl").write_text("".join(json.dumps(line) + "\n" for line in other))
+        if is_gone:
+            (tmp_path / "in" / "0.jsonl").unlink()
+        reports, added = import_folder(journal, tmp_path / "in")
+        (second,) = (one for one, count in added.items() if count > 0)
+        assert second != key and rows(journal, key) == before
+        assert "both stay" in reports[-1].kept[0] and not reports[-1].sessions[0].problems
+        assert len(journal.events(second)) == len(journal.events(key))
+        texts = [getattr(event.body, "text", "") for event in journal.events(second)]
+        assert texts.count("another story") == 1
+        for table in (journal.calls, lambda one: journal.actions(session_id=one)):
+            assert [row.state for row in table(second)] == [row.state for row in table(key)] != []
+        assert {call.action_id for call in journal.calls(second)} - {None} == {
+            row.id for row in journal.actions(session_id=second) if row.call_id
+        }
+        assert index_table_differences(journal) == []
+        again = import_folder(journal, tmp_path / "in")
+        assert not again[1], "the same files once more bring nothing"
+
+
+def test_an_export_that_was_written_anew_at_its_place_is_said(tmp_path):
+    good = [json.loads(line) for line in golden.lines("fix-flaky-login")]
+    journal, _ = imported(tmp_path, good)
+    with journal:
+        last = [line for line in good if line["kind"] == "reply.completed"][-1]
+        last["body"]["text"] = "another story"
+        (path,) = (tmp_path / "in").iterdir()
+        path.write_text("".join(json.dumps(line) + "\n" for line in good))
+        reports, _ = import_folder(journal, tmp_path / "in")
+        assert "says something else than what was here" in reports[0].kept[0]
 
 
 def test_a_number_that_no_table_holds_is_left_out_with_its_line(tmp_path):

@@ -13,6 +13,7 @@ import pytest
 from workbench.formats.import_sources import find_sources
 from workbench.host.session_import import ImportCancelled, ImportRequest, SilentProgress, import_sources
 from workbench.journal.home import Home
+from workbench.journal.imported_files import forget_missing_files
 from workbench.journal.journal import Journal
 from workbench.journal.maintenance import index_table_differences
 
@@ -257,6 +258,34 @@ def test_two_files_that_part_later_are_two_sessions(shell, tmp_path):
     shell("sessions", "import", str(tmp_path), "--again")
     assert len(shell.json("sessions", "list", "--all", "--json")) == 2
     assert shell.json("doctor", "--json")["ok"]
+
+
+def test_what_parts_later_is_a_second_session_where_the_first_file_is_gone(shell, tmp_path):
+    first = put(tmp_path / "a" / "s1.jsonl", claude("s1", "one", "left"))
+    second = put(tmp_path / "b" / "s1.jsonl", claude("s1", "one", "right", "more"))
+    shell("sessions", "import", str(first))
+    first.unlink()
+    found = shell.json("sessions", "import", str(second), "--json")
+    assert "both stay" in found["files"][0]["kept"][0]
+    assert len(shell.json("sessions", "list", "--all", "--json")) == 2
+    moved = tmp_path / "c" / "s1.jsonl"
+    put(moved, claude("s1", "one", "left", "and on"))
+    (grown,) = shell.json("sessions", "import", str(moved), "--json")["sessions"]
+    assert grown["result"] == "grown"
+    assert len(shell.json("sessions", "list", "--all", "--json")) == 2
+    assert shell.json("doctor", "--json")["ok"]
+
+
+def test_what_replaces_a_session_of_a_file_that_is_forgotten_is_said(shell, tmp_path):
+    first = put(tmp_path / "a" / "s1.jsonl", claude("s1", "one", "left"))
+    shell("sessions", "import", str(first))
+    first.unlink()
+    with Journal.open(Home.open(tmp_path / "home")) as journal:
+        assert forget_missing_files(journal) == 1
+    second = put(tmp_path / "b" / "s1.jsonl", claude("s1", "one", "right", "more"))
+    found = shell.json("sessions", "import", str(second), "--json")
+    assert "says something else than what was here" in found["files"][0]["kept"][0]
+    assert len(shell.json("sessions", "list", "--all", "--json")) == 1
 
 
 def test_what_lies_beside_a_session_is_read_with_it_and_is_no_file_of_its_own(shell, tmp_path):
