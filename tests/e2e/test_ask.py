@@ -8,6 +8,7 @@ import time
 import pytest
 
 from tests.support.chat_server import Answer, ChatServer, Stall, said
+from tests.support.tables import each_row
 from tests.support.terminal import Terminal, controlled
 from tests.support.tmux import Tmux
 
@@ -106,6 +107,17 @@ def test_a_kill_after_each_try_leaves_a_whole_log_and_the_earlier_tries_untouche
         before.append(new)
     rows = json.loads(shop.call("ask", "--logs", "--json", "--status", "quit").stdout)
     assert [row["iteration_count"] for row in rows] == [3, 2, 1]
+
+
+@each_row("key, code", [("\x03", 130), ("\r", 1)])
+def test_leaving_the_first_question_asks_nothing_and_logs_nothing(shop, asked, server, key, code):
+    terminal = asked()
+    terminal.until("What should the command do?")
+    terminal.rest()
+    terminal.press(key)
+    assert terminal.wait() == code
+    assert server.asked == [] and json.loads(shop.call("ask", "--logs", "--json").stdout) == []
+    assert not (shop.home / "ask" / "logs").exists()
 
 
 def test_ctrl_c_while_the_model_works_ends_it(shop, asked, server):

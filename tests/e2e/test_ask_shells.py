@@ -106,8 +106,11 @@ def test_a_sentence_becomes_a_command_on_the_line_and_nothing_is_run(prompt):
     prompt.terminal.press("\x07")
     prompt.terminal.until(THIRD, "q quit")
     prompt.terminal.rest()
+    assert prompt.server.asked[-1].json["messages"][-1]["content"].endswith(LAST), "the line is asked whole"
     prompt.type("q")
     assert prompt.line().rstrip("\n") == LAST
+    left = [json.loads(path.read_text()) for path in log.parent.iterdir() if path != log]
+    assert [(one["user_query"], one["metadata"]["final_status"]) for one in left] == [(LAST, "quit")]
 
 
 def test_the_command_that_failed_last_is_known_to_fix_and_to_nobody_else(prompt):

@@ -224,7 +224,7 @@ def suggest_for_screen(
                 session.end("quit")
                 warning = session.write_log()
     if not is_given:
-        raise CommandRefused(_why_refused(made), "Say it in other words.")
+        raise CommandRefused(_why_refused(made, "It is not put in the field"), "Say it in other words.")
     return made.answer.command, " ".join(
         filter(None, (made.answer.explanation, verdict_text(made.verdict), warning))
     )
@@ -343,12 +343,12 @@ def _print_command(options: Namespace, console: Console, asker: _Asker, words: s
     return EXIT_OK
 
 
-def _why_refused(suggestion: "Suggestion") -> str:
+def _why_refused(suggestion: "Suggestion", what: str = "Not printed") -> str:
     from workbench.views.ask import verdict_text
 
     if suggestion.answer.is_hidden:
-        return "Not printed: the command holds characters that cannot be seen."
-    return f"Not printed. {verdict_text(suggestion.verdict)}"
+        return f"{what}: the command holds characters that cannot be seen."
+    return f"{what}. {verdict_text(suggestion.verdict)}"
 
 
 def suggestion_json(session: "CommandSession", suggestion: "Suggestion", status: str) -> "dict[str, Json]":
