@@ -156,7 +156,43 @@ a = 2
 > Tokens: 12k sent, 8.5k cache write, 3.2k cache hit, 250 received. Cost: $0.0125 message, $0.02 session.
 > Applied edit to a.py
 """
+
+
+def gemini(number, kind, when, content="", **more):
+    return {"id": f"g{number}", "timestamp": when, "type": kind, "content": content, **more}
+
+
+def gemini_call(key, name, status, when, said, **arguments):
+    response = [{"functionResponse": {"response": {"error" if status == "error" else "output": said}}}]
+    return {
+        "id": key,
+        "name": name,
+        "status": status,
+        "timestamp": when,
+        "args": arguments,
+        "result": response,
+    }
+
+
+GEMINI_TOKENS = {"input": 900, "output": 30, "cached": 400, "thoughts": 20, "tool": 5, "total": 955}
+GEMINI_CALLS = [
+    gemini_call("w", "write_file", "success", at(9), "written", file_path="/shop/a.py", content="a = 1\n"),
+    gemini_call("b", "run_shell_command", "error", at(12), "no such command", command="mak"),
+]
+GEMINI = lines(
+    {"sessionId": "counted", "projectHash": "h", "startTime": at(0), "lastUpdated": at(0)},
+    gemini(1, "user", at(0), [{"text": "make it faster"}]),
+    gemini(2, "gemini", at(3), "I begin."),
+    {"$set": {"lastUpdated": at(3)}},
+    gemini(2, "gemini", at(3), "I begin.", model="flash", tokens=GEMINI_TOKENS, toolCalls=GEMINI_CALLS),
+    gemini(3, "user", at(20), "no, slower"),
+    gemini(4, "gemini", at(22), "As you like.", tokens=GEMINI_TOKENS),
+    {"$rewindTo": "g3"},
+    gemini(5, "user", at(30), "go on"),
+    gemini(6, "gemini", at(33), "It is faster.", tokens={"input": 1_000, "output": 8}),
+)
+
 COUNTED = {
     "claude": CLAUDE, "codex": CODEX, "pi": PI, "opencode": OPENCODE, "atif": ATIF, "swe-agent": SWE_AGENT,
-    "inspect": INSPECT, "aider": AIDER,
+    "inspect": INSPECT, "aider": AIDER, "gemini-lines": GEMINI,
 }  # fmt: skip
