@@ -128,6 +128,33 @@ def test_a_command_of_the_program_is_no_title():
     assert opened.summaries[0].title == "/review"
 
 
+@each_row(
+    ("said", "is_title"),
+    [
+        ("New session - 2026-11-21T12:00:00.000Z", False),
+        ("New Session", False),
+        ("new chat", False),
+        ("Untitled", False),
+        ("", False),
+        ("New sessions are kept", True),
+        ("A new session of work", True),
+        ("New session handling in the shop: what a customer sees after a second login", True),
+        ("Untitled drafts of the shop lose their order", True),
+    ],
+)
+def test_what_stands_for_a_title_that_is_not_there_is_none(said, is_title):
+    document = {"info": {"id": "o1", "title": said, "directory": "/shop", "time": {"created": 1_700_000_000_000}},
+                "messages": [{"info": {"id": "m1", "role": "user", "time": {"created": 1_700_000_000_000}},
+                              "parts": [{"type": "text", "text": "store it"}]}]}  # fmt: skip
+    found = detect.open_file(
+        io.BytesIO(json.dumps(document).encode()), "x", 1, None, store=lambda _: None, current_id=str
+    )
+    events = list(found.events)
+    title = said if is_title else "store it"
+    assert found.summaries[0].title == title
+    assert next(iter(MemoryTables().fold(events).sessions.values())).title == title
+
+
 def test_what_codex_asked_for_is_answered_when_its_command_started():
     events = made(CODEX)
     assert seconds(events, e.ActionOpened) == [2]

@@ -245,6 +245,31 @@ def test_an_error_of_the_service_is_no_reply_and_names_no_model():
     assert MemoryTables().fold(events).sessions.popitem()[1].model == "big"
 
 
+REFUSED = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
+
+
+@each_row(
+    ("row", "why"),
+    [
+        ({"error": {"status": 529, "error": REFUSED}}, "Overloaded, status 529"),
+        ({"error": {"status": 529, "error": REFUSED["error"]}}, "Overloaded, status 529"),
+        (
+            {"error": {"message": "Connection error.", "cause": {"code": "ECONNRESET"}}},
+            "Connection error., ECONNRESET",
+        ),
+        ({"error": {"cause": {"code": "ConnectionRefused", "path": "/v1"}}}, "ConnectionRefused"),
+        ({"cause": {"code": "FailedToOpenSocket"}, "error": {"cause": {}}}, "FailedToOpenSocket"),
+        ({"error": {"cause": {"message": "no route"}}}, "no route"),
+        ({"content": "Overloaded", "error": {"message": "Overloaded"}}, "Overloaded"),
+        ({"error": {}}, "error"),
+    ],
+)
+def test_why_a_request_failed_is_told(row, why):
+    failed = {**line(1, "system", ""), "subtype": "api_error", "level": "error", **row}
+    _, events = made([line(0, "user", "x"), failed])
+    assert [body.message for body in bodies(events, e.ErrorRaised)] == [why]
+
+
 def test_tools_of_the_service_answer_within_the_reply():
     blocks = [{"type": "server_tool_use", "id": "s1", "name": "web_search", "input": {"query": "x"}},
               {"type": "web_search_tool_result", "tool_use_id": "s1", "content": [{"type": "web_search_result", "title": "A page", "url": "https://x.example"}]}]  # fmt: skip
