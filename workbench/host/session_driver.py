@@ -65,8 +65,7 @@ from workbench.host.driver_context import DriverContext, OnEvents, SessionWriter
 from workbench.host.executor import execute_call
 from workbench.host.gate_runner import gate_call, propose_anew, reopen_action
 from workbench.host.model_call import ModelCall
-from workbench.host.model_defaults import context_tokens_in_settings
-from workbench.host.model_selection import ProviderUnavailable
+from workbench.host.model_defaults import known_context_tokens, told_context_tokens
 from workbench.host.spend_limits import ask_beyond_limit
 from workbench.host.undo import propose_undo
 from workbench.host.waiting_reads import WaitingReads
@@ -78,7 +77,6 @@ from workbench.tools.base import CommitTool
 
 _FEWEST_TOKENS_TO_COMPACT: Final = 2_000
 """Below it no server is asked for its context: no conversation is that near its end."""
-_CONTEXT_SECONDS: Final = 5.0
 _PAUSE_AFTER_OUTCOME: dict[str, PauseReason] = {
     "unattended": "unattended",
     "limit": "limit reached",
@@ -273,34 +271,33 @@ class SessionRunner:
         await self._append(*steps, SessionStatusChanged(status="ready"))
 
     async def _call_model(self, effect: CallModel) -> None:
+        if await self._learn_context() and effect not in due_effects(self.state, self._limits()):
+            return  # the conversation is compacted first
         if await ask_beyond_limit(self.writer, effect.turn_id):
             return
         self._model = ModelCall(self.writer, lambda: self.state, effect.turn_id, effect.round)
         await self._model.run()
         self._model = None
-        await self._learn_context()
 
     async def _compact(self, effect: Compact) -> None:
+        await self._learn_context()
         await CompactionCall(self.writer, lambda: self.state, effect, self._context_tokens()).run()
 
     def _context_tokens(self) -> int:
         """Return the tokens of the session's context; 0 where nothing says it."""
         session, config = self.writer.session(), self.writer.context.loaded().config
-        known = context_tokens_in_settings(config, session.provider)
-        return known or self._learned.get((session.provider, session.model)) or 0
+        told = self._learned.get((session.provider, session.model))
+        return known_context_tokens(config, session.provider, told) or 0
 
-    async def _learn_context(self) -> None:
-        """Ask the server once how large its context is, where no setting says so and it begins to matter."""
+    async def _learn_context(self) -> bool:
+        """Ask the server once how large its context is, before it begins to matter; say whether it told."""
         session, reply = self.writer.session(), self.state.reply
         asked = (session.provider, session.model)
         used = reply.body.usage.total_tokens if reply else 0
-        if asked in self._learned or used < _FEWEST_TOKENS_TO_COMPACT or self._context_tokens():
-            return
-        context = self.writer.context
-        self._learned[asked] = None
-        with contextlib.suppress(ProviderUnavailable):
-            provider = context.provider(session, context.loaded().config)
-            self._learned[asked] = await provider.context_tokens(session.model, _CONTEXT_SECONDS)
+        if asked in self._learned or used < _FEWEST_TOKENS_TO_COMPACT:
+            return False
+        told = self._learned[asked] = await told_context_tokens(self.writer.context, session)
+        return told is not None
 
     async def _stop_model(self) -> None:
         for effect, task in list(self._running.items()):

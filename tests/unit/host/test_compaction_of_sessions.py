@@ -1,8 +1,11 @@
 """A long conversation becomes a summary: asked for, by itself, failing, stopped, killed, forked, replayed."""
 
+import json
+
 import pytest
 from msgspec.structs import replace
 
+from tests.support.chat_server import Answer, ChatServer, whole
 from tests.support.stage import USER, call, exchange, recording, text
 from workbench.domain import events
 from workbench.domain.rows import Session
@@ -71,6 +74,39 @@ def test_by_itself_between_two_calls_of_a_turn_and_no_call_is_cut(staged):
     assert (made.is_asked, made.tokens) == (False, 910)
     rounds = [body.round for body in stage.bodies(events.TurnStarted)]
     assert rounds == [1, 2] and len({e.turn_id for e in stage.journal.events(stage.session_id)} - {None}) == 1
+
+
+def ollama_says(words, tokens, *calls):
+    """Return a reply of Ollama to so many tokens."""
+    message = {"role": "assistant", "content": words, "tool_calls": [
+        {"function": {"name": name, "arguments": arguments}} for name, arguments in calls
+    ]}  # fmt: skip
+    reply = {"message": message, "done": True, "done_reason": "stop"}
+    said = json.dumps({**reply, "prompt_eval_count": tokens, "eval_count": 10}).encode()
+    return Answer([said + b"\n"], headers={"Content-Type": "application/x-ndjson"})
+
+
+def test_by_itself_at_the_context_that_an_ollama_server_tells_of_its_model(staged):
+    """8,192 tokens, and not the 32,768 that such a server is asked for at most."""
+    shown = {"/api/show": whole({"model_info": {"qwen.context_length": 8_192}})}
+    answers = (
+        ollama_says("", 7_000, ("read_file", {"path": "a.txt"})),
+        ollama_says(SUMMARY, 7_100),
+        ollama_says("Done.", 300),
+    )
+    with ChatServer(*answers, routes=shown | {"/api/ps": whole({})}) as server:
+        provider = {"kind": "ollama", "base_url": server.base_url.removesuffix("/v1"), "model": "qwen"}
+        config = {"default_provider": "o", "providers": {"o": provider}}
+        stage = staged(recording(exchange(text("unused"))), files={"a.txt": "b"}, config=config)
+        stage.trust().begin()
+        chosen = events.SessionChanged(provider="o", model="qwen")
+        stage.journal.append([stage.journal.event(chosen, stage.session_id, USER)])
+        assert stage.drive().last_outcome == "done"
+        asked = [one.json["options"]["num_ctx"] for one in server.asked if one.path == "/api/chat"]
+    assert asked == [8_192] * 3
+    (made,) = stage.bodies(events.ConversationCompacted)
+    assert (made.is_asked, made.tokens) == (False, 7_010)
+    assert stage.bodies(events.ErrorRaised) == []
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from workbench.config.layers import load_config
 from workbench.domain.events import CallProposed, Event, ReplyCompleted, TurnStarted
 from workbench.domain.messages import asked_models
 from workbench.domain.values import Actor, GateVerdict, ReplyCall
-from workbench.host.model_defaults import context_tokens_in_settings, fallback_of, model_of_step
+from workbench.host.model_defaults import fallback_of, known_context_tokens, model_of_step
 from workbench.host.model_selection import ModelPreference, select_model
 
 LOCAL = {"kind": "openai-compatible", "base_url": "http://127.0.0.1:1/v1", "model": "small", "num_ctx": 8192}
@@ -45,9 +45,23 @@ def test_the_context_of_a_step_is_that_of_the_provider_it_asks(tmp_path):
         tmp_path,
         providers={"only": LOCAL, "o": OLLAMA, "plain": {**LOCAL, "num_ctx": None} | {"num_ctx": 256}},
     )
-    assert context_tokens_in_settings(config, "only") == 8192
-    assert context_tokens_in_settings(config, "o") == 32_768, "what an Ollama server is asked for"
-    assert context_tokens_in_settings(config, "openai-compatible") is None
+    assert known_context_tokens(config, "only") == 8192
+    assert known_context_tokens(config, "o") == 32_768, "what an Ollama server is asked for"
+    assert known_context_tokens(config, "openai-compatible") is None
+
+
+@pytest.mark.parametrize(
+    ("provider", "told", "holds"),
+    [
+        ("o", 8_192, 8_192), ("o", None, 32_768), ("o", 131_072, 32_768), ("only", 4_096, 8_192),
+        ("openai-compatible", 4_096, 4_096), ("anthropic", None, 200_000),
+    ],
+)  # fmt: skip
+def test_what_a_server_told_of_its_model_goes_before_what_its_kind_is_known_for(
+    tmp_path, provider, told, holds
+):
+    config = settings(tmp_path, providers={"only": LOCAL, "o": OLLAMA})
+    assert known_context_tokens(config, provider, told) == holds
 
 
 def test_calls_and_replies_tell_who_was_asked_then():

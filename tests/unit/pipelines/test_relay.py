@@ -1,7 +1,10 @@
 """Relay: a full conversation becomes a checkpoint by the summariser, and a fresh one goes on from it."""
 
+import json
+
 import pytest
 
+from tests.support.chat_server import Answer, ChatServer, whole
 from tests.unit.pipelines.projects import MANIFEST, PROMPTS
 from workbench.agents.compaction import MAX_TRANSCRIPT, session_transcript
 from workbench.domain.events import CallFinished, Event, PromptSubmitted, ReplyCompleted
@@ -39,6 +42,31 @@ def full(here, step="a", tokens=500):
 
 def moves(here, run):
     return [(b.state, b.session_id, b.detail) for s, b in here.bodies(run, "step.changed") if s == "a"]
+
+
+def ollama_says(words, tokens, *calls):
+    """Return a reply of Ollama to so many tokens."""
+    made = [{"function": {"name": name, "arguments": given}} for _, name, given in calls]
+    reply = {"message": {"role": "assistant", "content": words, "tool_calls": made}, "done": True}
+    said = json.dumps({**reply, "done_reason": "stop", "prompt_eval_count": tokens, "eval_count": 10})
+    return Answer([said.encode() + b"\n"], headers={"Content-Type": "application/x-ndjson"})
+
+
+def test_a_conversation_is_full_by_the_context_that_an_ollama_server_tells_of_its_model(runs):
+    here = runs()
+    routes = {
+        "/api/show": whole({"model_info": {"qwen.context_length": 8_192}}), "/api/ps": whole({}),
+    }  # fmt: skip
+    answers = (ollama_says("", 7_000, write("one.md")), ollama_says("two.md is left.", 100))
+    last = (ollama_says("", 100, write("two.md")), ollama_says("Done.", 100))
+    with ChatServer(*answers, *last, routes=routes) as server:
+        provider = {"kind": "ollama", "base_url": server.base_url.removesuffix("/v1"), "model": "qwen"}
+        config = {"default_provider": "o", "providers": {"o": provider}}
+        (here.home.path / "config.json").write_text(json.dumps(config))
+        row = here.drive(here.request(here.pipeline(STEP), grants=("Write(*)",)))
+    assert row.status == "completed", row.error_message
+    told = [detail for _, _, detail in moves(here, row.pipeline_id) if "the context is full" in detail]
+    assert len(told) == 1 and "7,010 of 6,553 tokens" in told[0]
 
 
 @pytest.mark.spec(95, 117, 226)

@@ -34,7 +34,7 @@ from workbench.host import redaction
 from workbench.host.crash_recovery import recover_call
 from workbench.host.driver_context import DriverContext, OnEvents, SessionWriter, StepConstraints
 from workbench.host.instruction_files import SessionInstructions, step_instructions
-from workbench.host.model_defaults import context_tokens_in_settings, model_of_step
+from workbench.host.model_defaults import known_context_tokens, model_of_step, told_context_tokens
 from workbench.host.model_selection import plays_recording
 from workbench.host.session_driver import SessionProgress, drive_session
 from workbench.journal.errors import JournalError
@@ -107,12 +107,16 @@ def _recording_path(folder: str, spec: StepSpec) -> Path:
     raise RecordingMissing(f"there is no recording {names[-1]}.json in {folder}")
 
 
-def conversation_token_limit(context: DriverContext, spec: StepSpec) -> int:
+async def conversation_token_limit(context: DriverContext, spec: StepSpec) -> int:
     """Return the tokens at which the conversation of a step is full: a part of its context."""
-    config = context.loaded().config
-    name, _ = model_of_step(config, str(spec.persona.get("provider") or ""), "")
-    window = spec.context_window or context_tokens_in_settings(config, name) or DEFAULT_CONTEXT_TOKENS
-    return window * spec.relay_percent // 100
+    config, window = context.loaded().config, spec.context_window
+    if spec.relay_percent and not window:
+        name, _ = model_of_step(config, str(spec.persona.get("provider") or ""), "")
+        session = context.journal.session(spec.session_id) if spec.session_id else None
+        is_asked = session is not None and session.provider == name  # and no recording in its place
+        told = await told_context_tokens(context, session) if session and is_asked else None
+        window = known_context_tokens(config, name, told) or 0
+    return (window or DEFAULT_CONTEXT_TOKENS) * spec.relay_percent // 100
 
 
 def step_constraints(spec: StepSpec, project: str, most_tokens: int = 0) -> StepConstraints:
@@ -139,13 +143,14 @@ def step_constraints(spec: StepSpec, project: str, most_tokens: int = 0) -> Step
     )  # fmt: skip
 
 
-def step_driver_context(context: DriverContext, spec: StepSpec) -> DriverContext:
+async def step_driver_context(context: DriverContext, spec: StepSpec) -> DriverContext:
     """Return the context of a step's session: its own folder, the run's settings; may raise FileRefused."""
+    most_tokens = await conversation_token_limit(context, spec)
     return replace(
         context, workspace=os.path.realpath(spec.workspace), root=Root(spec.workspace),
         environment={**context.environment, "PWD": spec.workspace},
         constraints=_with_denials_above(
-            step_constraints(spec, context.workspace, conversation_token_limit(context, spec)), context
+            step_constraints(spec, context.workspace, most_tokens), context
         ),
     )  # fmt: skip
 
@@ -166,7 +171,7 @@ async def run_agent_step(
     if spec.session_id is None:
         return StepOutcome(state="failed", reason="its session was never started", is_retryable=False)
     try:
-        step_context = step_driver_context(context, spec)
+        step_context = await step_driver_context(context, spec)
     except FileRefused as error:
         return StepOutcome(state="failed", reason=f"its workspace is gone: {error}", is_retryable=False)
     try:
