@@ -156,17 +156,19 @@ def spend_limits(
 ) -> Iterator[SpendLimit]:
     """Yield the limits that hold for a session, with what is used; the narrowest first.
 
-    `run_id`: the run of which the session is a step; its limits hold then in place of those of a session.
+    `run_id`: the run of which the session is a step. The limits of a run hold then in place of those of a
+    session, for the run that it is a part of with all of its parts: who starts another gets no more.
     """
     limits = list(_set_limits(config, is_step=bool(run_id)))
     if not limits:
         return
+    top = _outermost_run(journal, run_id) if run_id else session.id
     from workbench.config.model_prices import PriceList
 
     prices = PriceList.of(config)
     with journal.snapshot() as database:
         for measure, scope, limit in limits:
-            facts, scope_id = _facts_of(database, journal.now(), run_id or session.id, scope)
+            facts, scope_id = _facts_of(database, journal.now(), top, scope)
             used = sum(fact.usage.total_tokens for fact in facts)
             if measure == "cost":
                 used = _cost(facts, prices)
@@ -174,6 +176,16 @@ def spend_limits(
             yield SpendLimit(
                 measure=measure, scope=scope, scope_id=scope_id, limit=limit, allowed=allowed, used=used
             )
+
+
+def _outermost_run(journal: Journal, run_id: str) -> str:
+    """Return the topmost run above a run, also where an agent of that started this one; itself if none is."""
+    top, above = run_id, journal.session(run_id)
+    while above is not None and above.parent_id:
+        above = journal.session(above.parent_id)
+        if above is not None and above.kind == "pipeline":
+            top = above.id
+    return top
 
 
 def spending_text(journal: Journal, session: Session, config: Config) -> str:

@@ -402,6 +402,32 @@ def test_what_programs_use_counts_and_the_next_one_asks_before_it_starts(runs, t
     assert (row.status, row.usage.total_tokens) == ("completed", 238)
 
 
+PARTS = """
+  - {id: first, pipeline: below.yaml, input: x}
+  - {id: second, dependencies: [first], pipeline: below.yaml, input: x}
+"""
+ONE = """
+  - id: a
+    persona: outside
+    exec: {type: prompt, source: "do it"}
+"""
+
+
+@pytest.mark.parametrize("limits", [{"tokens": {"run": 100}}, {"cost": {"run": 0.02}}], ids=str)
+def test_the_limit_of_a_run_holds_for_the_pipelines_that_it_runs(runs, tmp_path, limits):
+    here = working(runs, tmp_path, TOLD, "program")
+    (here.home.path / "config.json").write_text(json.dumps({"limits": limits}))
+    here.pipeline(ONE, name="below")
+    run = here.request(here.pipeline(PARTS))
+    assert here.drive(run).status == "waiting"
+    assert here.states(run) == {"first": "completed", "second": "waiting"}
+    (action,) = here.waiting(run)
+    assert "used in this run" in action.target and action.subject["scope_id"] == run
+    here.answer(run)
+    row = here.drive(run)
+    assert (row.status, here.states(run)["second"]) == ("completed", "completed")
+
+
 def test_a_no_fails_the_step_and_starts_no_program(runs, tmp_path):
     here, run = limited(runs, tmp_path, tokens={"run": 100})
     here.drive(run)
