@@ -87,12 +87,12 @@ class Lists:
         with Root(self.root) as root:
             return read_findings(json.dumps(document).encode(), root, **options)
 
-    def make(self, findings=None, *, checker=RUFF, **more):
+    def make(self, findings=None, *, checker=RUFF, source="ruff", **more):
         return incident_requests.list_incidents(
             self.journal,
             str(self.root),
             findings or self.findings(),
-            source="ruff",
+            source=source,
             checker=checker,
             actor=USER,
             **more,

@@ -35,11 +35,11 @@ from workbench.domain import events as e
 from workbench.domain.events import Event
 from workbench.domain.incidents import SEVERITIES, BatchSize, Incident, IncidentOptions, IncidentSeverity
 from workbench.effects.process_table import become_subreaper
-from workbench.host import driver_context
+from workbench.host import driver_context, redaction
 from workbench.host.driver_context import DriverContext, following_config_changes, open_driver_context
 from workbench.host.host_locks import driver_identity, refuse_inside_agents
 from workbench.host.incident_checks import run_checker
-from workbench.host.incident_driver import IncidentDriverOptions, drive_incidents
+from workbench.host.incident_driver import MOST_DETAIL, IncidentDriverOptions, drive_incidents
 from workbench.host.incident_requests import (
     continue_incidents,
     list_incidents,
@@ -51,6 +51,7 @@ from workbench.host.model_selection import provider_of
 from workbench.host.provider_keys import register_secrets
 from workbench.host.steps.pipeline_tool import SessionPipelineStarter
 from workbench.incidents.request import IncidentFilter
+from workbench.incidents.state import UNANSWERED
 from workbench.journal.decisions import expire_due_actions
 from workbench.journal.errors import SessionDriven
 from workbench.journal.home import Home
@@ -60,7 +61,7 @@ from workbench.journal.session_queries import pending_action_ids
 from workbench.text.human import counted
 from workbench.text.safe import one_line
 from workbench.tools.registry import tool_registry
-from workbench.views.incidents import IncidentList, plan_incidents
+from workbench.views.incidents import IncidentList, IncidentRow, plan_incidents
 
 if TYPE_CHECKING:
     from workbench.formats.findings.read import FindingsFile
@@ -468,12 +469,27 @@ def _exit_code(journal: Journal, list_id: str, *, is_interrupted: bool) -> int:
     if session is not None and session.reason == "parked" and _waits(journal, list_id):
         return EXIT_PARKED
     asked = [row for row in folded.rows if row.is_requested or row.duration_ms or row.rounds]
-    is_denied = any("nobody" in row.reason for row in asked)
-    if is_denied or (session is not None and session.reason == "unattended"):
+    is_unanswered = any(_is_unanswered(journal, row) for row in asked)
+    if is_unanswered or (session is not None and session.reason == "unattended"):
         return EXIT_UNANSWERED
     result = result_json(journal, list_id)
     counts = cast("dict[str, int]", result["counts"])
     return EXIT_OK if set(counts) <= {"fixed"} else EXIT_FAILED
+
+
+def _is_unanswered(journal: Journal, row: IncidentRow) -> bool:
+    """Return whether an incident ended as it did because nobody answered; words of others say nothing."""
+    if row.reason in UNANSWERED.get(row.state, ()):
+        return True
+    if row.state not in ("changed", "unchanged", "failed") or not row.child_id:
+        return False
+    bodies = (event.body for event in journal.events(row.child_id))
+    verdicts = (body.verdict for body in bodies if isinstance(body, e.CallProposed))
+    return any(
+        (verdict.outcome, verdict.step) == ("denied", "ask")
+        and redaction.redact_line(verdict.reason, MOST_DETAIL) == row.reason
+        for verdict in verdicts
+    )
 
 
 def _waits(journal: Journal, list_id: str) -> bool:

@@ -44,7 +44,7 @@ from workbench.host.incident_checks import (
     line_carrier,
     run_checker,
 )
-from workbench.host.incident_requests import dismissed_fingerprints, listed_incidents
+from workbench.host.incident_requests import MOST_SOURCE, dismissed_fingerprints, listed_incidents
 from workbench.host.incident_sessions import batch_session, finding_question, waiting_ids
 from workbench.host.session_driver import (
     SessionProgress,
@@ -65,6 +65,7 @@ from workbench.incidents.comparison import (
 )
 from workbench.incidents.request import incident_prompt, next_prompt
 from workbench.incidents.state import (
+    NOBODY_COULD_BE_ASKED,
     IncidentWork,
     ListState,
     TurnFacts,
@@ -81,7 +82,8 @@ from workbench.text.safe import one_line
 
 _MOST_NEW: Final = 20
 """New findings of a check that are named; all are counted."""
-_MOST_DETAIL: Final = 500
+MOST_DETAIL: Final = 500
+"""Characters that are kept of why an incident ended so."""
 
 
 _MOVES_BEFORE_WORK: Final[Mapping[SessionStatus, tuple[SessionStatusChanged, ...]]] = {
@@ -148,8 +150,8 @@ class _ListDriver:
         """What the checker said last; None once an agent has worked since."""
         self._known: set[str] = set()
         """Fingerprints that were there before, by the list or by the checker's first run."""
-        self._is_same_tool = True
-        """Whether the checker is what the list came from, so that what it does not find is gone."""
+        self._found_before: set[str] = set()
+        """Incidents that this driver saw the checker report; what it never reported it cannot find fixed."""
         self._changed = asyncio.Event()
 
     # --- the loop -------------------------------------------------------------------------------
@@ -209,8 +211,8 @@ class _ListDriver:
         if result.findings is None:
             return
         self._known.update(incident.fingerprint for incident in result.findings.incidents)
-        if self.state.current is None:
-            self._comparison = self._compared(result)
+        comparison = self._compared(result)
+        self._comparison = comparison if self.state.current is None else None
 
     async def _work_off(self) -> None:
         while self.state.has_work:
@@ -267,15 +269,23 @@ class _ListDriver:
         if (why := self._reason_to_skip(incident)) is not None:
             await self._end(work, Verdict(outcome="skipped", detail=why))
             return
-        is_found: bool | None = None
+        is_known, is_found = self._is_known_to_checker(incident), None
         if self.state.checker and self._comparison is not None:
             is_found = incident.id in self._comparison.found
-            if not is_found and self._is_same_tool:
+            if not is_found and is_known:
                 detail = "the checker does not find it any more"
                 await self._end(work, Verdict(outcome="fixed", detail=detail))
                 return
+        elif self.state.checker and not is_known:
+            is_found = False
         before = self._journal.blobs.record(json.encode(await self._look()))
         await self._ask(work, "", is_found, before)
+
+    def _is_known_to_checker(self, incident: Incident) -> bool:
+        """Return whether the checker has reported an incident: it made the list, or this driver saw it."""
+        listed = self.state.listed
+        is_own = listed is not None and listed.source == redaction.redact_line(listed.checker, MOST_SOURCE)
+        return is_own or incident.id in self._found_before
 
     def _reason_to_skip(self, incident: Incident) -> str | None:
         dismissed = {**self._dismissed, **self.state.dismissed}
@@ -366,7 +376,7 @@ class _ListDriver:
         body = IncidentEnded(
             incident=work.incident.id, outcome=verdict.outcome, error=verdict.error, files=files,
             after_ref=after,
-            detail=redaction.redact_line(verdict.detail, _MOST_DETAIL),
+            detail=redaction.redact_line(verdict.detail, MOST_DETAIL),
             duration_ms=max(0, (self._journal.now() - since) // 1000),
         )  # fmt: skip
         fault_point("incident.before_ended")
@@ -461,37 +471,36 @@ class _ListDriver:
         if result.findings is None:
             detail = "; ".join([f"the checker could not be used: {result.problem}", *notes])
             return IncidentChecked(
-                incident=key, outcome="not checked", detail=redaction.redact_line(detail, _MOST_DETAIL),
+                incident=key, outcome="not checked", detail=redaction.redact_line(detail, MOST_DETAIL),
                 exit_code=result.exit_code, duration_ms=result.duration_ms, output_ref=ref,
             )  # fmt: skip
         self._comparison = self._compared(result)
         found = self._comparison.found.get(key)
         new = unseen(self._comparison.new, self._known)
         self._known.update(i.fingerprint for i in new)
-        is_blind = found is None and work.is_found is False
+        is_blind = found is None and work.is_found is False and not self._is_known_to_checker(work.incident)
         if is_blind:
             notes.insert(0, "the checker did not find it before the change either")
         elif found is not None:
             notes.insert(0, one_line(found.message, 300))
         return IncidentChecked(
             incident=key, outcome="not checked" if is_blind else "gone" if found is None else "still there",
-            detail="; ".join(notes)[:_MOST_DETAIL], line=found.line if found else 0, new=new[:_MOST_NEW],
+            detail="; ".join(notes)[:MOST_DETAIL], line=found.line if found else 0, new=new[:_MOST_NEW],
             new_count=len(new), exit_code=result.exit_code, duration_ms=result.duration_ms, output_ref=ref,
         )  # fmt: skip
 
     def _compared(self, result: CheckResult) -> Comparison:
         assert result.findings is not None
-        listed, found = self.state.listed, result.findings
-        self._is_same_tool = listed is not None and found.format in ("", listed.format)
         open_ones = [i for i in self.state.incidents.values() if i.id not in self.state.fixed]
-        return compare(open_ones, found.incidents, self._carrier())
+        comparison = compare(open_ones, result.findings.incidents, self._carrier())
+        self._found_before.update(comparison.found)
+        return comparison
 
     # --- the human --------------------------------------------------------------------------------------
 
     async def _ask_human(self, work: IncidentWork, *, has_changed: bool) -> None:
         if not self._context.can_ask:
-            detail = "the checker still finds it, and nobody could be asked"
-            verdict = Verdict(outcome="unchanged", detail=detail)
+            verdict = Verdict(outcome="unchanged", detail=NOBODY_COULD_BE_ASKED)
             await self._end(work, verdict)
             await self._after_end(work, TurnFacts(outcome="done"), verdict)
             return

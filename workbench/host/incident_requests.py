@@ -36,6 +36,8 @@ from workbench.text.human import counted, sentence
 
 MAX_REASON: Final = 500
 """Characters of a reason that are kept."""
+MOST_SOURCE: Final = 500
+"""Characters that are kept of the name of a list's file, or of the command that made it."""
 _MOST_COMMAND: Final = 2_000
 _MOST_AT_ONCE: Final = 500
 """Events of one transaction, so that none is long."""
@@ -95,7 +97,7 @@ def list_incidents(
         title=redaction.redact_line(f"{counted(len(incidents), 'incident')} from {name}", 120),
     )  # fmt: skip
     listed = IncidentsListed(
-        source=redaction.redact_line(name, 500), format=findings.format,
+        source=redaction.redact_line(name, MOST_SOURCE), format=findings.format,
         checker=checker, root=findings.root, count=len(incidents),
         incidents_ref=blobs.record(json.encode(incidents)),
         lines_ref=blobs.seal(json.encode(_line_digests(workspace, incidents))), skipped=findings.skipped,

@@ -51,6 +51,14 @@ FINDING_CHOICES: Final = (
     Choice(key="undo", label="undo what it changed"),
 )
 """What a human may say of an incident that the checker still finds after the last prompt."""
+STILL_FOUND: Final = "the checker still finds it"
+NOBODY_ANSWERED: Final = "nobody answered in time"
+NOBODY_COULD_BE_ASKED: Final = f"{STILL_FOUND}, and nobody could be asked"
+NOBODY_SAID: Final = f"{STILL_FOUND}, and nobody said what to do"
+UNANSWERED: Final[Mapping[str, tuple[str, ...]]] = {
+    "failed": (NOBODY_ANSWERED,), "unchanged": (NOBODY_COULD_BE_ASKED, NOBODY_SAID),
+}  # fmt: skip
+"""By outcome: what is said of an incident that ended so because no human answered."""
 Answer = Literal["", "again", "keep", "undo", "rejected", "expired", "cancelled"]
 
 
@@ -388,7 +396,7 @@ def _end_of_broken_turn(facts: TurnFacts) -> Verdict:
             is_time = "time limit" in facts.detail
             return Verdict(outcome="failed", detail=facts.detail, error="timeout" if is_time else "incident")
         case "unattended":
-            return Verdict(outcome="failed", detail="nobody answered in time", error="incident")
+            return Verdict(outcome="failed", detail=NOBODY_ANSWERED, error="incident")
         case "interrupted":
             return Verdict(outcome="skipped", detail="its agent was stopped")
         case "error":
@@ -399,7 +407,6 @@ def _end_of_broken_turn(facts: TurnFacts) -> Verdict:
 
 
 def _answered_move(work: IncidentWork) -> NextMove:
-    still = "the checker still finds it"
     match work.answer:
         case "":
             return "wait" if work.action_id else "ask"
@@ -408,6 +415,6 @@ def _answered_move(work: IncidentWork) -> NextMove:
         case "undo":
             return "undo"
         case "expired":
-            return Verdict(outcome="unchanged", detail=f"{still}, and nobody said what to do")
+            return Verdict(outcome="unchanged", detail=NOBODY_SAID)
         case _:
-            return Verdict(outcome="unchanged", detail=still)
+            return Verdict(outcome="unchanged", detail=STILL_FOUND)

@@ -128,6 +128,42 @@ def test_what_nobody_may_answer_is_exit_4(project):
     assert (project.workspace / "a.py").read_text() == FAULTS
 
 
+@each_row(
+    "checker,parked",
+    [
+        ("echo nobody: no checker here; exit 1", False),
+        (f"echo '{json.dumps([ruff(1, message='nobody answered in time')])}'", True),
+    ],
+)
+def test_words_of_a_checker_about_nobody_are_not_exit_4(project, monkeypatch, checker, parked):
+    monkeypatch.setattr("workbench.host.lifecycle.ensure_host", lambda *_: None)
+    here = report(project, ruff(1, message="nobody answered in time"))
+    silent = project.recording({"reply": [{"text": "No."}]})
+    words = ("incidents", "run", here, "--checker", checker, "--max-turns", "1", "--recording", silent)
+    assert project(*words, "--on-approval", "park") == (3 if parked else 1)
+    if parked:
+        (waiting,) = [row for row in project.json("approvals", "list", "--json") if row["kind"] == "finding"]
+        assert project("approvals", "answer", waiting["id"], "--choice", "keep") == 0
+        assert project("incidents", "resume") == 1
+
+
+def test_words_of_a_rejection_about_nobody_are_not_exit_4(project, monkeypatch):
+    monkeypatch.setattr("workbench.host.lifecycle.ensure_host", lambda *_: None)
+    allow({"config_version": 1})
+    words = ("incidents", "run", "--checker", RUFF, "--rule", "E711", *agents(project))
+    assert project(*words, "--on-approval", "park") == 3
+    (waiting,) = [row for row in project.json("approvals", "list", "--json") if row["kind"] == "tool"]
+    assert project("approvals", "reject", waiting["id"], "--reason", "nobody answered in time") == 0
+    assert project("incidents", "resume") == 1
+    assert "rejected" in project.out
+
+
+def test_a_finding_that_nobody_could_be_asked_about_is_exit_4(project):
+    silent = project.recording({"reply": [{"text": "No."}]})
+    words = ("incidents", "run", "--checker", RUFF, "--rule", "E711", "--max-turns", "1")
+    assert project(*words, "--recording", silent, "--on-approval", "deny") == 4
+
+
 def test_a_finding_that_stays_is_a_question_with_choices(project, monkeypatch):
     monkeypatch.setattr("workbench.host.lifecycle.ensure_host", lambda *_: None)
     wrong = (

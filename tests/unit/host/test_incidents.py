@@ -459,6 +459,55 @@ def test_a_checker_of_another_kind_cannot_say_that_something_is_fixed(made):
     assert (row.outcome, row.detail) == ("changed", "the checker did not find it before the change either")
 
 
+def sarif_of(name, *results):
+    return {"version": "2.1.0", "runs": [{"tool": {"driver": {"name": name}}, "results": list(results)}]}
+
+
+SARIF_NONE = {
+    "ruleId": "B101", "message": {"text": NONE},
+    "locations": [{"physicalLocation": {"artifactLocation": {"uri": "a.py"}, "region": {"startLine": 6}}}],
+}  # fmt: skip
+RUFF_NONE = {"code": "E711", "filename": "a.py", "message": NONE, "location": {"row": 6, "column": 12}}
+NO_SARIF = f"echo '{json.dumps(sarif_of('eslint'))}'"
+
+
+@each_row(
+    "document,checker",
+    [
+        (sarif_of("bandit", SARIF_NONE), NO_SARIF),
+        ([RUFF_NONE], "echo '[]'"),
+        ([RUFF_NONE], "ruff check --isolated --no-cache --select F --output-format json"),
+    ],
+)
+@each_row("reply,outcome", [(FIX_NONE, "changed"), ((asked(NONE, text("No.")),), "unchanged")])
+def test_what_the_checker_never_reported_is_asked_about_and_never_fixed(
+    made, document, checker, reply, outcome
+):
+    lists = made(*reply)
+    list_id = lists.work_off(findings=lists.findings(document), checker=checker)
+    (row,) = lists.result(list_id).incidents
+    assert (row.outcome, row.prompts, row.check) == (outcome, 1, "not checked")
+    assert row.detail == "the checker did not find it before the change either"
+    assert lists.status(list_id) == ("paused", "run ended")
+
+
+def test_what_a_broken_first_run_never_reported_is_not_fixed_by_a_later_one(made):
+    lists = made(*FIX_NONE)
+    checker = "if [ -e ran.txt ]; then echo '[]'; else touch ran.txt; exit 3; fi"
+    list_id = lists.work_off(findings=lists.findings([RUFF_NONE]), checker=checker)
+    assert lists.outcomes(list_id) == {NONE: "changed"}
+
+
+@each_row("source,prompts", [("echo '[]'", 0), ("report.json", 1)])
+def test_what_is_gone_from_a_list_of_the_checkers_own_is_fixed_unasked(made, source, prompts):
+    lists = made(asked(NONE, text("No.")))
+    findings = lists.findings([RUFF_NONE])
+    list_id = lists.ask(lists.make(findings, checker="echo '[]'", source=source))
+    lists.drive(list_id)
+    (row,) = lists.result(list_id).incidents
+    assert (row.outcome, row.prompts) == ("unchanged" if prompts else "fixed", prompts)
+
+
 def test_the_checker_gets_no_secret_from_the_environment(made, monkeypatch):
     monkeypatch.setenv("SERVICE_API_KEY", "sk-example-not-a-key-0000000000")
     lists = made(*FIX_OS)
