@@ -8,9 +8,26 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.incident_lists import FIX_NONE, FIX_OS, FIX_SYS, USER, Lists, asked, edit, told
+from tests.support.incident_lists import (
+    FAULTS,
+    FIX_NONE,
+    FIX_OS,
+    FIX_SYS,
+    USER,
+    Lists,
+    asked,
+    choose,
+    edit,
+    told,
+)
 from tests.support.sizes import rarely
-from workbench.domain.events import FileChanged, IncidentEnded, IncidentStarted, PromptSubmitted
+from workbench.domain.events import (
+    FileChanged,
+    IncidentEnded,
+    IncidentStarted,
+    PromptSubmitted,
+    UndoRequested,
+)
 from workbench.host.incident_requests import continue_incidents
 
 pytestmark = pytest.mark.faults
@@ -91,3 +108,38 @@ def test_without_a_word_of_a_human_a_lost_list_stays_lost(here):
     before = here.read()
     assert driven(here, list_id).returncode == 0
     assert (here.read(), here.status(list_id)) == (before, ("paused", "host lost"))
+
+
+STAYS = (asked("Please", edit("c1", "import os\n", "import os\n# x\n")), told("c1"))
+
+
+@pytest.fixture
+def stays(tmp_path):
+    found = Lists(tmp_path, *STAYS)
+    yield found
+    found.close()
+
+
+def test_killed_once_the_question_is_asked_it_is_asked_once(stays):
+    list_id = stays.ask(stays.make(), stays.findings().incidents[0].id, max_turns=1)
+    assert driven(stays, list_id, "incident.asked:kill:1").returncode == -9
+    continue_incidents(stays.journal, list_id, USER)
+    assert driven(stays, list_id).returncode == 0
+    assert [action.kind for action in stays.waiting(list_id)] == ["finding"]
+    choose("keep")(stays, list_id)
+    assert driven(stays, list_id).returncode == 0
+    (row,) = stays.result(list_id).incidents
+    assert (row.outcome, row.prompts, row.files) == ("unchanged", 1, ("a.py",))
+
+
+def test_killed_once_the_undo_is_asked_for_it_is_asked_for_once(stays):
+    list_id = stays.ask(stays.make(), stays.findings().incidents[0].id, max_turns=1)
+    stays.drive(list_id)
+    choose("undo")(stays, list_id)
+    assert driven(stays, list_id, "incident.undo_requested:kill:1").returncode == -9
+    continue_incidents(stays.journal, list_id, USER)
+    assert driven(stays, list_id).returncode == 0
+    (child,) = stays.children(list_id)
+    assert len(stays.bodies(child.id, UndoRequested)) == 1
+    (row,) = stays.result(list_id).incidents
+    assert (row.outcome, row.files, stays.read()) == ("unchanged", (), FAULTS)

@@ -272,6 +272,7 @@ FAULT_POINTS: Final[dict[str, str]] = {
     "incident.before_check": "The agent's turn about an incident is over; the checker was not run.",
     "incident.checked": "The checker has run, and what it said is not recorded yet.",
     "incident.asked": "The question what to do with an incident is committed.",
+    "incident.undo_requested": "An undo for an incident is asked for, and its agent has not taken it up yet.",
     "incident.before_ended": "It is known how the work on an incident ends, and that is not recorded yet.",
     "incident.ended": "The end of an incident is committed; its session may have to be closed.",
     "place.waits": "A run stands in the queue for a place.",

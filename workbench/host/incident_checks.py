@@ -43,19 +43,26 @@ class WorkspaceDigests:
         """`keyed`: the home's digest, which says nothing to who has no key."""
         self._root, self._keyed = root, keyed
         self._known: dict[str, tuple[FileStamp, str]] = {}
-        self.is_cut = False
+        self._is_cut = self._is_said = False
         """Whether there are more files than are looked at."""
 
     def take(self) -> dict[str, str]:
         """Return the digest of each file that is not ignored, by its path."""
-        known, self._known, self.is_cut = self._known, {}, False
+        known, self._known, self._is_cut = self._known, {}, False
         for folder in IgnoreFilter(self._root, _is_open, with_ignored=False).folders("."):
             for name in folder.files:
                 if len(self._known) >= _MOST_FILES:
-                    self.is_cut = True
+                    self._is_cut = True
                     return self._digests()
                 self._look(folder, name, known)
         return self._digests()
+
+    def cut_words(self) -> str:
+        """Return what is to be said of a folder with more files than are looked at; said once."""
+        if not self._is_cut or self._is_said:
+            return ""
+        self._is_said = True
+        return f"The folder has more than {_MOST_FILES:,} files: files_modified may be incomplete."
 
     def _look(self, folder: WalkedFolder, name: str, known: dict[str, tuple[FileStamp, str]]) -> None:
         path, stamp = folder.below(name), folder.stamp(name)

@@ -13,7 +13,7 @@ nothing; what an agent was in the middle of goes on in the agent's own session, 
 
 import asyncio
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from msgspec import Struct, field, json
@@ -31,7 +31,7 @@ from workbench.domain.events import (
     SessionStatusChanged,
 )
 from workbench.domain.incidents import Incident
-from workbench.domain.machines import TERMINAL_SESSION_STATES, PauseReason, SessionStatus
+from workbench.domain.machines import PauseReason
 from workbench.domain.values import Actor, BlobRef, Body
 from workbench.effects.runtime import fault_point
 from workbench.formats.findings.place import Locator
@@ -44,8 +44,16 @@ from workbench.host.incident_checks import (
     line_carrier,
     run_checker,
 )
-from workbench.host.incident_requests import MOST_SOURCE, dismissed_fingerprints, listed_incidents
-from workbench.host.incident_sessions import batch_session, finding_question, waiting_ids
+from workbench.host.incident_requests import dismissed_fingerprints, is_checkers_own, listed_incidents
+from workbench.host.incident_sessions import (
+    MOVES_BEFORE_WORK,
+    batch_session,
+    finding_question,
+    is_given_up,
+    is_undo_open,
+    request_turn_undo,
+    waiting_ids,
+)
 from workbench.host.session_driver import (
     SessionProgress,
     drive_session,
@@ -54,7 +62,6 @@ from workbench.host.session_driver import (
 )
 from workbench.host.session_requests import SessionRefused
 from workbench.host.steps.agent_step import close_child_session
-from workbench.host.undo import plan_undo, request_undo_of_files
 from workbench.incidents.comparison import (
     Comparison,
     LineCarrier,
@@ -64,6 +71,7 @@ from workbench.incidents.comparison import (
     unseen,
 )
 from workbench.incidents.request import incident_prompt, next_prompt
+from workbench.incidents.result import FILES_NOT_LOOKED_AT
 from workbench.incidents.state import (
     NOBODY_COULD_BE_ASKED,
     IncidentWork,
@@ -86,16 +94,12 @@ MOST_DETAIL: Final = 500
 """Characters that are kept of why an incident ended so."""
 
 
-_MOVES_BEFORE_WORK: Final[Mapping[SessionStatus, tuple[SessionStatusChanged, ...]]] = {
-    "created": (SessionStatusChanged(status="initializing"), SessionStatusChanged(status="ready")),
-    "initializing": (SessionStatusChanged(status="ready"),),
-    # Its driver was killed, and a human spoke before anybody had said so.
-    "processing": (SessionStatusChanged(status="paused", reason="host lost"),),
-}
-
-
 def _never() -> bool:
     return False
+
+
+def _is_at_rest(progress: SessionProgress) -> bool:
+    return progress.is_resting and progress.is_idle
 
 
 class IncidentDriverOptions(Struct, frozen=True, kw_only=True):
@@ -197,7 +201,7 @@ class _ListDriver:
             self._changed.set()
 
     async def _begin(self) -> None:
-        before = _MOVES_BEFORE_WORK.get(self.state.status, ())
+        before = MOVES_BEFORE_WORK.get(self.state.status, ())
         await self._append(*before, SessionStatusChanged(status="processing"))
         fault_point("incidents.begun")
         self._dismissed = dismissed_fingerprints(self._journal, self._context.workspace)
@@ -283,9 +287,7 @@ class _ListDriver:
 
     def _is_known_to_checker(self, incident: Incident) -> bool:
         """Return whether the checker has reported an incident: it made the list, or this driver saw it."""
-        listed = self.state.listed
-        is_own = listed is not None and listed.source == redaction.redact_line(listed.checker, MOST_SOURCE)
-        return is_own or incident.id in self._found_before
+        return is_checkers_own(self.state.listed) or incident.id in self._found_before
 
     def _reason_to_skip(self, incident: Incident) -> str | None:
         dismissed = {**self._dismissed, **self.state.dismissed}
@@ -329,7 +331,7 @@ class _ListDriver:
         if not facts.outcome:
             await self._drive_child(work, self._has_rested)
             facts = turn_facts(self._journal.events(work.child_id), work)
-            if self.state.is_cancelled or not (facts.outcome or self._is_given_up(work, facts)):
+            if self.state.is_cancelled or not (facts.outcome or is_given_up(self._journal, work, facts)):
                 return
         changed = await self._changed_files(work)
         limit = self.state.options.max_turns
@@ -352,20 +354,13 @@ class _ListDriver:
     async def _look(self) -> dict[str, str]:
         if self._files is None:
             self._files = await asyncio.to_thread(self._digests.take)
+            if words := self._digests.cut_words():
+                await self._append(ErrorRaised(code=FILES_NOT_LOOKED_AT, message=words))
         return self._files
 
     def _before(self, work: IncidentWork) -> dict[str, str]:
         data = self._journal.blobs.read(work.before_ref) if work.before_ref else None
         return json.decode(data, type=dict[str, str]) if data else {}
-
-    def _is_given_up(self, work: IncidentWork, facts: TurnFacts) -> bool:
-        """Say that a session that stopped repeating itself is over; nobody reads along in a batch."""
-        session = self._journal.session(work.child_id)
-        if session is None or session.reason == "loop" or session.status in TERMINAL_SESSION_STATES:
-            why = "the agent repeated the same call and got the same result" if session else "it was deleted"
-            facts.outcome, facts.detail = "broken", why
-            return True
-        return False
 
     async def _end(self, work: IncidentWork, verdict: Verdict) -> None:
         since, files, after = work.started_at or self._journal.now(), (), None
@@ -526,19 +521,14 @@ class _ListDriver:
     async def _undo(self, work: IncidentWork, facts: TurnFacts) -> None:
         """Take back what the agent's calls changed for this incident, the newest turn first."""
         left = ""
+        if is_undo_open(self._journal, work.child_id):  # asked for by a driver that was killed then
+            await self._drive_child(work, _is_at_rest)
         for turn_id in reversed(facts.turns):
-            session = self._journal.session(work.child_id)
-            if session is None:
-                break
-            try:
-                plan = plan_undo(self._journal, session, turn_id)
-                request_undo_of_files(
-                    self._journal, plan, [row.path for row in plan.rows], Actor(kind="user")
-                )
-            except SessionRefused as error:
-                left = error.why
+            if why := request_turn_undo(self._journal, work.child_id, turn_id):
+                left = why
                 continue
-            await self._drive_child(work, lambda progress: progress.is_resting and progress.is_idle)
+            fault_point("incident.undo_requested")
+            await self._drive_child(work, _is_at_rest)
         files = await self._changed_files(work)
         detail = "the checker still found it; what was changed is undone"
         if files:

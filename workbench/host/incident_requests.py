@@ -36,7 +36,7 @@ from workbench.text.human import counted, sentence
 
 MAX_REASON: Final = 500
 """Characters of a reason that are kept."""
-MOST_SOURCE: Final = 500
+_MOST_SOURCE: Final = 500
 """Characters that are kept of the name of a list's file, or of the command that made it."""
 _MOST_COMMAND: Final = 2_000
 _MOST_AT_ONCE: Final = 500
@@ -97,7 +97,7 @@ def list_incidents(
         title=redaction.redact_line(f"{counted(len(incidents), 'incident')} from {name}", 120),
     )  # fmt: skip
     listed = IncidentsListed(
-        source=redaction.redact_line(name, MOST_SOURCE), format=findings.format,
+        source=redaction.redact_line(name, _MOST_SOURCE), format=findings.format,
         checker=checker, root=findings.root, count=len(incidents),
         incidents_ref=blobs.record(json.encode(incidents)),
         lines_ref=blobs.seal(json.encode(_line_digests(workspace, incidents))), skipped=findings.skipped,
@@ -107,6 +107,13 @@ def list_incidents(
     lease = [] if driver is None else [first_lease(journal, list_id, driver)]
     journal.append([journal.event(created, list_id, actor), *lease, journal.event(listed, list_id, actor)])
     return list_id
+
+
+def is_checkers_own(listed: IncidentsListed | None) -> bool:
+    """Return whether the checker of a list also made it, so that it reported all that is in it."""
+    if listed is None or not listed.checker:
+        return False
+    return listed.source == redaction.redact_line(listed.checker, _MOST_SOURCE)
 
 
 def _line_digests(workspace: str, incidents: Sequence[Incident]) -> dict[str, list[str]]:

@@ -4,12 +4,13 @@ import os
 from collections.abc import Mapping
 from typing import Final
 
+from workbench.agents.reducer import fold_turn
 from workbench.changes.digest import action_digest
 from workbench.config.keys import RECORDED
 from workbench.config.windows import approval_window_minutes
-from workbench.domain.events import ActionOpened, Event, SessionCreated
+from workbench.domain.events import ActionOpened, Event, SessionCreated, SessionStatusChanged
 from workbench.domain.incidents import BatchSize, Incident, IncidentOptions
-from workbench.domain.machines import TERMINAL_SESSION_STATES
+from workbench.domain.machines import TERMINAL_SESSION_STATES, SessionStatus
 from workbench.domain.rows import Session
 from workbench.domain.values import Actor, Json, JsonObject
 from workbench.host import redaction
@@ -18,14 +19,17 @@ from workbench.host.incident_requests import listed_incidents
 from workbench.host.instruction_files import session_instructions
 from workbench.host.model_selection import ModelPreference, NoModelSelected, select_model, usable_providers
 from workbench.host.session_requests import SessionRefused
+from workbench.host.undo import plan_undo, request_undo_of_files
 from workbench.incidents.state import (
     FINDING_CHOICES,
     IncidentWork,
     ListState,
+    TurnFacts,
     batch_key,
     fold_list,
     is_list_runnable,
 )
+from workbench.journal.journal import Journal
 from workbench.journal.leases import is_lease_live
 from workbench.journal.session_queries import pending_action_ids
 from workbench.providers.recording import RecordingBroken, load_recording
@@ -34,6 +38,13 @@ from workbench.text.safe import one_line
 
 _MOST_LISTS: Final = 50
 _NOT_STARTED: Final = "No agent was started."
+MOVES_BEFORE_WORK: Final[Mapping[SessionStatus, tuple[SessionStatusChanged, ...]]] = {
+    "created": (SessionStatusChanged(status="initializing"), SessionStatusChanged(status="ready")),
+    "initializing": (SessionStatusChanged(status="ready"),),
+    # Its driver was killed, and a human spoke before anybody had said so.
+    "processing": (SessionStatusChanged(status="paused", reason="host lost"),),
+}
+"""What a list's status goes through before it is `processing`."""
 
 
 def batch_session(
@@ -158,3 +169,31 @@ def waiting_ids(context: DriverContext, list_id: str) -> tuple[str, ...]:
     children = journal.sessions(parent_id=list_id, kinds=("step",))
     ids = (list_id, *(child.id for child in children if child.status not in TERMINAL_SESSION_STATES))
     return tuple(key for session_id in ids for key in pending_action_ids(journal, session_id))
+
+
+def is_given_up(journal: Journal, work: IncidentWork, facts: TurnFacts) -> bool:
+    """Say that a session that stopped repeating itself is over; nobody reads along in a batch."""
+    session = journal.session(work.child_id)
+    if session is None or session.reason == "loop" or session.status in TERMINAL_SESSION_STATES:
+        why = "the agent repeated the same call and got the same result" if session else "it was deleted"
+        facts.outcome, facts.detail = "broken", why
+        return True
+    return False
+
+
+def is_undo_open(journal: Journal, child_id: str) -> bool:
+    """Return whether an undo was asked for in an agent's session and has not ended."""
+    return fold_turn(journal.events(child_id)).is_undoing
+
+
+def request_turn_undo(journal: Journal, child_id: str, turn_id: str) -> str:
+    """Ask for what a turn changed to be undone; return why that cannot be, nothing where it can."""
+    session = journal.session(child_id)
+    if session is None:
+        return "its agent's session was deleted"
+    try:
+        plan = plan_undo(journal, session, turn_id)
+        request_undo_of_files(journal, plan, [row.path for row in plan.rows], Actor(kind="user"))
+    except SessionRefused as error:
+        return error.why
+    return ""

@@ -5,7 +5,7 @@ incident and after the last one that touched them.
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Literal
+from typing import Final, Literal
 
 from msgspec import DecodeError, Struct, field, json
 
@@ -14,6 +14,7 @@ from workbench.domain.events import (
     ActionOpened,
     CallFinished,
     ConversationCompacted,
+    ErrorRaised,
     Event,
     IncidentChecked,
     IncidentEnded,
@@ -35,6 +36,8 @@ ErrorType = Literal[
 _ERROR_TYPES: Mapping[str, ErrorType] = {
     "agent": "AgentCommunication", "timeout": "TimeoutExpired", "system": "SystemError",
 }  # fmt: skip
+FILES_NOT_LOOKED_AT: Final = "files_not_looked_at"
+"""Code of the error of a list whose folder has more files than are compared."""
 ReadBlob = Callable[[BlobRef], bytes | None]
 
 
@@ -136,10 +139,18 @@ class _ResultFold:
             self._has_failed = (body.status, body.reason) == ("paused", "failed")
         elif isinstance(body, ActionOpened):
             self.result.metadata.approval_requests_count += body.supersedes is None
+        elif isinstance(body, ErrorRaised):
+            self._take_error(body)
         elif isinstance(body, IncidentStarted | IncidentChecked | IncidentEnded):
             row = self._rows.get(body.incident)
             if row is not None:
                 self._move(row, event, body)
+
+    def _take_error(self, body: ErrorRaised) -> None:
+        """Say once what makes the result itself uncertain."""
+        error = ProcessingError(error_type="SystemError", message=body.message)
+        if body.code == FILES_NOT_LOOKED_AT and error not in self.result.errors:
+            self.result.errors.append(error)
 
     def _begin(self, event: Event, body: IncidentsRequested) -> None:
         left = {key: row for key, row in self._rows.items() if row.outcome == "open"}

@@ -586,6 +586,16 @@ def test_a_file_that_is_as_it_was_is_not_modified(made):
     assert lists.result(list_id).files_modified == ()
 
 
+@each_row("most,errors", [(1, 1), (2, 0)])
+def test_a_result_says_that_not_all_files_were_looked_at(made, monkeypatch, most, errors):
+    monkeypatch.setattr(incident_checks, "_MOST_FILES", most)
+    lists = made(*FIX_OS, files={"a.py": FAULTS, "b.py": ""})
+    list_id = lists.work_off(ids=[lists.findings().incidents[0].id])
+    told_of = [(error.error_type, error.message) for error in lists.result(list_id).errors]
+    words = f"The folder has more than {most:,} files: files_modified may be incomplete."
+    assert told_of == [("SystemError", words)] * errors
+
+
 # --- requests that are refused -----------------------------------------------------------------------------------
 
 
