@@ -144,8 +144,11 @@ def test_tokens_and_cost_are_shown_by_what_the_key_chooses(stage):
             assert "200" in shown.text, by
         await shown.press("b")
         await shows(shown)
+        assert "No tokens in this period" in shown.text, "no pipeline ran"
+        await shown.press("b")
+        await shows(shown)
         assert "Who decided" in shown.text
-        await shown.press("B")
+        await shown.press("B", "B")
         await shows(shown)
         assert "blocks of five hours" in shown.text
 

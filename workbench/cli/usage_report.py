@@ -1,4 +1,4 @@
-"""`workbench sessions stats --by`: tokens and cost as a table, by time, model, project, agent or session."""
+"""`workbench sessions stats --by`: tokens and cost as a table, by time, model, project or pipeline."""
 
 import os
 from argparse import ArgumentParser, Namespace
@@ -19,9 +19,9 @@ from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.journal.usage_queries import (
     UsageScope,
+    row_tops,
     session_family,
     session_names,
-    top_sessions,
     usage_facts,
 )
 from workbench.text.human import home_as_tilde, token_text
@@ -53,7 +53,7 @@ def add_usage_options(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("tokens and cost")
     rows = ", ".join(USAGE_ROWS)
     group.add_argument(
-        "--by", choices=USAGE_ROWS, metavar="WHAT", help=f"a table by {rows} (blocks of five hours)"
+        "--by", choices=USAGE_ROWS, metavar="WHAT", help=f"a table by {rows}; a block is five hours"
     )
     group.add_argument("--since", metavar="DATE", help="used since then: 2026-11-21, today, 7d, oct")
     group.add_argument("--until", metavar="DATE", help="used until then, that day included")
@@ -87,7 +87,7 @@ def execute_usage(
         if session is not None:
             scope = replace(scope, session_ids=session_family(database, session.id))
         facts = usage_facts(database, group_of(by), scope)
-        tops = top_sessions(database) if by == "session" else {}
+        tops = row_tops(database, by)
         table = usage_table(by, facts, price, tops=tops)
         names = session_names(database, [row.key for row in table.rows]) if by == "session" else {}
     now = journal.now()

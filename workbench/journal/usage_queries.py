@@ -1,6 +1,6 @@
 """Sums of tokens and cost from the table of token use, by time, project, agent, model and session."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -147,6 +147,37 @@ def top_sessions(database: Database) -> dict[str, str]:
         ).fetchall()
     )
     return {key: _topmost(key, parents) for key in parents}
+
+
+def pipeline_names(database: Database) -> dict[str, str]:
+    """Return of each session within a run the name of its pipeline: the outermost where runs start runs."""
+    runs: dict[str, str] = dict(
+        database.execute("SELECT pipeline_id, pipeline_name FROM pipeline_state").fetchall()
+    )
+    parents: dict[str, str | None] = dict(database.execute("SELECT id, parent_id FROM session").fetchall())
+    names: dict[str, str] = {}
+    for key in parents:
+        above = [one for one in _line_of(key, parents) if one in runs]
+        if above:
+            names[key] = runs[above[-1]]
+    return names
+
+
+def _line_of(key: str, parents: Mapping[str, str | None]) -> list[str]:
+    """Return a session and all above it, itself first."""
+    line: dict[str, None] = {}
+    above: str | None = key
+    while above is not None and above in parents and above not in line:
+        line[above] = None
+        above = parents[above]
+    return list(line)
+
+
+def row_tops(database: Database, by: str) -> dict[str, str]:
+    """Return in whose row of a table a session is counted, for tables by session and by pipeline."""
+    if by == "pipeline":
+        return pipeline_names(database)
+    return top_sessions(database) if by == "session" else {}
 
 
 def _topmost(key: str, parents: dict[str, str]) -> str:

@@ -31,6 +31,7 @@ _CAPTIONS: Final = {
     "model": "Tokens and cost by model", "project": "Tokens and cost by project",
     "agent": "Tokens and cost by agent", "session": "Tokens and cost by session, with all below it",
     "block": "Tokens and cost by blocks of five hours",
+    "pipeline": "Tokens and cost by pipeline, with all that its runs started",
 }  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Tokens and cost: sums, rows by day, week, month, model, project, agent and session, and five-hour blocks.
+"""Tokens and cost: sums, rows by time, model, project, agent, session and pipeline, and five-hour blocks.
 
 A cost that a file or a service told counts as it was told; of all other replies it is computed. What has no
 known price adds nothing to a sum and is said beside it, so that no sum looks whole that is not.
@@ -21,9 +21,9 @@ from workbench.domain.values import Usage
 from workbench.text.human import duration_text, token_text
 from workbench.text.safe import one_line
 
-UsageBy = Literal["day", "week", "month", "model", "project", "agent", "session", "block"]
+UsageBy = Literal["day", "week", "month", "model", "project", "agent", "session", "block", "pipeline"]
 USAGE_ROWS: Final[tuple[UsageBy, ...]] = (
-    "day", "week", "month", "model", "project", "agent", "session", "block",
+    "day", "week", "month", "model", "project", "agent", "session", "block", "pipeline",
 )  # fmt: skip
 """What the rows of a table of usage may be."""
 IN_TIME: Final[frozenset[UsageBy]] = frozenset({"day", "week", "month", "block"})
@@ -120,7 +120,7 @@ class UsageRow(Struct, frozen=True, kw_only=True):
     """A row of a table of usage."""
 
     key: str
-    """What it is a row of: a date, a model, a folder, an agent, the id of a session."""
+    """What it is a row of: a date, a model, a folder, an agent, the id of a session, a pipeline's name."""
     sum: UsageSum
 
 
@@ -172,6 +172,8 @@ def group_of(by: UsageBy) -> UsageGroup:
     match by:
         case "model" | "project" | "agent" | "session":
             return by
+        case "pipeline":
+            return "session"
         case "block":
             return "time"
         case "day" | "week" | "month":
@@ -184,8 +186,11 @@ def usage_table(
 ) -> UsageTable:  # fmt: skip
     """Return the rows of a table and their sum; dates are local, weeks begin on Monday.
 
-    `tops`: for a table by session, whose row a session is counted in.
+    `tops`: for a table by session or by pipeline, whose row a session is counted in; by pipeline, only those
+    that are named there are counted.
     """
+    if by == "pipeline":
+        facts = [fact for fact in facts if fact.group in (tops or {})]
     if by == "block":
         counted = [fact for fact in facts if fact.usage.total_tokens]
         blocks = tuple(reversed(usage_blocks(counted, price)))
@@ -284,7 +289,7 @@ def row_query(by: UsageBy, key: str) -> str:
             if not key or (by == "agent" and key == OWN_AGENT) or '"' in key:
                 return ""
             return f'{_QUERY_KEYS[by]}:"{key}"'
-        case "session" | "block":
+        case "session" | "block" | "pipeline":
             return ""
 
 

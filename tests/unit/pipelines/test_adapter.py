@@ -9,7 +9,9 @@ import pytest
 from tests.unit.pipelines.projects import MANIFEST
 from workbench.domain.messages import StepId, StepSpec
 from workbench.host.steps.step_executor import adapter_command_line, adapter_stdin
+from workbench.journal.usage_queries import UsageScope, row_tops, usage_facts
 from workbench.pipelines.model import Adapter, Runtime, model_of_tier
+from workbench.views.usage import usage_table
 
 PROGRAM = f"""#!{sys.executable}
 import json, os, sys
@@ -122,6 +124,19 @@ def test_a_retry_goes_one_tier_up_unless_its_step_keeps_it(runs, tmp_path, more,
     assert failed.attempt == 2
     seen = json.loads((here.home.path / "workspaces" / row.pipeline_id / "a" / "seen.json").read_text())
     assert seen["words"][seen["words"].index("--model") + 1] == asked
+
+
+@pytest.mark.parametrize("form", ["json", "stream-json"])
+def test_what_runs_used_is_counted_once_by_their_outermost_pipelines(runs, tmp_path, form):
+    here = outside(runs, tmp_path, form)
+    assert [here.run(STEPS % "it").status for _ in range(2)] == ["completed"] * 2
+    outer = here.pipeline("\n  - {id: s, pipeline: p.yaml}\n", name="outer")
+    row = here.drive(here.request(outer, input="x"))
+    assert (row.status, row.usage.total_tokens) == ("completed", 6)
+    with here.journal.snapshot() as database:
+        tops, facts = row_tops(database, "pipeline"), usage_facts(database, "session", UsageScope())
+    table = usage_table("pipeline", facts, lambda *_: 1, tops=tops)
+    assert {row.key: row.sum.usage.total_tokens for row in table.rows} == {"p": 12, "outer": 6}
 
 
 def test_a_binary_that_is_not_there_fails_its_step_only(runs, tmp_path):

@@ -173,10 +173,18 @@ def test_little_money_is_not_nothing(microdollars, words):
         ("model", "gpt-5", 'model:"gpt-5"'), ("project", "/w/a b", 'in:"/w/a b"'),
         ("agent", "codex", 'origin:"codex"'), ("agent", "workbench", ""), ("model", 'a"b', ""),
         ("model", "", ""), ("session", "s", ""), ("block", "1", ""),
+        ("pipeline", "p", ""),
     ],
 )  # fmt: skip
 def test_a_row_leads_to_its_sessions(by, key, query):
     assert row_query(by, key) == query
+
+
+def test_of_a_table_by_pipeline_only_what_runs_used_is_counted():
+    facts = [fact(group="s1", told=5), fact(group="s2", told=7), fact(group="elsewhere", told=100)]
+    table = usage_table("pipeline", facts, price, tops={"s1": "ship", "s2": "ship"})
+    assert [(row.key, row.sum.cost) for row in table.rows] == [("ship", 12)]
+    assert table.total.cost == 12
 
 
 def test_rows_say_what_they_are():

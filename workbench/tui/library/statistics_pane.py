@@ -447,7 +447,7 @@ def _count_usage(journal: Journal, by: UsageBy, scope: StatisticsScope, price: U
         ids = usage_queries.session_family(database, scope.session_id) if scope.session_id else None
         asked = usage_queries.UsageScope(since=scope.since, workspace=scope.workspace, session_ids=ids)
         facts = usage_queries.usage_facts(database, group_of(by), asked)
-        tops = usage_queries.top_sessions(database) if by == "session" else {}
+        tops = usage_queries.row_tops(database, by)
         table = usage_table(by, facts, price, tops=tops)
         keys = [row.key for row in table.rows] if by == "session" else []
         return _CountedUsage(table, usage_queries.session_names(database, keys), PRICES_DATE)
