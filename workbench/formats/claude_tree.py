@@ -52,7 +52,9 @@ class MessageTree:
             return False, None
         is_repeated, is_prompt = self._is_repeated(row), _is_prompt(row)
         before, source = self._prompts.get(above, (0, self.fork))
-        is_back = is_prompt and not is_repeated and above in self._prompts
+        if is_root := _is_root(row):
+            source = 0
+        is_back = is_prompt and not is_repeated and (is_root or above in self._prompts)
         gone = self._prompts.get(self._leaf, (0, 0))[0] - before if is_back else 0
         self.fork += gone > 0
         self._prompts[key], self._leaf = (before + is_prompt, self.fork), key
@@ -89,6 +91,13 @@ class MessageTree:
         is_there = digest in self._told
         self._told.add(digest)
         return is_there
+
+
+def _is_root(row: JsonObject) -> bool:
+    """Return whether a line says that no message is above it, and is no summary of some that are."""
+    is_top = row.get("parentUuid", "") is None and not r.text_of(row, "logicalParentUuid")
+    is_whole = row.get("isCompactSummary") is not True and row.get("isSidechain") is not True
+    return is_top and is_whole and bool(r.text_of(row, "sessionId"))
 
 
 def _is_prompt(row: JsonObject) -> bool:

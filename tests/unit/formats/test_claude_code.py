@@ -342,6 +342,25 @@ def test_what_follows_where_a_human_went_back_is_a_fork_below_its_source():
     assert len(bodies(events, e.SessionCreated)) == 1 and not bodies(events, e.Unknown)
 
 
+def test_who_went_back_over_the_first_prompt_began_a_fork_below_the_session():
+    reply = line(2, "assistant", [{"type": "text", "text": "2"}], message={"id": "b"})
+    left = [line(0, "user", "one"), line(1, "user", "two"), reply]
+    back = {**line(3, "user", "other"), "parentUuid": None}
+    opened, events = made([*left, back, line(4, "user", "and on")])
+    assert [(one.key, one.title) for one in opened.summaries] == [("s1", "one"), ("s1/fork1", "other")]
+    created = [event for event in events if isinstance(event.body, e.SessionCreated)]
+    assert [event.body.parent_id for event in created] == [None, created[0].session_id]
+    said = [event.session_id for event in events if isinstance(event.body, e.PromptSubmitted)]
+    assert said == [created[0].session_id] * 2 + [created[1].session_id] * 2
+    stops = [body.detail for body in bodies(events, e.TurnEnded) if body.outcome == "interrupted"]
+    assert stops == ["the user went back over 2 prompts"]
+    for more in ({"isCompactSummary": True}, {"logicalParentUuid": "u2"}, {"isMeta": True}):
+        opened, _ = made([*left, {**back, **more}, line(4, "user", "and on")])
+        assert [one.key for one in opened.summaries] == ["s1"], more
+    opened, _ = made([*left, {**left[0], "uuid": "again"}, {**line(4, "user", "and on"), "parentUuid": "u2"}])
+    assert [one.key for one in opened.summaries] == ["s1"], "it was told a second time"
+
+
 def test_an_agent_of_a_fork_stands_below_the_fork():
     lines = [
         line(0, "user", "one"), line(1, "user", "two"), {**line(2, "user", "other"), "parentUuid": "u0"},
