@@ -407,6 +407,8 @@ def _kind(word: str) -> str:
 def _edit(payload: JsonObject) -> r.FileEdit:
     old, new = payload.get("original_content"), payload.get("proposed_content")
     kind = _CHANGES.get(r.text_of(payload, "change_type"), "modify")
+    if r.text_of(payload, "change_type") == "Rename" and isinstance(old, str) != isinstance(new, str):
+        kind = "delete" if isinstance(old, str) else "create"  # S2 tells one path: each end by itself
     return r.FileEdit(
         path=r.text_of(payload, "file_path"), change=kind,  # type: ignore[arg-type]
         old=old if isinstance(old, str) else None, new=new if isinstance(new, str) else None,

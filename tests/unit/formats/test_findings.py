@@ -12,7 +12,7 @@ from tests.support.tables import each_row
 from workbench.effects.files import Root
 from workbench.formats.findings import place
 from workbench.formats.findings import read as findings_read
-from workbench.formats.findings.raw import FindingsUnreadable, path_of_uri
+from workbench.formats.findings.raw import SEVERITY_WORDS, FindingsUnreadable, path_of_uri, severity_of
 from workbench.formats.findings.read import findings_format, read_findings
 
 SHARED = Path(__file__).resolve().parents[4] / "shared/data/findings"
@@ -371,7 +371,6 @@ def test_what_pyright_prints(workspace):
     assert (incident.column, incident.severity, incident.message) == (1, "info", "m\n  more")
 
 
-@pytest.mark.campaign
 def test_what_pyright_prints_of_a_real_file(tmp_path):
     (tmp_path / "a.py").write_text("x: int = 'text'\nprint(missing)\n")
     with Root(tmp_path) as root:
@@ -380,6 +379,27 @@ def test_what_pyright_prints_of_a_real_file(tmp_path):
     assert [(i.rule, i.path, i.line, i.severity, i.problem) for i in found.incidents] == [
         ("reportAssignmentType", "a.py", 1, "error", ""), ("reportUndefinedVariable", "a.py", 2, "error", ""),
     ]  # fmt: skip
+
+
+@each_row(
+    "word,severity",
+    [
+        ("critical", "critical"), ("fatal", "critical"), ("blocker", "critical"), ("mandatory", "error"),
+        ("error", "error"), ("warning", "warning"), ("optional", "warning"), ("potential", "info"),
+        ("info", "info"), ("information", "info"), ("note", "info"), ("none", "info"), ("hint", "info"),
+    ],
+)  # fmt: skip
+def test_each_word_for_a_severity(word, severity):
+    assert (severity_of(word), severity_of(word.upper())) == (severity, severity)
+
+
+def test_the_words_for_severities_are_those_and_others_are_the_default():
+    assert len(SEVERITY_WORDS) == 13
+    assert (severity_of("urgent"), severity_of(7, "error"), severity_of(None)) == (
+        "warning",
+        "error",
+        "warning",
+    )
 
 
 def test_an_empty_list_is_no_finding_of_anybody(workspace):

@@ -372,6 +372,23 @@ def test_a_message_whose_members_do_not_match_its_kind_is_named_and_the_rest_is_
     assert [one.body.text for one in again if isinstance(one.body, e.ReplyCompleted)][-1] == "Hello."
 
 
+def test_each_end_of_a_rename_is_a_deleted_and_a_created_file():
+    ends = [
+        {"proposal_id": "p", "file_path": path, "change_type": "Rename", **texts}
+        for path, texts in (("old.py", {"original_content": "x\n"}), ("new.py", {"proposed_content": "x\n"}))
+    ]
+    done = {"tool_call_id": "c1", "operation": "Complete", "result": {"data": "ok"}}
+    told = (
+        {"ToolCall": {**done, "operation": "Start"}},
+        *({"FileModification": end} for end in ends),
+        {"ToolCall": done},
+    )
+    rows = [message_line(content, number) for number, content in enumerate(told, 1)]
+    _, again, _ = imported("".join(json.dumps(row) + "\n" for row in rows).encode())
+    changed = [one.body for one in again if isinstance(one.body, e.FileChanged)]
+    assert [(body.path, body.change) for body in changed] == [("old.py", "delete"), ("new.py", "create")]
+
+
 def test_our_own_messages_match_their_kinds(played):
     events = played.journal.events(played.session_id)
     for message in kaiak_messages(events, played.journal.blobs.read):
