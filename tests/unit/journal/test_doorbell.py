@@ -63,6 +63,7 @@ def test_a_listener_is_called_until_it_leaves_and_harms_no_other(
 
     journal.on_ring(broken)
     leave = journal.on_ring(lambda: rung.release())
+    prompt(journal)
     assert rung.acquire(timeout=10)
     prompt(journal)
     assert rung.acquire(timeout=10)
