@@ -46,15 +46,25 @@ def _checkpoint_messages(value: Json) -> Json:
 
 
 def read_lines(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
-    """Yield a session from its lines, once all of them were played: a later one may change an earlier one."""
+    """Yield a session from its lines, once all of them were played: a later one may change an earlier one.
+
+    A head of another id behind it begins another session.
+    """
     chat = _ChatReplay()
     for line in lines:
         if isinstance(line, r.FileProblem):
             chat.problems.append(line)
         elif row := r.as_object(line.value):
+            if chat.is_another(row):
+                yield from _played(chat, name)
+                chat = _ChatReplay()
             chat.play(row, line.number)
         else:
             chat.problems.append(r.FileProblem(line=line.number, why="it is not an object"))
+    yield from _played(chat, name)
+
+
+def _played(chat: "_ChatReplay", name: str) -> Iterator[r.Record]:
     yield _session_head({**chat.facts, "messages": [message for message, _ in chat.messages.values()]}, name)
     yield from chat.problems
     for message, number in chat.messages.values():
@@ -68,6 +78,12 @@ class _ChatReplay:
         self.messages: dict[str, tuple[JsonObject, int]] = {}
         self.problems: list[r.FileProblem] = []
         self.rest: list[r.Record] = []
+
+    def is_another(self, row: JsonObject) -> bool:
+        """Return whether a line is the head of a session of another id than this one has."""
+        is_head = is_lines([row]) and "type" not in row and "$set" not in row
+        own = r.text_of(self.facts, "sessionId")
+        return is_head and bool(own) and r.text_of(row, "sessionId") not in ("", own)
 
     def play(self, row: JsonObject, number: int) -> None:
         update = r.object_of(row, "$set")

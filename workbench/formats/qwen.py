@@ -26,19 +26,26 @@ def read(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Rec
 
 def _read(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
     calls: dict[str, JsonObject] = {}
-    has_begun = False
+    begun: set[str] = set()
+    above: set[str] = set()
     for line in object_lines(lines):
         if isinstance(line, r.FileProblem):
             yield line
             continue
         row, number = line
-        if not has_begun:
-            has_begun = True
-            facts = {key: row[key] for key in ("version", "gitBranch") if r.as_text(row.get(key))}
+        key = r.text_of(row, "sessionId")
+        # One of another id that hangs below no message that was read is another session.
+        is_other = key not in begun | {""} and "" not in begun and r.text_of(row, "parentUuid") not in above
+        if not begun or is_other:
+            begun.add(key)
+            calls = {}
+            facts = {fact: row[fact] for fact in ("version", "gitBranch") if r.as_text(row.get(fact))}
             yield r.SessionHead(
-                key=r.text_of(row, "sessionId") or name, workspace=r.text_of(row, "cwd"), provider="qwen",
+                key=key or name, workspace=r.text_of(row, "cwd"), provider="qwen",
                 at=r.time_of(row, "timestamp"), facts=facts,
             )  # fmt: skip
+        if own := r.text_of(row, "uuid"):
+            above.add(own)
         yield from _read_row(row, number, calls)
 
 

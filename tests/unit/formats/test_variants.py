@@ -11,6 +11,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from foreign_files import PATCH, T, codex, document, lines
 
 from tests.support.tables import each_row
+from tests.unit.formats.agent_files import qwen
 from workbench.domain import events as e
 from workbench.domain.fold import MemoryTables
 from workbench.formats import detect
@@ -152,6 +153,35 @@ GEMINI_HEAD = {"sessionId": "g1", "projectHash": "h", "startTime": T.format(0), 
 
 def gemini(key, kind, content, **more):
     return {"id": key, "timestamp": T.format(1), "type": kind, "content": content, **more}
+
+
+def test_two_sessions_of_gemini_behind_one_another_are_two():
+    _, events = made(lines(
+        GEMINI_HEAD, gemini("u1", "user", "hello"), {**GEMINI_HEAD, "lastUpdated": T.format(2)},
+        gemini("m1", "gemini", "yes"), {**GEMINI_HEAD, "sessionId": "g2"}, gemini("u1", "user", "again"),
+    ))  # fmt: skip
+    first, second = MemoryTables().fold(events).sessions
+    told = [(event.session_id, event.body.text) for event in events if hasattr(event.body, "text")]
+    assert told == [(first, "hello"), (first, "yes"), (second, "again")]
+
+
+def test_two_sessions_of_qwen_behind_one_another_are_two():
+    def said(number, session, above, text, kind="user"):
+        row = qwen(number, kind, [{"text": text}])
+        return {**row, "sessionId": session, "parentUuid": above}
+
+    _, events = made(lines(
+        said(0, "a", None, "one"), said(1, "a", "q0", "yes", "assistant"), said(2, "goes-on", "q1", "more"),
+        said(3, "b", None, "two"), said(4, "b", "q3", "no", "assistant"),
+    ))  # fmt: skip
+    first, second = MemoryTables().fold(events).sessions
+    told = [(event.session_id, event.body.text) for event in events if hasattr(event.body, "text")]
+    assert told == [
+        (first, "one"), (first, "yes"), (first, "more"), (second, "two"), (second, "no"),
+    ]  # fmt: skip
+    nameless = {**qwen(0, "user", [{"text": "one"}]), "sessionId": ""}
+    _, events = made(lines(nameless, said(1, "b", None, "two")))
+    assert len(MemoryTables().fold(events).sessions) == 1
 
 
 def test_lines_of_gemini_are_played():
