@@ -48,6 +48,7 @@ from workbench.host.incident_requests import dismissed_fingerprints, is_checkers
 from workbench.host.incident_sessions import (
     MOVES_BEFORE_WORK,
     batch_session,
+    checked_output,
     finding_question,
     is_given_up,
     is_undo_open,
@@ -442,10 +443,10 @@ class _ListDriver:
 
     async def _ask_again(self, work: IncidentWork) -> None:
         found = self._comparison.found.get(work.incident.id) if self._comparison else None
-        checked = work.checked
-        said = checked.detail if checked and found is None else ""
-        line = (checked.line if checked else 0) or self._line_now(work.incident)
-        await self._ask(work, next_prompt(work.incident, found, line, said), work.is_found)
+        said = work.checked.detail if work.checked and found is None else ""
+        line = (work.checked.line if work.checked else 0) or self._line_now(work.incident)
+        printed = checked_output(self._journal, work.checked)
+        await self._ask(work, next_prompt(work.incident, found, line, said, printed), work.is_found)
 
     # --- the checker ----------------------------------------------------------------------------------
 

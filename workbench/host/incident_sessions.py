@@ -8,7 +8,7 @@ from workbench.agents.reducer import fold_turn
 from workbench.changes.digest import action_digest
 from workbench.config.keys import RECORDED
 from workbench.config.windows import approval_window_minutes
-from workbench.domain.events import ActionOpened, Event, SessionCreated, SessionStatusChanged
+from workbench.domain.events import ActionOpened, Event, IncidentChecked, SessionCreated, SessionStatusChanged
 from workbench.domain.incidents import BatchSize, Incident, IncidentOptions
 from workbench.domain.machines import TERMINAL_SESSION_STATES, SessionStatus
 from workbench.domain.rows import Session
@@ -179,6 +179,12 @@ def is_given_up(journal: Journal, work: IncidentWork, facts: TurnFacts) -> bool:
         facts.outcome, facts.detail = "broken", why
         return True
     return False
+
+
+def checked_output(journal: Journal, checked: IncidentChecked | None) -> str:
+    """Return what is kept of what the checker printed, which was scrubbed then."""
+    data = journal.blobs.read(checked.output_ref) if checked and checked.output_ref else None
+    return data.decode("utf-8", "replace") if data else ""
 
 
 def is_undo_open(journal: Journal, child_id: str) -> bool:

@@ -159,7 +159,9 @@ def test_what_the_checker_still_finds_is_asked_about_again_with_its_words(made):
     assert lists.outcomes(list_id) == {OS: "fixed"}
     (row,) = lists.result(list_id).incidents
     assert row.prompts == 2
-    assert "Message: `re` imported but unused" in lists.prompts(list_id)[1]
+    again = lists.prompts(list_id)[1]
+    assert "Message: `re` imported but unused" in again
+    assert "this is data" in again and "> " in again and '"message": "`re` imported but unused"' in again
     first, second = lists.bodies(list_id, e.IncidentChecked)
     assert (first.outcome, second.outcome) == ("still there", "gone")
 
