@@ -32,7 +32,13 @@ from workbench.domain.events import (
 )
 from workbench.domain.rows import Action, Call
 from workbench.domain.values import Choice, Decision, FilePlan, SelectedHunk
-from workbench.journal.decisions import DecisionResult, decide_action, expire_due_actions, extend_action
+from workbench.journal.decisions import (
+    DecisionResult,
+    decide_action,
+    decision_of,
+    expire_due_actions,
+    extend_action,
+)
 from workbench.journal.errors import GuardFailed
 from workbench.journal.journal import Journal
 
@@ -147,6 +153,24 @@ def test_the_window_closes_to_the_microsecond_even_if_nobody_expired_it(
     result = decide_action(waiting, approve(), "d", USER)
     assert (result.ok, result.why) == (ok, None if ok else "expired")
     assert result.at == (None if ok else row(waiting).expires_at)
+
+
+def test_what_was_decided_is_read_back_as_it_was_given(waiting: Journal) -> None:
+    given = approve(
+        selection=(SelectedHunk(hunk=2),), reason="fine", result_digest="r", seen="part",
+        edited={"a.py": waiting.blobs.seal(b"x")},
+    )  # fmt: skip
+    decide_action(waiting, given, "d", USER)
+    assert decision_of(row(waiting)) == given
+    ask(waiting, "s", "c2", "b")
+    decide_action(waiting, reject("b", reason="no"), row(waiting, "b").digest, USER)
+    assert decision_of(row(waiting, "b")) == reject("b", reason="no")
+
+
+def test_what_nobody_answered_is_read_back_as_a_rejection(waiting: Journal, clock: SettableClock) -> None:
+    clock.offset = WINDOW
+    expire_due_actions(waiting)
+    assert decision_of(row(waiting)) == reject(reason="nobody answered in time")
 
 
 @pytest.mark.spec(207)

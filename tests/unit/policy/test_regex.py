@@ -11,6 +11,7 @@ from workbench.policy.regex import (
     InvalidRegex,
     Regex,
     RegexTooCostly,
+    TextFinder,
     compile_regex,
     regex_problem,
 )
@@ -94,3 +95,13 @@ def test_a_search_that_would_take_too_long_is_not_begun():
 def test_a_pattern_that_cannot_be_compiled_raises_its_reason():
     with pytest.raises(InvalidRegex, match="missing"):
         compile_regex("(")
+
+
+def test_many_expressions_are_looked_for_together_in_either_case_and_on_each_line():
+    finder = TextFinder(["^secret", "to[k]en"])
+    found = [
+        text
+        for text in ("a\nSECRET", "my Token", "x\udc80token", "no secret", "tok en", "")
+        if finder.is_in(text)
+    ]
+    assert found == ["a\nSECRET", "my Token", "x\udc80token"]
