@@ -21,9 +21,9 @@ KEPT = {"PATH", "LANG", "LC_ALL", "TMPDIR", "TERM", "PYTHONPATH", "VIRTUAL_ENV",
 
 
 def pytest_xdist_auto_num_workers(config):
-    """Return the workers of `-n auto`: twice as many as there are cores, as tests wait for terminals."""
+    """Return the workers of `-n auto`: half as many again as there are cores, as tests wait for terminals."""
     del config
-    return len(os.sched_getaffinity(0)) * 2
+    return len(os.sched_getaffinity(0)) * 3 // 2 or 1
 
 
 def pytest_make_parametrize_id(val, argname):
