@@ -20,7 +20,7 @@ from pathlib import Path
 from workbench.ask.context import AskContext, collect_context
 from workbench.cli.ask_logs import log_page
 from workbench.cli.session_search import SessionFilters, parse_filters
-from workbench.config.ask_settings import AskSettings
+from workbench.config.sections import AskSettings
 from workbench.domain.events import (
     CommandSuggested,
     ContextCollected,

@@ -153,7 +153,7 @@ def watched(user, home, seconds=40):
     code = (
         "import sys, time; from pathlib import Path\n"
         "from workbench.host.import_watch import ImportWatch\n"
-        "from workbench.host.session_config import set_watch\n"
+        "from workbench.host.import_choice import set_watch\n"
         "from workbench.journal.home import Home; from workbench.journal.journal import Journal\n"
         "home = Home.open(Path(sys.argv[1])); set_watch(home, is_on=True)\n"
         "with Journal.open(home) as journal:\n"

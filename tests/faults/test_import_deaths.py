@@ -26,7 +26,7 @@ RUNS = size("WORKBENCH_IMPORT_RUNS", 2, 24)
 POINTS = ("journal.before_commit", "journal.after_commit", "journal.blob_written", "journal.blob_renamed")
 WATCH = (
     "import sys, time; from pathlib import Path\n"
-    "from workbench.host.import_watch import ImportWatch; from workbench.host.session_config import set_watch\n"
+    "from workbench.host.import_watch import ImportWatch; from workbench.host.import_choice import set_watch\n"
     "from workbench.journal.home import Home; from workbench.journal.journal import Journal\n"
     "home = Home.open(Path(sys.argv[1])); set_watch(home, is_on=True)\n"
     "with Journal.open(home) as journal:\n"

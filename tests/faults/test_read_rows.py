@@ -1,4 +1,4 @@
-"""Reads that a later grant releases: one test for each row of the table in `host/waiting_reads.py`.
+"""Reads that a later grant releases: one test for each row of the table in `host/gate_runner.py`.
 
 R is the transaction that withdraws the question and allows the call. And what a death does to the count of
 equal results.

@@ -13,8 +13,8 @@ from workbench.effects.files import Root
 from workbench.formats.findings.read import read_findings
 from workbench.host import incident_requests
 from workbench.host.driver_context import open_driver_context
-from workbench.host.incident_checks import run_checker
 from workbench.host.incident_driver import IncidentDriverOptions, drive_incidents
+from workbench.host.incident_sessions import run_checker
 from workbench.host.model_selection import provider_maker_with_sleep
 from workbench.host.steps.pipeline_tool import SessionPipelineStarter
 from workbench.incidents.result import processing_result

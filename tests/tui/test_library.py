@@ -21,7 +21,7 @@ from workbench.domain.events import (
 from workbench.domain.values import Actor, Usage
 from workbench.effects.runtime import ManualClock
 from workbench.host import session_requests
-from workbench.host.session_config import session_settings
+from workbench.host.import_choice import session_settings
 from workbench.tui.app import WorkbenchApp
 from workbench.views.library import SEPARATOR_ID
 

@@ -9,7 +9,7 @@ import pytest
 from tests.tui.backend import backend
 from tests.tui.screens import Hand, settled, work_done
 from workbench.cli.console import Console
-from workbench.cli.import_progress import ProgressLine
+from workbench.cli.session_import import ProgressLine
 from workbench.cli.session_report import session_lines, session_report_json
 from workbench.formats.import_sources import find_sources
 from workbench.host.session_import import ImportRequest, import_sources

@@ -8,7 +8,7 @@ from tests.support.stage import USER
 from tests.tui.screens import play, staged
 from workbench.domain.events import ActionExpired, PromptSubmitted
 from workbench.domain.values import Actor
-from workbench.host.propose_again import propose_again
+from workbench.host.session_requests import propose_again
 
 
 @pytest.fixture

@@ -8,7 +8,8 @@ from tests.support import golden
 from tests.support.sizes import rarely
 from tests.tui.backend import backend
 from tests.tui.screens import Hand, settled, work_done
-from workbench.config.types import NotifySettings, UiSettings
+from workbench.config.sections import NotifySettings
+from workbench.config.types import UiSettings
 from workbench.domain.values import SYSTEM_SESSION
 from workbench.effects.runtime import ManualClock
 from workbench.journal.home import Home

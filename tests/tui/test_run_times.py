@@ -10,7 +10,7 @@ from workbench.domain.values import Actor, GateVerdict, ReplyCall, StepPlan
 from workbench.effects.runtime import ManualClock
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
-from workbench.render.run_times import span_bar
+from workbench.render.pipeline import span_bar
 from workbench.render.theme import OWN_THEMES, UNICODE_GLYPHS, Ink
 from workbench.views.pipeline import last_started_step_plans, pipeline_run
 from workbench.views.run_times import RunTimes, StepTimes, TimeSpan, run_times

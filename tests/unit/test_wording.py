@@ -17,8 +17,8 @@ WITHOUT_MESSAGES = (
     # What is looked for in texts of others, and what a model reads.
     "workbench.secrets.", "workbench.agents.prompt", "workbench.pipelines.compaction", "workbench.providers.recording",
     # A host is a computer there.
-    "workbench.policy.urls", "workbench.policy.autorun_files", "workbench.effects.pinned_connection",
-    "workbench.providers.errors", "workbench.pipelines.parse_manifest", "workbench.config.types",
+    "workbench.policy.urls", "workbench.policy.autorun_files", "workbench.effects.web_fetch",
+    "workbench.providers.errors", "workbench.pipelines.parse_manifest", "workbench.config.sections", "workbench.config.types",
 )  # fmt: skip
 
 

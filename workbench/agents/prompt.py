@@ -8,7 +8,6 @@ from typing import Final, cast
 
 from msgspec import Struct
 
-from workbench.agents.repetition import repetition_digest, repetition_note
 from workbench.agents.state import (
     ConversationHistory,
     ModelReply,
@@ -19,6 +18,8 @@ from workbench.agents.state import (
     UndoneChange,
     UserItem,
     UserMessage,
+    repetition_digest,
+    repetition_note,
 )
 from workbench.domain.events import CallFinished
 from workbench.domain.messages import Message, MessageCall, ResultOutcome

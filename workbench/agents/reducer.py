@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from workbench.agents.compaction import CONTINUATION_HEAD
 from workbench.agents.prompt import result_digest
-from workbench.agents.repetition import NOTHING_COUNTED, repetition_digest
 from workbench.agents.state import (
+    NOTHING_COUNTED,
     ConversationHistory,
     ModelReply,
     Prompt,
@@ -23,6 +23,7 @@ from workbench.agents.state import (
     UndoExtent,
     UndoneChange,
     UserMessage,
+    repetition_digest,
 )
 from workbench.domain.events import (
     ActionApproved,

@@ -23,7 +23,7 @@ from workbench.ask.documentation import (
     read_documentation,
     without_comments,
 )
-from workbench.config.ask_settings import AskSettings
+from workbench.config.sections import AskSettings
 from workbench.domain.values import Json
 from workbench.effects.command_execution import capture_output
 from workbench.effects.file_primitives import FileRefused

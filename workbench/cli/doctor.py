@@ -13,7 +13,7 @@ from msgspec import Struct, field, to_builtins
 from workbench.cli.console import Console
 from workbench.cli.context import load_workspace_config, open_journal, workspace_path
 from workbench.cli.errors import EXIT_FAILED, EXIT_OK, UsageError
-from workbench.cli.run_progress import ticking
+from workbench.cli.run_output import ticking
 from workbench.config.keys import URL, InvalidValue, convert_node
 from workbench.config.types import Config
 from workbench.domain.values import Json

@@ -38,7 +38,6 @@ from workbench.effects.process_table import become_subreaper
 from workbench.host import driver_context, redaction
 from workbench.host.driver_context import DriverContext, following_config_changes, open_driver_context
 from workbench.host.host_locks import driver_identity, refuse_inside_agents
-from workbench.host.incident_checks import run_checker
 from workbench.host.incident_driver import MOST_DETAIL, IncidentDriverOptions, drive_incidents
 from workbench.host.incident_requests import (
     continue_incidents,
@@ -46,7 +45,7 @@ from workbench.host.incident_requests import (
     read_findings_file,
     request_incidents,
 )
-from workbench.host.incident_sessions import provider_and_model
+from workbench.host.incident_sessions import provider_and_model, run_checker
 from workbench.host.model_selection import provider_of
 from workbench.host.provider_keys import register_secrets
 from workbench.host.steps.pipeline_tool import SessionPipelineStarter

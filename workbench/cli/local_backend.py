@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from workbench.config.model_prices import PriceList
     from workbench.config.types import Config
     from workbench.domain.values import Usage
-    from workbench.formats.agent_commands import AgentCommand
+    from workbench.formats.agent_folders import AgentCommand
     from workbench.formats.session_diff import SessionDiff
     from workbench.host.model_selection import SelectedModel
     from workbench.tui.main.unseen_ends import SessionEnd
@@ -160,7 +160,7 @@ class LocalBackend(Backend):
 
     def propose_again(self, action_ids: Sequence[str]) -> str:
         from workbench.cli.propose_again import asked_words
-        from workbench.host.propose_again import propose_again
+        from workbench.host.session_requests import propose_again
 
         return asked_words(propose_again(self._journal, action_ids, self._actor))
 
@@ -178,7 +178,7 @@ class LocalBackend(Backend):
     def setting(self, path: str) -> SettingValue:
         from operator import attrgetter
 
-        from workbench.cli.screen_choices import choices_in_force
+        from workbench.cli.screen import choices_in_force
         from workbench.config.describe import plain_json
         from workbench.config.types import DEFAULT_ORIGIN, KEYS_BY_PATH
 
@@ -191,7 +191,7 @@ class LocalBackend(Backend):
         return SettingValue(value=value, where=origin.where(), is_default=origin.layer == "default")
 
     def keep_setting(self, path: str, value: str | bool) -> str:
-        from workbench.cli.screen_choices import keep_choice
+        from workbench.cli.screen import keep_choice
 
         keep_choice(self._home, path, value, self._config().ui)
         return f"{setting_words(path, value)}, on the next screens too."
@@ -428,7 +428,7 @@ class LocalBackend(Backend):
 
     def agent_command(self, session_id: str) -> "AgentCommand":
         from workbench.cli.session_resume import checked_agent_command
-        from workbench.formats.agent_commands import NotResumable
+        from workbench.formats.agent_folders import NotResumable
 
         try:
             return checked_agent_command(self._known_session(session_id))

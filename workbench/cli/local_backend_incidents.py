@@ -25,7 +25,7 @@ from workbench.tui.backend import BackendError, IncidentBackend
 from workbench.views.incidents import CodeExcerpt, CodeLine
 
 if TYPE_CHECKING:
-    from workbench.host.incident_checks import CheckResult
+    from workbench.host.incident_sessions import CheckResult
 
 _CANCELLED: Final = "No findings were read: it was cancelled."
 _LOOK_SECONDS: Final = 0.25
@@ -85,7 +85,7 @@ class LocalIncidents(IncidentBackend):
     def _run_checker(self, command: str, goes_on: Callable[[str], bool]) -> FindingsFile:
         """Run a command that the user typed, as a check of the background process would."""
         from workbench.host.driver_context import open_driver_context
-        from workbench.host.incident_checks import run_checker
+        from workbench.host.incident_sessions import run_checker
         from workbench.host.model_selection import provider_of
         from workbench.host.steps.pipeline_tool import SessionPipelineStarter
 

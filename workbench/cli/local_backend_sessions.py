@@ -22,9 +22,14 @@ from workbench.formats.detect import counting_stream
 from workbench.formats.import_sources import ImportSource, find_sources
 from workbench.host import session_requests
 from workbench.host.host_locks import refuse_inside_agents
-from workbench.host.import_choice import FoundHistory, found_histories, import_request
-from workbench.host.import_retention import delete_expired_imports
-from workbench.host.session_config import session_settings, set_watch
+from workbench.host.import_choice import (
+    FoundHistory,
+    delete_expired_imports,
+    found_histories,
+    import_request,
+    session_settings,
+    set_watch,
+)
 from workbench.host.session_import import FileReport, ImportCancelled, ImportResult, import_sources
 from workbench.journal.errors import SessionDriven
 from workbench.journal.home import Home
@@ -33,7 +38,7 @@ from workbench.journal.maintenance import compact_database, finish_deletions
 from workbench.text.human import duration_text, size_text
 from workbench.text.safe import one_line
 from workbench.tui.backend import BackendError, ExportRequest, ForkRequest, LibraryBackend
-from workbench.views.import_offer import ImportOffer
+from workbench.views.welcome import ImportOffer
 
 if TYPE_CHECKING:
     from workbench.views.undo import UndoPlan
@@ -223,7 +228,7 @@ _OTHER_IMPORT: Final = "waiting for another import to end"
 def export_to_file(home: Home, journal: Journal, session: Session, form: str, target: Path) -> int:
     """Write a session to a file, whole or not at all; return how many bytes it has."""
     if form == TRANSCRIPT:
-        from workbench.cli.session_transcript import transcript_page
+        from workbench.cli.session_export import transcript_page
 
         parts = transcript_page(home, journal, session)
     else:

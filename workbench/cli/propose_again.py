@@ -18,7 +18,7 @@ from workbench.cli.context import (
 from workbench.cli.errors import EXIT_FAILED, EXIT_OK, Refusal, UsageError, error_lines, report_error
 from workbench.cli.rows import action_target
 from workbench.domain.rows import Action
-from workbench.host.propose_again import propose_again
+from workbench.host.session_requests import propose_again
 from workbench.journal.journal import Journal
 from workbench.journal.session_queries import asked_again_ids
 from workbench.views.propose_again import propose_again_of, why_not_propose_again

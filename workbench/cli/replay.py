@@ -334,8 +334,8 @@ def import_replay_file(
 ) -> OpenedSession:
     """Take a file into a journal, as an import does; in a lent one a session at work stays open."""
     # What reads foreign files is loaded for them: a session of the library is on the screen without it.
-    from workbench.cli.import_progress import ProgressLine
     from workbench.cli.replay_follower import file_stamp, is_at_work
+    from workbench.cli.session_import import ProgressLine
     from workbench.journal.imports import SessionImport, import_turn
 
     progress, stamp = ProgressLine(console), file_stamp(wish.file)
@@ -371,7 +371,7 @@ def _read_file(
     wish: ReplayFile, intake: "SessionImport", progress: "ImportProgress"
 ) -> "list[ImportSummary]":
     from workbench.formats import detect
-    from workbench.formats.neighbours import read_beside
+    from workbench.formats.import_sources import read_beside
 
     with _open_stream(wish.file) as (stream, time_us):
         opened = detect.open_file(

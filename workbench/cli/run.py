@@ -27,12 +27,13 @@ from workbench.cli.run_output import (
     JsonPrinter,
     Printer,
     RunEnding,
+    RunProgress,
     RunTally,
     actions_of_run,
     result_json,
     run_exit_code,
+    ticking,
 )
-from workbench.cli.run_progress import RunProgress, ticking
 from workbench.cli.run_session import (
     SessionPlan,
     begin_session,

@@ -1,12 +1,9 @@
 """`workbench [DIR]`: open the screen on a workspace.
 
-Takes the lock of an attached screen and the terminal, follows changes of the configuration while the screen
-is open, ends in order on SIGHUP and SIGTERM, and gives the terminal back.
+Takes the lock of an attached screen and the terminal, follows changes of the configuration while the
+screen is open, keeps what was chosen on it for the next one, ends in order on SIGHUP and SIGTERM, and
+gives the terminal back.
 """
-
-# Resuming runs nothing. `--continue` and `sessions resume` open the screen on a session with the composer
-# under it; the model is asked when its human writes or presses `c`. Any beginning of a session's id names
-# it that no other has; an action wants four characters, because its answer cannot be taken back.
 
 import gc
 import os
@@ -16,16 +13,22 @@ import sys
 import threading
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+from msgspec import Struct
 
 from workbench.cli.console import Console, color_depth, is_dumb_terminal, terminal_encoding, why_no_screen
 from workbench.cli.context import open_journal, workspace_path
 from workbench.cli.errors import EXIT_OK, Refusal, UsageError
 from workbench.config.layers import USER_CONFIG_FILE
 from workbench.config.layers import load_config as layers_load_config
-from workbench.config.types import Config
+from workbench.config.types import Config, UiSettings
 from workbench.domain.values import WORKSPACE_CONFIG_FILE
+from workbench.effects.file_primitives import FileRefused
+from workbench.effects.files import read_bounded, write_atomic
 from workbench.effects.runtime import FileLock, remove_unheld_lock
 from workbench.host import workspace_trust
 from workbench.host.host_locks import refuse_inside_agents, screen_lock_path
@@ -41,6 +44,77 @@ if TYPE_CHECKING:
     from workbench.host.workspace_config import ConfigWatch, PipelineWatch
     from workbench.tui.app import WorkbenchApp
     from workbench.tui.main.context import MainContext
+
+
+CHOICES_FILE: Final = "screen.json"
+_MAX_BYTES: Final = 10_000
+_SECTION: Final = "ui."
+
+
+class ScreenChoice(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One setting that was chosen."""
+
+    value: str | bool
+    configured: str | bool
+    """What the configuration said then."""
+
+
+_Choices = dict[str, ScreenChoice]
+
+
+def keep_choice(home: Home, path: str, value: str | bool, configured: UiSettings) -> None:
+    """Remember a choice.
+
+    Args:
+        home: The data folder.
+        path: Dotted name of a setting of the screen, such as `ui.theme`.
+        value: What was chosen.
+        configured: The settings of the screen as the configuration has them.
+    """
+    choices = _read(home)
+    choices[path] = ScreenChoice(value=value, configured=attrgetter(path.removeprefix(_SECTION))(configured))
+    write_atomic(home.path / CHOICES_FILE, msgspec.json.encode(choices))
+
+
+def choices_in_force(home: Home, configured: UiSettings) -> Mapping[str, str | bool]:
+    """Return what was chosen, by dotted name, as far as the configuration still says what it said then."""
+    known = dict(_flat(configured))
+    return {
+        path: choice.value
+        for path, choice in _read(home).items()
+        if known.get(path) == choice.configured and type(choice.value) is type(known[path])
+    }
+
+
+def settings_with_choices(home: Home, configured: UiSettings) -> UiSettings:
+    """Return the settings of a screen with what was chosen on the screens before it."""
+    settings = configured
+    for path, value in choices_in_force(home, configured).items():
+        try:
+            chosen = settings.with_value(path.removeprefix(_SECTION), value)
+            settings = msgspec.convert(msgspec.to_builtins(chosen), UiSettings)
+        except (msgspec.ValidationError, AttributeError):
+            continue  # written by another version
+    return settings
+
+
+def _flat(settings: UiSettings) -> Mapping[str, object]:
+    notify = {f"ui.notify.{name}": getattr(settings.notify, name) for name in ("bell", "title", "desktop")}
+    return {f"ui.{name}": getattr(settings, name) for name in ("theme", "density", "motion")} | notify
+
+
+def _read(home: Home) -> _Choices:
+    try:
+        data = read_bounded(home.path / CHOICES_FILE, _MAX_BYTES)
+        return msgspec.json.decode(data or b"{}", type=_Choices)
+    except (FileRefused, msgspec.MsgspecError, UnicodeDecodeError):
+        return {}
+
+
+# Resuming runs nothing. `--continue` and `sessions resume` open the screen on a session with the composer
+# under it; the model is asked when its human writes or presses `c`. Any beginning of a session's id names
+# it that no other has; an action wants four characters, because its answer cannot be taken back.
+
 
 EXAMPLE = """workbench screen
 workbench ~/src/shop
@@ -253,7 +327,6 @@ class ConfigFollower:
 
     def _changed(self) -> None:
         change = self._settings.read_again(trusted=workspace_trust.is_trusted(self._journal, self._workspace))
-        from workbench.cli.screen_choices import settings_with_choices
 
         ui = settings_with_choices(self._home, change.loaded.config.ui)
         with suppress(RuntimeError):  # it may be closing
@@ -268,7 +341,6 @@ def show_screen(
 
     What is to be done `then` is done once, after the first frame.
     """
-    from workbench.cli.screen_choices import settings_with_choices
     from workbench.tui.app import WorkbenchApp
 
     lock = FileLock(screen_lock_path(home, workspace))

@@ -1,4 +1,4 @@
-"""`workbench sessions export`: a session as events, another program's format, picture or film."""
+"""`workbench sessions export`: a session as events, another program's format, page, picture or film."""
 
 import json
 import re
@@ -7,16 +7,23 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from workbench.changes.diff import FileChange, is_binary_content, make_hunks
+from workbench.cli.approval_display import recorded_hunks
 from workbench.cli.console import Console
-from workbench.cli.context import SESSION_ID_HELP, find_session, open_journal
+from workbench.cli.context import SESSION_ID_HELP, find_session, load_workspace_config, open_journal
 from workbench.cli.errors import EXIT_OK, Refusal, UsageError
-from workbench.domain.events import IncidentsRequested
-from workbench.domain.rows import Session
-from workbench.domain.values import Json, ToolDescriptor
+from workbench.config.model_prices import PriceList
+from workbench.config.types import Config
+from workbench.domain.events import ActionOpened, Event, FileChanged, IncidentsRequested, ReplyCompleted
+from workbench.domain.rows import Action, Call, Session
+from workbench.domain.values import BlobRef, Hunk, Json, ToolDescriptor
 from workbench.effects.files import write_atomic_parts
-from workbench.formats import assistant, atif, command_log, kaiak_export, seed_export, workbench_sessions
+from workbench.formats import assistant, atif, command_log, kaiak_export, seed_files, workbench_sessions
+from workbench.host.redaction import redact_hunks
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
+from workbench.journal.replay import file_changes
+from workbench.render.transcript import transcript_parts
 from workbench.text.human import size_text
 from workbench.text.safe import escape_json, one_line, safe_text
 from workbench.views.replay import parse_replay_moment
@@ -24,6 +31,73 @@ from workbench.views.timeline import MAX_FRAMES
 
 if TYPE_CHECKING:
     from workbench.cli.session_film import FilmOptions
+
+
+_EVENTS_AT_ONCE = 1_000
+
+
+class JournalTranscript:
+    """A session of the journal as the page reads it: some events at a time."""
+
+    def __init__(self, journal: Journal, config: Config | None = None) -> None:
+        self._journal, self._config = journal, config
+
+    def events(self, session_id: str) -> Iterator[Event]:
+        first = 1
+        while some := self._journal.window(session_id, first, _EVENTS_AT_ONCE):
+            yield from some
+            first = some[-1].sequence_number + 1
+
+    def file_changes(self, session_id: str) -> Iterable[Event]:
+        return file_changes(self._journal, session_id)
+
+    def session(self, session_id: str) -> Session | None:
+        return self._journal.session(session_id)
+
+    def children(self, session_id: str) -> Sequence[Session]:
+        return sorted(self._journal.sessions(parent_id=session_id), key=lambda child: child.created_at)
+
+    def call(self, call_id: str) -> Call | None:
+        return self._journal.call(call_id)
+
+    def action(self, action_id: str) -> Action | None:
+        return self._journal.action(action_id)
+
+    def call_events(self, call_id: str) -> Sequence[Event]:
+        return self._journal.call_events(call_id)
+
+    def recorded_text(self, ref: BlobRef) -> str | None:
+        data = self._journal.blobs.read(ref)
+        return None if data is None else data.decode("utf-8", "replace")
+
+    def hunks(self, opened: ActionOpened) -> Sequence[Hunk]:
+        return recorded_hunks(self._journal, opened)
+
+    def hunks_of_change(self, changed: FileChanged) -> Sequence[Hunk]:
+        images = [
+            self._journal.blobs.read(ref) if ref else None for ref in (changed.before_ref, changed.after_ref)
+        ]
+        wanted = (changed.before, changed.after)
+        if any(digest is not None and image is None for digest, image in zip(wanted, images, strict=True)):
+            return ()
+        if any(map(is_binary_content, images)):
+            return ()
+        change = FileChange(path=changed.path, before=images[0], after=images[1], mode=changed.mode)
+        return redact_hunks(make_hunks([change]))[0]
+
+    def cost(self, session: Session, reply: ReplyCompleted) -> float | None:
+        if self._config is None or reply.usage.cost_microdollars:
+            return None
+        model = reply.model or session.model
+        cost = PriceList.of(self._config).cost(session.provider, model, reply.usage)
+        return None if cost is None else cost / 1_000_000
+
+
+def transcript_page(home: Home, journal: Journal, session: Session) -> Iterator[str]:
+    """Yield the page of a session to read, piece by piece."""
+    config = load_workspace_config(home, journal, session.workspace).config
+    yield from transcript_parts(JournalTranscript(journal, config), session)
+
 
 EXPORT_EXAMPLE = """workbench sessions export 3f2a > session.jsonl
 workbench sessions export 3f2a --format markdown
@@ -74,7 +148,6 @@ def _export_transcript(
     if options.output is None and console.is_terminal:
         remedy = "name a file: --output session.html"
         raise UsageError("nothing was exported", "a page is not to be read on a terminal", remedy)
-    from workbench.cli.session_transcript import transcript_page
 
     parts = transcript_page(home, journal, session)
     if options.output is None:
@@ -100,7 +173,7 @@ def _event_texts(journal: Journal, session: Session) -> _Texts:
 
 
 def _wink_texts(journal: Journal, session: Session) -> _Texts:
-    yield _json_text(seed_export.wink_session(session, journal.events(session.id), journal.calls(session.id)))
+    yield _json_text(seed_files.wink_session(session, journal.events(session.id), journal.calls(session.id)))
 
 
 def _kaiak_texts(journal: Journal, session: Session) -> _Texts:

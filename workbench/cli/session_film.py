@@ -17,7 +17,8 @@ from rich.style import Style
 from textual.pilot import Pilot
 from textual.strip import Strip
 
-from workbench.config.types import NotifySettings, UiSettings
+from workbench.config.sections import NotifySettings
+from workbench.config.types import UiSettings
 from workbench.domain.rows import Session
 from workbench.formats.film import Film, FilmFrame, FilmGap, FilmMark, ScreenRow, TextStyle, screen_row
 from workbench.journal.journal import Journal

@@ -26,7 +26,7 @@ from workbench.cli.session_resume import resume_in_agent
 from workbench.domain.machines import TERMINAL_SESSION_STATES
 from workbench.domain.rows import Session
 from workbench.domain.values import SYSTEM_SESSION, Actor
-from workbench.formats.agent_commands import RESUMABLE_ORIGINS
+from workbench.formats.agent_folders import RESUMABLE_ORIGINS
 from workbench.host import session_requests
 from workbench.host.fork import (
     ForkPlan,
@@ -38,7 +38,7 @@ from workbench.host.fork import (
 )
 from workbench.host.fork import fork_session as fork_fork_session
 from workbench.host.host_locks import refuse_inside_agents
-from workbench.host.import_retention import sessions_of_origin
+from workbench.host.import_choice import sessions_of_origin
 from workbench.journal.imports import is_imported_session
 from workbench.journal.journal import Journal
 from workbench.journal.maintenance import compact_database, finish_deletions

@@ -12,7 +12,7 @@ from workbench.cli.console import Console
 from workbench.cli.errors import EXIT_FAILED, EXIT_OK, Refusal, UsageError
 from workbench.domain.rows import Session
 from workbench.effects.command_execution import interrupts_ignored, run_in_terminal
-from workbench.formats.agent_commands import AgentCommand, NotResumable, agent_command
+from workbench.formats.agent_folders import AgentCommand, NotResumable, agent_command
 from workbench.text.safe import one_line, safe_text
 
 _NOT_RESUMED: Final = "nothing was resumed"

@@ -18,7 +18,7 @@ from workbench.config.keys import (
     kind_parts,
     record_fields,
 )
-from workbench.config.tool_settings import ToolSettings
+from workbench.config.sections import ToolSettings
 from workbench.config.types import (
     CONFIG_KEYS,
     KEY_ALIASES,

@@ -24,7 +24,7 @@ from workbench.config.keys import (
     joined_key,
     kind_parts,
 )
-from workbench.config.tool_settings import ToolSettings
+from workbench.config.sections import ToolSettings
 from workbench.config.types import (
     CONFIG_KEYS,
     KEY_ALIASES,

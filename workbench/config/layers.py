@@ -24,7 +24,7 @@ from workbench.config.layer_reader import (
     settings_from_environment,
     settings_from_options,
 )
-from workbench.config.tool_settings import ToolSettings, narrowed_tools
+from workbench.config.sections import ToolSettings, narrowed_tools
 from workbench.config.types import (
     CONFIG_KEYS,
     DEFAULT_ORIGIN,

@@ -6,7 +6,6 @@ from typing import Annotated, Literal
 from msgspec import Meta, Struct, field
 from msgspec.structs import replace
 
-from workbench.config.ask_settings import AskSettings, IncidentSettings
 from workbench.config.keys import (
     CONFIG_VERSION,
     FOLDER_NAME,
@@ -28,9 +27,17 @@ from workbench.config.keys import (
     text_kind,
     text_map_kind,
 )
-from workbench.config.limits import LimitSettings
-from workbench.config.session_settings import SessionSettings
-from workbench.config.tool_settings import TOOL_MAP, ToolSettings
+from workbench.config.sections import (
+    TOOL_MAP,
+    AskSettings,
+    FetchSettings,
+    IncidentSettings,
+    LimitSettings,
+    NotifySettings,
+    RetentionSettings,
+    SessionSettings,
+    ToolSettings,
+)
 from workbench.domain.values import DEFAULT_APPROVAL_MINUTES
 
 LayerName = Literal["default", "user", "workspace", "environment", "option"]
@@ -145,7 +152,6 @@ class ApprovalWindow(Struct, frozen=True, kw_only=True):
     origin: Origin
 
 
-_HOSTS = list_kind(text_kind("a host name", r"[A-Za-z0-9_.:\[\]-]+", 255), "host names")
 _HOOKS = list_kind(Annotated[ToolHook, Meta(extra={"words": "a hook {matcher, command}"})], "hooks")
 _PATTERNS = list_kind(PatternText, "patterns")
 _WINDOWS = list_kind(
@@ -333,18 +339,6 @@ class ApprovalSettings(Struct, frozen=True, kw_only=True):
     ] = True
 
 
-class NotifySettings(Struct, frozen=True, kw_only=True):
-    """What happens when something waits, or ended while nobody looked."""
-
-    bell: Annotated[
-        bool, setting("Whether the terminal bell rings when something waits, or ended while nobody looked.")
-    ] = True
-    title: Annotated[bool, setting("Whether the window title says how much waits.")] = True
-    desktop: Annotated[Literal["off", "away", "always"], setting("When a desktop notification is sent.")] = (
-        "off"
-    )
-
-
 class UiSettings(Struct, frozen=True, kw_only=True):
     """How the screen looks and which keys it takes."""
 
@@ -390,28 +384,6 @@ class ToolHooks(Struct, frozen=True, kw_only=True):
             kind=_HOOKS, is_strict=True, is_united=True,
         ),
     ] = field(default=(), name="PostToolUse")  # fmt: skip
-
-
-class FetchSettings(Struct, frozen=True, kw_only=True):
-    """Which addresses fetch_webpage may reach."""
-
-    allow_loopback: Annotated[
-        bool, setting("Whether fetch_webpage may reach this machine.", narrows=is_value(False))
-    ] = False
-    allowed_hosts: Annotated[
-        tuple[str, ...],
-        setting("Hosts that fetch_webpage may reach, names in whole; empty: any public one.", kind=_HOSTS),
-    ] = ()
-
-
-class RetentionSettings(Struct, frozen=True, kw_only=True):
-    """How long sealed bytes are kept."""
-
-    sealed_days: Annotated[
-        int,
-        Meta(ge=0, le=36_500),
-        setting("How long exact bytes are kept after a session ended, in days."),
-    ] = 30
 
 
 class PipelineSettings(Struct, frozen=True, kw_only=True):

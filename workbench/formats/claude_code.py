@@ -8,8 +8,15 @@ from msgspec.structs import replace
 
 from workbench.domain.values import JsonObject, Usage
 from workbench.formats import records as r
-from workbench.formats.claude_calls import QUESTION_TOOLS, ProgressReader, answer_to, question_of
-from workbench.formats.claude_tree import MessageTree, fork_key, rewind_records
+from workbench.formats.claude_tree import (
+    QUESTION_TOOLS,
+    MessageTree,
+    ProgressReader,
+    answer_to,
+    fork_key,
+    question_of,
+    rewind_records,
+)
 from workbench.formats.input import JsonLine
 
 _BOOKKEEPING_TYPES: Final = frozenset({

@@ -9,7 +9,7 @@ from typing import Final
 import apsw
 from msgspec import Struct
 
-from workbench.formats import cursor, cursor_editor, opencode, stored_chats
+from workbench.formats import cursor, opencode, stored_chats
 from workbench.formats import records as r
 from workbench.journal.database import Database, open_in_memory
 
@@ -39,7 +39,7 @@ DATABASE_FORMATS: Final = (
         "crush", "Crush", ("sessions.parent_session_id", "messages.parts"), stored_chats.read_crush
     ),
     DatabaseFormat("cursor", "Cursor", ("meta.value", "blobs.data"), cursor.read_database),
-    DatabaseFormat("cursor", "Cursor", ("cursorDiskKV.key", "cursorDiskKV.value"), cursor_editor.read_state),
+    DatabaseFormat("cursor", "Cursor", ("cursorDiskKV.key", "cursorDiskKV.value"), cursor.read_state),
 )
 
 

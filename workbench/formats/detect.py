@@ -34,7 +34,7 @@ from workbench.formats import (
     openhands,
     pi,
     qwen,
-    seed_import,
+    seed_files,
     swe_agent,
     workbench_sessions,
 )
@@ -47,6 +47,7 @@ from workbench.formats.assemble import (
     StoreBlob,
 )
 from workbench.formats.databases import DATABASE_FORMATS, open_database
+from workbench.formats.import_sources import NEIGHBOURS, ReadBeside, nothing_beside, with_neighbours
 from workbench.formats.input import (
     COMPRESSION_MAGIC,
     MOST_DOCUMENT,
@@ -62,7 +63,6 @@ from workbench.formats.input import (
     json_values,
     raw_lines,
 )
-from workbench.formats.neighbours import NEIGHBOURS, ReadBeside, nothing_beside, with_neighbours
 from workbench.formats.records import FileProblem, Record, as_array, as_object
 
 HEAD_BYTES: Final = 1 << 18
@@ -118,7 +118,7 @@ LINE_FORMATS: Final[tuple[LineFormat, ...]] = (
 """In the order in which they are tried: the most particular first."""
 DOCUMENT_FORMATS: Final[tuple[DocumentFormat, ...]] = (
     Format("atif", atif.is_trajectory, atif.read),
-    Format("wink", seed_import.is_wink, seed_import.read_wink),
+    Format("wink", seed_files.is_wink, seed_files.read_wink),
     Format("cmd", command_log.is_command_log, command_log.read_command_log),
     Format("assistant", assistant.is_assistant, assistant.read_assistant),
     Format("kaiak", kaiak.is_document, kaiak.read_document),

@@ -1,10 +1,13 @@
-"""Which sessions of other programs are imported: what settings leave out, and what is here to be taken.
+"""Which sessions of other programs are imported, by which settings, and how long they are kept.
 
+Settings count from the user's own file only: no folder decides what is imported from elsewhere.
 `found_histories` lists the folders of agents without opening a file in them.
 """
 
 import contextlib
 import io
+import json
+import os
 import time
 import zlib
 from collections.abc import Iterable
@@ -14,14 +17,27 @@ from typing import Final
 
 from msgspec import Struct, field
 
-from workbench.config.session_settings import SessionSettings
+from workbench.config.keys import CONFIG_VERSION
+from workbench.config.layers import load_config
+from workbench.config.provider_edit import NOT_CHANGED, ProviderRefused
+from workbench.config.sections import SessionSettings
 from workbench.domain.events import SessionCreated
+from workbench.domain.rows import Session
+from workbench.domain.values import Actor, Json, JsonObject, Refused
 from workbench.formats import detect
 from workbench.formats.agent_folders import AGENT_NAMES, AgentFolder, find_agent_folders
 from workbench.formats.detect import UnknownFormat
 from workbench.formats.import_sources import FileState, ImportSource
+from workbench.formats.records import as_array, as_object
+from workbench.host.provider_config import edit_user_file
 from workbench.host.session_import import ImportPlan, ImportRequest, state_of
+from workbench.journal.errors import SessionDriven, SessionUnknown
+from workbench.journal.home import Home
+from workbench.journal.imports import is_imported_session
 from workbench.journal.journal import Journal
+from workbench.journal.maintenance import delete_session, finish_deletions
+from workbench.text.json_edit import set_member
+from workbench.text.json_nodes import JsonError, parse_json_nodes
 
 _GLOB: Final = frozenset("*?[")
 _SAMPLE_BYTES: Final = 1 << 20
@@ -151,3 +167,88 @@ def import_rate(histories: Iterable[FoundHistory]) -> float:
         if events and seconds > 0:
             return len(sample) / seconds * _STORED_SHARE
     return _USUAL_RATE
+
+
+_DAY_MICROS: Final = 86_400_000_000
+_ACTOR: Final = Actor(kind="system", via="import")
+
+
+def sessions_of_origin(journal: Journal, origin: str) -> list[Session]:
+    """Return the imported sessions of an agent or format, by its name."""
+    rows = [session for session in journal.sessions() if session.origin == origin]
+    return [session for session in rows if is_imported_session(journal, session.id)]
+
+
+def delete_expired_imports(journal: Journal, days: int) -> int:
+    """Delete imported sessions that ended so many days ago; 0 keeps all. Returns how many were deleted."""
+    if not days:
+        return 0
+    before = journal.now() - days * _DAY_MICROS
+    query = "SELECT id FROM session WHERE origin IS NOT NULL AND updated_at < ?"
+    with journal.snapshot() as database:
+        old = [row[0] for row in database.execute(query, (before,))]
+    count = 0
+    for session_id in old:
+        if is_imported_session(journal, session_id):
+            try:
+                delete_session(journal, session_id, _ACTOR)
+            except (SessionDriven, SessionUnknown):
+                continue
+            count += 1
+    if count:
+        finish_deletions(journal)
+    return count
+
+
+_NEW_FILE: Final = json.dumps({"config_version": CONFIG_VERSION}, indent=2) + "\n"
+
+
+class ImportRefused(Refused):
+    """Nothing was imported: the settings say what is left out, and they cannot be read."""
+
+
+def session_settings(home: Home) -> SessionSettings:
+    """Return what the user's configuration says of imports. Raises ImportRefused: it cannot be used."""
+    loaded = load_config(home.path, None, trusted=False, env=os.environ, options={})
+    if not loaded.is_usable:
+        problem = next(problem for problem in loaded.problems if problem.fatal)
+        raise ImportRefused("Nothing was imported.", str(problem), "workbench config validate says more.")
+    return loaded.config.sessions
+
+
+def leave_out(home: Home, entries: Iterable[str]) -> str:
+    """Add agents, folders and patterns to `sessions.leave_out`; return the path. Raises ProviderRefused."""
+    more = list(entries)
+
+    def edit(text: str) -> str:
+        known = as_array(_written(text).get("leave_out")) or []
+        return _with(text, "leave_out", [*known, *(entry for entry in more if entry not in known)])
+
+    return edit_user_file(home, edit).path
+
+
+def set_watch(home: Home, *, is_on: bool) -> str:
+    """Turn `sessions.watch` on or off; return the path of the file. Raises ProviderRefused."""
+    return edit_user_file(home, lambda text: _with(text, "watch", is_on)).path
+
+
+def _written(text: str) -> JsonObject:
+    if not text.strip():
+        return {}
+    try:
+        root = as_object(parse_json_nodes(text).value) or {}
+    except JsonError as error:
+        raise _unreadable(error) from None
+    return as_object(root.get("sessions")) or {}
+
+
+def _with(text: str, name: str, value: Json) -> str:
+    try:
+        return set_member(text if text.strip() else _NEW_FILE, ("sessions", name), value)
+    except JsonError as error:
+        raise _unreadable(error) from None
+
+
+def _unreadable(error: JsonError) -> ProviderRefused:
+    why = f"Line {error.line}, column {error.column}: {error.reason}."
+    return ProviderRefused(NOT_CHANGED, why, "Fix the file, then do this again.")

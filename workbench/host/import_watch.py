@@ -16,15 +16,19 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from workbench.config.layers import USER_CONFIG_FILE
-from workbench.config.session_settings import SessionSettings
+from workbench.config.sections import SessionSettings
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.folders import tree_changes
 from workbench.effects.runtime import FileLock
 from workbench.formats.agent_folders import AgentFolder, find_agent_folders
 from workbench.formats.import_sources import ImportSource
-from workbench.host.import_choice import LeftOut, import_request
-from workbench.host.import_retention import delete_expired_imports
-from workbench.host.session_config import ImportRefused, session_settings
+from workbench.host.import_choice import (
+    ImportRefused,
+    LeftOut,
+    delete_expired_imports,
+    import_request,
+    session_settings,
+)
 from workbench.host.session_import import ImportResult, SilentProgress, import_sources, state_of
 from workbench.journal.errors import JournalError
 from workbench.journal.home import Home

@@ -37,22 +37,20 @@ from workbench.effects.runtime import fault_point
 from workbench.formats.findings.place import Locator
 from workbench.host import redaction
 from workbench.host.driver_context import DriverContext, LeaseWriter, OnEvents, ignore_events
-from workbench.host.incident_checks import (
-    CheckResult,
-    WorkspaceDigests,
-    decode_line_digests,
-    line_carrier,
-    run_checker,
-)
 from workbench.host.incident_requests import dismissed_fingerprints, is_checkers_own, listed_incidents
 from workbench.host.incident_sessions import (
     MOVES_BEFORE_WORK,
+    CheckResult,
+    WorkspaceDigests,
     batch_session,
     checked_output,
+    decode_line_digests,
     finding_question,
     is_given_up,
     is_undo_open,
+    line_carrier,
     request_turn_undo,
+    run_checker,
     waiting_ids,
 )
 from workbench.host.session_driver import (

@@ -63,12 +63,11 @@ from workbench.host.compaction_call import CompactionCall
 from workbench.host.crash_recovery import recover_call
 from workbench.host.driver_context import DriverContext, OnEvents, SessionWriter, ignore_events
 from workbench.host.executor import execute_call
-from workbench.host.gate_runner import gate_call, propose_anew, reopen_action
+from workbench.host.gate_runner import WaitingReads, gate_call, propose_anew, reopen_action
 from workbench.host.model_call import ModelCall
 from workbench.host.model_defaults import known_context_tokens, told_context_tokens
 from workbench.host.spend_limits import ask_beyond_limit
 from workbench.host.undo import propose_undo
-from workbench.host.waiting_reads import WaitingReads
 from workbench.journal.decisions import expire_due_actions
 from workbench.journal.errors import GuardFailed, JournalError, LeaseLost
 from workbench.journal.leases import DriverIdentity, lease_guard, release_lease, take_lease

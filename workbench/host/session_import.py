@@ -21,9 +21,8 @@ from workbench.domain.events import SessionCreated
 from workbench.formats import detect, sanitize, workbench_sessions
 from workbench.formats.assemble import READ_AS, ImportSummary
 from workbench.formats.detect import UnknownFormat
-from workbench.formats.import_sources import FileState, ImportSource
+from workbench.formats.import_sources import FileState, ImportSource, read_beside
 from workbench.formats.input import PrefixChanged
-from workbench.formats.neighbours import read_beside
 from workbench.formats.records import FileProblem, as_object
 from workbench.journal.errors import GuardFailed
 from workbench.journal.imported_files import (

@@ -24,7 +24,6 @@ from workbench.domain.events import Event, SessionDeleted
 from workbench.domain.fold import MemoryTables
 from workbench.domain.machines import TERMINAL_SESSION_STATES
 from workbench.domain.rows import Action, Call, Lease, PipelineState, Session, StepState, TokenUse
-from workbench.domain.token_use import token_use_after
 from workbench.domain.values import SYSTEM_SESSION, Actor, BlobRef
 from workbench.journal import database as journal_database
 from workbench.journal import search, storage
@@ -34,6 +33,7 @@ from workbench.journal.journal import Journal
 from workbench.journal.leases import is_lease_live
 from workbench.journal.replay import delete_replay_checkpoints
 from workbench.journal.storage import SELECT_EVENTS, decode_event
+from workbench.journal.token_use_table import token_use_after
 from workbench.journal.transaction import TransactionTables, lease_after_event
 from workbench.journal.write_queue import prepare_event, store_event
 

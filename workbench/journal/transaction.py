@@ -61,12 +61,12 @@ from workbench.domain.rows import (
     StepState,
     step_key,
 )
-from workbench.domain.token_use import token_use_after
 from workbench.domain.values import SYSTEM_SESSION, Body
 from workbench.journal import search, storage
 from workbench.journal.database import Database, SqlRow, SqlValue
 from workbench.journal.errors import GuardFailed, SessionEnded, SessionUnknown
 from workbench.journal.storage import SELECT_EVENTS, SELECT_NEWEST_TIME, decode_event, event_with_position
+from workbench.journal.token_use_table import token_use_after
 
 RowsByKey = dict[tuple[type[storage.AnyRow], str], Any]
 MOST_CACHED_ROWS: Final = 400

@@ -26,6 +26,7 @@ from workbench.providers.base import MAX_REPLY_CALLS, ListedModel, ModelsNotList
 from workbench.providers.errors import ForeignObject, json_object
 from workbench.providers.reply_parts import (
     SplitCharacters,
+    ThinkTagReader,
     argument_text,
     items_of,
     mend_surrogates,
@@ -34,7 +35,6 @@ from workbench.providers.reply_parts import (
 )
 from workbench.providers.server_models import ask_object, server_abilities
 from workbench.providers.server_provider import ReplyReader, RequestBody, ServerProvider, encode_body
-from workbench.providers.think_tags import ThinkTagReader
 
 _MOST_UNASKED_CONTEXT: Final = OLLAMA.usual_context_tokens or 32_768
 """Tokens of context that are asked for where no setting says how many: more may not fit into memory."""

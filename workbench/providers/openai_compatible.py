@@ -1,8 +1,12 @@
-"""Chat completions of llama.cpp, vLLM, hosted services and others: the OpenAI chat protocol."""
+"""Chat completions of llama.cpp, vLLM, hosted services and others, and of Azure OpenAI's deployments.
+
+Sources: the OpenAI API reference (chat completions); of Azure OpenAI, data plane inference and the v1 API.
+"""
 
 import json
 from collections.abc import Iterator
 from typing import Final, cast
+from urllib.parse import quote, urlsplit, urlunsplit
 
 from workbench.domain.messages import (
     Message,
@@ -17,20 +21,22 @@ from workbench.domain.messages import (
 )
 from workbench.domain.values import ToolDescriptor, Usage
 from workbench.providers.base import Sampling
-from workbench.providers.call_ids import SHORT_ID_WORDS, short_call_ids, unique_call_ids
 from workbench.providers.errors import ForeignObject, json_object
 from workbench.providers.reply_parts import (
+    SHORT_ID_WORDS,
     CallCollector,
     SplitCharacters,
+    ThinkTagReader,
     argument_text,
     items_of,
     mend_surrogates,
+    short_call_ids,
     text_or_empty,
     token_count,
+    unique_call_ids,
 )
 from workbench.providers.server_models import server_context_tokens
 from workbench.providers.server_provider import ReplyReader, RequestBody, ServerProvider
-from workbench.providers.think_tags import ThinkTagReader
 
 
 class OpenAICompatible(ServerProvider):
@@ -216,3 +222,19 @@ def _reply_usage(value: object) -> Usage | None:
     return Usage(
         input_tokens=sent or 0, output_tokens=received or 0, cache_read_tokens=min(cached or 0, sent or 0)
     )
+
+
+_V1_PATH = "/openai/v1"
+
+
+class AzureOpenAI(OpenAICompatible):
+    """Asks a resource; a model is the name of a deployment there."""
+
+    def chat_url(self, model: str) -> str:
+        version = self.endpoint.api_version
+        if not version:
+            return super().chat_url(model)
+        parts = urlsplit(self.endpoint.base_url)
+        resource = parts.path.removesuffix(_V1_PATH)
+        path = f"{resource}/openai/deployments/{quote(model, safe='')}/chat/completions"
+        return urlunsplit(parts._replace(path=path, query=f"api-version={quote(version, safe='')}"))

@@ -16,10 +16,9 @@ from workbench.config.keys import (
     RECORDED,
 )
 from workbench.providers.anthropic_messages import AnthropicMessages
-from workbench.providers.azure_openai import AzureOpenAI
 from workbench.providers.base import Endpoint, Provider
 from workbench.providers.ollama_chat import OllamaChat
-from workbench.providers.openai_compatible import OpenAICompatible
+from workbench.providers.openai_compatible import AzureOpenAI, OpenAICompatible
 from workbench.providers.openai_responses import OpenAIResponses
 from workbench.providers.recording import RecordedProvider, Recording, load_recording
 from workbench.providers.server_provider import ServerProvider

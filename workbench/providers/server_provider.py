@@ -17,8 +17,8 @@ from workbench.effects.http import HttpFailed, HttpReply, HttpRequest, open_http
 from workbench.providers import errors
 from workbench.providers.base import MAX_REPLY_BYTES, Endpoint, KeyMissing, ListedModel, ProbeResult
 from workbench.providers.errors import ForeignObject, json_object
+from workbench.providers.reply_parts import EventReader, EventTooLarge, LineReader, ServerEvent
 from workbench.providers.server_models import MAX_PROBE_TOKENS, list_server_models, probe_model
-from workbench.providers.stream_events import EventReader, EventTooLarge, LineReader, ServerEvent
 
 _MAX_ERROR_BYTES: Final = 64 * 1024
 _ERROR_SECONDS: Final = 10.0

@@ -1,6 +1,7 @@
 """Rows of lists as strips: tool calls with their bars on a time axis, sessions, changed files, facts.
 
-Owns the columns that all lists share (UX section 2). Waiting is dashed, running heavy.
+Owns the columns that all lists share (UX section 2), and what a list says that has nothing to show.
+Waiting is dashed, running heavy.
 """
 
 from collections.abc import Sequence
@@ -12,7 +13,7 @@ from textual.strip import Strip
 from textual.style import Style
 
 from workbench.render import cells
-from workbench.render.cells import Column, safe_content, styled
+from workbench.render.cells import Column, safe_content, styled, wrap_plain_text
 from workbench.render.theme import Glyphs, Ink
 from workbench.text import human
 from workbench.text.human import duration_text
@@ -311,3 +312,38 @@ def _round_times(seconds: float, width: int) -> list[int]:
         return []
     step = next((step for step in _ROUND_STEPS if seconds / step * 9 <= width), None)
     return [step * n for n in range(1, int(seconds / step) + 1)] if step else []
+
+
+_MARGIN: Final = 3
+"""Cells left of the words."""
+_MAX_WIDTH: Final = 72
+"""Cells after which a sentence goes on in the next row."""
+
+
+def empty_page_lines(
+    heading: str, sentence: str, keys: Sequence[tuple[str, str]], width: int, ink: Ink, glyphs: Glyphs
+) -> list[Content]:
+    """Return the rows of the page.
+
+    Args:
+        heading: What is not there, in bold.
+        sentence: What would be here; wrapped.
+        keys: Keys that lead on, each with what it does.
+        width: Cells of the pane.
+        ink: The colours.
+        glyphs: The signs of the terminal.
+    """
+    margin, room = Content(" " * _MARGIN), max(1, min(_MAX_WIDTH, width - _MARGIN))
+    column = max((len(key) for key, _ in keys), default=0) + 3
+    bold, muted = ink.of("foreground", bold=True), ink.of("muted")
+    rows = [
+        *(row.stylize(bold) for row in wrap_plain_text(glyphs.line(heading), room)),
+        *(row.stylize(muted) for row in wrap_plain_text(glyphs.line(sentence), room)),
+        *([Content("")] if keys else []),
+        *(
+            styled(key.ljust(column), ink.of("info", bold=True))
+            + styled(glyphs.line(label), ink.of("foreground"))
+            for key, label in keys
+        ),
+    ]
+    return [Content(""), *(margin + row for row in rows)]

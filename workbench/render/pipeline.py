@@ -1,6 +1,7 @@
-"""Pipelines: the title of a run, rows of two runs compared, rows of the launch form."""
+"""Pipelines: the title of a run, its times as bars, rows of two runs compared, rows of the launch form."""
 
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 from msgspec import Struct
 from textual.content import Content
@@ -22,6 +23,7 @@ from workbench.views.pipeline import (
     PlannedStep,
 )
 from workbench.views.run_comparison import ComparedStep, ComparisonRow, RunComparison
+from workbench.views.run_times import EarlierStep, RunTimes, SpanKind, StepTimes, usual_seconds
 from workbench.views.status_icons import STEP_STATUSES, StatusName
 from workbench.views.usage import money_text
 
@@ -360,3 +362,102 @@ class LaunchRows:
 
 def _steps_text(choice: PipelineChoice) -> str:
     return f"{choice.steps} step{'' if choice.steps == 1 else 's'}"
+
+
+_MOST_NAME, _LEAST_BAR, _STEP_TIME_CELLS = 28, 12, 9
+_STATUSES: Final[dict[SpanKind, StatusName]] = {
+    "worked": "ok", "failed": "failed", "waited": "waiting", "works": "running",
+}  # fmt: skip
+_TICK_EVERY: Final = 16
+"""Cells from one time of the scale to the next."""
+
+
+def name_cells(times: RunTimes, width: int) -> int:
+    """Return the cells of the column with the names."""
+    longest = max((len(row.name) for row in times.rows), default=4)
+    return max(4, min(longest, _MOST_NAME, width // 3))
+
+
+def _bar_cells(times: RunTimes, width: int) -> int:
+    return max(_LEAST_BAR, width - name_cells(times, width) - _STEP_TIME_CELLS - 8)
+
+
+def times_head_strip(times: RunTimes, width: int, ink: Ink, glyphs: Glyphs) -> Strip:
+    """Return the scale above the bars: the time since the first step began."""
+    room = _bar_cells(times, width)
+    whole = (times.last - times.first) / 1_000_000
+    scale = ""
+    for cell in range(0, max(1, room - 6), _TICK_EVERY):
+        scale = f"{scale:<{cell}}{glyphs.line('│')}{countdown_text(whole * cell / room)}"
+    faint = ink.of("faint")
+    columns = _columns(
+        times, width, Content(" "), Content(""), styled("step", faint), styled(scale[:room], faint),
+        styled("time", faint),
+    )  # fmt: skip
+    return cells.row_strip(columns, width, ink.on("background"), glyphs=glyphs)
+
+
+def times_strip(
+    row: StepTimes, times: RunTimes, width: int, ink: Ink, glyphs: Glyphs, *, is_cursor: bool, has_focus: bool
+) -> Strip:
+    """Return the row of a step."""
+    bar = cursor_column(glyphs, ink, is_cursor=is_cursor, has_focus=True).content
+    tried = f"{glyphs.of('retries')}{row.attempt} " if row.attempt > 1 else ""
+    time = duration_text(row.seconds) if row.seconds >= 0.05 else ""
+    columns = _columns(
+        times, width, bar, styled(glyphs.of(row.sign), ink.sign(row.sign)),
+        safe_content(row.name, ink.of("foreground"), ink), span_bar(row, times, width, ink, glyphs),
+        styled(f"{tried}{time}", ink.of("muted")),
+    )  # fmt: skip
+    style = ink.cursor(has_focus=has_focus) if is_cursor else None
+    return cells.row_strip(columns, width, style, glyphs=glyphs)
+
+
+def _columns(
+    times: RunTimes, width: int, bar: Content, sign: Content, name: Content, line: Content, time: Content
+) -> list[Column]:
+    return [
+        Column(content=bar, gap=0), Column(content=sign, width=1, gap=0),
+        Column(content=name, width=name_cells(times, width), gap=1),
+        Column(content=line, grows=True, least=_LEAST_BAR, gap=1),
+        Column(content=time, width=_STEP_TIME_CELLS, align="right", gap=1),
+        Column(content=Content(" "), gap=0),
+    ]  # fmt: skip
+
+
+def span_bar(row: StepTimes, times: RunTimes, width: int, ink: Ink, glyphs: Glyphs) -> Content:
+    """Return the bar of a step; each of its spans has at least one cell."""
+    room = _bar_cells(times, width)
+    scale = room / (times.last - times.first)
+    drawn: list[SpanKind | None] = [None] * room
+    for span in row.spans:
+        first = min(room - 1, int((span.first - times.first) * scale))
+        last = min(room, max(first + 1, round((span.last - times.first) * scale)))
+        for cell in range(first, last):
+            drawn[cell] = span.kind
+    bar, at = Content(""), 0
+    while at < room:
+        kind, end = drawn[at], at
+        while end < room and drawn[end] == kind:
+            end += 1
+        if kind is None:
+            bar += Content(" " * (end - at))
+        else:
+            glyph = glyphs.of("waited" if kind == "waited" else "ran")
+            bar += styled(glyph * (end - at), ink.sign(_STATUSES[kind]))
+        at = end
+    return bar
+
+
+def earlier_text(earlier: Sequence[EarlierStep], ink: Ink, glyphs: Glyphs) -> Content:
+    """Return how a step went in earlier runs, the newest first."""
+    if not earlier:
+        return styled("No earlier run of this pipeline had this step.", ink.of("faint"))
+    usual = usual_seconds(earlier)
+    head = f"usual {duration_text(usual)}   " if usual is not None else ""
+    parts = [styled(head, ink.of("foreground"))]
+    for step in earlier:
+        parts.append(styled(f"{step.run} ", ink.of("faint")))
+        parts.append(styled(f"{glyphs.of(step.sign)} ", ink.sign(step.sign)))
+        parts.append(styled(f"{duration_text(step.seconds)}   ", ink.of("muted")))
+    return Content("").join(parts)

@@ -9,6 +9,8 @@ from workbench.domain.machines import RunStatus, StepStateName
 from workbench.domain.values import JsonObject, ToolDescriptor, ToolExample
 from workbench.text.human import duration_text
 from workbench.tools.base import (
+    COUNT_SCHEMA,
+    TEXT_SCHEMA,
     CallContext,
     CommandSpec,
     CommitDraft,
@@ -16,8 +18,8 @@ from workbench.tools.base import (
     ToolLimits,
     ToolOutput,
     ToolRefused,
+    result_schema,
 )
-from workbench.tools.output import COUNT_SCHEMA, TEXT_SCHEMA, result_schema
 
 MAX_COMMAND_SECONDS: Final = 300
 RUN_IN_TERMINAL_DESCRIPTOR: Final = ToolDescriptor(

@@ -23,8 +23,15 @@ from workbench.effects.web_fetch import FetchDeadline, FetchFailed, FetchRequest
 from workbench.policy.urls import ParsedUrl, UrlVerdict, check_url
 from workbench.text.human import size_text
 from workbench.text.safe import one_line
-from workbench.tools.base import CallContext, ToolOutput, ToolRefused
-from workbench.tools.output import COUNT_SCHEMA, TEXT_SCHEMA, result_schema, without_cut_character
+from workbench.tools.base import (
+    COUNT_SCHEMA,
+    TEXT_SCHEMA,
+    CallContext,
+    ToolOutput,
+    ToolRefused,
+    result_schema,
+    without_cut_character,
+)
 
 MAX_ROBOTS_BYTES: Final = 512_000
 """Bytes that are read; RFC 9309 section 2.5 asks for 500 kibibytes at least."""

@@ -6,8 +6,15 @@ from workbench.changes.diff import FileChange
 from workbench.domain.values import JsonObject, ToolDescriptor, ToolExample
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import FileImage
-from workbench.tools.base import NEW_FILE_MODE, BaseImage, CallContext, ToolOutput, ToolRefused
-from workbench.tools.output import COUNT_SCHEMA, result_schema
+from workbench.tools.base import (
+    COUNT_SCHEMA,
+    NEW_FILE_MODE,
+    BaseImage,
+    CallContext,
+    ToolOutput,
+    ToolRefused,
+    result_schema,
+)
 
 CREATE_FILE_DESCRIPTOR: Final = ToolDescriptor(
     id="create_file",

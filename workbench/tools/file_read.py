@@ -12,11 +12,13 @@ from workbench.domain.values import Json, JsonObject, ToolDescriptor, ToolExampl
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import FolderEntry
 from workbench.text.human import size_text
-from workbench.tools.base import CallContext, ToolOutput, ToolRefused
-from workbench.tools.output import (
+from workbench.tools.base import (
     COUNT_SCHEMA,
     FLAG_SCHEMA,
+    CallContext,
     OutputLines,
+    ToolOutput,
+    ToolRefused,
     result_schema,
     without_cut_character,
 )

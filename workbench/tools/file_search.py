@@ -14,8 +14,15 @@ from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import Root
 from workbench.effects.folders import WalkedFolder, walk_folder
 from workbench.policy import regex
-from workbench.tools.base import CallContext, ToolOutput, ToolRefused
-from workbench.tools.output import COUNT_SCHEMA, FLAG_SCHEMA, OutputLines, result_schema
+from workbench.tools.base import (
+    COUNT_SCHEMA,
+    FLAG_SCHEMA,
+    CallContext,
+    OutputLines,
+    ToolOutput,
+    ToolRefused,
+    result_schema,
+)
 
 _IGNORE_FILES: Final = (".gitignore", ".ignore")
 _GIT_EXCLUDE_FILE: Final = ".git/info/exclude"

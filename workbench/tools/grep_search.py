@@ -11,9 +11,16 @@ from workbench.domain.values import JsonObject, ToolDescriptor, ToolExample
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.folders import WalkedFolder
 from workbench.policy import regex
-from workbench.tools.base import CallContext, ToolOutput, ToolRefused
+from workbench.tools.base import (
+    COUNT_SCHEMA,
+    FLAG_SCHEMA,
+    CallContext,
+    OutputLines,
+    ToolOutput,
+    ToolRefused,
+    result_schema,
+)
 from workbench.tools.file_search import MAX_SEARCH_SECONDS, IgnoreFilter, compile_glob, search_stop_reason
-from workbench.tools.output import COUNT_SCHEMA, FLAG_SCHEMA, OutputLines, result_schema
 
 BLOCK_BYTES: Final = 262_144
 """Bytes searched at once."""

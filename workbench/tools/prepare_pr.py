@@ -20,8 +20,15 @@ from workbench.changes.diff import FileChange, changed_line_totals, make_hunks
 from workbench.domain.values import Json, JsonObject, ToolDescriptor, ToolExample
 from workbench.effects.git import Git, GitFailed, git_with_own_index
 from workbench.text.safe import one_line
-from workbench.tools.base import CallContext, CommitDraft, SessionFacts, ToolOutput, ToolRefused
-from workbench.tools.output import TEXT_SCHEMA, result_schema
+from workbench.tools.base import (
+    TEXT_SCHEMA,
+    CallContext,
+    CommitDraft,
+    SessionFacts,
+    ToolOutput,
+    ToolRefused,
+    result_schema,
+)
 
 _CONVERTING_ATTRIBUTES: Final = ("filter", "ident", "working-tree-encoding")
 _MAX_BRANCH_NAMES: Final = 50

@@ -8,7 +8,7 @@ from typing import Final, get_args
 
 from msgspec.structs import replace
 
-from workbench.config.tool_settings import ToolSettings, narrowed_providers
+from workbench.config.sections import ToolSettings, narrowed_providers
 from workbench.domain.values import Capability, Risk, ToolDescriptor
 from workbench.policy import schemas
 from workbench.tools.base import AnyTool

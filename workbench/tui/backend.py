@@ -18,11 +18,10 @@ if TYPE_CHECKING:
     from workbench.domain.incidents import Incident, IncidentOptions
     from workbench.domain.rows import Call, Rule
     from workbench.domain.values import ToolDescriptor, Usage
-    from workbench.formats.agent_commands import AgentCommand
+    from workbench.formats.agent_folders import AgentCommand
     from workbench.formats.session_diff import SessionDiff
     from workbench.policy.shell.command_paths import CommandBoundary
     from workbench.tui.main.unseen_ends import SessionEnd
-    from workbench.views.import_offer import ImportOffer
     from workbench.views.incidents import CodeExcerpt
     from workbench.views.pipeline import LaunchPlan, LaunchRequest, PipelineChoice
     from workbench.views.provider_form import ProviderFields
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     )
     from workbench.views.trust_question import QuestionCounts
     from workbench.views.undo import UndoPlan
+    from workbench.views.welcome import ImportOffer
 
 EXIT_FOR_DEMO: Final = 10
 """What the screen returns when its user wants the demo."""

@@ -8,8 +8,7 @@ from workbench.domain.machines import ENDED_RUN_STATES
 from workbench.domain.rows import Action, PipelineState, Session, StepState, run_title, step_key
 from workbench.domain.values import StepPlan
 from workbench.views.data_source import DataSource
-from workbench.views.pipeline import PipelineItem, PipelineRun, matrix_seconds, pipeline_run
-from workbench.views.run_links import RunLinks
+from workbench.views.pipeline import PipelineItem, PipelineRun, RunLinks, matrix_seconds, pipeline_run
 
 MAX_RUNS: Final = 50
 """Runs that are listed: the newest ones."""

@@ -19,8 +19,7 @@ from workbench.text.width import cell_width
 from workbench.views.action_detail import json_text
 from workbench.views.conversation_blocks import OutputBuffer, insert_piece
 from workbench.views.page_lines import LineTone, PageLine, ToneSpan, icon_part, output_tones, page_line
-from workbench.views.pipeline import PipelineItem, PipelineRun, PipelineStep
-from workbench.views.run_links import link_lines
+from workbench.views.pipeline import PipelineItem, PipelineRun, PipelineStep, link_lines
 from workbench.views.run_times import EarlierStep, usual_seconds
 from workbench.views.status_icons import STEP_STATUSES, StatusName, call_status, step_status_name
 from workbench.views.tools import repeated_text

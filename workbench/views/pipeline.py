@@ -1,8 +1,8 @@
-"""A pipeline run for the screen (`pipeline_run`), and the dry run of a pipeline (`LaunchPlan`)."""
+"""A pipeline run for the screen (`pipeline_run`), its links, and the dry run of a pipeline (`LaunchPlan`)."""
 
 import itertools
 import re
-from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from functools import lru_cache
 from typing import Final, Literal
 
@@ -12,9 +12,10 @@ from msgspec.structs import replace
 
 from workbench.domain.events import Event, RunStarted, StepChanged
 from workbench.domain.machines import COMPLETED_STEP_STATES, RunStatus
-from workbench.domain.rows import Action, PipelineState, StepState, run_title
+from workbench.domain.rows import Action, PipelineState, StepState, run_title, step_key
 from workbench.domain.values import RunLink, StepKind, StepPlan, Usage
 from workbench.text.safe import one_line, reason_line
+from workbench.views.page_lines import PageLine, icon_part, page_line
 from workbench.views.status_icons import StepStatus, step_status_name
 
 ContractState = Literal["", "kept", "broken", "unchecked"]
@@ -544,3 +545,38 @@ class LaunchRequest(Struct, frozen=True, kw_only=True):
     file: str
     input: str = ""
     grants: tuple[str, ...] = ()
+
+
+def step_links(events: Iterable[Event]) -> tuple[RunLink, ...]:
+    """Return the links of a step, from its events: those of its last completed attempt, of all its items."""
+    links: dict[str | None, tuple[RunLink, ...]] = {}
+    for event in events:
+        if isinstance(event.body, StepChanged) and event.body.state in COMPLETED_STEP_STATES:
+            links[event.step] = event.body.links
+    return tuple(dict.fromkeys(link for found in links.values() for link in found))
+
+
+def link_lines(events: Iterable[Event]) -> Iterator[PageLine]:
+    """Yield a line for each link of a step."""
+    for link in step_links(events):
+        label, target = one_line(link.label, 120), one_line(link.target, 500)
+        yield page_line(icon_part("ok"), " ", (label, "strong"), f"   {target}")
+
+
+class RunLinks:
+    """What came of runs, read once for each row of a step that has ended."""
+
+    def __init__(self, events_of: Callable[[str, str], Iterable[Event]]) -> None:
+        self._events_of = events_of
+        self._known: dict[str, tuple[StepState, tuple[RunLink, ...]]] = {}
+
+    def of(self, run_id: str, plans: Sequence[StepPlan], rows: Mapping[str, StepState]) -> Iterator[RunLink]:
+        """Yield the links of a run in the order of its steps; rows are by `step_key`."""
+        for plan in plans:
+            key = step_key(run_id, plan.id)
+            row = rows.get(key) if plan.has_links else None
+            if row is None or row.state not in COMPLETED_STEP_STATES:
+                continue
+            if key not in self._known or self._known[key][0] is not row:
+                self._known[key] = (row, step_links(self._events_of(run_id, plan.id)))
+            yield from self._known[key][1]

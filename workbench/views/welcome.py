@@ -1,4 +1,4 @@
-"""What the first page of a folder without sessions says: keys that lead on, and facts of the folder."""
+"""What the first page of a folder without sessions says: keys that lead on, facts, what can be imported."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final, cast
@@ -8,10 +8,39 @@ from msgspec.structs import replace
 
 from workbench.domain.rows import Action
 from workbench.domain.values import Json
+from workbench.text.human import counted, size_text
 from workbench.text.safe import one_line
-from workbench.views.import_offer import names_text
 from workbench.views.providers import FoundModel
 from workbench.views.status_icons import StatusName
+
+_MOST_NAMED = 3
+
+
+class ImportOffer(Struct, frozen=True, kw_only=True):
+    """What an import of everything would read."""
+
+    agents: tuple[str, ...]
+    """Names of the agents that have sessions here."""
+    files: int
+    """New and changed files of all of them."""
+    size: int
+    """Their bytes."""
+
+    @property
+    def question(self) -> str:
+        """Return what is asked before a path is typed."""
+        if not self.files:
+            return f"All of {names_text(self.agents)} is imported. Another file or folder"
+        new = f"{counted(self.files, 'file')} of {names_text(self.agents)}, {size_text(self.size)}"
+        return f"Enter imports {new}; or a path"
+
+
+def names_text(agents: Sequence[str]) -> str:
+    """Return the first names of several agents: `Claude Code, Codex and 2 more`."""
+    more = len(agents) - _MOST_NAMED
+    shown = ", ".join(agents[:_MOST_NAMED])
+    return f"{shown} and {more} more" if more > 0 else shown
+
 
 _MAX_NAME_CELLS: Final = 60
 _MAX_ADDED_CELLS: Final = 120

@@ -9,7 +9,7 @@ from tests.unit.agents import turn_script as t
 from workbench.agents.planner import CallModel, EndTurn, NoteRepetition, Pause, due_effects
 from workbench.agents.prompt import model_messages
 from workbench.agents.reducer import fold_turn
-from workbench.agents.repetition import MOST_KEPT_CALLS, RepetitionCount
+from workbench.agents.state import MOST_KEPT_CALLS, RepetitionCount
 from workbench.domain import events
 
 LIMITS = replace(t.LIMITS, max_rounds=99, repeats_noted=3, repeats_paused=5)

@@ -20,7 +20,7 @@ from workbench.ask.context import (
     collect_context,
 )
 from workbench.ask.documentation import Document
-from workbench.config.ask_settings import AskSettings
+from workbench.config.sections import AskSettings
 
 KEY = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 

@@ -23,7 +23,7 @@ from workbench.cli.ask import clipboard_sequence, fix_words, with_ask_model
 from workbench.cli.ask_dialog import CommandDialog, TerminalKeys, suggestion_lines
 from workbench.cli.console import Console
 from workbench.cli.dispatch import dispatch
-from workbench.config.ask_settings import AskSettings
+from workbench.config.sections import AskSettings
 from workbench.config.types import Config
 from workbench.domain.events import (
     CallExecuting,

@@ -7,7 +7,7 @@ import pytest
 from tests.support.stage import Stage, exchange, recording, text
 from workbench.cli.dispatch import dispatch
 from workbench.domain.codec import EVENT_FORMAT_VERSION, event_from_line
-from workbench.formats import seed_import
+from workbench.formats import seed_files
 from workbench.journal.errors import GuardFailed
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
@@ -40,7 +40,7 @@ def test_events_come_out_as_they_are_stored(exported):
 
 
 def test_the_formats_of_others(exported):
-    assert list(seed_import.wink_violations(json.loads(exported("--format", "wink")))) == []
+    assert list(seed_files.wink_violations(json.loads(exported("--format", "wink")))) == []
     (document,) = map(json.loads, exported("--format", "assistant").splitlines())
     assert [turn["role"] for turn in document["messages"]] == ["user", "assistant"], "it has no system prompt"
     assert {tool["id"] for tool in document["activeTools"]} == {tool.id for tool in tool_descriptors()}

@@ -11,11 +11,10 @@ import pytest
 from tests.unit.cli.conftest import Stream
 from workbench.cli.console import Console
 from workbench.cli.dispatch import dispatch
-from workbench.cli.import_discovery import read_answer
+from workbench.cli.session_import import read_answer
 from workbench.formats import detect
 from workbench.formats.agent_folders import AGENT_NAMES, AgentFolder, find_agent_folders
-from workbench.host.import_choice import FoundHistory, LeftOut
-from workbench.host.session_config import set_watch
+from workbench.host.import_choice import FoundHistory, LeftOut, set_watch
 from workbench.journal import imports
 from workbench.journal.errors import JournalFull
 

@@ -7,7 +7,7 @@ from conftest import Screen, Stream
 from rows_cli import NOW
 
 from workbench.cli.console import Console
-from workbench.cli.run_progress import RunProgress, ticking
+from workbench.cli.run_output import RunProgress, ticking
 from workbench.domain import events as e
 from workbench.domain.events import Event
 from workbench.domain.values import Actor, GateVerdict, Usage

@@ -8,7 +8,7 @@ import pytest
 from tests.support.stage import USER
 from workbench.cli import session_resume
 from workbench.domain.events import SessionCreated, SessionStatusChanged
-from workbench.formats.agent_commands import RESUMABLE_ORIGINS, NotResumable, agent_command
+from workbench.formats.agent_folders import RESUMABLE_ORIGINS, NotResumable, agent_command
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 

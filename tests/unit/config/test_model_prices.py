@@ -7,8 +7,8 @@ import pytest
 
 from workbench.config.layers import load_config
 from workbench.config.model_prices import PRICES_DATE, PriceList, _listed_prices, listed_price
-from workbench.domain.token_use import CONTEXT_BORDERS, context_border
 from workbench.domain.values import Usage
+from workbench.journal.token_use_table import CONTEXT_BORDERS, context_border
 
 NONE = PriceList({}, {})
 MILLION = 1_000_000

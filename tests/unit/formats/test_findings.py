@@ -12,7 +12,7 @@ from tests.support.tables import each_row
 from workbench.effects.files import Root
 from workbench.formats.findings import place
 from workbench.formats.findings import read as findings_read
-from workbench.formats.findings.raw import SEVERITY_WORDS, FindingsUnreadable, path_of_uri, severity_of
+from workbench.formats.findings.place import SEVERITY_WORDS, FindingsUnreadable, path_of_uri, severity_of
 from workbench.formats.findings.read import findings_format, read_findings
 
 SHARED = Path(__file__).resolve().parents[4] / "shared/data/findings"

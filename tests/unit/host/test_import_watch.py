@@ -11,8 +11,8 @@ from tests.unit.journal.disk import failing_disk
 from workbench.effects import folders
 from workbench.effects.runtime import FileLock
 from workbench.host import import_watch
+from workbench.host.import_choice import set_watch
 from workbench.host.import_watch import WATCH_LOCK, ImportWatch
-from workbench.host.session_config import set_watch
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.journal.maintenance import index_table_differences

@@ -27,7 +27,7 @@ from tests.support.stage import USER, call, exchange, text
 from tests.support.tables import each_row
 from workbench.domain import events as e
 from workbench.formats.kaiak_export import kaiak_session
-from workbench.host import incident_checks, incident_requests, session_requests
+from workbench.host import incident_requests, incident_sessions, session_requests
 from workbench.host.incident_requests import IncidentsRefused
 from workbench.host.incident_sessions import answered_lists
 from workbench.host.supervisor import Supervisor
@@ -435,8 +435,8 @@ def test_new_findings_are_named(made):
     ],
 )
 def test_a_checker_that_does_not_check_is_named_and_the_rest_goes_on(made, monkeypatch, checker, words):
-    monkeypatch.setattr(incident_checks, "CHECK_SECONDS", 0.3)
-    monkeypatch.setattr(incident_checks, "MOST_CHECK_OUTPUT", 1_000_000)
+    monkeypatch.setattr(incident_sessions, "CHECK_SECONDS", 0.3)
+    monkeypatch.setattr(incident_sessions, "MOST_CHECK_OUTPUT", 1_000_000)
     lists = made(*FIX_OS, *FIX_SYS, *FIX_NONE)
     list_id = lists.work_off(checker=checker)
     assert lists.outcomes(list_id) == {OS: "changed", SYS: "changed", NONE: "changed"}
@@ -590,7 +590,7 @@ def test_a_file_that_is_as_it_was_is_not_modified(made):
 
 @each_row("most,errors", [(1, 1), (2, 0)])
 def test_a_result_says_that_not_all_files_were_looked_at(made, monkeypatch, most, errors):
-    monkeypatch.setattr(incident_checks, "_MOST_FILES", most)
+    monkeypatch.setattr(incident_sessions, "_MOST_FILES", most)
     lists = made(*FIX_OS, files={"a.py": FAULTS, "b.py": ""})
     list_id = lists.work_off(ids=[lists.findings().incidents[0].id])
     told_of = [(error.error_type, error.message) for error in lists.result(list_id).errors]

@@ -8,8 +8,7 @@ from tests.support.stage import USER, Stage, call, exchange, recording, result, 
 from workbench.domain import events
 from workbench.domain.events import PromptSubmitted
 from workbench.effects.runtime import ManualClock
-from workbench.host.propose_again import propose_again
-from workbench.host.session_requests import SessionRefused
+from workbench.host.session_requests import SessionRefused, propose_again
 from workbench.journal.decisions import expire_due_actions, extend_action
 from workbench.journal.session_queries import asked_again_ids
 

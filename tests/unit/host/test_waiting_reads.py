@@ -9,8 +9,8 @@ from workbench.changes.decision import make_decision
 from workbench.domain import events
 from workbench.host import session_requests, workspace_trust
 from workbench.host.driver_context import SessionWriter, sync_config_rules
+from workbench.host.gate_runner import WaitingReads
 from workbench.host.session_driver import SessionRunner
-from workbench.host.waiting_reads import WaitingReads
 from workbench.journal.decisions import add_rule, decide_action, revoke_rule
 from workbench.journal.leases import lease_guard, release_lease, take_lease
 

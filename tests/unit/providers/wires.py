@@ -18,10 +18,9 @@ from workbench.domain.messages import (
     UsagePart,
 )
 from workbench.providers.anthropic_messages import AnthropicMessages
-from workbench.providers.azure_openai import AzureOpenAI
 from workbench.providers.base import Endpoint
 from workbench.providers.ollama_chat import OllamaChat
-from workbench.providers.openai_compatible import OpenAICompatible
+from workbench.providers.openai_compatible import AzureOpenAI, OpenAICompatible
 from workbench.providers.openai_responses import OpenAIResponses
 from workbench.tools.registry import tool_registry
 

@@ -282,7 +282,7 @@ def test_the_second_address_of_a_name_is_tried(web, fetch):
 def test_tls_is_begun_with_the_name_and_not_with_the_address():
     import httpcore
 
-    from workbench.effects.pinned_connection import PinnedBackend
+    from workbench.effects.web_fetch import PinnedBackend
 
     class Stream(httpcore.NetworkStream):
         def start_tls(self, ssl_context, server_hostname=None, timeout=None):

@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.support.tables import each_row
-from workbench.config.tool_settings import ToolSettings
+from workbench.config.sections import ToolSettings
 from workbench.domain.values import ToolExample
 from workbench.policy import schemas
 from workbench.policy.gate import GateCall, GateContext, ScreenedCall, screen_call

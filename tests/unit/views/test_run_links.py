@@ -7,8 +7,7 @@ from workbench.domain.events import ArtifactStored, ContractChecked, StepChanged
 from workbench.domain.values import RunLink
 from workbench.render.pipeline import run_title_facts
 from workbench.render.theme import OWN_THEMES_256, Glyphs, Ink
-from workbench.views.pipeline import pipeline_run
-from workbench.views.run_links import step_links
+from workbench.views.pipeline import pipeline_run, step_links
 
 PR = RunLink(type="pr", label="Pull Request", kind="address", target="https://code.example/pull/1")
 REPORT = RunLink(type="file", label="Report", kind="file", target="out/report.md")

@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Raw, Struct
 
 from workbench.domain.values import Json, JsonObject
-from workbench.formats.findings.raw import RawFinding, ReadReport, path_of_uri, severity_of
+from workbench.formats.findings.place import RawFinding, ReadReport, path_of_uri, severity_of
 from workbench.text.json_nodes import LocatedNode
 from workbench.text.yaml_nodes import parse_yaml
 

@@ -27,12 +27,15 @@ from workbench.formats.findings.linters import (
     ruff_finding,
     s2_finding,
 )
-from workbench.formats.findings.place import MISSING, FoundPlace, Locator, line_digest
-from workbench.formats.findings.raw import (
+from workbench.formats.findings.place import (
+    MISSING,
     FindingsFormat,
     FindingsUnreadable,
+    FoundPlace,
+    Locator,
     RawFinding,
     ReadReport,
+    line_digest,
     utf8_bytes,
 )
 from workbench.formats.findings.sarif import read_sarif

@@ -16,7 +16,7 @@ from msgspec import Raw, Struct, field
 from workbench.domain.incidents import IncidentSeverity
 from workbench.domain.values import Json
 from workbench.formats.findings.linters import read_entries
-from workbench.formats.findings.raw import RawFinding, ReadReport, path_of_uri, severity_of
+from workbench.formats.findings.place import RawFinding, ReadReport, path_of_uri, severity_of
 
 _PLACEHOLDER: Final = re.compile(r"\{(\d{1,3})\}|(\{\{|\}\})")
 _MOST_BASES: Final = 16

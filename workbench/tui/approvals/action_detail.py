@@ -32,8 +32,7 @@ from workbench.render.diff_layout import DiffLayout
 from workbench.text.human import sentence
 from workbench.tui.approvals import approval_selection
 from workbench.tui.approvals.approval_selection import ApprovalSelection, NextPart
-from workbench.tui.approvals.change_map import ChangeMap, MapSubject, mark_strip
-from workbench.tui.approvals.file_column import FileColumn
+from workbench.tui.approvals.diff_margins import ChangeMap, FileColumn, MapSubject, mark_strip
 from workbench.tui.approvals.receipts import ContextFit, LayoutReceipts, Receipts, RequiredRows
 from workbench.tui.key_arming import PaneArming
 from workbench.tui.pane import KeysChanged, Pane, PartsSeen, StatusMessage

@@ -14,8 +14,8 @@ from textual.widget import Widget
 from workbench.domain.machines import TERMINAL_SESSION_STATES
 from workbench.render import cells
 from workbench.render.cells import measured_bar
-from workbench.render.empty_page import empty_page_lines
 from workbench.render.incidents import IncidentDetail
+from workbench.render.list_rows import empty_page_lines
 from workbench.text.human import clock_time, counted
 from workbench.tui import keymap
 from workbench.tui.incidents.incident_list import (

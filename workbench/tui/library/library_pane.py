@@ -14,7 +14,7 @@ from textual.widgets import Input
 from workbench.domain.rows import Session
 from workbench.journal.search import MOST_HITS
 from workbench.render import cells
-from workbench.render.empty_page import empty_page_lines
+from workbench.render.list_rows import empty_page_lines
 from workbench.tui import keymap
 from workbench.tui.library.library_list import LibraryLoaderPane, LibraryModel
 from workbench.tui.pane import KeysChanged, SessionRequest, StatusMessage

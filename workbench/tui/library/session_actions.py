@@ -26,12 +26,12 @@ from workbench.views.library import is_typeable_title
 from workbench.views.sessions import session_slug, session_title
 
 if TYPE_CHECKING:
-    from workbench.formats.agent_commands import AgentCommand
+    from workbench.formats.agent_folders import AgentCommand
     from workbench.tui.main.context import MainContext
     from workbench.tui.main.tasks import BackgroundTasks
     from workbench.views.conversation_blocks import Block
     from workbench.views.data_source import DataSource
-    from workbench.views.import_offer import ImportOffer
+    from workbench.views.welcome import ImportOffer
 
 _WORKTREE_PREFIX = "git "
 

@@ -19,8 +19,8 @@ from workbench.journal import usage_queries
 from workbench.journal.journal import Journal
 from workbench.journal.session_queries import StatisticsFacts, StatisticsScope, statistics_facts
 from workbench.render import cells, library
-from workbench.render.empty_page import empty_page_lines
 from workbench.render.library import StatisticsFrame, StatisticsLine
+from workbench.render.list_rows import empty_page_lines
 from workbench.render.usage import usage_lines
 from workbench.text.human import home_as_tilde
 from workbench.tui import keymap

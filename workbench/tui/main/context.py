@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from workbench.tui.main.sidebar import Sidebar
     from workbench.tui.main.tasks import MainTasks
     from workbench.tui.pipeline.pipeline_pane import PipelinePane
-    from workbench.tui.providers.provider_actions import ProviderActions
+    from workbench.tui.providers.provider_keys import ProviderActions
     from workbench.tui.state import ScreenState
     from workbench.tui.tools.tools_pane import ToolsPane
     from workbench.tui.widgets.pane_frame import Rule
@@ -118,7 +118,7 @@ class MainContext:
     @cached_property
     def providers(self) -> "ProviderActions":
         """Return what is done with providers."""
-        from workbench.tui.providers.provider_actions import ProviderActions
+        from workbench.tui.providers.provider_keys import ProviderActions
 
         return ProviderActions(self)
 

@@ -13,7 +13,7 @@ from msgspec import Struct, field
 from textual.geometry import Region
 from textual.screen import Screen
 
-from workbench.config.types import NotifySettings
+from workbench.config.sections import NotifySettings
 from workbench.domain.events import Event
 from workbench.domain.values import SYSTEM_SESSION
 from workbench.tui.main.unseen_ends import UnseenEnds

@@ -24,11 +24,13 @@ from workbench.journal.session_queries import listed_sessions
 from workbench.render import cells
 from workbench.render.cells import Column, key_hint, key_hint_row
 from workbench.tui.conversation.completion import ADD_PROVIDER
-from workbench.tui.main.palette_commands import KEY_COMMANDS, PaletteCommands, every_command
-from workbench.tui.main.palette_sources import (
+from workbench.tui.main.palette_commands import (
+    KEY_COMMANDS,
+    PaletteCommands,
     PaletteEntry,
     PaletteSources,
     call_with,
+    every_command,
     holds_all_words,
     matching_aliases,
     ranked_entries,

@@ -8,7 +8,7 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 
-from workbench.config.types import NotifySettings
+from workbench.config.sections import NotifySettings
 from workbench.domain.events import Event
 from workbench.tui import keymap
 from workbench.tui import pane as tui_pane

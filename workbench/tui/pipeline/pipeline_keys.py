@@ -1,16 +1,105 @@
-"""Keys of the pipeline pane, of the launch form, and of the comparison of two runs."""
+"""Keys of the pipeline pane, the launch form and the comparison of two runs, and what they ask of a run."""
 
 from typing import TYPE_CHECKING, Final
 
+from workbench.domain.rows import run_title
 from workbench.tui.keymap import Key
-from workbench.tui.pane import StatusMessage
-from workbench.tui.pipeline import run_actions
+from workbench.tui.pane import RunRequestKind, StatusMessage
 
 if TYPE_CHECKING:
     from workbench.tui.pipeline.launch_form import LaunchScreen
     from workbench.tui.pipeline.pipeline_pane import PipelinePane
     from workbench.tui.pipeline.run_results import CompareScreen
     from workbench.tui.pipeline.run_times import TimesScreen
+
+
+def ask_run(pane: "PipelinePane", what: RunRequestKind) -> None:
+    """Ask something of the run on show, about the step under the cursor."""
+    run, step, main = pane.run, pane.cursor_step, pane.main
+    if run is None:
+        return
+    folder = main.folders.of(run.id)
+    runs, step_id = main.backend.of(folder).runs, step.id if step is not None else ""
+
+    def begun(run_id: str, why_not: str) -> None:
+        if why_not:
+            main.say(why_not, is_error=True)
+        else:
+            main.show_run(run_id)
+
+    match what:
+        case "cancel":
+            main.tasks.ask(runs.cancel_run, run.id, "The run ends.")
+        case "retry":
+            main.tasks.ask(lambda key: runs.retry_step(key, step_id), run.id, f"{step_id} is done again.")
+        case "from":
+            main.tasks.begin_run(lambda: runs.run_from(run.id, step_id), begun, folder)
+
+
+def show_run_beside(pane: "PipelinePane", step: int) -> None:
+    """Show an older (-1) or newer (1) run."""
+    runs = pane.main.state.runs
+    before = runs.current
+    runs.beside(step)
+    if runs.current == before:
+        pane.main.say("That is the newest run." if step > 0 else "That is the oldest run that is listed.")
+    pane.main.presenter.pipeline()
+
+
+def run_below(pane: "PipelinePane") -> str:
+    """Return the run that the step under the cursor, or the item of it, has started; empty without one."""
+    graph, step = pane.graph, pane.cursor_step
+    if step is None or step.kind != "pipeline":
+        return ""
+    item = graph.paint.item(graph.cursor or "") if graph.paint is not None else None
+    return (item.session_id if item is not None else step.session_id) or ""
+
+
+def run_above(pane: "PipelinePane") -> str:
+    """Return the run that started the one on show; empty where a human did."""
+    session = pane.main.state.source.session(pane.run.id) if pane.run is not None else None
+    return (session.parent_id if session is not None else None) or ""
+
+
+def open_run_below(pane: "PipelinePane") -> None:
+    """Show the run that the step under the cursor has started."""
+    _show(pane, run_below(pane))
+
+
+def open_run_above(pane: "PipelinePane") -> None:
+    """Show the run that started this one, with the cursor on its step."""
+    below = pane.run
+    _show(pane, run_above(pane))
+    run = pane.run
+    if run is not None and below is not None:
+        steps = (step.id for step in run.steps if step.session_id == below.id)
+        items = (i.id for step in run.steps for i in step.items if i.session_id == below.id)
+        pane.graph.put_cursor(next(steps, None) or next(items, None) or pane.graph.cursor)
+
+
+def _show(pane: "PipelinePane", run_id: str) -> None:
+    runs = pane.main.state.runs
+    if run_id and run_id not in runs.rows:
+        runs.read([run_id])
+    if run_id in runs.rows:
+        runs.shown = run_id
+        pane.main.presenter.pipeline()
+        pane.main.say(f"This is {run_title(runs.rows[run_id])}.")
+
+
+def why_no_run_below(pane: "PipelinePane") -> str:
+    """Return why there is no run to go down into; empty where there is one."""
+    if why := pane.why_no_run():
+        return why
+    step = pane.cursor_step
+    if step is None or step.kind != "pipeline":
+        return "The step under the cursor starts no pipeline."
+    return "" if run_below(pane) else "Its pipeline did not start yet."
+
+
+def why_no_run_above(pane: "PipelinePane") -> str:
+    """Return why there is no run above; empty where there is one."""
+    return pane.why_no_run() or ("" if run_above(pane) else "No run started this one.")
 
 
 def _why_no_links(pane: "PipelinePane") -> str:
@@ -82,10 +171,10 @@ PIPELINE: Final[tuple[Key["PipelinePane"], ...]] = (
         action=lambda pane: pane.use_result("link"), why_off=lambda pane: _why_no_links(pane)),
     Key(id="pipeline.retry", keys=("R",), label="retry", tooltip="this step again, and what needs it",
         group="Runs", footer=52, decides=True,
-        action=lambda pane: run_actions.ask_run(pane, "retry"), why_off=lambda pane: pane.why_not_repeat()),
+        action=lambda pane: ask_run(pane, "retry"), why_off=lambda pane: pane.why_not_repeat()),
     Key(id="pipeline.run-from", keys=("F",), label="from here", tooltip="a new run from this step",
         group="Runs", footer=54, decides=True,
-        action=lambda pane: run_actions.ask_run(pane, "from"), why_off=lambda pane: pane.why_not_repeat()),
+        action=lambda pane: ask_run(pane, "from"), why_off=lambda pane: pane.why_not_repeat()),
     Key(id="pipeline.launch", keys=("L",), label="start one…",
         tooltip="start a pipeline: input, dry run, grants",
         aliases="run workflow start", group="Runs", footer=57, decides=True,
@@ -104,16 +193,16 @@ PIPELINE: Final[tuple[Key["PipelinePane"], ...]] = (
         action=lambda pane: pane.open_times(), why_off=lambda pane: pane.why_no_run()),
     Key(id="pipeline.run-below", keys=("D",), label="its run", tooltip="into the run that this step started",
         aliases="sub-pipeline nested child", group="Runs", footer=55,
-        action=run_actions.open_run_below, why_off=run_actions.why_no_run_below),
+        action=open_run_below, why_off=why_no_run_below),
     Key(id="pipeline.run-above", keys=("A",), label="run above",
         tooltip="back to the run that started this one", aliases="parent up", group="Runs", footer=53,
-        action=run_actions.open_run_above, why_off=run_actions.why_no_run_above),
+        action=open_run_above, why_off=why_no_run_above),
     Key(id="pipeline.run-older", keys=("{",), label="runs", tooltip="run before",
         help="run before, after", shown="{ }",
         group="Runs", footer=64,
-        action=lambda pane: run_actions.show_run_beside(pane, -1), why_off=lambda pane: pane.why_no_run()),
+        action=lambda pane: show_run_beside(pane, -1), why_off=lambda pane: pane.why_no_run()),
     Key(id="pipeline.run-newer", keys=("}",), label="", tooltip="run after", shown="-", group="Runs",
-        action=lambda pane: run_actions.show_run_beside(pane, 1), why_off=lambda pane: pane.why_no_run()),
+        action=lambda pane: show_run_beside(pane, 1), why_off=lambda pane: pane.why_no_run()),
 )  # fmt: skip
 GATE: Final[tuple[Key["PipelinePane"], ...]] = (
     Key(id="gate.answer", keys=("a",), label="answer", tooltip="give the chosen answer", group="Decide",

@@ -22,7 +22,7 @@ from workbench.tui.pane import (
     StatusMessage,
     StepWanted,
 )
-from workbench.tui.pipeline.run_actions import ask_run
+from workbench.tui.pipeline.pipeline_keys import ask_run
 from workbench.tui.widgets.pane_frame import StableStatic
 from workbench.views.pipeline import PipelineRun, PipelineStep
 
@@ -200,7 +200,7 @@ class PipelinePane(Pane):
             self._words.update(self._under())
 
     def _say_nothing(self) -> None:
-        from workbench.render.empty_page import empty_page_lines
+        from workbench.render.list_rows import empty_page_lines
 
         ink, count = render_context.ink(self), None if self.is_past else self._shown.found
         found = f"{count} found." if count else f"No pipeline was found in {', '.join(PIPELINE_FOLDERS)}."

@@ -6,7 +6,7 @@ Saved only by a key that came after the dialog had stood.
 # A rule that is made on the screen answers no change and no command that waits. Saving it adds the rule; the
 # call it was made from is then answered by hand, for the digest that was drawn, and only if all of it was on
 # the screen. Other calls that the rule covers still wait: nobody has looked at them, and an approval never
-# moves to other bytes. Only reads, which bind no bytes, are released (`host/waiting_reads.py`).
+# moves to other bytes. Only reads, which bind no bytes, are released (`host/gate_runner.py`).
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta

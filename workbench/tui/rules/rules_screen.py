@@ -21,7 +21,7 @@ from workbench.domain.rows import Rule
 from workbench.domain.values import RuleEffect, RuleScope
 from workbench.render import cells
 from workbench.render.cells import wrap_plain_text
-from workbench.render.empty_page import empty_page_lines
+from workbench.render.list_rows import empty_page_lines
 from workbench.render.rules import rule_detail_lines, rule_head_strip, rule_strip
 from workbench.text import human
 from workbench.tui import keymap
