@@ -11,7 +11,7 @@ import pytest
 from tests.support.chat_server import Answer, ChatServer, said, whole
 from tests.tui.screens import Hand, Shown
 from workbench.cli.local_backend import LocalBackend
-from workbench.cli.local_backend_providers import LocalProviders
+from workbench.cli.local_backend_models import LocalProviders
 from workbench.config.known_providers import LocalServer
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal

@@ -8,7 +8,7 @@ from textual.worker import WorkerCancelled
 
 from tests.support.stage import USER, Stage, call, exchange, recording, text
 from tests.tui.backend import backend
-from workbench.cli.local_backend_parts import LocalRules
+from workbench.cli.local_backend_rules import LocalRules
 from workbench.effects.runtime import ManualClock
 from workbench.host import session_requests
 from workbench.journal.decisions import add_rule, revoke_rule
@@ -165,7 +165,7 @@ def staged(root, script=THREE, files=None, **more):
 
 def services(stage, **more):
     """Return services that reach the sessions of a stage, and no host."""
-    ruling = LocalRules(stage.home, stage.journal)
+    ruling = LocalRules(stage.home, stage.journal, str(stage.workspace))
     made = {
         "submit_prompt": lambda key, words: session_requests.submit_prompt(stage.journal, key, words, USER),
         "interrupt_session": lambda key: session_requests.interrupt_session(stage.journal, key, USER),

@@ -8,7 +8,7 @@ from tests.support import golden
 from tests.support.sizes import rarely
 from tests.tui.backend import backend
 from tests.tui.screens import counted, settled, work_done
-from workbench.cli.local_backend_parts import LocalRules
+from workbench.cli.local_backend_rules import LocalRules
 from workbench.config.types import NotifySettings, UiSettings
 from workbench.domain.events import ActionOpened, ErrorRaised, RuleAdded, TurnEnded
 from workbench.domain.values import Actor, Choice
@@ -158,7 +158,7 @@ def compact():
 
 def app(journal, hand, *, theme="workbench-dark", has_model=True, **more):
     """Return a screen on a still journal; every answer is refused."""
-    ruling = LocalRules(journal.home, journal)
+    ruling = LocalRules(journal.home, journal, WORKSPACE)
     made = WorkbenchApp(
         journal,
         backend(

@@ -4,7 +4,7 @@ import pytest
 
 from tests.support.stage import USER
 from tests.tui.screens import play, staged
-from workbench.cli.local_backend_parts import LocalRules
+from workbench.cli.local_backend_rules import LocalRules
 from workbench.domain.events import RuleAdded
 from workbench.journal.decisions import add_rule
 from workbench.tui.rules import rules_screen
@@ -112,7 +112,7 @@ def test_a_rule_is_written_edited_and_put_back(stage):
         await shown.press("D", *"R2", "enter", "u")
         assert in_force(shown) == ["R3"] and "R3 allows Bash(git diff *)" in shown.text
 
-    play(stage, body, add_rule=LocalRules(stage.home, stage.journal).add_rule)
+    play(stage, body, add_rule=LocalRules(stage.home, stage.journal, str(stage.workspace)).add_rule)
 
 
 @pytest.mark.parametrize("words", ["", "((", "allow", "deny )", "Bash(git diff *) sometimes"])

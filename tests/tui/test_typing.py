@@ -13,7 +13,7 @@ from textual import events
 from tests.support import drawn_runs
 from tests.support.stage import USER
 from tests.tui.screens import play, staged
-from workbench.cli.local_backend_sessions import LocalLibrary
+from workbench.cli.local_backend_library import LocalLibrary
 from workbench.domain.events import ActionOpened
 from workbench.domain.values import Choice, StepPlan
 from workbench.tui.decision_guard import HOLD_SECONDS
@@ -223,7 +223,7 @@ def plays(folder, reach, sentences, **more):
                 assert (shown.app.screen, shown.main.place) == (screen, place)
                 await shown.press("escape")
 
-    played_services = {"library": LocalLibrary(stage.home, stage.journal, str(stage.workspace), USER)}
+    played_services = {"library": LocalLibrary(stage.home, stage.journal, str(stage.workspace))}
     play(stage, body, **{**played_services, **more})
 
 

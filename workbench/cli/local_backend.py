@@ -1,32 +1,25 @@
 """The backend of a screen on this machine: its calls reach the journal, hosts, editors and the system."""
 
-# A draft is a file, not an event. What stood in the composer when a screen was left is exact text that
-# nobody sent; it is kept in a private file of its workspace until it is sent or cleared, and never
-# recorded, searched or exported.
-
 import contextlib
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from threading import get_ident
 from typing import TYPE_CHECKING, Final
 
-import msgspec
 from msgspec import Struct, field
 
 from workbench.cli.context import load_workspace_config, user_actor
+from workbench.cli.screen_files import Draft, FolderChoice, LeftMoment
 from workbench.domain.events import PromptSubmitted
 from workbench.domain.rows import Host, Session
-from workbench.domain.values import Actor, Json
+from workbench.domain.values import Json
 from workbench.effects.file_primitives import FileRefused
-from workbench.effects.files import private_folder, read_bounded, write_atomic
-from workbench.host.host_locks import workspace_hash
+from workbench.effects.files import read_bounded
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
-from workbench.text.safe import safe_text
 from workbench.tui.backend import (
     Backend,
     BackendError,
@@ -40,11 +33,12 @@ from workbench.tui.backend import (
 
 if TYPE_CHECKING:
     from workbench.cli.local_backend_incidents import LocalIncidents
-    from workbench.cli.local_backend_parts import LocalModels, LocalRules, LocalRuns
-    from workbench.cli.local_backend_providers import LocalProviders
-    from workbench.cli.local_backend_sessions import LocalLibrary
+    from workbench.cli.local_backend_library import LocalLibrary
+    from workbench.cli.local_backend_models import LocalModels, LocalProviders
+    from workbench.cli.local_backend_rules import LocalRules
+    from workbench.cli.local_backend_runs import LocalRuns
     from workbench.config.model_prices import PriceList
-    from workbench.config.types import Config
+    from workbench.config.types import Config, LoadedConfig
     from workbench.domain.values import Usage
     from workbench.formats.agent_folders import AgentCommand
     from workbench.formats.session_diff import SessionDiff
@@ -59,24 +53,72 @@ LOG_TAIL, LOG_LINES = 65_536, 400
 """Bytes and lines that are read of a host's log."""
 
 
-def screen_actor() -> Actor:
-    """Return the user of the screen as the author of an event."""
-    return user_actor("screen")
-
-
 def session_requests():
-    """Return the module of requests to sessions, imported on first use."""
+    """Import the requests to sessions on first use."""
     from workbench.host import session_requests
 
     return session_requests
 
 
-class LocalBackend(Backend):
-    """The backend of one workspace; what a method needs is imported when it is called."""
+class LocalWorkspace:
+    """One workspace on this machine: what the backend and its parts have in common."""
 
     def __init__(self, home: Home, journal: Journal, workspace: str) -> None:
         self._home, self._journal, self._workspace = home, journal, workspace
-        self._actor = screen_actor()
+        self._actor = user_actor("screen")
+
+    def _loaded(self) -> "LoadedConfig":
+        return load_workspace_config(self._home, self._journal, self._workspace)
+
+    def _config(self) -> "Config":
+        return self._loaded().config
+
+    def _require_person(self, act: str) -> None:
+        from workbench.host.host_locks import refuse_inside_agents
+
+        refuse_inside_agents(self._journal, self._home, act)
+
+    def _require_session(self, session_id: str, what: str = "Nothing was done") -> Session:
+        session = self._journal.session(session_id)
+        if session is None:
+            raise BackendError(f"{what}: the session no longer exists.")
+        return session
+
+    def _selected_model(self) -> "SelectedModel":
+        """Return the model that the settings name, else that of the newest session."""
+        from workbench.host.model_selection import (
+            ModelPreference,
+            NoModelSelected,
+            SelectedModel,
+            is_provider_set_up,
+            select_model,
+            usable_providers,
+        )
+        from workbench.host.provider_keys import register_secrets
+
+        config = self._config()
+        register_secrets(config)
+        newest = self._newest_session()
+        if newest is not None and not is_provider_set_up(config):
+            settings = dict(newest.configuration)
+            return SelectedModel(provider=newest.provider, model=newest.model, configuration=settings)
+        try:
+            return select_model(config, ModelPreference())
+        except NoModelSelected as error:
+            # What the command line says of its options is no help on the screen.
+            remedy = error.remedy if usable_providers(config) else "Add one: /provider, or 9."
+            raise BackendError(f"{error.what} {error.why} {remedy}") from None
+
+    def _newest_session(self) -> Session | None:
+        newest = self._journal.sessions(workspace=self._workspace, kinds=("chat",), limit=1)
+        return newest[0] if newest else None
+
+
+class LocalBackend(LocalWorkspace, Backend):
+    """The backend of one workspace; what a method needs is imported when it is called."""
+
+    def __init__(self, home: Home, journal: Journal, workspace: str) -> None:
+        super().__init__(home, journal, workspace)
         self._last_warnings = ""
         self._prices: PriceList | None = None
         self._starting: set[int] = set()
@@ -101,31 +143,31 @@ class LocalBackend(Backend):
 
     @cached_property
     def library(self) -> "LocalLibrary":
-        from workbench.cli.local_backend_sessions import LocalLibrary
+        from workbench.cli.local_backend_library import LocalLibrary
 
-        return LocalLibrary(self._home, self._journal, self._workspace, self._actor)
+        return LocalLibrary(self._home, self._journal, self._workspace)
 
     @cached_property
     def rules(self) -> "LocalRules":
-        from workbench.cli.local_backend_parts import LocalRules
+        from workbench.cli.local_backend_rules import LocalRules
 
-        return LocalRules(self._home, self._journal, lambda: self._config().approvals.deny)
+        return LocalRules(self._home, self._journal, self._workspace)
 
     @cached_property
     def runs(self) -> "LocalRuns":
-        from workbench.cli.local_backend_parts import LocalRuns
+        from workbench.cli.local_backend_runs import LocalRuns
 
         return LocalRuns(self._home, self._journal, self._workspace)
 
     @cached_property
     def models(self) -> "LocalModels":
-        from workbench.cli.local_backend_parts import LocalModels
+        from workbench.cli.local_backend_models import LocalModels
 
-        return LocalModels(self._home, self._journal, self._workspace, self._actor, self._next_session)
+        return LocalModels(self._home, self._journal, self._workspace, self._next_session)
 
     @cached_property
     def providers(self) -> "LocalProviders":
-        from workbench.cli.local_backend_providers import LocalProviders
+        from workbench.cli.local_backend_models import LocalProviders
 
         return LocalProviders(self._home, self._journal, self._workspace)
 
@@ -133,7 +175,7 @@ class LocalBackend(Backend):
     def incidents(self) -> "LocalIncidents":
         from workbench.cli.local_backend_incidents import LocalIncidents
 
-        return LocalIncidents(self._home, self._journal, self._workspace, self._chosen)
+        return LocalIncidents(self._home, self._journal, self._workspace)
 
     def submit_prompt(self, session_id: str, text: str) -> None:
         session_requests().submit_prompt(self._journal, session_id, text, self._actor)
@@ -178,11 +220,11 @@ class LocalBackend(Backend):
     def setting(self, path: str) -> SettingValue:
         from operator import attrgetter
 
-        from workbench.cli.screen import choices_in_force
+        from workbench.cli.screen_files import choices_in_force
         from workbench.config.describe import plain_json
         from workbench.config.types import DEFAULT_ORIGIN, KEYS_BY_PATH
 
-        loaded = load_workspace_config(self._home, self._journal, self._workspace)
+        loaded = self._loaded()
         origin = loaded.origins.get(path, DEFAULT_ORIGIN)
         chosen = choices_in_force(self._home, loaded.config.ui)
         if path in chosen:
@@ -191,7 +233,7 @@ class LocalBackend(Backend):
         return SettingValue(value=value, where=origin.where(), is_default=origin.layer == "default")
 
     def keep_setting(self, path: str, value: str | bool) -> str:
-        from workbench.cli.screen import keep_choice
+        from workbench.cli.screen_files import keep_choice
 
         keep_choice(self._home, path, value, self._config().ui)
         return f"{setting_words(path, value)}, on the next screens too."
@@ -303,10 +345,10 @@ class LocalBackend(Backend):
         return "Another background process works here now."
 
     def may_answer(self) -> str:
-        from workbench.host.host_locks import InsideAgent, refuse_inside_agents
+        from workbench.host.host_locks import InsideAgent
 
         try:
-            refuse_inside_agents(self._journal, self._home, "answering on a screen")
+            self._require_person("answering on a screen")
         except InsideAgent as error:
             return f"{error.why} {error.remedy}"
         return ""
@@ -323,17 +365,17 @@ class LocalBackend(Backend):
         from workbench.host.model_selection import plays_recording
 
         config = self._config()
-        chosen = self._next_session.choice or self._chosen()
+        chosen = self._next_session.choice or self._selected_model()
         begun = SessionInstructions(system_prompt="")
         if not plays_recording(chosen.provider, config):
             begun = session_instructions(self._journal, self._workspace, config.instruction_files)
         session_id = session_requests().create_session(
             self._journal, workspace=self._workspace, provider=chosen.provider, model=chosen.model,
-            actor=screen_actor(), title=prompt.splitlines()[0],
+            actor=self._actor, title=prompt.splitlines()[0],
             configuration={**chosen.configuration, **self._next_session.members, **begun.configuration},
             system_prompt=begun.system_prompt,
         )  # fmt: skip
-        session_requests().submit_prompt(self._journal, session_id, prompt, screen_actor())
+        session_requests().submit_prompt(self._journal, session_id, prompt, self._actor)
         return session_id
 
     def count_other_sessions(self) -> int:
@@ -348,22 +390,22 @@ class LocalBackend(Backend):
         return tuple(dict.fromkeys(folder.title for folder in find_agent_folders(self._workspace)))
 
     def question_counts(self) -> "QuestionCounts | None":
-        from workbench.cli.local_backend_parts import read_question_counts
+        from workbench.cli.local_backend_rules import read_question_counts
 
         return read_question_counts(self._journal)
 
     def fork(self, request: ForkRequest) -> str:
-        from workbench.cli.local_backend_sessions import fork_at_moment
+        from workbench.cli.local_backend_library import fork_at_moment
 
         return fork_at_moment(self._home, self._journal, request)
 
     def export_film(self, request: ExportRequest, on_progress: Callable[[str], None]) -> str:
-        from workbench.cli.local_backend_sessions import export_film
+        from workbench.cli.local_backend_library import export_film
 
         return export_film(self._home, self._journal, self._workspace, request, on_progress)
 
     def has_model(self) -> bool:
-        if self._newest() is not None:
+        if self._newest_session() is not None:
             return True
         from workbench.host.model_selection import is_provider_set_up
 
@@ -390,65 +432,27 @@ class LocalBackend(Backend):
     def requires_seen(self) -> bool:
         return self._config().approvals.require_seen
 
-    def _chosen(self) -> "SelectedModel":
-        from workbench.host.model_selection import (
-            ModelPreference,
-            NoModelSelected,
-            SelectedModel,
-            is_provider_set_up,
-            select_model,
-            usable_providers,
-        )
-        from workbench.host.provider_keys import register_secrets
-
-        config = self._config()
-        register_secrets(config)
-        newest = self._newest()
-        if newest is not None and not is_provider_set_up(config):
-            settings = dict(newest.configuration)
-            return SelectedModel(provider=newest.provider, model=newest.model, configuration=settings)
-        try:
-            return select_model(config, ModelPreference())
-        except NoModelSelected as error:
-            # What the command line says of its options is no help on the screen.
-            remedy = error.remedy if usable_providers(config) else "Add one: /provider, or 9."
-            raise BackendError(f"{error.what} {error.why} {remedy}") from None
-
-    def _config(self) -> "Config":
-        return load_workspace_config(self._home, self._journal, self._workspace).config
-
-    def _newest(self) -> Session | None:
-        newest = self._journal.sessions(workspace=self._workspace, kinds=("chat",), limit=1)
-        return newest[0] if newest else None
-
     def session_diff(self, session_id: str) -> "SessionDiff":
         from workbench.cli.session_diff import session_diff
 
-        return session_diff(self._journal, self._known_session(session_id))
+        return session_diff(self._journal, self._require_session(session_id, "Nothing is shown"))
 
     def agent_command(self, session_id: str) -> "AgentCommand":
         from workbench.cli.session_resume import checked_agent_command
         from workbench.formats.agent_folders import NotResumable
 
         try:
-            return checked_agent_command(self._known_session(session_id))
+            return checked_agent_command(self._require_session(session_id, "Nothing is shown"))
         except NotResumable as error:
             raise BackendError(f"Not continued: {error}. F starts a session from its end.") from None
 
     def run_agent(self, command: "AgentCommand") -> str:
         from workbench.cli.session_resume import run_agent_command
-        from workbench.host.host_locks import refuse_inside_agents
 
-        refuse_inside_agents(self._journal, self._home, "resume a session")
+        self._require_person("resume a session")
         code = run_agent_command(command)
         ended = "has ended" if code == 0 else f"ended with {code}"
         return f"{command.argv[0]} {ended}. I imports what it wrote."
-
-    def _known_session(self, session_id: str) -> Session:
-        session = self._journal.session(session_id)
-        if session is None:
-            raise BackendError("Nothing is shown: the session no longer exists.")
-        return session
 
     def open_editor(self, name: str, data: bytes) -> bytes | None:
         from workbench.effects.command_execution import EditorFailed, edit_in_editor
@@ -515,95 +519,10 @@ def _walk_files(workspace: str) -> list[str]:
     return paths[:MOST_FILES]
 
 
-class NextSession(Struct):
-    """What the next session of this screen begins with."""
-
-    choice: "SelectedModel | None" = None
-    members: Mapping[str, Json] = field(default_factory=dict[str, Json])
-    """Of its configuration."""
-
-
-DRAFT_FOLDER: Final = "drafts"
-LARGEST_DRAFT: Final = 10_000_000
-"""Bytes; a longer draft is not kept."""
-
-
-class Draft:
-    """The draft of one screen. A screen that never read another one's removes nothing."""
-
-    def __init__(self, home: Home, workspace: str) -> None:
-        self._path = home.path / DRAFT_FOLDER / f"{workspace_hash(workspace)}.txt"
-        self._is_taken = False
-
-    def read(self) -> str:
-        """Return what was left; empty if nothing was, or if it cannot be read."""
-        try:
-            data = read_bounded(self._path, LARGEST_DRAFT)
-        except FileRefused:
-            return ""
-        self._is_taken = bool(data)
-        return safe_text((data or b"").decode("utf-8", "replace"))
-
-    def keep(self, text: str) -> None:
-        """Keep a text, or remove what was kept; a disk that cannot take it keeps no screen from ending."""
-        data = text.encode("utf-8", "replace")
-        with suppress(FileRefused, OSError):
-            if text.strip() and len(data) <= LARGEST_DRAFT:
-                private_folder(self._path.parent)
-                write_atomic(self._path, data)
-            elif self._is_taken:
-                self._path.unlink(missing_ok=True)
-
-
-FOLDERS_FILE: Final = "folders.json"
-_MAX_CHOICE_BYTES: Final = 1_000
-
-
-class FolderChoice(Struct, frozen=True, kw_only=True):
-    """Whether the queue of a screen was last that of all folders."""
-
-    is_wide: bool
-
-    def keep(self, home: Home) -> None:
-        """Remember the choice in the data folder."""
-        write_atomic(home.path / FOLDERS_FILE, msgspec.json.encode(self))
-
-
-def is_wide_at_start(home: Home) -> bool:
-    """Return whether the queue was last that of all folders; False where nothing can be read of that."""
-    try:
-        data = read_bounded(home.path / FOLDERS_FILE, _MAX_CHOICE_BYTES)
-        return msgspec.json.decode(data or b"", type=FolderChoice).is_wide
-    except (FileRefused, msgspec.MsgspecError):
-        return False
-
-
-LEFT_FOLDER: Final = "left"
-_MAX_LEFT_BYTES: Final = 100
 _MAX_LEFT_SESSIONS: Final = 50
 _AFTER_ALL: Final = 1 << 60
 _MAX_LAST_EVENTS: Final = 30
 """Lasting events of a session among which its last end is found."""
-
-
-class LeftMoment:
-    """When a screen of a workspace was left last."""
-
-    def __init__(self, home: Home, workspace: str) -> None:
-        self._path = home.path / LEFT_FOLDER / f"{workspace_hash(workspace)}.txt"
-
-    def read(self) -> int | None:
-        """Return the moment in microseconds; None if no screen was left here yet."""
-        try:
-            return int(read_bounded(self._path, _MAX_LEFT_BYTES) or b"")
-        except (FileRefused, ValueError):
-            return None
-
-    def keep(self, at: int) -> None:
-        """Remember a moment; a disk that cannot take it keeps no screen from ending."""
-        with suppress(FileRefused, OSError):
-            private_folder(self._path.parent)
-            write_atomic(self._path, str(at).encode())
 
 
 def ends_since(journal: Journal, workspace: str, since: int) -> "list[SessionEnd]":
@@ -618,3 +537,11 @@ def ends_since(journal: Journal, workspace: str, since: int) -> "list[SessionEnd
         found = [session_end(event, session) for event in events if event.at > since]
         ends += [end for end in found if end is not None][-1:]
     return sorted(ends, key=lambda end: end.at)
+
+
+class NextSession(Struct):
+    """What the next session of this screen begins with."""
+
+    choice: "SelectedModel | None" = None
+    members: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    """Of its configuration."""

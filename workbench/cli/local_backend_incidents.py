@@ -7,18 +7,13 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Final
 
-from workbench.cli.context import load_workspace_config
-from workbench.cli.local_backend import screen_actor
+from workbench.cli.local_backend import LocalWorkspace
 from workbench.domain.incidents import Incident, IncidentOptions
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import Root
 from workbench.formats.findings.read import FindingsFile
 from workbench.host import incident_requests
-from workbench.host.host_locks import refuse_inside_agents
-from workbench.host.model_selection import SelectedModel
 from workbench.incidents.request import incident_prompt
-from workbench.journal.home import Home
-from workbench.journal.journal import Journal
 from workbench.text.human import sentence
 from workbench.text.safe import one_line
 from workbench.tui.backend import BackendError, IncidentBackend
@@ -37,25 +32,18 @@ _MAX_FILE_BYTES: Final = 16_000_000
 """Bytes of a file that are looked through for a line."""
 
 
-class LocalIncidents(IncidentBackend):
+class LocalIncidents(LocalWorkspace, IncidentBackend):
     """The lists of one workspace."""
 
-    def __init__(
-        self, home: Home, journal: Journal, workspace: str, choose: Callable[[], SelectedModel]
-    ) -> None:
-        self._home, self._journal, self._workspace, self._choose = home, journal, workspace, choose
-
     def checker(self) -> str:
-        return (
-            load_workspace_config(self._home, self._journal, self._workspace).config.incidents.checker or ""
-        )
+        return self._config().incidents.checker or ""
 
     def options(self) -> IncidentOptions:
-        chosen = self._choose()
+        chosen = self._selected_model()
         return IncidentOptions(provider=chosen.provider, model=chosen.model)
 
     def open(self, source: str, goes_on: Callable[[str], bool]) -> str:
-        refuse_inside_agents(self._journal, self._home, "read findings")
+        self._require_person("read findings")
         file, mark, checker = (part.strip() for part in source.partition(" ! "))
         path = str(Path(self._workspace, Path(file).expanduser()))
         if mark or _is_file(path):
@@ -65,7 +53,7 @@ class LocalIncidents(IncidentBackend):
         return self._list(self._run_checker(file, goes_on), file, file)
 
     def open_file(self, file: str, checker: str, goes_on: Callable[[str], bool]) -> str:
-        refuse_inside_agents(self._journal, self._home, "read findings")
+        self._require_person("read findings")
         path = str(Path(self._workspace, file))
         return self._list(self._read(path, goes_on), path, checker or self.checker())
 
@@ -79,7 +67,7 @@ class LocalIncidents(IncidentBackend):
 
     def _list(self, findings: FindingsFile, source: str, checker: str) -> str:
         return incident_requests.list_incidents(
-            self._journal, self._workspace, findings, source=source, checker=checker, actor=screen_actor()
+            self._journal, self._workspace, findings, source=source, checker=checker, actor=self._actor
         )
 
     def _run_checker(self, command: str, goes_on: Callable[[str], bool]) -> FindingsFile:
@@ -115,19 +103,19 @@ class LocalIncidents(IncidentBackend):
         return result.findings
 
     def start(self, list_id: str, incident_ids: Sequence[str], options: IncidentOptions) -> None:
-        refuse_inside_agents(self._journal, self._home, "have findings fixed")
-        incident_requests.request_incidents(self._journal, list_id, incident_ids, options, screen_actor())
+        self._require_person("have findings fixed")
+        incident_requests.request_incidents(self._journal, list_id, incident_ids, options, self._actor)
 
     def go_on(self, list_id: str) -> None:
-        refuse_inside_agents(self._journal, self._home, "have findings fixed")
-        incident_requests.continue_incidents(self._journal, list_id, screen_actor())
+        self._require_person("have findings fixed")
+        incident_requests.continue_incidents(self._journal, list_id, self._actor)
 
     def cancel(self, list_id: str) -> None:
-        incident_requests.cancel_incidents(self._journal, list_id, "", screen_actor())
+        incident_requests.cancel_incidents(self._journal, list_id, "", self._actor)
 
     def dismiss(self, list_id: str, incident_ids: Sequence[str], reason: str) -> None:
-        refuse_inside_agents(self._journal, self._home, "dismiss findings")
-        incident_requests.dismiss_incidents(self._journal, list_id, incident_ids, reason, screen_actor())
+        self._require_person("dismiss findings")
+        incident_requests.dismiss_incidents(self._journal, list_id, incident_ids, reason, self._actor)
 
     def dismissed(self) -> Mapping[str, str]:
         return incident_requests.dismissed_fingerprints(self._journal, self._workspace)

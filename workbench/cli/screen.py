@@ -13,22 +13,17 @@ import sys
 import threading
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from operator import attrgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
-
-import msgspec
-from msgspec import Struct
+from typing import TYPE_CHECKING
 
 from workbench.cli.console import Console, color_depth, is_dumb_terminal, terminal_encoding, why_no_screen
 from workbench.cli.context import open_journal, workspace_path
 from workbench.cli.errors import EXIT_OK, Refusal, UsageError
+from workbench.cli.screen_files import settings_with_choices
 from workbench.config.layers import USER_CONFIG_FILE
 from workbench.config.layers import load_config as layers_load_config
-from workbench.config.types import Config, UiSettings
+from workbench.config.types import Config
 from workbench.domain.values import WORKSPACE_CONFIG_FILE
-from workbench.effects.file_primitives import FileRefused
-from workbench.effects.files import read_bounded, write_atomic
 from workbench.effects.runtime import FileLock, remove_unheld_lock
 from workbench.host import workspace_trust
 from workbench.host.host_locks import refuse_inside_agents, screen_lock_path
@@ -44,71 +39,6 @@ if TYPE_CHECKING:
     from workbench.host.workspace_config import ConfigWatch, PipelineWatch
     from workbench.tui.app import WorkbenchApp
     from workbench.tui.main.context import MainContext
-
-
-CHOICES_FILE: Final = "screen.json"
-_MAX_BYTES: Final = 10_000
-_SECTION: Final = "ui."
-
-
-class ScreenChoice(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """One setting that was chosen."""
-
-    value: str | bool
-    configured: str | bool
-    """What the configuration said then."""
-
-
-_Choices = dict[str, ScreenChoice]
-
-
-def keep_choice(home: Home, path: str, value: str | bool, configured: UiSettings) -> None:
-    """Remember a choice.
-
-    Args:
-        home: The data folder.
-        path: Dotted name of a setting of the screen, such as `ui.theme`.
-        value: What was chosen.
-        configured: The settings of the screen as the configuration has them.
-    """
-    choices = _read(home)
-    choices[path] = ScreenChoice(value=value, configured=attrgetter(path.removeprefix(_SECTION))(configured))
-    write_atomic(home.path / CHOICES_FILE, msgspec.json.encode(choices))
-
-
-def choices_in_force(home: Home, configured: UiSettings) -> Mapping[str, str | bool]:
-    """Return what was chosen, by dotted name, as far as the configuration still says what it said then."""
-    known = dict(_flat(configured))
-    return {
-        path: choice.value
-        for path, choice in _read(home).items()
-        if known.get(path) == choice.configured and type(choice.value) is type(known[path])
-    }
-
-
-def settings_with_choices(home: Home, configured: UiSettings) -> UiSettings:
-    """Return the settings of a screen with what was chosen on the screens before it."""
-    settings = configured
-    for path, value in choices_in_force(home, configured).items():
-        try:
-            chosen = settings.with_value(path.removeprefix(_SECTION), value)
-            settings = msgspec.convert(msgspec.to_builtins(chosen), UiSettings)
-        except (msgspec.ValidationError, AttributeError):
-            continue  # written by another version
-    return settings
-
-
-def _flat(settings: UiSettings) -> Mapping[str, object]:
-    notify = {f"ui.notify.{name}": getattr(settings.notify, name) for name in ("bell", "title", "desktop")}
-    return {f"ui.{name}": getattr(settings, name) for name in ("theme", "density", "motion")} | notify
-
-
-def _read(home: Home) -> _Choices:
-    try:
-        data = read_bounded(home.path / CHOICES_FILE, _MAX_BYTES)
-        return msgspec.json.decode(data or b"{}", type=_Choices)
-    except (FileRefused, msgspec.MsgspecError, UnicodeDecodeError):
-        return {}
 
 
 # Resuming runs nothing. `--continue` and `sessions resume` open the screen on a session with the composer
@@ -183,7 +113,8 @@ def open_screen(
             workspace_trust.open_trust_question(journal, workspace)
         except TrustRefused as error:
             console.note(f"Not trusted: {error}")
-        from workbench.cli.local_backend import LocalBackend, is_wide_at_start
+        from workbench.cli.local_backend import LocalBackend
+        from workbench.cli.screen_files import is_wide_at_start
 
         backend = LocalBackend(home, journal, workspace)
         backend.is_wide = is_wide or is_wide_at_start(home)

@@ -1,6 +1,6 @@
 import stat
 
-from workbench.cli.local_backend import LARGEST_DRAFT, Draft
+from workbench.cli.screen_files import LARGEST_DRAFT, Draft
 from workbench.journal.home import Home
 
 

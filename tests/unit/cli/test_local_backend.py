@@ -7,9 +7,10 @@ import pytest
 
 from tests.support.chat_server import ChatServer, error, said
 from workbench.cli.local_backend import LocalBackend
-from workbench.cli.local_backend_parts import LocalModels, LocalRules, LocalRuns
-from workbench.cli.local_backend_providers import LocalProviders
-from workbench.cli.local_backend_sessions import LocalLibrary
+from workbench.cli.local_backend_library import LocalLibrary
+from workbench.cli.local_backend_models import LocalModels, LocalProviders
+from workbench.cli.local_backend_rules import LocalRules
+from workbench.cli.local_backend_runs import LocalRuns
 from workbench.domain.events import CallExecuting, CommandSuggested
 from workbench.domain.values import Usage
 from workbench.host.command_session import CommandRefused

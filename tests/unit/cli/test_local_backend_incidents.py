@@ -10,7 +10,6 @@ from workbench.domain import events as e
 from workbench.domain.incidents import IncidentOptions
 from workbench.domain.values import Refused
 from workbench.host.incident_requests import IncidentsRefused
-from workbench.host.model_selection import SelectedModel
 from workbench.tui.backend import BackendError
 from workbench.views.incidents import decode_incidents
 
@@ -32,8 +31,7 @@ def stage(tmp_path):
 
 @pytest.fixture
 def backend(stage):
-    chosen = SelectedModel(provider="local", model="m", configuration={})
-    return LocalIncidents(stage.home, stage.journal, str(stage.workspace), lambda: chosen)
+    return LocalIncidents(stage.home, stage.journal, str(stage.workspace))
 
 
 def bodies(stage, list_id, kind):
@@ -80,7 +78,13 @@ def test_what_is_asked_is_recorded_by_the_user(stage, backend):
     assert backend.dismissed() == {first["fingerprint"]: "generated"}
 
 
-def test_options_name_the_model_that_would_be_asked(backend):
+def test_options_name_the_model_that_would_be_asked(stage, backend):
+    settings = {
+        "providers": {
+            "local": {"kind": "openai-compatible", "base_url": "http://127.0.0.1:1/v1", "model": "m"}
+        }
+    }
+    (stage.home.path / "config.json").write_text(json.dumps({"default_provider": "local", **settings}))
     assert backend.options() == IncidentOptions(provider="local", model="m")
 
 

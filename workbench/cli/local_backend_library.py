@@ -1,4 +1,4 @@
-"""What the screen does with whole sessions: rename, tag, archive, end, delete, fork, import, export, film."""
+"""Sessions for the backend of a screen, loaded on first use: named, deleted, forked, imported, exported."""
 
 # A film is made by a process of its own. It draws thousands of frames; in a thread of the screen every key
 # would wait for them, and it goes on when its user leaves.
@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, BinaryIO, Final
 
 from workbench.cli.context import is_driven
 from workbench.cli.errors import Refusal
+from workbench.cli.local_backend import LocalWorkspace
 from workbench.cli.session_export import TRANSCRIPT, export_texts
 from workbench.domain.rows import Session
-from workbench.domain.values import Actor
 from workbench.effects.child_processes import ProcessNotStarted
 from workbench.effects.command_execution import start_workbench
 from workbench.effects.files import write_atomic_parts
@@ -53,18 +53,12 @@ FORMATS_BY_SUFFIX = {
 """How a file's name ends, and the format that it gets; a longer ending counts before a shorter one."""
 
 
-class LocalLibrary(LibraryBackend):
+class LocalLibrary(LocalWorkspace, LibraryBackend):
     """What the library does with sessions of a journal."""
 
-    def __init__(self, home: Home, journal: Journal, workspace: str, actor: Actor) -> None:
-        self._home, self._journal, self._workspace, self._actor = home, journal, workspace, actor
-
     def _session(self, session_id: str) -> Session:
-        refuse_inside_agents(self._journal, self._home, "file a session")
-        session = self._journal.session(session_id)
-        if session is None:
-            raise BackendError("Nothing was done: the session no longer exists.")
-        return session
+        self._require_person("file a session")
+        return self._require_session(session_id)
 
     def retitle(self, session_id: str, title: str) -> str:
         self._session(session_id)
@@ -187,7 +181,7 @@ class LocalLibrary(LibraryBackend):
         return session_settings(self._home).watch
 
     def toggle_watch(self) -> str:
-        refuse_inside_agents(self._journal, self._home, "change the configuration")
+        self._require_person("change the configuration")
         is_on = not self.is_watching()
         path = set_watch(self._home, is_on=is_on)
         if not is_on:
@@ -202,7 +196,7 @@ class LocalLibrary(LibraryBackend):
     def _import(
         self, sources: Iterable[ImportSource], goes_on: Callable[[str], bool], *, is_found: bool
     ) -> str:
-        refuse_inside_agents(self._journal, self._home, "import sessions")
+        self._require_person("import sessions")
         last = [0.0]
 
         def told(words: str) -> None:

@@ -1,20 +1,16 @@
-"""Parts of the screen's backend loaded on first use: rules, models, session settings, pipeline runs."""
+"""Pipelines and their runs for the screen's backend, loaded on first use; what a run would do and ask."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from workbench.cli.context import load_workspace_config
-from workbench.cli.local_backend import NextSession, screen_actor
-from workbench.domain.events import RuleAdded
-from workbench.domain.rows import Rule, Session
-from workbench.domain.values import Actor, ToolDescriptor
-from workbench.journal import session_queries
+from workbench.cli.local_backend import LocalWorkspace
+from workbench.domain.values import ToolDescriptor
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal
 from workbench.text.safe import one_line
-from workbench.tui.backend import AskedCall, BackendError, ModelBackend, RuleBackend, RunBackend
+from workbench.tui.backend import BackendError, RunBackend
 from workbench.views.pipeline import (
     GrantOffer,
     LaunchPlan,
@@ -23,39 +19,21 @@ from workbench.views.pipeline import (
     PipelineChoice,
     PlannedStep,
 )
-from workbench.views.trust_question import QuestionCounts
 
 if TYPE_CHECKING:
-    from workbench.config.types import ApprovalPattern, Config
     from workbench.pipelines.documents import Problem
     from workbench.pipelines.load import LoadedPipeline
     from workbench.pipelines.model import Manifest, Pipeline, Step
-    from workbench.policy.shell.command_paths import CommandBoundary
 
 _LONGEST_STEP_TEXT: Final = 300
 _LONGEST_HINT: Final = 200
 
 
-def read_question_counts(journal: Journal) -> QuestionCounts | None:
-    """Count the newest own calls by what would have been asked about."""
-    from workbench.tools.registry import tool_registry
-
-    with journal.snapshot() as database:
-        by_tool = session_queries.undecided_calls_by_tool(database)
-    reads = {tool.id for tool in tool_registry().descriptors().values() if tool.capability == "read"}
-    every = sum(by_tool.values())
-    if not every:
-        return None
-    return QuestionCounts(
-        every=every, all_but_reads=every - sum(n for tool, n in by_tool.items() if tool in reads)
-    )
-
-
-class LocalRuns(RunBackend):
+class LocalRuns(LocalWorkspace, RunBackend):
     """The pipelines of one workspace."""
 
     def __init__(self, home: Home, journal: Journal, workspace: str) -> None:
-        self._home, self._journal, self._workspace = home, journal, workspace
+        super().__init__(home, journal, workspace)
         self._told = ("", "")
         """The run and the step that a retry was asked of last: a second time is the answer."""
 
@@ -77,7 +55,7 @@ class LocalRuns(RunBackend):
         if run is None:
             raise BackendError("No run was started: the run it would continue no longer exists.")
         request = RunRequest(name=run.file or run.pipeline_name, input=run.input, from_step=step)
-        return request_run(self._journal, self._workspace, request, screen_actor())
+        return request_run(self._journal, self._workspace, request, self._actor)
 
     def retry_step(self, run_id: str, step: str) -> None:
         from workbench.host.steps.run_requests import changed_files, resume_run
@@ -89,12 +67,12 @@ class LocalRuns(RunBackend):
                 f"{what} changed since this run was started. F runs from here with the files of now; "
                 "R once more retries with what the run was started with."
             )
-        resume_run(self._journal, run_id, screen_actor(), step, reads_files=False)
+        resume_run(self._journal, run_id, self._actor, step, reads_files=False)
 
     def cancel_run(self, run_id: str) -> None:
         from workbench.host.steps.run_requests import cancel_run
 
-        cancel_run(self._journal, run_id, screen_actor())
+        cancel_run(self._journal, run_id, self._actor)
 
     def pipeline_choices(self) -> Sequence[PipelineChoice]:
         from workbench.pipelines.documents import find_manifest, project_folder
@@ -187,16 +165,15 @@ class LocalRuns(RunBackend):
     def launch(self, request: LaunchRequest) -> str:
         from workbench.cli.errors import Refusal, sentence
         from workbench.cli.pipeline_output import read_run_input
-        from workbench.host.host_locks import refuse_inside_agents
         from workbench.host.steps.run_requests import RunRequest, request_run
 
-        refuse_inside_agents(self._journal, self._home, "no run was started")
+        self._require_person("no run was started")
         try:
             text = read_run_input(request.input, self._workspace)
         except Refusal as error:
             raise BackendError(" ".join(map(sentence, (error.what, error.why, error.remedy)))) from None
         wanted = RunRequest(name=request.file, input=text, grants=request.grants)
-        return request_run(self._journal, self._workspace, wanted, screen_actor())
+        return request_run(self._journal, self._workspace, wanted, self._actor)
 
 
 def _input_hint(pipeline: "Pipeline | None") -> str:
@@ -271,147 +248,3 @@ def _why_never_granted(pattern: str, known: "Mapping[str, ToolDescriptor]") -> s
         description="granted for this run", known_tools=known, scope="run",
     )  # fmt: skip
     return one_line(problems[0].partition(": ")[2] or problems[0], 200) if problems else ""
-
-
-MOST_ASKED_CALLS = 2_000
-"""Recorded calls that a rule is tried on, the newest ones."""
-
-
-class LocalRules(RuleBackend):
-    """The rules of one journal."""
-
-    def __init__(
-        self, home: Home, journal: Journal, denials: "Callable[[], Sequence[ApprovalPattern]]" = tuple
-    ) -> None:
-        self._home, self._journal, self._denials = home, journal, denials
-        self._tools: Mapping[str, ToolDescriptor] = {}
-
-    def known_tools(self) -> Mapping[str, ToolDescriptor]:
-        if not self._tools:
-            from workbench.tools.registry import tool_descriptors
-
-            self._tools = {tool.id: tool for tool in tool_descriptors()}
-        return self._tools
-
-    def all_rules(self) -> Sequence[Rule]:
-        return self._journal.rules(active=False)
-
-    def command_boundary(self, workspace: str) -> "CommandBoundary":
-        from workbench.policy.gate import GateContext, command_boundary
-        from workbench.policy.permissions import PermissionPattern
-
-        context = GateContext(
-            descriptors=self.known_tools(), provider="", workspace=workspace, session_id="",
-            now=self._journal.now(), protected=(str(self._home.path),),
-            rules=tuple(self._journal.rules()),
-            deny=tuple(PermissionPattern(text=pattern.text) for pattern in self._denials()),
-        )  # fmt: skip
-        return command_boundary(context)
-
-    def asked_calls(self, tool: str) -> Sequence[AskedCall]:
-        with self._journal.snapshot() as database:
-            rows = session_queries.calls_that_asked(database, tool, MOST_ASKED_CALLS)
-        return [
-            AskedCall(call=call, workspace=workspace, session_title=title) for call, workspace, title in rows
-        ]
-
-    def add_rule(self, rule: RuleAdded) -> Rule:
-        from workbench.host.host_locks import refuse_inside_agents
-        from workbench.journal.decisions import add_rule
-        from workbench.policy.rule_validation import rule_problems
-
-        refuse_inside_agents(self._journal, self._home, "add a rule")
-        problems = rule_problems(
-            tool=rule.tool, pattern_kind=rule.pattern_kind, pattern=rule.pattern,
-            description=rule.description, known_tools=self.known_tools(), effect=rule.effect,
-            scope=rule.scope,
-        )  # fmt: skip
-        if problems:
-            raise BackendError(f"Not saved: {'; '.join(problems)}.")
-        return add_rule(self._journal, rule, screen_actor())
-
-    def revoke_rule(self, number: str) -> Rule:
-        from workbench.host.host_locks import refuse_inside_agents
-        from workbench.journal.decisions import revoke_rule
-
-        refuse_inside_agents(self._journal, self._home, "take a rule back")
-        return revoke_rule(self._journal, number, screen_actor())
-
-
-_MOST_MODELS_SHOWN = 200
-"""Models that are offered."""
-
-
-class LocalModels(ModelBackend):
-    """One workspace's sessions; each function imports what it needs when it is called."""
-
-    def __init__(
-        self, home: Home, journal: Journal, workspace: str, actor: Actor, next_session: NextSession
-    ) -> None:
-        self._home, self._journal, self._workspace, self._actor = home, journal, workspace, actor
-        self._next_session = next_session
-
-    def available_models(self, session_id: str) -> tuple[Sequence[tuple[str, str]], str]:
-        from workbench.host.model_selection import available_models, plays_recording
-
-        config, session = self._config(), self._journal.session(session_id) if session_id else None
-        if session is not None and plays_recording(session.provider, config):
-            return (), "This session plays a recording: it asks no model. ctrl+n starts another."
-        available = available_models(config, session)
-        several = len({model.provider for model in available.models}) > 1
-        now = (session.provider, session.model) if session is not None else None
-        rows = [
-            (
-                one_line(f"{model.provider}/{model.model}" if several else model.model, 200),
-                "asked now" if (model.provider, model.model) == now else "" if several else model.provider,
-            )
-            for model in available.models[:_MOST_MODELS_SHOWN]
-        ]
-        silent = " ".join(f"{name}: {why}" for name, why in available.silent.items())
-        return rows, silent if available.models or silent else "No provider that can be asked is set up."
-
-    def set_model(self, session_id: str, text: str) -> str:
-        from workbench.host import model_selection
-
-        config, session = self._config(), self._session(session_id)
-        if session is not None:
-            return model_selection.change_model(self._journal, config, session, text, self._actor)
-        chosen = model_selection.model_named(config, None, text)
-        self._next_session.choice = model_selection.selected_model_of(chosen)
-        return model_selection.model_change_sentence(chosen, "The next session asks")
-
-    def set_mode(self, session_id: str, mode: str) -> str:
-        from workbench.host import session_requests
-
-        session = self._session(session_id)
-        if session is not None:
-            return session_requests.set_approval_mode(self._journal, session, mode, self._actor)
-        name = session_requests.approval_mode_named(mode)
-        self._next_session.members = {
-            k: v for k, v in session_requests.approval_mode_setting(name).items() if v is not None
-        }
-        return f"The next session: {session_requests.APPROVAL_MODES[name]}."
-
-    def add_bookmark(self, session_id: str, label: str) -> str:
-        from workbench.host import session_requests
-
-        session = self._session(session_id)
-        if session is None:
-            raise BackendError("Nothing was marked: there is no session here.")
-        return session_requests.add_bookmark(self._journal, session, label, self._actor)
-
-    def _session(self, session_id: str) -> Session | None:
-        """Return a session as it stands; None for the next one."""
-        if not session_id:
-            return None
-        session = self._journal.session(session_id)
-        if session is None:
-            raise BackendError("Nothing was done: the session no longer exists.")
-        return session
-
-    def _config(self) -> "Config":
-        from workbench.host.provider_keys import register_secrets
-
-        config = load_workspace_config(self._home, self._journal, self._workspace).config
-        register_secrets(config)
-        return config
