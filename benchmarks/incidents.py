@@ -31,7 +31,7 @@ from workbench.host.incident_requests import (
     read_findings_file,
     request_incidents,
 )
-from workbench.host.model_selection import provider_of
+from workbench.host.session_provider import provider_of
 from workbench.host.steps.pipeline_tool import SessionPipelineStarter
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal

@@ -26,7 +26,7 @@ from workbench.effects.folders import remove_tree
 from workbench.effects.tree_copies import copy_tree
 from workbench.host import workspace_trust
 from workbench.host.driver_context import open_driver_context
-from workbench.host.model_selection import provider_of
+from workbench.host.session_provider import provider_of
 from workbench.host.steps import run_requests
 from workbench.host.steps.pipeline_tool import SessionPipelineStarter
 from workbench.host.steps.run_driver import RunDriverOptions, drive_run

@@ -11,13 +11,13 @@ from msgspec.structs import replace
 from tests.golden.scenario import golden
 from tests.golden.staging import END, ENVIRONMENT, GONE, Scene
 from tests.golden.words import edit, exchange, prompt, result, said
+from tests.support.stage import provider_maker_with_sleep
 from workbench.domain.incidents import IncidentOptions
 from workbench.effects.files import Root
 from workbench.formats.findings.read import read_findings
 from workbench.host import incident_requests
 from workbench.host.driver_context import open_driver_context
 from workbench.host.incident_driver import IncidentDriverOptions, drive_incidents
-from workbench.host.model_selection import provider_maker_with_sleep
 from workbench.host.steps.pipeline_tool import SessionPipelineStarter
 
 LINT = r"""#!/bin/sh

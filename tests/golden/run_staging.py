@@ -10,10 +10,10 @@ from msgspec.structs import replace
 from tests.golden.run_still import run_stillness
 from tests.golden.staging import END, ENVIRONMENT, GONE, Scene
 from tests.golden.words import recording_text
+from tests.support.stage import provider_maker_with_sleep
 from workbench.domain.values import Decision
 from workbench.host import workspace_trust
 from workbench.host.driver_context import open_driver_context
-from workbench.host.model_selection import provider_maker_with_sleep
 from workbench.host.steps import run_requests
 from workbench.host.steps.pipeline_tool import SessionPipelineStarter
 from workbench.host.steps.run_driver import RunDriverOptions, drive_run

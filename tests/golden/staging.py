@@ -18,6 +18,7 @@ from tests.golden.shop import FILES
 from tests.golden.still import START, PlacedBlobs, Places, StillClock, StillJournal, stillness
 from tests.golden.words import MODEL, recording_text
 from tests.support.golden import KEY
+from tests.support.stage import provider_maker_with_sleep
 from workbench.changes.decision import make_decision
 from workbench.domain.codec import EVENT_FORMAT_VERSION, blob_refs, event_to_line, to_json_value
 from workbench.domain.events import ActionOpened
@@ -26,7 +27,6 @@ from workbench.effects import runtime
 from workbench.effects.runtime import AGENT_VARIABLE
 from workbench.host import session_requests
 from workbench.host.driver_context import open_driver_context
-from workbench.host.model_selection import provider_maker_with_sleep
 from workbench.host.session_driver import drive_session
 from workbench.host.steps.pipeline_tool import SessionPipelineStarter
 from workbench.journal import write_queue

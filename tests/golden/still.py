@@ -31,8 +31,8 @@ from workbench.host import (
     incident_driver,
     incident_sessions,
     model_call,
-    model_selection,
     session_driver,
+    session_provider,
 )
 from workbench.host.driver_context import DELTA_INTERVAL_SECONDS, DeltaWriter
 from workbench.host.session_driver import SessionRunner
@@ -241,7 +241,7 @@ def stillness(clock, turns):
             (command_output, "DeltaWriter", functools.partial(StillLines, clock)),
             (executor, "prepare_command", _marked),
             # Read anew at every call of the model otherwise, which costs a long session most of its time.
-            (model_selection, "load_recording", functools.cache(load_recording)),
+            (session_provider, "load_recording", functools.cache(load_recording)),
         ):
             stack.enter_context(mock.patch.object(owner, name, still))
         yield

@@ -21,13 +21,12 @@ from pathlib import Path
 
 from tests.support.invariants import check_end, check_rest, check_told
 from tests.support.scenarios import TOOLS, Scenario
-from tests.support.stage import USER, Stage, no_wait
+from tests.support.stage import USER, Stage, no_wait, provider_maker_with_sleep
 from workbench.domain import events
 from workbench.effects import runtime
 from workbench.effects.runtime import SystemClock
 from workbench.host import session_driver, session_requests
 from workbench.host.driver_context import open_driver_context
-from workbench.host.model_selection import provider_maker_with_sleep
 from workbench.host.session_driver import drive_session
 from workbench.host.steps.pipeline_tool import SessionPipelineStarter
 from workbench.journal.errors import JournalError

@@ -8,7 +8,7 @@ from pathlib import Path
 from workbench.host.driver_context import open_driver_context
 from workbench.host.host_locks import driver_identity
 from workbench.host.incident_driver import IncidentDriverOptions, drive_incidents
-from workbench.host.model_selection import provider_of
+from workbench.host.session_provider import provider_of
 from workbench.host.steps.pipeline_tool import SessionPipelineStarter
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal

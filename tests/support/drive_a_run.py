@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from tests.support.elsewhere import Elsewhere
 from workbench.host.driver_context import open_driver_context
 from workbench.host.host_locks import driver_identity
-from workbench.host.model_selection import provider_of
+from workbench.host.session_provider import provider_of
 from workbench.host.steps.pipeline_tool import SessionPipelineStarter
 from workbench.host.steps.run_driver import RunDriverOptions, drive_run
 from workbench.journal.home import Home

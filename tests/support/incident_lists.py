@@ -3,7 +3,7 @@
 import asyncio
 import json
 
-from tests.support.stage import USER, call, exchange, no_wait, recording, text
+from tests.support.stage import USER, call, exchange, no_wait, provider_maker_with_sleep, recording, text
 from workbench.changes.decision import make_decision
 from workbench.domain.events import ActionOpened, PromptSubmitted
 from workbench.domain.incidents import IncidentOptions
@@ -15,7 +15,6 @@ from workbench.host import incident_requests
 from workbench.host.driver_context import open_driver_context
 from workbench.host.incident_driver import IncidentDriverOptions, drive_incidents
 from workbench.host.incident_sessions import run_checker
-from workbench.host.model_selection import provider_maker_with_sleep
 from workbench.host.steps.pipeline_tool import SessionPipelineStarter
 from workbench.incidents.result import processing_result
 from workbench.journal.decisions import decide_action

@@ -11,7 +11,7 @@ from workbench.domain.values import Actor, Decision
 from workbench.effects import runtime
 from workbench.host import workspace_trust
 from workbench.host.driver_context import open_driver_context
-from workbench.host.model_selection import provider_of
+from workbench.host.session_provider import provider_of
 from workbench.host.steps import run_requests
 from workbench.host.steps.pipeline_tool import SessionPipelineStarter
 from workbench.host.steps.run_driver import RunDriverOptions, drive_run

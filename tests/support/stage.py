@@ -16,8 +16,8 @@ from workbench.domain.values import Actor, SelectedHunk
 from workbench.host import session_requests, workspace_trust
 from workbench.host.driver_context import open_driver_context
 from workbench.host.host_locks import driver_identity
-from workbench.host.model_selection import provider_maker_with_sleep
 from workbench.host.session_driver import drive_session
+from workbench.host.session_provider import make_provider
 from workbench.host.steps.pipeline_tool import SessionPipelineStarter
 from workbench.journal.decisions import decide_action
 from workbench.journal.home import Home
@@ -30,6 +30,10 @@ USER = Actor(kind="user", pid=1, via="cli")
 
 async def no_wait(seconds):
     await asyncio.sleep(0)
+
+
+def provider_maker_with_sleep(sleep):
+    return lambda session, config: make_provider(session, config, sleep)
 
 
 def call(call_id, name, **arguments):

@@ -17,7 +17,7 @@ NOT_AT_START = {
     # What the first frame shows nothing of.
     "workbench.graph", "workbench.render.pipeline", "workbench.tui.pipeline.graph_view", "workbench.pipelines",
     "workbench.tools.catalogue", "workbench.tools.base", "workbench.providers", "workbench.agents", "workbench.formats",
-    "workbench.host.driver_context", "workbench.host.model_selection", "workbench.policy.gate", "workbench.policy.shell.analysis",
+    "workbench.host.driver_context", "workbench.host.model_selection", "workbench.host.session_provider", "workbench.policy.gate", "workbench.policy.shell.analysis",
     "workbench.tui.replay.replay_screen", "workbench.tui.main.palette", "workbench.tui.conversation.composer_input", "workbench.tui.main.info_pages", "workbench.tui.main.jump", "workbench.render.welcome",
     # What nobody asked for yet, and what begins when the start is over.
     "workbench.cli.local_backend_runs", "workbench.journal.write_queue", "workbench.journal.transaction", "workbench.journal.decisions",

@@ -8,9 +8,8 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from workbench.agents.reducer import apply_event
 from workbench.agents.state import Turn, TurnCall, TurnState
-from workbench.domain.events import Event, UndoRequested
+from workbench.domain.events import UndoRequested
 from workbench.domain.machines import HUMAN_ENDED_PAUSES, TERMINAL_SESSION_STATES, PauseReason
 
 
@@ -335,11 +334,3 @@ def _end_of_turn(state: TurnState, turn: Turn, limits: TurnLimits) -> EndTurn | 
     if limits.most_tokens and used >= limits.most_tokens:
         return EndTurn(outcome="limit", detail=f"{CONTEXT_FULL}: {used:,} of {limits.most_tokens:,} tokens")
     return None
-
-
-def apply_and_plan(
-    state: TurnState, event: Event, limits: TurnLimits
-) -> tuple[TurnState, tuple[Effect, ...]]:
-    """Return the state after an event and everything that is due in it."""
-    after = apply_event(state, event)
-    return after, due_effects(after, limits)

@@ -339,8 +339,8 @@ def open_command_session(
     from workbench.cli.run_session import plan_session, require_valid_url
     from workbench.host.command_session import CommandPlan, CommandSession
     from workbench.host.driver_context import open_driver_context
-    from workbench.host.model_selection import provider_of
     from workbench.host.provider_keys import register_secrets
+    from workbench.host.session_provider import provider_of
     from workbench.tools.registry import ToolRegistry
 
     asked = with_ask_model(options, config)

@@ -33,8 +33,8 @@ from workbench.effects.files import Root, private_folder, read_bounded
 from workbench.host import lifecycle, workspace_trust
 from workbench.host.driver_context import open_driver_context
 from workbench.host.host_locks import driver_identity, refuse_inside_agents
-from workbench.host.model_selection import provider_of
 from workbench.host.session_driver import SessionProgress, drive_session
+from workbench.host.session_provider import provider_of
 from workbench.host.steps.pipeline_tool import SessionPipelineStarter
 from workbench.journal.decisions import decide_action
 from workbench.journal.home import Home

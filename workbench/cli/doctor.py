@@ -19,14 +19,7 @@ from workbench.config.types import Config
 from workbench.domain.values import Json
 from workbench.effects.runtime import SystemClock, is_lock_held
 from workbench.host.host_locks import refuse_inside_agents
-from workbench.host.model_selection import (
-    UNNAMED_PROVIDER,
-    EndpointUnavailable,
-    has_server,
-    provider_kind,
-    server_provider,
-    usable_providers,
-)
+from workbench.host.model_selection import UNNAMED_PROVIDER
 from workbench.host.provider_keys import register_secrets
 from workbench.host.provider_probe import (
     capability_text,
@@ -35,6 +28,13 @@ from workbench.host.provider_probe import (
     model_names,
     offered_models,
     with_result,
+)
+from workbench.host.session_provider import (
+    EndpointUnavailable,
+    has_server,
+    provider_kind,
+    server_provider,
+    usable_providers,
 )
 from workbench.journal import maintenance
 from workbench.journal.database import SCHEMA_VERSION

@@ -46,8 +46,8 @@ from workbench.host.incident_requests import (
     request_incidents,
 )
 from workbench.host.incident_sessions import provider_and_model, run_checker
-from workbench.host.model_selection import provider_of
 from workbench.host.provider_keys import register_secrets
+from workbench.host.session_provider import provider_of
 from workbench.host.steps.pipeline_tool import SessionPipelineStarter
 from workbench.incidents.request import IncidentFilter
 from workbench.incidents.state import UNANSWERED

@@ -92,9 +92,9 @@ class LocalWorkspace:
             SelectedModel,
             is_provider_set_up,
             select_model,
-            usable_providers,
         )
         from workbench.host.provider_keys import register_secrets
+        from workbench.host.session_provider import usable_providers
 
         config = self._config()
         register_secrets(config)
@@ -362,7 +362,7 @@ class LocalBackend(LocalWorkspace, Backend):
     def begin_session(self, prompt: str) -> str:
         """Begin a session with the model that the settings name, else with the newest session's."""
         from workbench.host.instruction_files import SessionInstructions, session_instructions
-        from workbench.host.model_selection import plays_recording
+        from workbench.host.session_provider import plays_recording
 
         config = self._config()
         chosen = self._next_session.choice or self._selected_model()

@@ -74,7 +74,7 @@ class LocalIncidents(LocalWorkspace, IncidentBackend):
         """Run a command that the user typed, as a check of the background process would."""
         from workbench.host.driver_context import open_driver_context
         from workbench.host.incident_sessions import run_checker
-        from workbench.host.model_selection import provider_of
+        from workbench.host.session_provider import provider_of
         from workbench.host.steps.pipeline_tool import SessionPipelineStarter
 
         context = open_driver_context(

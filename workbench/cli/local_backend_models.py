@@ -74,7 +74,8 @@ class LocalProviders(LocalWorkspace, ProviderBackend):
         return provider_rows(self._loaded(), host, self._env)
 
     def offered_models(self, fields: ProviderFields) -> Sequence[str]:
-        from workbench.host.model_selection import list_model_names, server_provider
+        from workbench.host.model_selection import list_model_names
+        from workbench.host.session_provider import server_provider
         from workbench.providers.base import KeyMissing, ModelsNotListed
 
         draft = _draft_of(fields)
@@ -270,7 +271,8 @@ class LocalModels(LocalWorkspace, ModelBackend):
         self._next_session = next_session
 
     def available_models(self, session_id: str) -> tuple[Sequence[tuple[str, str]], str]:
-        from workbench.host.model_selection import available_models, plays_recording
+        from workbench.host.model_selection import available_models
+        from workbench.host.session_provider import plays_recording
 
         config, session = self._config(), self._journal.session(session_id) if session_id else None
         if session is not None and plays_recording(session.provider, config):

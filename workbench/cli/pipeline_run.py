@@ -217,7 +217,7 @@ def _drive_here(
     """Drive the run here; return whether it was interrupted."""
     from workbench.host.driver_context import open_driver_context
     from workbench.host.host_locks import driver_identity
-    from workbench.host.model_selection import provider_of
+    from workbench.host.session_provider import provider_of
     from workbench.host.steps.pipeline_tool import SessionPipelineStarter
     from workbench.host.steps.run_driver import RunDriverOptions, drive_run
 

@@ -60,13 +60,9 @@ from workbench.host import driver_context, workspace_trust
 from workbench.host.driver_context import DriverContext, following_config_changes, open_driver_context
 from workbench.host.host_locks import driver_identity
 from workbench.host.lifecycle import host_warnings, tidy_data_folder_if_due
-from workbench.host.model_selection import (
-    ProviderMaker,
-    key_variable_of,
-    provider_of,
-)
 from workbench.host.provider_keys import register_secrets
 from workbench.host.session_driver import SessionProgress, drive_session
+from workbench.host.session_provider import ProviderMaker, key_variable_of, provider_of
 from workbench.host.steps.pipeline_tool import SessionPipelineStarter
 from workbench.journal.decisions import decide_action, expire_due_actions
 from workbench.journal.errors import SessionDriven

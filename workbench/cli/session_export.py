@@ -199,7 +199,7 @@ def _tools_of_session(journal: Journal, session: Session) -> tuple[Sequence[Tool
     if session.origin is not None:
         return (), session.provider
     from workbench.cli.context import load_workspace_config
-    from workbench.host.model_selection import provider_kind
+    from workbench.host.session_provider import provider_kind
     from workbench.tools.registry import tool_registry
 
     config = load_workspace_config(journal.home, journal, session.workspace).config

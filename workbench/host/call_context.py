@@ -31,7 +31,7 @@ from workbench.host.driver_context import (
     DriverContext,
     SessionWriter,
 )
-from workbench.host.model_selection import provider_kind
+from workbench.host.session_provider import provider_kind
 from workbench.journal.journal import Journal
 from workbench.policy import hooks
 from workbench.policy.gate import GateCall, GateContext, ScreenedCall, read_deny_verdict, recheck_call

@@ -34,9 +34,9 @@ from workbench.effects.child_processes import agent_environment
 from workbench.effects.files import Root
 from workbench.effects.runtime import Clock
 from workbench.host import redaction
-from workbench.host.model_selection import ProviderMaker
 from workbench.host.provider_keys import key_variables, register_secrets
 from workbench.host.redaction import StreamScrubber
+from workbench.host.session_provider import ProviderMaker
 from workbench.host.workspace_config import ConfigWatch, WorkspaceSettings
 from workbench.host.workspace_trust import is_trusted
 from workbench.journal.decisions import add_rule, decision_of, revoke_rule

@@ -54,11 +54,6 @@ def driver_identity(
     )
 
 
-def real_workspace_path(path: str | os.PathLike[str]) -> str:
-    """Return the real path that a workspace is known by."""
-    return os.path.realpath(path)
-
-
 def workspace_hash(workspace: str) -> str:
     """Return the short name of a workspace in lock files."""
     return hashlib.sha256(workspace.encode("utf-8", "surrogateescape")).hexdigest()[:16]

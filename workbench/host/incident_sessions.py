@@ -31,7 +31,8 @@ from workbench.host import redaction
 from workbench.host.driver_context import DriverContext
 from workbench.host.incident_requests import listed_incidents
 from workbench.host.instruction_files import session_instructions
-from workbench.host.model_selection import ModelPreference, NoModelSelected, select_model, usable_providers
+from workbench.host.model_selection import ModelPreference, NoModelSelected, select_model
+from workbench.host.session_provider import usable_providers
 from workbench.host.session_requests import SessionRefused
 from workbench.host.undo import plan_undo, request_undo_of_files
 from workbench.incidents.comparison import LineCarrier, LineDigests

@@ -52,8 +52,8 @@ from workbench.domain.values import Actor, BlobRef, Body, GateVerdict, Json, Jso
 from workbench.effects.runtime import fault_point
 from workbench.host import redaction
 from workbench.host.driver_context import DeltaWriter, SessionWriter, apply_pending_config_changes
-from workbench.host.model_defaults import fallback_of
-from workbench.host.model_selection import ProviderUnavailable, provider_kind
+from workbench.host.model_selection import fallback_of
+from workbench.host.session_provider import ProviderUnavailable, provider_kind
 from workbench.providers.base import (
     DEFAULT_REPLY_SECONDS,
     MAX_ARGUMENT_CHARACTERS,

@@ -8,14 +8,9 @@ from msgspec.structs import replace
 
 from workbench.config.types import Config
 from workbench.domain.messages import FailurePart
-from workbench.host.model_selection import (
-    EndpointUnavailable,
-    has_server,
-    is_default_provider,
-    server_provider,
-    usable_providers,
-)
+from workbench.host.model_selection import is_default_provider
 from workbench.host.provider_keys import register_secrets
+from workbench.host.session_provider import EndpointUnavailable, has_server, server_provider, usable_providers
 from workbench.providers.base import ListedModel, ModelsNotListed, ProbeResult, Provider
 from workbench.providers.errors import CONTINUE_HINT
 from workbench.text.human import sentence

@@ -65,7 +65,7 @@ from workbench.host.driver_context import DriverContext, OnEvents, SessionWriter
 from workbench.host.executor import execute_call
 from workbench.host.gate_runner import WaitingReads, gate_call, propose_anew, reopen_action
 from workbench.host.model_call import ModelCall
-from workbench.host.model_defaults import known_context_tokens, told_context_tokens
+from workbench.host.session_provider import known_context_tokens, told_context_tokens
 from workbench.host.spend_limits import ask_beyond_limit
 from workbench.host.undo import propose_undo
 from workbench.journal.decisions import expire_due_actions
@@ -295,7 +295,9 @@ class SessionRunner:
         used = reply.body.usage.total_tokens if reply else 0
         if asked in self._learned or used < _FEWEST_TOKENS_TO_COMPACT:
             return False
-        told = self._learned[asked] = await told_context_tokens(self.writer.context, session)
+        context = self.writer.context
+        told = await told_context_tokens(context.provider, context.loaded().config, session)
+        self._learned[asked] = told
         return told is not None
 
     async def _stop_model(self) -> None:

@@ -300,6 +300,7 @@ def _refuse_system_session(session_id: str, word: str) -> None:
         raise SessionRefused(f"The session was not {word}.", why, "Name another one.")
 
 
+# `/mode reads` holds for that session only and is not taken over by a fork; `/mode every` is.
 APPROVAL_MODES: Final[Mapping[str, str]] = {
     "every": "asks before every tool",
     "reads": "asks before all except reads",

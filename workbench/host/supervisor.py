@@ -37,9 +37,9 @@ from workbench.host.import_watch import ImportWatch
 from workbench.host.incident_driver import IncidentDriverOptions, drive_incidents
 from workbench.host.incident_sessions import answered_lists, has_list_work, undriven_lists
 from workbench.host.lifecycle import TIDY_INTERVAL_SECONDS, tidy_data_folder_if_due
-from workbench.host.model_selection import background_provider_of
 from workbench.host.provider_keys import key_variables
 from workbench.host.session_driver import SessionProgress, drive_session, thread_safe_setter
+from workbench.host.session_provider import background_provider_of
 from workbench.host.steps.pipeline_tool import SessionPipelineStarter
 from workbench.host.steps.run_driver import RunDriverOptions, drive_run
 from workbench.host.steps.run_start import answered_runs, is_runnable

@@ -51,9 +51,9 @@ from workbench.agents.planner import (
     StopModel,
     Undo,
     Withdraw,
-    apply_and_plan,
     due_effects,
 )
+from workbench.agents.reducer import apply_event
 from workbench.agents.state import TurnState
 
 NEW_TURN = CallModel(turn_id=None, round=1)
@@ -409,7 +409,8 @@ def test_a_call_that_was_not_approved_is_never_run(end):
     script = flat(CALLING, reply("c1"), asked("c1"), end, approved("c1"), executing("c1"), lease(2))
     state = TurnState()
     for event in script:
-        state, due = apply_and_plan(state, event, LIMITS)
+        state = apply_event(state, event)
+        due = due_effects(state, LIMITS)
         assert not any(isinstance(effect, Execute | RecoverCall) for effect in due)
 
 
@@ -423,11 +424,6 @@ def test_used_exchanges_are_those_of_replies_and_failures():
         CALLING, failed_model(0), ended("error"), prompt(), started(turn="t2"), reply(turn="t2", exchange=3)
     )
     assert state.used_exchanges == {0, 3}
-
-
-def test_step_is_apply_and_todo():
-    state, due = apply_and_plan(state_of(READY), prompt(), LIMITS)
-    assert due == due_effects(state, LIMITS) == (NEW_TURN,)
 
 
 @pytest.mark.spec(188)

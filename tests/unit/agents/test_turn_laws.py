@@ -18,7 +18,6 @@ from workbench.agents.planner import (
     Pause,
     RecoverCall,
     Restack,
-    apply_and_plan,
     due_effects,
 )
 from workbench.agents.prompt import model_messages
@@ -276,7 +275,8 @@ soup = st.lists(
 def test_any_events_fold_without_raising(events, is_ready):
     state = fold_turn(t.READY) if is_ready else TurnState()
     for one in events:
-        state, due = apply_and_plan(state, one, t.LIMITS)
+        state = apply_event(state, one)
+        due = due_effects(state, t.LIMITS)
         assert due == due_effects(state, t.LIMITS)
         a_call_has_one_effect_at_most(None, due)
         if any(isinstance(effect, CallModel) for effect in due):

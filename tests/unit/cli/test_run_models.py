@@ -17,7 +17,7 @@ from tests.support.chat_server import (
     whole,
 )
 from workbench.host.driver_context import open_driver_context
-from workbench.host.model_selection import provider_of
+from workbench.host.session_provider import provider_of
 from workbench.host.steps.pipeline_tool import SessionPipelineStarter
 from workbench.journal.home import Home
 from workbench.journal.journal import Journal

@@ -12,7 +12,7 @@ from workbench.domain.rows import Session
 from workbench.domain.values import Actor
 from workbench.host import session_requests
 from workbench.host.fork import default_fork_plan, fork_session
-from workbench.host.model_selection import background_provider_of
+from workbench.host.session_provider import background_provider_of
 from workbench.host.session_requests import SessionRefused
 from workbench.journal.leases import lease_guard, take_lease
 

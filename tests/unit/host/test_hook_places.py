@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.stage import call, exchange, recording, text
 from workbench.config.layers import load_config
-from workbench.host import model_selection
+from workbench.host import session_provider
 
 WRITES = '{"kind": "openai-compatible", "base_url": "http://127.0.0.1:9/v1", "key_command": "./key.sh"}'
 OWN = {
@@ -93,5 +93,5 @@ def test_a_key_command_runs_in_the_folder_of_the_file_that_names_it(tmp_path):
         json.dumps({"config_version": 1, "providers": {"p": json.loads(WRITES)}})
     )
     config = load_config(home, work, trusted=True, env={}, options={}).config
-    endpoint = model_selection.endpoint_of(config, "p")
+    endpoint = session_provider.endpoint_of(config, "p")
     assert endpoint.key().startswith("of-the-home")

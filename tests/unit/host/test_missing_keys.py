@@ -17,7 +17,7 @@ from workbench.effects.process_table import variable_names
 from workbench.effects.runtime import FileLock
 from workbench.host import lifecycle
 from workbench.host.host_locks import driver_identity, host_lock_path
-from workbench.host.model_selection import (
+from workbench.host.session_provider import (
     ProviderUnavailable,
     background_provider_of,
     endpoint_of,

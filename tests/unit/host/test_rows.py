@@ -92,8 +92,8 @@ def test_what_is_said_is_in_the_journal_before_the_reply_is_over(staged):
         await asyncio.sleep(0.2)
         seen.append([body.text for body in stage.bodies(events.TextStreamed)])
 
+    from tests.support.stage import provider_maker_with_sleep
     from workbench.host.driver_context import open_driver_context
-    from workbench.host.model_selection import provider_maker_with_sleep
     from workbench.host.steps.pipeline_tool import SessionPipelineStarter
 
     stage.context = lambda: open_driver_context(

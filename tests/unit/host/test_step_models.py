@@ -8,8 +8,8 @@ from workbench.config.layers import load_config
 from workbench.domain.events import CallProposed, Event, ReplyCompleted, TurnStarted
 from workbench.domain.messages import asked_models
 from workbench.domain.values import Actor, GateVerdict, ReplyCall
-from workbench.host.model_defaults import fallback_of, known_context_tokens, model_of_step
-from workbench.host.model_selection import ModelPreference, select_model
+from workbench.host.model_selection import ModelPreference, fallback_of, model_of_step, select_model
+from workbench.host.session_provider import known_context_tokens
 
 LOCAL = {"kind": "openai-compatible", "base_url": "http://127.0.0.1:1/v1", "model": "small", "num_ctx": 8192}
 OLLAMA = {"kind": "ollama", "model": "qwen"}

@@ -233,7 +233,7 @@ def test_an_interrupt_keeps_what_the_model_had_said(staged):
         session_requests.interrupt_session(stage.journal, stage.session_id, USER)
         await asyncio.Event().wait()
 
-    from workbench.host.model_selection import provider_maker_with_sleep
+    from tests.support.stage import provider_maker_with_sleep
 
     stage.context = lambda: open_driver_context(
         stage.home,

@@ -14,7 +14,7 @@ from workbench.effects import runtime
 from workbench.host import host_locks
 from workbench.host.driver_context import open_driver_context
 from workbench.host.host_locks import workspace_hash
-from workbench.host.model_selection import provider_of
+from workbench.host.session_provider import provider_of
 from workbench.host.steps.pipeline_tool import SessionPipelineStarter
 from workbench.host.steps.run_driver import RunDriverOptions, drive_run
 from workbench.journal import place_queue

@@ -34,9 +34,9 @@ from workbench.host import redaction
 from workbench.host.crash_recovery import recover_call
 from workbench.host.driver_context import DriverContext, OnEvents, SessionWriter, StepConstraints
 from workbench.host.instruction_files import SessionInstructions, step_instructions
-from workbench.host.model_defaults import known_context_tokens, model_of_step, told_context_tokens
-from workbench.host.model_selection import plays_recording
+from workbench.host.model_selection import model_of_step
 from workbench.host.session_driver import SessionProgress, drive_session
+from workbench.host.session_provider import known_context_tokens, plays_recording, told_context_tokens
 from workbench.journal.errors import JournalError
 from workbench.journal.leases import DriverIdentity, lease_guard, release_lease, take_lease
 from workbench.pipelines.compaction import RELAY_PART
@@ -114,7 +114,7 @@ async def conversation_token_limit(context: DriverContext, spec: StepSpec) -> in
         name, _ = model_of_step(config, str(spec.persona.get("provider") or ""), "")
         session = context.journal.session(spec.session_id) if spec.session_id else None
         is_asked = session is not None and session.provider == name  # and no recording in its place
-        told = await told_context_tokens(context, session) if session and is_asked else None
+        told = await told_context_tokens(context.provider, config, session) if session and is_asked else None
         window = known_context_tokens(config, name, told) or 0
     return (window or DEFAULT_CONTEXT_TOKENS) * spec.relay_percent // 100
 
