@@ -25,8 +25,7 @@ from workbench.config.keys import ANTHROPIC, AZURE_OPENAI, OLLAMA, OPENAI_COMPAT
 from workbench.domain.events import SessionChanged
 from workbench.domain.messages import Message, ModelRequest, TextPart
 from workbench.journal.journal import Journal
-from workbench.providers.base import Endpoint
-from workbench.providers.registry import ProviderSource, create_provider
+from workbench.providers.base import Endpoint, create_client
 from workbench.tui.app import WorkbenchApp
 from workbench.tui.backend import Backend
 
@@ -71,7 +70,7 @@ async def _read(kind: str, server: ChatServer) -> float:
     base_url = server.base_url.removesuffix("/v1") if kind == "ollama" else server.base_url
     row = next(one for one in KINDS if one.name == kind)
     endpoint = Endpoint(name="p", base_url=base_url, kind=row, context_tokens=4_096)
-    provider = create_provider(kind, ProviderSource(endpoint=endpoint))
+    provider = create_client(endpoint)
     started, size = time.thread_time(), 0
     async for part in provider.reply(HELLO):
         size += len(part.text) if isinstance(part, TextPart) else 0

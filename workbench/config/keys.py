@@ -20,11 +20,11 @@ AllowsLess = Callable[[object, object], bool]
 
 
 class ProviderKind(Struct, frozen=True, kw_only=True):
-    """A kind of provider as the configuration knows it; `providers.registry` makes its clients."""
+    """A kind of provider: what the configuration says of it, and the class that asks it."""
 
     name: str
-    has_server: bool = True
-    """It asks a server; otherwise it plays a recording."""
+    client: str = ""
+    """Module and class in `workbench.providers`, which is loaded when a client is made; empty: no server."""
     default_base_url: str | None = None
     api_path: str = ""
     """Path of the interface, added to an address that has none."""
@@ -38,6 +38,11 @@ class ProviderKind(Struct, frozen=True, kw_only=True):
     """Tokens of context where nothing says how many; None where a kind says nothing about it."""
     address_hint: str = "an OpenAI-compatible endpoint; it often ends in /v1"
     """What base_url must be, for remedies."""
+
+    @property
+    def has_server(self) -> bool:
+        """Whether it asks a server; otherwise it plays a recording."""
+        return bool(self.client)
 
     def server_url(self, base_url: str) -> str:
         """Return the address with the path of the interface, without a slash at its end."""
@@ -54,26 +59,29 @@ class ProviderKind(Struct, frozen=True, kw_only=True):
         return {self.key_header: key}
 
 
-OPENAI_COMPATIBLE = ProviderKind(name="openai-compatible")
+OPENAI_COMPATIBLE = ProviderKind(name="openai-compatible", client="openai_compatible:OpenAICompatible")
 OLLAMA = ProviderKind(
-    name="ollama", default_base_url="http://localhost:11434", extra_path="/v1",
-    usual_context_tokens=32_768,
+    name="ollama", client="ollama_chat:OllamaChat", default_base_url="http://localhost:11434",
+    extra_path="/v1", usual_context_tokens=32_768,
     address_hint="the address of an Ollama server, such as http://localhost:11434, without a path",
 )  # fmt: skip
 ANTHROPIC = ProviderKind(
-    name="anthropic", default_base_url="https://api.anthropic.com", api_path="/v1", key_header="x-api-key",
-    takes_tokens=True, usual_context_tokens=200_000,
+    name="anthropic", client="anthropic_messages:AnthropicMessages",
+    default_base_url="https://api.anthropic.com", api_path="/v1", key_header="x-api-key", takes_tokens=True,
+    usual_context_tokens=200_000,
     address_hint="an endpoint of the Anthropic Messages API; it often ends in /v1",
 )  # fmt: skip
 AZURE_OPENAI = ProviderKind(
-    name="azure-openai", api_path="/openai/v1", key_header="api-key", takes_tokens=True,
+    name="azure-openai", client="openai_compatible:AzureOpenAI", api_path="/openai/v1", key_header="api-key",
+    takes_tokens=True,
     address_hint="the endpoint of an Azure OpenAI resource, such as https://NAME.openai.azure.com",
 )  # fmt: skip
 OPENAI_RESPONSES = ProviderKind(
-    name="openai-responses", default_base_url="https://api.openai.com", api_path="/v1",
+    name="openai-responses", client="openai_responses:OpenAIResponses",
+    default_base_url="https://api.openai.com", api_path="/v1",
     address_hint="an endpoint of OpenAI's Responses; it often ends in /v1",
 )  # fmt: skip
-RECORDED = ProviderKind(name="recorded", has_server=False)
+RECORDED = ProviderKind(name="recorded")
 PROVIDER_KINDS = {
     kind.name: kind
     for kind in (RECORDED, OPENAI_COMPATIBLE, OLLAMA, ANTHROPIC, AZURE_OPENAI, OPENAI_RESPONSES)

@@ -15,7 +15,7 @@ from typing import Final
 
 from msgspec import Struct, field
 
-from workbench.config.keys import OPENAI_COMPATIBLE
+from workbench.config.keys import OPENAI_COMPATIBLE, PROVIDER_KINDS
 from workbench.config.types import Config
 from workbench.domain.events import SessionChanged
 from workbench.domain.rows import Session
@@ -31,7 +31,6 @@ from workbench.host.session_provider import (
 from workbench.host.session_requests import SessionRefused, require_changeable_session
 from workbench.journal.journal import Journal
 from workbench.providers.base import ModelsNotListed, Provider
-from workbench.providers.registry import provider_kinds
 from workbench.text.safe import one_line
 
 UNNAMED_PROVIDER: Final = OPENAI_COMPATIBLE.name
@@ -128,7 +127,7 @@ def _unusable_provider_error(name: str, config: Config) -> NoModelSelected:
     if plays_recording(name, config):
         why = f"The provider {shown} plays a recording."
         return NoModelSelected(why, "Name one with --recording FILE.", is_misuse=True)
-    known = ", ".join(dict.fromkeys((*usable_providers(config), *provider_kinds())))
+    known = ", ".join(dict.fromkeys((*usable_providers(config), *sorted(PROVIDER_KINDS))))
     why = f"There is no provider “{shown}”."
     return NoModelSelected(
         why, f"Name one of these: {known}; or add it: workbench providers add.", is_misuse=True

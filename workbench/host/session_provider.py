@@ -17,9 +17,7 @@ from pathlib import Path
 from typing import Final, cast
 from urllib.parse import urlsplit
 
-from msgspec.structs import replace
-
-from workbench.config.keys import OPENAI_COMPATIBLE, PROVIDER_KINDS
+from workbench.config.keys import OPENAI_COMPATIBLE, PROVIDER_KINDS, RECORDED
 from workbench.config.types import Config, ProviderSettings
 from workbench.domain.rows import Session
 from workbench.domain.values import Json, JsonObject, Refused
@@ -37,9 +35,9 @@ from workbench.providers.base import (
     KeySource,
     Provider,
     Sampling,
+    create_client,
 )
-from workbench.providers.recording import Recording, RecordingBroken, load_recording
-from workbench.providers.registry import ProviderError, ProviderSource, Sleep, create_provider
+from workbench.providers.recording import RecordedProvider, Recording, RecordingBroken, Sleep, load_recording
 from workbench.text.safe import one_line
 
 _CONTEXT_SECONDS: Final = 5.0
@@ -210,14 +208,15 @@ def make_provider(session: Session, config: Config, sleep: Sleep, *, in_backgrou
         )
         raise ProviderUnavailable(why, _UNKNOWN_PROVIDER_REMEDY)
     try:
-        source = replace(_provider_source(session, config, in_background=in_background), sleep=sleep)
-        return create_provider(provider_kind(session.provider, config), source)
+        if plays_recording(session.provider, config):
+            return RecordedProvider(_session_recording(session), sleep)
+        chosen = session_endpoint_settings(session, session.provider)
+        endpoint = endpoint_of(config, session.provider, chosen, in_background=in_background)
+        return create_client(_with_persona_temperature(endpoint, session))
     except RecordingBroken as error:
         raise ProviderUnavailable(str(error), "Fix the recording and continue.") from None
     except EndpointUnavailable as error:
         raise ProviderUnavailable(error.why, error.remedy) from None
-    except ProviderError as error:
-        raise ProviderUnavailable(str(error), "Start a session with another provider.") from None
 
 
 def provider_kind(name: str, config: Config) -> str:
@@ -240,18 +239,7 @@ def plays_recording(name: str, config: Config) -> bool:
 
 def server_provider(config: Config, name: str, chosen: JsonObject | None = None) -> Provider:
     """Return a client of a provider that has a server; see `endpoint_of`."""
-    source = ProviderSource(endpoint=endpoint_of(config, name, chosen))
-    return create_provider(provider_kind(name, config), source)
-
-
-def _provider_source(session: Session, config: Config, *, in_background: bool) -> ProviderSource:
-    if plays_recording(session.provider, config):
-        return ProviderSource(recording=_session_recording(session))
-    if not has_server(session.provider, config):
-        return ProviderSource()
-    chosen = session_endpoint_settings(session, session.provider)
-    endpoint = endpoint_of(config, session.provider, chosen, in_background=in_background)
-    return ProviderSource(endpoint=_with_persona_temperature(endpoint, session))
+    return create_client(endpoint_of(config, name, chosen))
 
 
 def _with_persona_temperature(endpoint: Endpoint, session: Session) -> Endpoint:
@@ -261,10 +249,11 @@ def _with_persona_temperature(endpoint: Endpoint, session: Session) -> Endpoint:
     return endpoint.with_sampling(temperature=float(value))
 
 
-def _session_recording(session: Session) -> Recording | None:
+def _session_recording(session: Session) -> Recording:
     facts = session.configuration.get("recording")
     if not isinstance(facts, dict):
-        return None
+        why = f"the {RECORDED.name} provider has no recording to play; name one with --recording FILE"
+        raise ProviderUnavailable(why, "Start a session with another provider.")
     named = cast("JsonObject", facts)
     recording = _cached_recording(str(named.get("path", "")))
     if recording.sha256 != named.get("sha256"):

@@ -9,6 +9,7 @@ The key is a callable, so nothing here can be printed with a secret in it.
 
 from collections.abc import AsyncGenerator, Callable, Mapping
 from dataclasses import dataclass, field, replace
+from pkgutil import resolve_name
 from typing import Any, Final, Literal, Protocol
 
 import msgspec
@@ -181,3 +182,8 @@ class Provider(Protocol):
     async def probe(self, model: str, seconds: float) -> ProbeResult:
         """Ask a model to say hello, then to call a tool that is never run; it may have to be loaded first."""
         ...
+
+
+def create_client(endpoint: Endpoint) -> Provider:
+    """Make the client of an endpoint, by the class that its kind names."""
+    return resolve_name(f"workbench.providers.{endpoint.kind.client}")(endpoint)

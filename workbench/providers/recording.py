@@ -42,6 +42,7 @@ from workbench.text.json_nodes import JsonError, LocatedNode, parse_json_nodes
 RECORDING_VERSION: Final = 1
 MAX_RECORDING_BYTES: Final = 64 * 1024 * 1024
 MAX_WAIT_MS: Final = 3_600_000
+Sleep = Callable[[float], Awaitable[None]]
 PlayedPart = TextPart | ThinkingPart | ToolCallPart | UsagePart | StopPart | FailurePart
 
 
@@ -321,9 +322,7 @@ _MAX_QUOTE = 200
 class RecordedProvider:
     """Plays one recording."""
 
-    def __init__(
-        self, recording: Recording, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
-    ) -> None:
+    def __init__(self, recording: Recording, sleep: Sleep = asyncio.sleep) -> None:
         self.recording = recording
         self._sleep = sleep
 

@@ -8,13 +8,14 @@ import pytest
 from tests.support.tables import each_row
 from workbench.config.keys import OLLAMA, OPENAI_COMPATIBLE, PROVIDER_KINDS
 from workbench.domain.messages import ExchangePart, FailurePart, Message, ModelRequest, TextPart, ToolCallPart
+from workbench.providers.base import Endpoint, create_client
 from workbench.providers.recording import (
     ExchangeCondition,
     RecordedProvider,
     is_condition_met,
     load_recording,
 )
-from workbench.providers.registry import ProviderError, ProviderSource, create_provider, provider_kinds
+from workbench.providers.server_provider import ServerProvider
 
 
 def provider(tmp_path, *exchanges, sleep=asyncio.sleep):
@@ -204,23 +205,11 @@ def test_closing_the_reply_while_it_waits_ends_the_wait(tmp_path):
     assert ended == [0.001]
 
 
-def test_the_registry_makes_what_it_knows_and_names_it_otherwise(tmp_path):
-    path = provider(tmp_path, says("a")).recording.path
-    for source in (path, str(path), load_recording(path)):
-        assert play(create_provider("recorded", ProviderSource(recording=source)), request())[1] == TextPart(
-            text="a"
-        )
-    with pytest.raises(
-        ProviderError,
-        match=r'"olama"; known: anthropic, azure-openai, ollama, openai-compatible, openai-responses, recorded',
-    ):
-        create_provider("olama", ProviderSource())
-    with pytest.raises(ProviderError, match="--recording"):
-        create_provider("recorded", ProviderSource())
-
-
-def test_every_kind_that_the_configuration_accepts_can_be_made():
-    assert provider_kinds() == tuple(sorted(PROVIDER_KINDS))
+@each_row("kind", [kind for kind in PROVIDER_KINDS.values() if kind.has_server])
+def test_every_kind_with_a_server_names_its_client(kind):
+    client = create_client(Endpoint(name="x", base_url="http://x.example", kind=kind))
+    assert isinstance(client, ServerProvider)
+    assert f"{type(client).__module__}:{type(client).__name__}" == f"workbench.providers.{kind.client}"
 
 
 def test_a_recording_lists_its_own_model_and_is_no_model_to_probe(tmp_path):
