@@ -93,7 +93,7 @@ class _TraceReader:
             yield from self._answer(rpc, number)
         elif method and method != "initialize":
             yield from self._begin("")
-            yield r.UnmappedRecord(kind=method, content=params, at=self._at, line=number)
+            yield r.UnmappedRecord(method, params, self._at, number)
 
     def _begin(self, key: str) -> Iterator[r.Record]:
         if not self._has_begun:
@@ -104,14 +104,14 @@ class _TraceReader:
         said = {kind: "".join(parts) for kind, parts in self._said.items()}
         self._said, self._last = {"user": [], "agent": [], "thought": []}, ""
         if said["user"]:
-            yield r.Prompt(text=said["user"], at=self._at)
+            yield r.Prompt(said["user"], self._at)
         if said["agent"] or said["thought"]:
             yield r.Reply(text=said["agent"], thinking=said["thought"], at=self._at)
 
     def _prompt(self, params: JsonObject, number: int) -> Iterator[r.Record]:
         yield from self._begin(r.text_of(params, "sessionId"))
         yield from self.flush()
-        yield r.Prompt(text=r.content_of(params, "prompt"), at=self._at, line=number)
+        yield r.Prompt(r.content_of(params, "prompt"), self._at, number)
 
     def _update(self, params: JsonObject, number: int) -> Iterator[r.Record]:
         yield from self._begin(r.text_of(params, "sessionId"))
@@ -123,14 +123,12 @@ class _TraceReader:
             yield from self.flush()
             yield from self._call(update, number)
         elif kind == "plan":
-            yield r.UnmappedRecord(kind="plan", content=update.get("entries"), at=self._at, line=number)
+            yield r.UnmappedRecord("plan", update.get("entries"), self._at, number)
         else:
             if kind == "session_info_update" and (title := r.text_of(update, "title")):
-                yield r.TitleChange(title=title, at=self._at)
+                yield r.TitleChange(title, self._at)
             known = kind in _IGNORED_UPDATES
-            yield r.UnmappedRecord(
-                kind=kind or "update", content=update, at=self._at, line=number, is_understood=known
-            )
+            yield r.UnmappedRecord(kind or "update", update, self._at, number, known)
 
     def _chunk(self, kind: str, update: JsonObject) -> Iterator[r.Record]:
         who = {"user_message": "user", "agent_message": "agent", "agent_thought": "thought"}.get(kind)
@@ -150,7 +148,7 @@ class _TraceReader:
             yield from self._ask(key, number)
         if status == "in_progress" and key not in self._running and not call.get("is_done"):
             self._running.add(key)
-            yield r.CallStart(call=key, at=self._at)
+            yield r.CallStart(key, self._at)
         if status in _CALL_STATES and not call.get("is_done"):
             call["is_done"] = True
             yield from self._ended(key, call, _CALL_STATES[status], number)
@@ -181,11 +179,7 @@ class _TraceReader:
             name: value for name, value in (("path", " ".join(paths)),) if value
         }
         arguments = raw or {"title": r.text_of(call, "title")}
-        asked = r.ToolCall(
-            id=key,
-            tool=r.text_of(call, "kind") or r.text_of(call, "title") or "tool",
-            arguments=arguments,
-        )
+        asked = r.ToolCall(key, r.text_of(call, "kind") or r.text_of(call, "title") or "tool", arguments)
         yield r.Reply(calls=(asked,), at=self._at, line=number)
 
     def _result(self, key: str, call: dict[str, object], state: r.ResultState, number: int) -> r.CallResult:
@@ -200,7 +194,7 @@ class _TraceReader:
             )
             for item in items
             if item.get("type") == "diff"
-        )  # fmt: skip
+        )
         return r.CallResult(call=key, text=said, state=state, changes=changes, at=self._at, line=number)
 
     def _permission(self, request: str, params: JsonObject, number: int) -> Iterator[r.Record]:
@@ -230,9 +224,7 @@ class _TraceReader:
                 yield r.TurnStop(outcome=_TURN_OUTCOMES[reason], detail=reason, at=self._at)  # type: ignore[arg-type]
         elif "error" in message:
             yield from self._begin("")
-            yield r.ErrorRecord(
-                code="rpc", message=r.text_of(r.object_of(message, "error"), "message"), at=self._at
-            )
+            yield r.ErrorRecord("rpc", r.text_of(message, "error", "message"), self._at)
         elif "sessionId" in result:
             yield from self._begin(r.text_of(result, "sessionId"))
 

@@ -30,7 +30,7 @@ _SAMPLE_SIZE: Final = 5
 """Objects after which a program's format is not looked for any more."""
 _MOST_LINE: Final = 4 << 20
 """Bytes of a line; of a longer one nothing is read."""
-_NOTHING_YET: Final = r.FileProblem(line=0, why="nothing yet")
+_NOTHING_YET: Final = r.FileProblem(0, "nothing yet")
 
 
 class AgentOutput:

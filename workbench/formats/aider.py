@@ -75,7 +75,7 @@ def read_input_history(lines: Iterable[str], name: str) -> Iterator[r.Record]:
 
 def _input_prompt(typed: list[str], time_us: int | None, number: int) -> Iterator[r.Record]:
     if typed:
-        yield r.Prompt(text="\n".join(typed), at=time_us, line=number)
+        yield r.Prompt("\n".join(typed), time_us, number)
 
 
 def read_llm_log(lines: Iterable[str], name: str) -> Iterator[r.Record]:
@@ -168,7 +168,7 @@ class _ChatReader:
             yield r.SessionHead(key=f"{self._name.rpartition('/')[2]}:before")
             self._has_begun = True
         if who == "human":
-            yield r.Prompt(text=said, at=self._begun_at, line=number)
+            yield r.Prompt(said, self._begun_at, number)
         elif who == "agent":
             self._said = said
             yield r.Reply(text=said, model=self._model, at=self._begun_at, line=number)
@@ -183,14 +183,14 @@ class _ChatReader:
         yield from self._questions(said, number)
         for path in dict.fromkeys(match[1].strip() for match in _APPLIED.finditer(said)):
             key = self._key()
-            yield r.Reply(calls=(r.ToolCall(id=key, tool="edit", arguments={"path": path}),), line=number)
+            yield r.Reply(calls=(r.ToolCall(key, "edit", {"path": path}),), line=number)
             yield r.CallResult(
                 call=key,
                 text=f"Applied edit to {path}",
                 changes=edits_of_reply(self._said, path),
                 line=number,
             )
-        yield r.UnmappedRecord(kind="output", content=said, line=number)
+        yield r.UnmappedRecord("output", said, line=number)
 
     def _questions(self, said: str, number: int) -> Iterator[r.Record]:
         lines = said.split("\n")
@@ -203,7 +203,7 @@ class _ChatReader:
             key, arguments = self._key(), self._given(tool, what, lines[:index])
             if added := _FILE_TO_ADD.match(what):
                 tool, arguments = "add_file", {"path": added[1]}
-            yield r.Reply(calls=(r.ToolCall(id=key, tool=tool, arguments=arguments),), line=number)
+            yield r.Reply(calls=(r.ToolCall(key, tool, arguments),), line=number)
             if answer[:1] in ("y", "a"):
                 yield r.CallDecision(call=key, is_approved=True)
                 shown = "\n".join(lines[index + 1 :]) if tool == "shell" else line

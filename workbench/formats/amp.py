@@ -32,8 +32,8 @@ def is_thread(value: Json) -> bool:
 def read(value: Json, name: str) -> Iterator[r.Record]:
     document = r.as_object(value)
     messages = r.objects_of(document, "messages")
-    trees = r.objects_of(r.object_of(r.object_of(document, "env"), "initial"), "trees")
-    model = next((found for row in messages if (found := r.text_of(r.object_of(row, "usage"), "model"))), "")
+    trees = r.objects_of(document, "env", "initial", "trees")
+    model = next((found for row in messages if (found := r.text_of(row, "usage", "model"))), "")
     facts = {key: document[key] for key in ("v", "agentMode") if document.get(key)}
     yield r.SessionHead(
         key=r.text_of(document, "id") or PurePath(name).stem, title=r.text_of(document, "title"),
@@ -51,7 +51,7 @@ def _folder(uri: str) -> str:
 
 def _message(row: JsonObject, number: int) -> Iterator[r.Record]:
     content, used = row.get("content"), r.object_of(row, "usage")
-    at = r.time_of(used, "timestamp") or r.time_of(r.object_of(row, "meta"), "sentAt")
+    at = r.time_of(used, "timestamp") or r.time_of(row, "meta", "sentAt")
     results = result_blocks(content)
     for block in results:
         yield _result(block, at, number)
@@ -66,19 +66,13 @@ def _message(row: JsonObject, number: int) -> Iterator[r.Record]:
             if r.text_of(state, "type") == "cancelled":
                 yield r.TurnStop(detail="cancelled", at=at)
             elif r.text_of(state, "type") == "error":
-                why = r.text_of(r.object_of(state, "error"), "message") or "error"
-                yield r.ErrorRecord(code="model", message=why, at=at)
+                why = r.text_of(state, "error", "message") or "error"
+                yield r.ErrorRecord("model", why, at)
         case "user":
             if said_text(content) or not results:
-                yield r.Prompt(text=said_text(content), at=at, line=number)
+                yield r.Prompt(said_text(content), at, number)
         case role:
-            yield r.UnmappedRecord(
-                kind=f"message.{role}",
-                content=row,
-                at=at,
-                line=number,
-                is_understood=role in ("info", "system"),
-            )
+            yield r.UnmappedRecord(f"message.{role}", row, at, number, role in ("info", "system"))
 
 
 def _usage(used: JsonObject) -> Usage:
@@ -94,15 +88,13 @@ def _usage(used: JsonObject) -> Usage:
 def _result(block: JsonObject, at: int | None, number: int) -> r.CallResult:
     key, run = r.first_text(block, "toolUseID", "tool_use_id"), r.object_of(block, "run")
     result = r.as_object(run.get("result"))
-    said = _shown(run.get("result")) or r.text_of(r.object_of(run, "error"), "message")
+    said = _shown(run.get("result")) or r.text_of(run, "error", "message")
     said = said or r.content_of(block, "content")
     code = r.integer_of(result, "exitCode")
     state = _STATES.get(r.text_of(run, "status"), "succeeded")
     if state == "succeeded" and (code or result.get("success") is False):
         state = "failed"
-    return call_result(
-        key, said, state, at=at, line=number, exit_code=code, reason=r.text_of(run, "reason"),
-    )  # fmt: skip
+    return call_result(key, said, state, at=at, line=number, exit_code=code, reason=r.text_of(run, "reason"))
 
 
 def _shown(value: Json) -> str:

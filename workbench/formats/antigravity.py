@@ -61,7 +61,7 @@ class _StepReader:
         said = r.content_of(row, "content")
         if kind == "USER_INPUT":
             request = _REQUEST.search(said)
-            yield r.Prompt(text=request[1] if request else said, at=at, line=number)
+            yield r.Prompt(request[1] if request else said, at, number)
         elif kind == "PLANNER_RESPONSE":
             yield self._reply(row, said, at, number)
         elif source == "MODEL":
@@ -69,13 +69,11 @@ class _StepReader:
         else:
             # Its time is that of the record.
             kept: JsonObject = {name: value for name, value in row.items() if name != "created_at"}
-            yield r.UnmappedRecord(
-                kind=kind or "step", content=kept, at=at, line=number, is_understood=source == "SYSTEM"
-            )
+            yield r.UnmappedRecord(kind or "step", kept, at, number, source == "SYSTEM")
 
     def _reply(self, row: JsonObject, said: str, at: int | None, number: int) -> r.Reply:
         calls = tuple(
-            r.ToolCall(id=f"{number}.{place}", tool=r.text_of(call, "name"), arguments=_arguments(call))
+            r.ToolCall(f"{number}.{place}", r.text_of(call, "name"), _arguments(call))
             for place, call in enumerate(r.objects_of(row, "tool_calls"), 1)
         )
         self._open += [call.id for call in calls]
@@ -87,7 +85,7 @@ class _StepReader:
         if not self._open:
             key = f"{number}.0"
             self._open.append(key)
-            yield r.Reply(calls=(r.ToolCall(id=key, tool=kind.casefold()),), at=at, line=number)
+            yield r.Reply(calls=(r.ToolCall(key, kind.casefold()),), at=at, line=number)
         status, exits = r.text_of(row, "status"), _EXIT_CODE.search(said[:400])
         code = int(exits[1]) if exits else None
         is_bad = status == "ERROR" or bool(code) or bool(_FAILED.match(said))

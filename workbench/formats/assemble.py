@@ -162,9 +162,7 @@ class Assembler:
     def _look_at_time(self, item: r.Record) -> None:
         time_us, line = getattr(item, "at", None), getattr(item, "line", 0)
         if time_us is not None and time_us + _CLOCK_TOLERANCE < self._newest and line:
-            self.summaries[-1].problems.append(
-                r.FileProblem(line=line, why="its time is before what stands above")
-            )
+            self.summaries[-1].problems.append(r.FileProblem(line, "its time is before what stands above"))
         self._newest = max(self._newest, time_us or 0)
 
     def state(self) -> AssemblerState | None:
@@ -245,7 +243,7 @@ class Assembler:
         self.summaries.append(ImportSummary(session_id=self._id, key=key, title=title))
         if head.key and key != head.key:
             why = f"another session above has the id {sanitize.sanitize_line(head.key, 80)}; both are kept"
-            self.summaries[-1].problems.append(r.FileProblem(line=len(self.summaries), why=why))
+            self.summaries[-1].problems.append(r.FileProblem(len(self.summaries), why))
         self._has_title = bool(title)
         self._provider, self._model = (
             sanitize.sanitize_line(head.provider, 120),
@@ -319,7 +317,7 @@ class Assembler:
         if not item.is_understood:
             self.summaries[-1].kept += 1
             self.summaries[-1].problems.append(
-                r.FileProblem(line=item.line, why=f"not understood, kept as it is: {item.kind[:80]}")
+                r.FileProblem(item.line, f"not understood, kept as it is: {item.kind[:80]}")
             )
         name = sanitize.sanitize_line(item.kind, 80) or "record"
         kind = name if item.is_understood else f"{NOT_UNDERSTOOD}.{name}"
@@ -337,9 +335,7 @@ class Assembler:
 
     def _empty(self, what: str, at: int | None, line: int) -> Event:
         """Keep a message in which nothing was found: what it said stands where nobody looked."""
-        return self._kept(
-            r.UnmappedRecord(kind=f"{what} without words", at=at, line=line, is_understood=False)
-        )
+        return self._kept(r.UnmappedRecord(f"{what} without words", at=at, line=line, is_understood=False))
 
     def _prompt(self, item: r.Prompt) -> Iterator[Event]:
         if not item.text.strip():
@@ -472,7 +468,7 @@ class Assembler:
     def _progress(self, item: r.CallProgress) -> Iterator[Event]:
         call = self._open.get(item.call)
         if call is None:
-            yield self._kept(r.UnmappedRecord(kind=f"{item.kind}_progress", content=item.content, at=item.at))
+            yield self._kept(r.UnmappedRecord(f"{item.kind}_progress", item.content, item.at))
             return
         call.progress[item.kind] += 1
         if call.question is None and item.kind != "hook":
@@ -487,8 +483,8 @@ class Assembler:
         call = self._open.pop(item.call, None)
         if call is None:
             why = f"a result of {item.call[:80] or 'no call'}, which nothing asked for"
-            self.summaries[-1].problems.append(r.FileProblem(line=item.line, why=why))
-            kept = r.UnmappedRecord(kind="result", content={"call": item.call, "text": item.text}, at=item.at)
+            self.summaries[-1].problems.append(r.FileProblem(item.line, why))
+            kept = r.UnmappedRecord("result", {"call": item.call, "text": item.text}, item.at)
             yield self._kept(kept)
             return
         self._last = item.at if item.at is not None else self._last
@@ -499,7 +495,7 @@ class Assembler:
 
 
 def _clean_problem(problem: r.FileProblem) -> r.FileProblem:
-    return r.FileProblem(line=problem.line, why=sanitize.sanitize_line(problem.why))
+    return r.FileProblem(problem.line, sanitize.sanitize_line(problem.why))
 
 
 def _title_of(text: str) -> str:

@@ -302,9 +302,9 @@ def _read_session(document: JsonObject, name: str, records: "_Records") -> Itera
         active_tools=tuple(filter(None, map(_tool_id, r.as_array(document.get("activeTools"))))),
     )  # fmt: skip
     for number, why in turn_order_violations([r.text_of(turn, "role") for turn in turns]):
-        yield r.FileProblem(line=number, why=why)
+        yield r.FileProblem(number, why)
     for why in session_violations(document):
-        yield r.FileProblem(line=1, why=why)
+        yield r.FileProblem(1, why)
     for number, turn in enumerate(turns, 1):
         yield from _read_turn(turn, number)
     invocations = r.objects_of(document, "records") or r.objects_of(document, "toolInvocations")
@@ -321,14 +321,14 @@ def _read_turn(turn: JsonObject, number: int) -> Iterator[r.Record]:
     said, time_us, role = r.content_of(turn, "content"), r.time_of(turn, "timestamp"), r.text_of(turn, "role")
     meta = r.object_of(turn, "metadata")
     if role == "user":
-        yield r.Prompt(text=said, at=time_us, line=number)
+        yield r.Prompt(said, time_us, number)
     elif role == "assistant":
         used = Usage(
             input_tokens=r.count_of(meta, "inputTokens"), output_tokens=r.count_of(meta, "outputTokens")
-        )  # fmt: skip
+        )
         yield r.Reply(text=said, usage=used, at=time_us, line=number)
     elif role != "system" or number > 1:
-        yield r.UnmappedRecord(kind=f"turn.{role}", content=turn, at=time_us, line=number)
+        yield r.UnmappedRecord(f"turn.{role}", turn, time_us, number)
 
 
 class _Records:
@@ -340,9 +340,9 @@ class _Records:
     def read(self, record: JsonObject, number: int) -> Iterator[r.Record]:
         tool = r.text_of(record, "toolId")
         if not tool:
-            yield r.UnmappedRecord(kind="record", content=record, line=number, is_understood=False)
+            yield r.UnmappedRecord("record", record, line=number, is_understood=False)
         elif tool == APPROVAL_TOOL:
-            invocation = r.text_of(r.object_of(record, "parameters"), "invocationId")
+            invocation = r.text_of(record, "parameters", "invocationId")
             if earlier := self._decisions.pop(invocation, None):
                 yield _kept_decision(*earlier)
             self._decisions[invocation] = (record, number)
@@ -357,7 +357,7 @@ class _Records:
 
     def _invocation(self, record: JsonObject, tool: str, number: int) -> Iterator[r.Record]:
         key = r.text_of(record, "id")
-        asked = r.ToolCall(id=key, tool=tool, arguments=r.object_of(record, "parameters"))
+        asked = r.ToolCall(key, tool, r.object_of(record, "parameters"))
         yield r.Reply(calls=(asked,), at=r.time_of(record, "startedAt"), line=number)
         decision = self._decisions.pop(key, None) if key else None
         status, summary = r.text_of(record, "status"), r.text_of(record, "resultSummary")
@@ -394,9 +394,7 @@ def _decision_of(call: str, record: JsonObject, *, is_approved: bool) -> r.CallD
 
 
 def _kept_decision(record: JsonObject, number: int) -> r.UnmappedRecord:
-    return r.UnmappedRecord(
-        kind=APPROVAL_TOOL, content=record, at=r.time_of(record, "finishedAt"), line=number
-    )  # fmt: skip
+    return r.UnmappedRecord(APPROVAL_TOOL, record, r.time_of(record, "finishedAt"), number)
 
 
 # --- the rules of S4 -----------------------------------------------------------------------------------

@@ -36,18 +36,16 @@ def _read(value: Json, name: str) -> Iterator[r.Record]:
     yield r.SessionHead(
         key=r.text_of(document, "session_id") or name, model=r.text_of(agent, "model_name"),
         system_prompt=system,
-        at=start, facts=facts, title=r.text_of(r.object_of(document, "extra"), "title"),
-        workspace=r.text_of(r.object_of(document, "extra"), "workspace"),
+        at=start, facts=facts, title=r.text_of(document, "extra", "title"),
+        workspace=r.text_of(document, "extra", "workspace"),
     )  # fmt: skip
     if not r.text_of(document, "schema_version").startswith("ATIF-v1."):
-        yield r.FileProblem(
-            line=1, why=f"{r.text_of(document, 'schema_version')[:40]} is not known; read as ATIF-v1"
-        )
+        yield r.FileProblem(1, f"{r.text_of(document, 'schema_version')[:40]} is not known; read as ATIF-v1")
     expected = 1
     for number, step in enumerate(steps, 1):
         key = step.get("step_id")
         if isinstance(key, int) and key != expected:
-            yield r.FileProblem(line=number, why=f"step {key} stands where {expected} follows")
+            yield r.FileProblem(number, f"step {key} stands where {expected} follows")
             expected = key
         expected += 1
         yield from _read_step(step, number)
@@ -82,37 +80,36 @@ def _read_step(step: JsonObject, number: int) -> Iterator[r.Record]:
     said, time_us = r.content_of(step, "message"), r.time_of(step, "timestamp")
     match r.text_of(step, "source"):
         case "user":
-            yield r.Prompt(text=said, at=time_us, line=number)
+            yield r.Prompt(said, time_us, number)
         case "agent":
             yield from _read_agent_step(step, said, time_us, number)
         case "system":
             if number > 1:
-                yield r.UnmappedRecord(kind="system", content=said, at=time_us, line=number)
+                yield r.UnmappedRecord("system", said, time_us, number)
         case source:
-            yield r.UnmappedRecord(
-                kind=f"step.{source}", content=step, at=time_us, line=number, is_understood=False
-            )
+            yield r.UnmappedRecord(f"step.{source}", step, time_us, number, is_understood=False)
 
 
 def _read_agent_step(step: JsonObject, said: str, time_us: int | None, number: int) -> Iterator[r.Record]:
     calls = tuple(
-        r.ToolCall(id=r.text_of(fields, "tool_call_id"), tool=r.text_of(fields, "function_name"),
-              arguments=r.object_of(fields, "arguments"))
-        for fields in r.objects_of(step, "tool_calls")
+        r.ToolCall(
+            r.text_of(call, "tool_call_id"), r.text_of(call, "function_name"), r.object_of(call, "arguments")
+        )
+        for call in r.objects_of(step, "tool_calls")
     )  # fmt: skip
     yield r.Reply(
         text=said, thinking=r.text_of(step, "reasoning_content"), calls=calls, at=time_us, line=number,
         model=r.text_of(step, "model_name"), usage=_usage(r.object_of(step, "metrics")),
     )  # fmt: skip
-    asked = r.object_of(r.object_of(step, "extra"), "asked")
+    asked = r.object_of(step, "extra", "asked")
     for call in calls:
         if answer := r.text_of(asked, call.id):
             yield r.CallQuestion(call=call.id, at=time_us)
             if answer == "approved":
                 yield r.CallDecision(call=call.id, is_approved=True, at=time_us)
     open_calls = [call.id for call in calls]
-    states = r.object_of(r.object_of(step, "extra"), "states")
-    for result in r.objects_of(r.object_of(step, "observation"), "results"):
+    states = r.object_of(step, "extra", "states")
+    for result in r.objects_of(step, "observation", "results"):
         key = r.text_of(result, "source_call_id") or (open_calls[0] if len(open_calls) == 1 else "")
         words = r.content_of(result, "content")
         if key in open_calls:
@@ -126,7 +123,7 @@ def _read_agent_step(step: JsonObject, said: str, time_us: int | None, number: i
             told = _told_changes(step, key, next(call for call in calls if call.id == key))
             yield r.CallResult(call=key, text=words, state=state, at=time_us, line=number, changes=told)
         else:
-            yield r.UnmappedRecord(kind="observation", content=words, at=time_us, line=number)
+            yield r.UnmappedRecord("observation", words, time_us, number)
 
 
 _CHANGES: Final = ("create", "modify", "delete")
@@ -134,7 +131,7 @@ _CHANGES: Final = ("create", "modify", "delete")
 
 def _told_changes(step: JsonObject, key: str, call: r.ToolCall) -> tuple[r.FileEdit, ...]:
     """Return the files that a step of ours says a call changed, in the call's words where it has some."""
-    told = r.objects_of(r.object_of(r.object_of(step, "extra"), "changed"), key)
+    told = r.objects_of(step, "extra", "changed", key)
     changes = tuple(
         r.FileEdit(path=r.text_of(file, "path"), change=kind)
         for file in told
@@ -187,9 +184,7 @@ def _written_step(source: str, said: str, time_us: int) -> dict[str, Json]:
 
 
 def _metrics(usage: Usage) -> dict[str, Json]:
-    metrics: dict[str, Json] = {
-        "prompt_tokens": usage.input_tokens, "completion_tokens": usage.output_tokens,
-    }  # fmt: skip
+    metrics: dict[str, Json] = {"prompt_tokens": usage.input_tokens, "completion_tokens": usage.output_tokens}
     if usage.cache_read_tokens:
         metrics["cached_tokens"] = usage.cache_read_tokens
     if usage.cost_microdollars:

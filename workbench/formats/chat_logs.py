@@ -31,7 +31,7 @@ def _message(row: JsonObject, number: int, at: int | None, model: str = "") -> I
     said, role = r.content_of(row, "content"), r.text_of(row, "role")
     match role:
         case "user":
-            yield r.Prompt(text=said, at=at, line=number)
+            yield r.Prompt(said, at, number)
         case "assistant":
             thought = r.content_of(row, "reasoning_content") or r.content_of(row, "reasoning")
             yield r.Reply(
@@ -43,10 +43,7 @@ def _message(row: JsonObject, number: int, at: int | None, model: str = "") -> I
                 r.text_of(row, "tool_call_id"), said, number, at, is_error=row.get("is_error") is True
             )
         case _:
-            yield r.UnmappedRecord(
-                kind=f"message.{role}", content=row, at=at, line=number,
-                is_understood=role in ("system", "developer"),
-            )  # fmt: skip
+            yield r.UnmappedRecord(f"message.{role}", row, at, number, role in ("system", "developer"))
 
 
 def _result(key: str, said: str, number: int, at: int | None, *, is_error: bool = False) -> r.CallResult:
@@ -83,7 +80,7 @@ def join_vibe(records: Iterator[r.Record], documents: list[JsonObject]) -> Itera
         r.count_of(stats, "session_prompt_tokens"), r.count_of(stats, "session_completion_tokens"),
         r.count_of(stats, "session_cached_tokens"), stats.get("session_cost"),
     )  # fmt: skip
-    model = r.text_of(meta, "model") or r.text_of(r.object_of(meta, "config"), "active_model")
+    model = r.text_of(meta, "model") or r.text_of(meta, "config", "active_model")
 
     def told() -> Iterator[r.Record]:
         for record in records:
@@ -135,12 +132,12 @@ def _grok_row(row: JsonObject, number: int, thoughts: list[str]) -> Iterator[r.R
     at, kind = r.time_of(row, "timestamp"), r.text_of(row, "type")
     match kind:
         case "user" if row.get("synthetic_reason"):
-            yield r.UnmappedRecord(kind="context.user", content=row, at=at, line=number)
+            yield r.UnmappedRecord("context.user", row, at, number)
         case "user":
             if thoughts:
                 yield r.Reply(thinking="\n\n".join(thoughts), at=at, line=number)
                 thoughts.clear()
-            yield r.Prompt(text=r.content_of(row, "content"), at=at, line=number)
+            yield r.Prompt(r.content_of(row, "content"), at, number)
         case "reasoning":
             said = r.content_of(row, "summary") or r.content_of(row, "content")
             thoughts += [said] if said else []
@@ -156,10 +153,7 @@ def _grok_row(row: JsonObject, number: int, thoughts: list[str]) -> Iterator[r.R
             said = r.content_of(row, "content")
             yield _result(r.text_of(row, "tool_call_id"), said, number, at, is_error=is_error)
         case _:
-            yield r.UnmappedRecord(
-                kind=kind or "record", content=row, at=at, line=number,
-                is_understood=kind in _GROK_BOOKKEEPING,
-            )  # fmt: skip
+            yield r.UnmappedRecord(kind or "record", row, at, number, kind in _GROK_BOOKKEEPING)
 
 
 def join_grok(records: Iterator[r.Record], documents: list[JsonObject]) -> Iterator[r.Record]:
@@ -238,7 +232,7 @@ def _read_log(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[
         model = r.text_of(row, "model")
         messages = _messages(row)
         if row.get("type") not in ("request", "response") or not messages:
-            yield r.UnmappedRecord(kind="record", content=row, at=at, line=number, is_understood=False)
+            yield r.UnmappedRecord("record", row, at, number, is_understood=False)
         fresh = messages[_common(said, messages) :] if row.get("type") == "request" else messages
         for message in fresh:
             said.append(_mark(message))

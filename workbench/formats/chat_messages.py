@@ -32,7 +32,7 @@ def object_lines(
         elif row := r.as_object(line.value):
             yield row, line.number
         else:
-            yield r.FileProblem(line=line.number, why="it is not an object")
+            yield r.FileProblem(line.number, "it is not an object")
 
 
 def head_with_model(records: Iterable[r.Record]) -> Iterator[r.Record]:
@@ -111,9 +111,9 @@ def calls_of_blocks(content: Json, prefix: str = "") -> tuple[r.ToolCall, ...]:
     blocks = (block for block in r.as_objects(content) if block.get("type") in _CALL_TYPES)
     return tuple(
         r.ToolCall(
-            id=r.first_text(block, "id", "toolCallId") or f"{prefix}{place}",
-            tool=r.first_text(block, "name", "toolName"),
-            arguments=parse_arguments(block.get("input", block.get("args"))),
+            r.first_text(block, "id", "toolCallId") or f"{prefix}{place}",
+            r.first_text(block, "name", "toolName"),
+            parse_arguments(block.get("input", block.get("args"))),
         )
         for place, block in enumerate(blocks, 1)
     )
@@ -130,7 +130,7 @@ def calls_of_completion(message: JsonObject) -> tuple[r.ToolCall, ...]:
         function = r.object_of(call, "function") or call
         key = r.text_of(call, "id") or f"{r.text_of(function, 'name')}-{place}"
         arguments = parse_arguments(function.get("arguments", function.get("args")))
-        calls.append(r.ToolCall(id=key, tool=r.text_of(function, "name"), arguments=arguments))
+        calls.append(r.ToolCall(key, r.text_of(function, "name"), arguments))
     return tuple(calls)
 
 

@@ -130,7 +130,7 @@ class _SessionReader:
     def line(self, line: JsonLine) -> Iterator[r.Record]:
         row = r.as_object(line.value)
         if not row:
-            yield r.FileProblem(line=line.number, why="it is not an object")
+            yield r.FileProblem(line.number, "it is not an object")
             return
         key = r.text_of(row, "uuid")
         if self._tree.was_read(key):
@@ -165,7 +165,7 @@ class _SessionReader:
         chain = r.text_of(row, "agentId") or self._chains.get(above) or key or above or "aside"
         if chain not in self._sides:
             self._side_forks[chain] = self._tree.fork
-            self._give_to_task(r.content_of(r.object_of(row, "message"), "content"), chain)
+            self._give_to_task(r.content_of(row, "message", "content"), chain)
         self._chains[key] = chain
         return chain
 
@@ -232,7 +232,7 @@ class _SessionReader:
         if title and (not self._is_named or "customTitle" in row):
             # What its human called it stays; the program goes on making up titles.
             self._title = title
-            yield r.TitleChange(title=title, at=time_us)
+            yield r.TitleChange(title, time_us)
         queued = r.object_of(row, "attachment")
         if queued.get("type") == "queued_command" and queued.get("commandMode") != "task-notification":
             yield from self._said(r.content_of(queued, "prompt"), time_us, number)
@@ -241,10 +241,8 @@ class _SessionReader:
             yield progress
             return
         if r.text_of(row, "subtype") == "api_error" or r.text_of(row, "level") == "error":
-            yield r.ErrorRecord(code="api_error", message=_error_text(row), at=time_us)
-        yield r.UnmappedRecord(
-            kind=kind, content=row, at=time_us, line=number, is_understood=kind in _BOOKKEEPING_TYPES
-        )
+            yield r.ErrorRecord("api_error", _error_text(row), time_us)
+        yield r.UnmappedRecord(kind, row, time_us, number, kind in _BOOKKEEPING_TYPES)
 
     def _user(self, row: JsonObject, number: int) -> Iterator[r.Record]:
         message, time_us = r.object_of(row, "message"), r.time_of(row, "timestamp")
@@ -257,11 +255,11 @@ class _SessionReader:
             [block for block in blocks if block.get("type") != "tool_result"]
         ) or r.as_text(said)
         if not words and not results:
-            kept = r.UnmappedRecord(kind="user", content=row, at=time_us, line=number, is_understood=False)
+            kept = r.UnmappedRecord("user", row, time_us, number, is_understood=False)
             yield kept
         elif row.get("isMeta") is True or row.get("isCompactSummary") is True:
             kind = "compaction" if row.get("isCompactSummary") else "meta"
-            yield r.UnmappedRecord(kind=kind, content=words, at=time_us, line=number)
+            yield r.UnmappedRecord(kind, words, time_us, number)
         else:
             yield from self._said(words, time_us, number)
 
@@ -269,9 +267,9 @@ class _SessionReader:
         if words.startswith(_INTERRUPTED):
             yield r.TurnStop(outcome="interrupted", detail=words.strip("[]"), at=time_us)
         elif words.startswith(_INJECTED_PREFIXES):
-            yield r.UnmappedRecord(kind="output", content=words, at=time_us, line=number)
+            yield r.UnmappedRecord("output", words, time_us, number)
         elif words:
-            yield r.Prompt(text=_typed_text(words), at=time_us, line=number)
+            yield r.Prompt(_typed_text(words), time_us, number)
 
     def _assistant(self, row: JsonObject, number: int) -> Iterator[r.Record]:
         message = r.object_of(row, "message")
@@ -280,9 +278,7 @@ class _SessionReader:
         for block in blocks:
             if block.get("type") in ("tool_use", "server_tool_use", "mcp_tool_use"):
                 asked = r.ToolCall(
-                    id=r.text_of(block, "id"),
-                    tool=r.text_of(block, "name"),
-                    arguments=r.object_of(block, "input"),
+                    r.text_of(block, "id"), r.text_of(block, "name"), r.object_of(block, "input")
                 )
                 self._calls[asked.id] = asked
                 calls.append(asked)
@@ -292,7 +288,7 @@ class _SessionReader:
         )
         time_us, words = r.time_of(row, "timestamp"), words or r.text_of(message, "content")
         if row.get("isApiErrorMessage") is True:
-            yield r.ErrorRecord(code="api_error", message=words or "error", at=time_us)
+            yield r.ErrorRecord("api_error", words or "error", time_us)
             return
         yield r.Reply(
             text=words, thinking=thoughts, calls=tuple(calls),
@@ -323,7 +319,7 @@ class _SessionReader:
 
     def _result(self, block: JsonObject, row: JsonObject, number: int) -> r.CallResult:
         call, said = r.text_of(block, "tool_use_id"), _block_content(block)
-        asked = self._calls.get(call, r.ToolCall(id=call, tool=""))
+        asked = self._calls.get(call, r.ToolCall(call, ""))
         full = row.get("toolUseResult")
         outcome = r.as_object(full)
         is_error = block.get("is_error") is True
@@ -348,9 +344,8 @@ def _usage_of_repeated(row: JsonObject) -> Iterator[r.Record]:
         key = r.text_of(message, "id")
         told = usage_of_message(usage, r.as_cost(row.get("costUSD")))
         yield r.Reply(
-            usage=told, key=key, request=_request(row, message), model=_model_name(message),
-            may_be_empty=True,
-        )  # fmt: skip
+            usage=told, key=key, request=_request(row, message), model=_model_name(message), may_be_empty=True
+        )
 
 
 def _request(row: JsonObject, message: JsonObject) -> str:
@@ -361,7 +356,7 @@ def _request(row: JsonObject, message: JsonObject) -> str:
 def _error_text(row: JsonObject) -> str:
     """Return why a request failed: what the service said, or why it could not be reached."""
     error = r.object_of(row, "error")
-    said = r.object_of(r.object_of(error, "error"), "error") or r.object_of(error, "error")
+    said = r.object_of(error, "error", "error") or r.object_of(error, "error")
     cause = r.object_of(row, "cause") or r.object_of(error, "cause")
     why = (
         r.content_of(row, "content"), r.text_of(said, "message") or r.text_of(error, "message"),
@@ -376,7 +371,7 @@ def usage_of_message(usage: JsonObject, told: int = 0) -> Usage:
     `told`: what the file says that it cost, in millionths of a dollar.
     """
     read, written = r.count_of(usage, "cache_read_input_tokens"), _cache_writes(usage)
-    hour = r.count_of(r.object_of(usage, "cache_creation"), "ephemeral_1h_input_tokens")
+    hour = r.count_of(usage, "cache_creation", "ephemeral_1h_input_tokens")
     return Usage(
         input_tokens=r.count_of(usage, "input_tokens") + read + written,
         output_tokens=r.count_of(usage, "output_tokens"),
@@ -432,8 +427,14 @@ def _edits_of_result(tool: str, arguments: JsonObject, outcome: JsonObject) -> t
         after = r.text_of(arguments, "content")
         if patch := _unified_patch(outcome):
             return (r.FileEdit(path=path, patch=patch),)
-        return (r.FileEdit(path=path, change="create" if is_new else "modify",
-                       old=before if not is_new else None, new=after),)  # fmt: skip
+        return (
+            r.FileEdit(
+                path=path,
+                change="create" if is_new else "modify",
+                old=before if not is_new else None,
+                new=after,
+            ),
+        )
     if patch := _unified_patch(outcome):
         return (r.FileEdit(path=path, patch=patch),)
     edits = r.objects_of(arguments, "edits") or [arguments]

@@ -122,7 +122,7 @@ def rewind_records(row: JsonObject, rewind: Rewind, head: r.SessionHead, number:
         facts={**head.facts, "fork": rewind.fork, "parent": source},
     )  # fmt: skip
     content: JsonObject = {"to": r.text_of(row, "parentUuid"), "prompts_left_behind": rewind.prompts}
-    yield r.UnmappedRecord(kind="rewind", content=content, at=time_us, line=number)
+    yield r.UnmappedRecord("rewind", content, time_us, number)
 
 
 def fork_key(key: str, number: int) -> str:
@@ -212,7 +212,7 @@ class ProgressReader:
 
     def _text(self, call: str, kind: str, data: JsonObject) -> str:
         if kind == "agent_progress":
-            return _agent_step(r.object_of(r.object_of(data, "message"), "message"))
+            return _agent_step(r.object_of(data, "message", "message"))
         output = r.first_text(data, "fullOutput", "output") if _KINDS.get(kind) == "output" else ""
         if not output:
             return ""

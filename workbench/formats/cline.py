@@ -147,7 +147,7 @@ class _TaskReader:
         ]  # fmt: skip
         yield from self._told(texts, at, number)
         if not texts and not result_blocks(content):
-            yield r.Prompt(text="", at=at, line=number)
+            yield r.Prompt("", at, number)
 
     def _reply(self, row: JsonObject, content: Json, at: int | None, number: int) -> Iterator[r.Record]:
         words, written = split_calls(said_text(content), number)
@@ -184,9 +184,7 @@ class _TaskReader:
         for text in texts:
             words, _, environment = text.partition(_ENVIRONMENT)
             if environment:
-                yield r.UnmappedRecord(
-                    kind="context.environment", content=environment[:8_000], at=at, line=number
-                )
+                yield r.UnmappedRecord("context.environment", environment[:8_000], at, number)
             if match := _RESULT_HEAD.match(words):
                 yield from self._result(call, parts, at, number)
                 call, parts = self._taken(match[1]), []
@@ -208,8 +206,8 @@ class _TaskReader:
     def _typed(self, words: str, at: int | None, number: int) -> r.Record:
         typed = _TYPED.search(words)
         if typed is None and words.lstrip().startswith(("[TASK RESUMPTION]", "[ERROR]", "# task_progress")):
-            return r.UnmappedRecord(kind="context.user", content=words, at=at, line=number)
-        return r.Prompt(text=typed[2] if typed else words.strip(), at=at, line=number)
+            return r.UnmappedRecord("context.user", words, at, number)
+        return r.Prompt(typed[2] if typed else words.strip(), at, number)
 
     def _ended(
         self, key: str, said: str, at: int | None, number: int, *, is_error: bool = False
@@ -258,7 +256,7 @@ def split_calls(text: str, number: int) -> tuple[str, list[r.ToolCall]]:
             continue
         words.append(text[place : match.start()])
         arguments = _parameters(text[match.end() : end])
-        calls.append(r.ToolCall(id=f"{number}.{len(calls) + 1}", tool=match[1], arguments=arguments))
+        calls.append(r.ToolCall(f"{number}.{len(calls) + 1}", match[1], arguments))
         place = end + len(match[1]) + 3
     words.append(text[place:])
     said = "".join(words).replace("<thinking>", "").replace("</thinking>", "").strip()
@@ -315,7 +313,7 @@ def join_screen(records: Iterator[r.Record], documents: list[JsonObject]) -> Ite
         is_screen_alone = "screen" in record.facts
         if is_screen_alone and conversation:
             why = "its conversation stands in api_conversation_history.json beside it, which is read instead"
-            yield r.FileProblem(line=1, why=why)
+            yield r.FileProblem(1, why)
             return
         used = r.objects_of(about, "model_usage")[-1:]
         yield replace(record, model=record.model or (r.text_of(used[0], "model_id") if used else ""))
@@ -357,7 +355,7 @@ def _question(call: r.ToolCall, questions: list[tuple[JsonObject, int | None]]) 
             del questions[: place + 1]
             yield r.CallQuestion(call=call.id, at=r.time_of(row, "ts"))
             if answered is not None:
-                yield r.CallStart(call=call.id, at=answered)
+                yield r.CallStart(call.id, answered)
             return
 
 
@@ -379,9 +377,9 @@ def _read_screen(rows: list[tuple[int, JsonObject]]) -> Iterator[r.Record]:
         kind = r.text_of(row, "say") or r.text_of(row, "ask")
         match kind:
             case "text" if not place:
-                yield r.Prompt(text=said, at=at, line=number)
+                yield r.Prompt(said, at, number)
             case "user_feedback" | "task":
-                yield r.Prompt(text=said, at=at, line=number)
+                yield r.Prompt(said, at, number)
             case "text" | "plan_mode_respond" | "completion_result" if said:
                 yield r.Reply(text=said, at=at, line=number)
             case "reasoning":
@@ -389,7 +387,7 @@ def _read_screen(rows: list[tuple[int, JsonObject]]) -> Iterator[r.Record]:
             case "api_req_started":
                 yield r.UsageRecord(usage=_request_usage(row))
             case "error" | "api_req_failed" | "diff_error" | "mistake_limit_reached":
-                yield r.ErrorRecord(code=kind, message=said or kind, at=at)
+                yield r.ErrorRecord(kind, said or kind, at)
             case "tool" | "command" | "use_mcp_server" | "followup" | "browser_action_launch":
                 yield from _screen_call(kind, row, said, at, number)
                 command = str(number) if kind == "command" else ""
@@ -397,15 +395,13 @@ def _read_screen(rows: list[tuple[int, JsonObject]]) -> Iterator[r.Record]:
                 yield call_result(command, said, "succeeded", at=at, line=number)
                 command = ""
             case _:
-                yield r.UnmappedRecord(
-                    kind=kind or "row", content=row, at=at, line=number, is_understood=kind in _BOOKKEEPING
-                )
+                yield r.UnmappedRecord(kind or "row", row, at, number, kind in _BOOKKEEPING)
 
 
 def _screen_call(kind: str, row: JsonObject, said: str, at: int | None, number: int) -> Iterator[r.Record]:
     arguments = r.as_object(_json(said)) or {"command" if kind == "command" else "question": said}
     tool = r.text_of(arguments, "tool") or ("ask_followup_question" if kind == "followup" else kind)
-    call = r.ToolCall(id=str(number), tool=tool, arguments=arguments)
+    call = r.ToolCall(str(number), tool, arguments)
     yield r.Reply(calls=(call,), at=at, line=number)
     if kind == "followup":
         prompt = r.text_of(arguments, "question") or said

@@ -92,7 +92,7 @@ def _read_rollout(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Itera
                 reader, order = _RolloutReader(name), r.HeadFirst(is_waiting=True)
             yield from order.take(reader.record(row, line.number))
         else:
-            yield r.FileProblem(line=line.number, why="it is not an object")
+            yield r.FileProblem(line.number, "it is not an object")
     yield from order.take(reader.ended())
 
 
@@ -119,7 +119,7 @@ class _RolloutReader:
         A rollout that was forked off another one holds the head of that right behind its own.
         """
         is_head = r.text_of(row, "type") == "session_meta" and self._has_items and self._head is not None
-        key = r.text_of(r.object_of(row, "payload"), "id")
+        key = r.text_of(row, "payload", "id")
         return is_head and bool(key) and self._head is not None and key != self._head.key
 
     def record(self, row: JsonObject, number: int) -> Iterator[r.Record]:
@@ -143,7 +143,7 @@ class _RolloutReader:
             case "event_msg":
                 yield from self._event(payload, time_us, number)
             case _:
-                yield r.UnmappedRecord(kind=kind, content=payload, at=time_us, line=number)
+                yield r.UnmappedRecord(kind, payload, time_us, number)
 
     def begun(self) -> Iterator[r.Record]:
         if self._head is not None and not self._has_begun:
@@ -158,10 +158,8 @@ class _RolloutReader:
         facts = {key: value for key in ("cli_version", "originator", "source") if (value := meta.get(key))}
         if git:
             facts = {**facts, "git": git}
-        spawn = r.object_of(r.object_of(r.object_of(meta, "source"), "subagent"), "thread_spawn")
-        prompt = r.content_of(meta, "instructions") or r.text_of(
-            r.object_of(meta, "base_instructions"), "text"
-        )
+        spawn = r.object_of(meta, "source", "subagent", "thread_spawn")
+        prompt = r.content_of(meta, "instructions") or r.text_of(meta, "base_instructions", "text")
         return r.SessionHead(
             key=r.text_of(meta, "id") or self._name, workspace=r.text_of(meta, "cwd"), provider="openai",
             model=r.text_of(meta, "model"), at=r.time_of(meta, "timestamp") or time_us, facts=facts,
@@ -194,11 +192,9 @@ class _RolloutReader:
         elif kind.endswith("_output"):
             yield from self._output(payload, time_us, number)
         elif payload.get("record_type") == "state" or kind in _UNMAPPED_TYPES:
-            yield r.UnmappedRecord(kind=kind or "state", content=payload, at=time_us, line=number)
+            yield r.UnmappedRecord(kind or "state", payload, time_us, number)
         else:
-            yield r.UnmappedRecord(
-                kind=kind or "record", content=payload, at=time_us, line=number, is_understood=False
-            )
+            yield r.UnmappedRecord(kind or "record", payload, time_us, number, is_understood=False)
 
     def _message(self, payload: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
         said, role = r.content_of(payload, "content"), r.text_of(payload, "role")
@@ -215,12 +211,12 @@ class _RolloutReader:
             self._spoken |= {hash(("user", said)), hash(("user", typed))}
             request = said.partition(_REQUEST_HEADING)[2].strip()
             if request and not self._has_title:
-                yield r.TitleChange(title=request, at=time_us)
+                yield r.TitleChange(request, time_us)
             self._has_title = True
-            yield r.Prompt(text=said, at=time_us, line=number)
+            yield r.Prompt(said, time_us, number)
         else:
             self._place(said)
-            yield r.UnmappedRecord(kind=f"context.{role}", content=said, at=time_us, line=number)
+            yield r.UnmappedRecord(f"context.{role}", said, time_us, number)
 
     def _place(self, said: str) -> None:
         if self._head is not None and not self._head.workspace and (match := _WORKING_FOLDER.search(said)):
@@ -233,7 +229,7 @@ class _RolloutReader:
     def _call(self, kind: str, payload: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
         if kind == "web_search_call":
             kept = r.object_of(payload, "action")
-            yield r.UnmappedRecord(kind="web_search", content=kept, at=time_us, line=number)
+            yield r.UnmappedRecord("web_search", kept, time_us, number)
             return
         tool = r.text_of(payload, "name") or ("tool_search" if kind == "tool_search_call" else "shell")
         written = payload.get("arguments", payload.get("action", payload.get("input")))
@@ -245,7 +241,7 @@ class _RolloutReader:
             "require_escalated"
         ):
             self._asks.add(key)
-        yield self._reply("", (r.ToolCall(id=key, tool=tool, arguments=arguments),), time_us, number)
+        yield self._reply("", (r.ToolCall(key, tool, arguments),), time_us, number)
         if key in self._asks and self._policy not in ("", "never"):
             yield r.CallQuestion(call=key, at=time_us)
 
@@ -280,22 +276,22 @@ class _RolloutReader:
                 yield from self._untold("user")
                 yield r.TurnStop(outcome="interrupted", detail=r.text_of(payload, "reason"), at=time_us)
             case "error" | "stream_error":
-                yield r.ErrorRecord(code="error", message=r.text_of(payload, "message"), at=time_us)
+                yield r.ErrorRecord("error", r.text_of(payload, "message"), time_us)
             case "user_message":
                 said = r.text_of(payload, "message")
-                self._told["user"].append(r.Prompt(text=said, at=time_us, line=number))
+                self._told["user"].append(r.Prompt(said, time_us, number))
             case "agent_message":
                 self._told["agent"].append(self._reply(r.text_of(payload, "message"), (), time_us, number))
             case "agent_reasoning" | "agent_reasoning_raw_content":
                 return
             case "exec_command_begin" | "patch_apply_begin" | "mcp_tool_call_begin":
-                yield r.CallStart(call=r.text_of(payload, "call_id"), at=time_us)
+                yield r.CallStart(r.text_of(payload, "call_id"), time_us)
             case "exec_approval_request" | "apply_patch_approval_request":
                 yield r.CallQuestion(call=r.text_of(payload, "call_id"), at=time_us)
             case "patch_apply_end" | "exec_command_end" | "mcp_tool_call_end":
                 yield from self._ended_call(payload, time_us, number)
             case kind:
-                yield r.UnmappedRecord(kind=f"event.{kind}", content=payload, at=time_us, line=number)
+                yield r.UnmappedRecord(f"event.{kind}", payload, time_us, number)
 
     def _ended_call(self, payload: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
         """Yield a call that only its end tells of, as those made within a script; the others are items."""
@@ -312,7 +308,7 @@ class _RolloutReader:
         is_bad = bool(code) or payload.get("success") is False or "Err" in r.object_of(payload, "result")
         yield r.CallResult(
             call=key,
-            text=said or r.content_of(r.object_of(r.object_of(payload, "result"), "Ok"), "content"),
+            text=said or r.content_of(payload, "result", "Ok", "content"),
             state="failed" if is_bad else "succeeded", exit_code=code, changes=changes, at=time_us,
             line=number, duration_ms=_duration_ms(payload.get("duration")),
         )  # fmt: skip
@@ -341,7 +337,7 @@ def _call_of_ended_item(key: str, payload: JsonObject) -> r.ToolCall:
         tool, arguments = "apply_patch", {"path": " ".join(r.object_of(payload, "changes"))}
     else:
         tool, arguments = "shell", {"command": payload.get("command")}
-    return r.ToolCall(id=key, tool=tool, arguments=arguments)
+    return r.ToolCall(key, tool, arguments)
 
 
 def _applied_edits(changes: JsonObject) -> tuple[r.FileEdit, ...]:
@@ -444,10 +440,10 @@ def _read_exec(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator
         elif kind == "turn.completed":
             yield r.UsageRecord(usage=usage_of_counts(r.object_of(row, "usage")))
         elif kind in ("turn.failed", "error"):
-            why = r.text_of(r.object_of(row, "error"), "message") or r.text_of(row, "message")
-            yield r.ErrorRecord(code="turn_failed", message=why)
+            why = r.text_of(row, "error", "message") or r.text_of(row, "message")
+            yield r.ErrorRecord("turn_failed", why)
         elif kind not in ("thread.started", "turn.started", "item.started", "item.updated"):
-            yield r.UnmappedRecord(kind=kind or "record", content=row, line=line.number, is_understood=False)
+            yield r.UnmappedRecord(kind or "record", row, line=line.number, is_understood=False)
 
 
 def _exec_call(item: JsonObject) -> r.ToolCall | None:
@@ -455,13 +451,13 @@ def _exec_call(item: JsonObject) -> r.ToolCall | None:
     key = r.text_of(item, "id")
     match _item_kind(item):
         case "command_execution":
-            return r.ToolCall(id=key, tool="shell", arguments={"command": r.text_of(item, "command")})
+            return r.ToolCall(key, "shell", {"command": r.text_of(item, "command")})
         case "file_change":
             paths = [r.text_of(change, "path") for change in r.objects_of(item, "changes")]
-            return r.ToolCall(id=key, tool="apply_patch", arguments={"path": " ".join(paths)})
+            return r.ToolCall(key, "apply_patch", {"path": " ".join(paths)})
         case "mcp_tool_call":
             tool = f"{r.text_of(item, 'server')}.{r.text_of(item, 'tool')}"
-            return r.ToolCall(id=key, tool=tool, arguments=r.object_of(item, "arguments"))
+            return r.ToolCall(key, tool, r.object_of(item, "arguments"))
         case _:
             return None
 
@@ -483,11 +479,11 @@ def _exec_item(item: JsonObject, number: int, running: Collection[str]) -> Itera
         case "reasoning":
             yield r.Reply(thinking=r.text_of(item, "text"), line=number)
         case "error":
-            yield r.ErrorRecord(code="error", message=r.text_of(item, "message"))
+            yield r.ErrorRecord("error", r.text_of(item, "message"))
         case "todo_list" | "web_search":
-            yield r.UnmappedRecord(kind=kind, content=item, line=number)
+            yield r.UnmappedRecord(kind, item, line=number)
         case _:
-            yield r.UnmappedRecord(kind=f"item.{kind}", content=item, line=number, is_understood=False)
+            yield r.UnmappedRecord(f"item.{kind}", item, line=number, is_understood=False)
 
 
 def _exec_result(item: JsonObject, call: str, number: int) -> r.CallResult:
@@ -500,7 +496,7 @@ def _exec_result(item: JsonObject, call: str, number: int) -> r.CallResult:
         )
         for fields in r.objects_of(item, "changes")
     )
-    said = r.text_of(item, "aggregated_output") or r.content_of(r.object_of(item, "result"), "content")
+    said = r.text_of(item, "aggregated_output") or r.content_of(item, "result", "content")
     return r.CallResult(call=call, text=said, state=state, exit_code=code, changes=changes, line=number)
 
 

@@ -50,14 +50,14 @@ def read_command_log(value: Json, name: str) -> Iterator[r.Record]:
     )  # fmt: skip
     counted = r.integer_of(meta, "iteration_count")
     if counted is not None and counted != len(rounds):
-        yield r.FileProblem(line=1, why=f"iteration_count is {counted}, there are {len(rounds)} iterations")
+        yield r.FileProblem(1, f"iteration_count is {counted}, there are {len(rounds)} iterations")
     context = r.object_of(document, "context_sources")
-    yield r.UnmappedRecord(kind=_CONTEXT, content=dict(context), at=start)
-    yield r.Prompt(text=query, at=start, line=1)
+    yield r.UnmappedRecord(_CONTEXT, dict(context), start)
+    yield r.Prompt(query, start, 1)
     for number, iteration in enumerate(rounds, 1):
         following = r.as_text(rounds[number].get("feedback")) if number < len(rounds) else None
         yield from _read_command_round(iteration, number, following, meta)
-    yield r.UnmappedRecord(kind=_METADATA, content=dict(meta))
+    yield r.UnmappedRecord(_METADATA, dict(meta))
 
 
 def _read_command_round(
@@ -65,11 +65,11 @@ def _read_command_round(
 ) -> Iterator[r.Record]:
     time_us, output = r.time_of(iteration, "timestamp"), r.object_of(iteration, "model_output")
     if number > 1 and r.text_of(iteration, "feedback"):
-        yield r.Prompt(text=r.text_of(iteration, "feedback"), at=time_us, line=number)
+        yield r.Prompt(r.text_of(iteration, "feedback"), time_us, number)
     key = f"command-{number}"
-    asked = r.ToolCall(id=key, tool="command", arguments={"command": r.text_of(output, "command")})
+    asked = r.ToolCall(key, "command", {"command": r.text_of(output, "command")})
     yield r.Reply(text=r.text_of(output, "explanation"), calls=(asked,), at=time_us, line=number)
-    yield r.UnmappedRecord(kind=_ITERATION, content=dict(iteration), at=time_us, line=number)
+    yield r.UnmappedRecord(_ITERATION, dict(iteration), time_us, number)
     status = r.text_of(meta, "final_status")
     if following is not None:
         yield r.CallResult(call=key, state="rejected", reason=following, at=time_us, line=number)

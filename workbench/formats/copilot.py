@@ -48,7 +48,7 @@ def _read(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Re
             continue
         row, number = line
         # What an agent below says stands between the lines of the one that asked for it.
-        if parent := r.text_of(r.object_of(row, "data"), "parentToolCallId"):
+        if parent := r.text_of(row, "data", "parentToolCallId"):
             reader.children.add(parent)
             asides.setdefault(parent, []).append(line)
         else:
@@ -90,11 +90,11 @@ class _SessionReader:
                 self._thought = r.text_of(data, "content")
             case "session.error":
                 words = r.text_of(data, "message") or "error"
-                yield r.ErrorRecord(code=r.text_of(data, "errorType") or "error", message=words, at=time_us)
+                yield r.ErrorRecord(r.text_of(data, "errorType") or "error", words, time_us)
             case "abort":
                 yield r.TurnStop(detail=r.text_of(data, "reason"), at=time_us)
             case "session.title_changed":
-                yield r.TitleChange(title=r.text_of(data, "title"), at=time_us)
+                yield r.TitleChange(r.text_of(data, "title"), time_us)
             case _ if kind.startswith(("tool.execution", "permission.")):
                 yield from self._call_event(kind, data, time_us, number)
             case _:
@@ -121,22 +121,21 @@ class _SessionReader:
     def _prompt(self, data: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
         said = r.text_of(data, "content")
         if r.text_of(data, "source") not in ("", "user"):
-            yield r.UnmappedRecord(kind="context.user", content=data, at=time_us, line=number)
+            yield r.UnmappedRecord("context.user", data, time_us, number)
             return
         files = [
             f"[{r.first_text(item, 'displayName', 'path')}]" for item in r.objects_of(data, "attachments")
         ]
-        yield r.Prompt(text="\n".join(filter(None, (said, *files))), at=time_us, line=number)
+        yield r.Prompt("\n".join(filter(None, (said, *files))), time_us, number)
 
     def _reply(self, data: JsonObject, time_us: int | None, number: int) -> r.Reply:
         self._model = r.text_of(data, "model") or self._model
         thought, self._thought = r.text_of(data, "reasoningText") or self._thought, ""
         calls = tuple(
             r.ToolCall(
-                id=r.text_of(asked, "toolCallId"), tool=r.text_of(asked, "name"),
-                arguments=parse_arguments(asked.get("arguments")),
+                r.text_of(call, "toolCallId"), r.text_of(call, "name"), parse_arguments(call.get("arguments"))
             )
-            for asked in r.objects_of(data, "toolRequests")
+            for call in r.objects_of(data, "toolRequests")
         )  # fmt: skip
         self._asked |= {call.id for call in calls}
         got = r.count_of(data, "outputTokens")
@@ -156,9 +155,9 @@ class _SessionReader:
                 if key not in self._asked:
                     self._asked.add(key)
                     arguments = parse_arguments(data.get("arguments"))
-                    asked = r.ToolCall(id=key, tool=r.text_of(data, "toolName"), arguments=arguments)
+                    asked = r.ToolCall(key, r.text_of(data, "toolName"), arguments)
                     yield r.Reply(calls=(asked,), model=self._model, at=time_us, line=number)
-                yield r.CallStart(call=key, at=time_us)
+                yield r.CallStart(key, time_us)
             case "tool.execution_partial_result":
                 words = r.text_of(data, "partialOutput")
                 yield r.CallProgress(
@@ -171,20 +170,18 @@ class _SessionReader:
                 self._questions[r.text_of(data, "requestId")] = call
                 yield r.CallQuestion(call=call, at=time_us)
             case "permission.completed" if call := self._questions.get(r.text_of(data, "requestId"), ""):
-                outcome = r.text_of(r.object_of(data, "result"), "kind")
+                outcome = r.text_of(data, "result", "kind")
                 is_approved = outcome.startswith("approved")
                 yield r.CallDecision(call=call, is_approved=is_approved, choice=outcome, at=time_us)
             case _:
-                yield r.UnmappedRecord(
-                    kind=kind, content=data, at=time_us, line=number, is_understood=kind in _BOOKKEEPING
-                )
+                yield r.UnmappedRecord(kind, data, time_us, number, kind in _BOOKKEEPING)
 
     def _result(self, key: str, data: JsonObject, time_us: int | None, number: int) -> r.CallResult:
         result, error = r.object_of(data, "result"), r.object_of(data, "error")
         said = r.content_of(result, "content") or r.text_of(error, "message") or r.text_of(data, "result")
         is_refused = r.text_of(error, "code") in ("rejected", "denied")
         state: r.ResultState = "succeeded" if data.get("success") is True else "failed"
-        metrics = r.object_of(r.object_of(data, "toolTelemetry"), "metrics")
+        metrics = r.object_of(data, "toolTelemetry", "metrics")
         return call_result(
             key, said, "rejected" if is_refused else state, at=time_us, line=number,
             duration_ms=r.integer_of(metrics, "durationMs"),
@@ -198,9 +195,7 @@ class _SessionReader:
         if kind == "session.shutdown" and (usage := _shutdown_usage(data)) != Usage():
             counted, self._spent = Usage(output_tokens=self._spent), 0
             yield r.UsageRecord(usage=usage.beyond(counted))
-        yield r.UnmappedRecord(
-            kind=kind or "record", content=row, at=time_us, line=number, is_understood=kind in _BOOKKEEPING
-        )
+        yield r.UnmappedRecord(kind or "record", row, time_us, number, kind in _BOOKKEEPING)
 
 
 def _edits(shown: str) -> tuple[r.FileEdit, ...]:
@@ -216,7 +211,7 @@ def _shutdown_usage(data: JsonObject) -> Usage:
     """Return what a session spent since it was begun or taken up again: as billed, or else by model."""
     details = r.object_of(data, "tokenDetails")
     names = ("input", "output", "cache_read", "cache_write")
-    sent, got, read, written = (r.count_of(r.object_of(details, name), "tokenCount") for name in names)
+    sent, got, read, written = (r.count_of(details, name, "tokenCount") for name in names)
     if details:
         return Usage(
             input_tokens=sent + read + written, output_tokens=got, cache_read_tokens=read,

@@ -60,15 +60,13 @@ def read_transcript(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Ite
         row, number = line
         if row.get("type") == "turn_ended":
             status = r.text_of(row, "status")
-            yield r.UnmappedRecord(kind="turn_ended", content=row, line=number)
+            yield r.UnmappedRecord("turn_ended", row, line=number)
             if status not in ("success", "completed", ""):
                 yield r.TurnStop(detail=status)
             continue
         content = r.object_of(row, "message").get("content")
         if not r.text_of(row, "role"):
-            yield r.UnmappedRecord(
-                kind=r.text_of(row, "type") or "record", content=row, line=number, is_understood=False
-            )
+            yield r.UnmappedRecord(r.text_of(row, "type") or "record", row, line=number, is_understood=False)
             continue
         yield from _message(r.text_of(row, "role"), content, number)
 
@@ -83,13 +81,11 @@ def _message(role: str, content: Json, number: int, at: int | None = None) -> It
     elif role == "user":
         query = _QUERY.search(said)
         if query is None and said.lstrip().startswith(_CONTEXT):
-            yield r.UnmappedRecord(kind="context.user", content=said, at=at, line=number)
+            yield r.UnmappedRecord("context.user", said, at, number)
         elif said or not result_blocks(content):
-            yield r.Prompt(text=query[1] if query else said, at=at, line=number)
+            yield r.Prompt(query[1] if query else said, at, number)
     elif role != "tool" or not result_blocks(content):
-        yield r.UnmappedRecord(
-            kind=f"message.{role}", content=content, at=at, line=number, is_understood=role == "system"
-        )
+        yield r.UnmappedRecord(f"message.{role}", content, at, number, role == "system")
 
 
 def _result(block: JsonObject, number: int, at: int | None) -> r.CallResult:
@@ -116,7 +112,7 @@ def read_database(database: Database, name: str) -> Iterator[r.Record]:
         message = _json_object(data)
         if message is None:
             why = f"the blob {key[:12]} is none of the messages that are known; it was left out"
-            yield r.FileProblem(line=number, why=why)
+            yield r.FileProblem(number, why)
         else:
             yield from _message(r.text_of(message, "role"), message.get("content"), number)
 
@@ -194,7 +190,7 @@ def read_state(database: Database, name: str) -> Iterator[r.Record]:
         chat = _value(database, key)
         messages = list(_messages(database, key.removeprefix(_CHAT), chat))
         if not chat:
-            yield r.FileProblem(line=number, why=f"the chat {key.removeprefix(_CHAT)[:40]} cannot be read")
+            yield r.FileProblem(number, f"the chat {key.removeprefix(_CHAT)[:40]} cannot be read")
         if messages:
             yield _head(key.removeprefix(_CHAT), chat, messages, parents)
             yield from _chat_records(chat, messages, number)
@@ -221,7 +217,7 @@ def _messages(database: Database, chat: str, about: JsonObject) -> Iterator[tupl
 def _head(
     key: str, chat: JsonObject, messages: list[tuple[str, JsonObject]], parents: Mapping[str, str]
 ) -> r.SessionHead:
-    settings = r.text_of(r.object_of(chat, "modelConfig"), "modelName")
+    settings = r.text_of(chat, "modelConfig", "modelName")
     models = (settings, *(_model(message) for _, message in messages))
     facts = {name: chat[name] for name in ("unifiedMode", "createdOnBranch") if r.as_text(chat.get(name))}
     return r.SessionHead(
@@ -233,14 +229,14 @@ def _head(
 
 
 def _workspace(chat: JsonObject, messages: list[tuple[str, JsonObject]]) -> str:
-    uri = r.object_of(r.object_of(chat, "workspaceIdentifier"), "uri")
+    uri = r.object_of(chat, "workspaceIdentifier", "uri")
     told = (place for _, message in messages for place in r.as_texts(message.get("workspaceUris")))
     place = r.text_of(uri, "fsPath") or next(filter(None, told), "")
     return unquote(place.removeprefix("file://")) if place.startswith("file://") else place
 
 
 def _model(message: JsonObject) -> str:
-    model = r.text_of(r.object_of(message, "modelInfo"), "modelName")
+    model = r.text_of(message, "modelInfo", "modelName")
     return "" if model in _NO_MODELS else model
 
 
@@ -251,12 +247,12 @@ def _chat_records(
         at = r.time_of(message, "createdAt")
         match message.get("type"):
             case 1:
-                yield r.Prompt(text=r.text_of(message, "text"), at=at, line=number)
+                yield r.Prompt(r.text_of(message, "text"), at, number)
             case 2:
                 yield from _reply(key, message, at, number)
             case _:
                 why = f"the message {key[:40]} of this chat is not there, or none that is known"
-                yield r.FileProblem(line=number, why=why)
+                yield r.FileProblem(number, why)
     if r.text_of(chat, "status") in ("aborted", "error"):
         yield r.TurnStop(detail=r.text_of(chat, "status"), at=r.time_of(chat, "lastUpdatedAt"))
 
@@ -268,10 +264,9 @@ def _reply(key: str, message: JsonObject, at: int | None, number: int) -> Iterat
     )
     name = r.text_of(tool, "name")
     asked = r.ToolCall(
-        id=r.text_of(tool, "toolCallId") or key, tool=name,
-        arguments=parse_arguments(tool.get("rawArgs") or tool.get("params")),
-    )  # fmt: skip
-    said, thought = r.text_of(message, "text"), r.text_of(r.object_of(message, "thinking"), "text")
+        r.text_of(tool, "toolCallId") or key, name, parse_arguments(tool.get("rawArgs") or tool.get("params"))
+    )
+    said, thought = r.text_of(message, "text"), r.text_of(message, "thinking", "text")
     if said or thought or name or usage != Usage():  # many hold nothing but what the editor needs
         yield r.Reply(
             text=said, thinking=thought, calls=(asked,) if name else (), usage=usage, model=_model(message),
@@ -295,7 +290,7 @@ def _outcome(tool: JsonObject, asked: r.ToolCall) -> tuple[str, int | None, tupl
     said = r.first_text(result, *_RESULT_TEXTS) or r.first_text(tool, "error")
     code = result.get("exitCodeV2", result.get("exitCode"))
     path = r.first_text(asked.arguments, "target_file", "file_path", "relativeWorkspacePath", "path")
-    chunks = r.objects_of(r.object_of(result, "diff"), "chunks")
+    chunks = r.objects_of(result, "diff", "chunks")
     patch = "\n".join(map(_hunk, chunks))
     changes = (r.FileEdit(path=path, patch=patch),) if path and patch else ()
     return said or (r.as_text(written) if "input" not in result else ""), r.as_integer(code), changes

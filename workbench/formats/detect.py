@@ -239,7 +239,7 @@ def _with_decompression_problem(
 ) -> Iterator[_Item | FileProblem]:
     yield from items
     if raw.why:
-        yield FileProblem(line=raw.line, why=raw.why)
+        yield FileProblem(raw.line, raw.why)
 
 
 def _read_container(
@@ -300,10 +300,10 @@ def _read_documents(
 ) -> Iterator[Record]:
     for index, line in enumerate(documents):
         if index and line.value in (documents[0].value, documents[index - 1].value):
-            yield FileProblem(line=line.number, why="the same document again, which is taken once")
+            yield FileProblem(line.number, "the same document again, which is taken once")
         elif index and not document_format.is_it(line.value):
             yield FileProblem(
-                line=line.number, why=f"a document that is not of the format {document_format.name}: left out"
+                line.number, f"a document that is not of the format {document_format.name}: left out"
             )
         else:
             yield from document_format.read(line.value, name)
@@ -375,7 +375,7 @@ def _detect_after_words(
         detected = _detect_json(_ReplayedStream(blank, whole), rest, name, wanted)
     except UnknownFormat:
         return None
-    why = FileProblem(line=1, why="words stand before the document; they were left out")
+    why = FileProblem(1, "words stand before the document; they were left out")
     lines = None if detected.lines is None else itertools.chain([why], detected.lines)
     return DetectedFile(format=detected.format, items=_problems_first([why], detected.items), lines=lines)
 
@@ -391,14 +391,12 @@ class _LateProblems:
 def _text_lines(whole: "_ReplayedStream", problems: list[FileProblem]) -> Iterator[str]:
     for number, line in enumerate(raw_lines(whole, MOST_LINE), 1):
         if isinstance(line, int):
-            problems.append(FileProblem(line=number, why=f"the line has {line} bytes: it was left out"))
+            problems.append(FileProblem(number, f"the line has {line} bytes: it was left out"))
             yield ""
             continue
         text = (line.removeprefix(_BOM) if number == 1 else line).decode("utf-8", "replace")
         if "\ufffd" in text and "\ufffd".encode() not in line:
-            problems.append(
-                FileProblem(line=number, why="it is not UTF-8: what was no character reads as U+FFFD")
-            )
+            problems.append(FileProblem(number, "it is not UTF-8: what was no character reads as U+FFFD"))
         yield text
 
 

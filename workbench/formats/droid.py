@@ -72,9 +72,7 @@ def _read_store(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterato
             yield from _message(r.object_of(row, "message"), time_us, number)
         elif kind != "session_start":
             known = kind in _BOOKKEEPING
-            yield r.UnmappedRecord(
-                kind=kind or "record", content=row, at=time_us, line=number, is_understood=known
-            )
+            yield r.UnmappedRecord(kind or "record", row, time_us, number, known)
 
 
 def _store_head(row: JsonObject, name: str) -> r.SessionHead:
@@ -104,11 +102,11 @@ def _message(message: JsonObject, time_us: int | None, number: int) -> Iterator[
             usage=_usage(r.object_of(message, "usage")),
         )  # fmt: skip
     elif words := _REMINDER.sub("", said).strip():
-        yield r.Prompt(text=words, at=time_us, line=number)
+        yield r.Prompt(words, time_us, number)
     elif said:
-        yield r.UnmappedRecord(kind="context.user", content=said, at=time_us, line=number)
+        yield r.UnmappedRecord("context.user", said, time_us, number)
     elif not results:
-        yield r.Prompt(text="", at=time_us, line=number)
+        yield r.Prompt("", time_us, number)
 
 
 def _usage(used: JsonObject) -> Usage:
@@ -190,7 +188,7 @@ class _StreamReader:
         call = r.first_text(row, "toolCallId", "id")
         match kind:
             case "message" if row.get("role") == "user":
-                yield r.Prompt(text=r.first_text(row, "text", "content"), at=time_us, line=number)
+                yield r.Prompt(r.first_text(row, "text", "content"), time_us, number)
             case "message":
                 yield self._reply(r.first_text(row, "text", "content"), time_us, number)
             case "reasoning" | "thinking":
@@ -198,7 +196,7 @@ class _StreamReader:
             case "tool_call":
                 arguments = parse_arguments(row.get("parameters", row.get("input")))
                 tool = r.first_text(row, "toolName", "name", "toolId")
-                asked = r.ToolCall(id=call, tool=tool, arguments=arguments)
+                asked = r.ToolCall(call, tool, arguments)
                 yield r.Reply(calls=(asked,), model=self._model, at=time_us, line=number)
             case "tool_result":
                 value = row.get("value", row.get("error"))
@@ -207,12 +205,10 @@ class _StreamReader:
                 yield from self._completed(row, time_us, number)
             case "error":
                 words = r.first_text(row, "message", "text") or "error"
-                yield r.ErrorRecord(code=r.text_of(row, "source") or "error", message=words, at=time_us)
+                yield r.ErrorRecord(r.text_of(row, "source") or "error", words, time_us)
             case _:
                 known = kind == "system"
-                yield r.UnmappedRecord(
-                    kind=kind or "record", content=row, at=time_us, line=number, is_understood=known
-                )
+                yield r.UnmappedRecord(kind or "record", row, time_us, number, known)
 
     def _reply(self, said: str, time_us: int | None, number: int) -> r.Reply:
         self._last = said
@@ -228,4 +224,4 @@ class _StreamReader:
         if row.get("isError") is True:
             yield r.TurnStop(outcome="error", at=time_us)
         else:
-            yield r.UnmappedRecord(kind="completion", content=row, at=time_us, line=number)
+            yield r.UnmappedRecord("completion", row, time_us, number)

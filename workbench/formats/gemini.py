@@ -60,7 +60,7 @@ def read_lines(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator
                 chat = _ChatReplay()
             chat.play(row, line.number)
         else:
-            chat.problems.append(r.FileProblem(line=line.number, why="it is not an object"))
+            chat.problems.append(r.FileProblem(line.number, "it is not an object"))
     yield from _played(chat, name)
 
 
@@ -96,7 +96,7 @@ class _ChatReplay:
         elif "sessionId" in row:
             self.facts.update(row)
         elif "$set" not in row:
-            kept = r.UnmappedRecord(kind="record", content=row, line=number, is_understood=False)
+            kept = r.UnmappedRecord("record", row, line=number, is_understood=False)
             self.rest.append(kept)
 
     def _put(self, message: JsonObject, number: int) -> None:
@@ -114,9 +114,7 @@ class _ChatReplay:
         keys = list(self.messages)
         gone = keys[keys.index(target) :] if target in self.messages else []
         taken: list[Json] = [self.messages.pop(key)[0] for key in gone]
-        self.rest.append(
-            r.UnmappedRecord(kind="rewind", content={"to": target, "messages": taken}, line=number)
-        )
+        self.rest.append(r.UnmappedRecord("rewind", {"to": target, "messages": taken}, line=number))
 
 
 def read_checkpoint(value: Json, name: str) -> Iterator[r.Record]:
@@ -139,7 +137,7 @@ def _model_turn(parts: list[JsonObject], number: int, waiting: list[tuple[str, s
     for index, part in enumerate(parts):
         if fields := r.object_of(part, "functionCall"):
             key, tool = r.text_of(fields, "id") or f"call-{number}.{index}", r.text_of(fields, "name")
-            calls.append(r.ToolCall(id=key, tool=tool, arguments=r.object_of(fields, "args")))
+            calls.append(r.ToolCall(key, tool, r.object_of(fields, "args")))
             waiting.append((key, tool))
     words = [r.text_of(part, "text") for part in parts if part.get("thought") is not True]
     thoughts = [r.text_of(part, "text") for part in parts if part.get("thought") is True]
@@ -164,7 +162,7 @@ def _user_turn(parts: list[JsonObject], number: int, waiting: list[tuple[str, st
             )  # fmt: skip
     said = "\n".join(r.text_of(part, "text") for part in parts if r.text_of(part, "text"))
     if said:
-        yield r.Prompt(text=said, line=number)
+        yield r.Prompt(said, line=number)
 
 
 def read_log(value: Json, name: str) -> Iterator[r.Record]:
@@ -192,20 +190,18 @@ def _read_message(message: JsonObject, number: int) -> Iterator[r.Record]:
     said = r.content_of(message, "content")
     match kind:
         case "user":
-            yield r.Prompt(text=said, at=time_us, line=number)
+            yield r.Prompt(said, time_us, number)
         case "gemini" | "model":
             yield from _read_reply(message, said, time_us, number)
         case "error":
-            yield r.ErrorRecord(code="error", message=said, at=time_us)
+            yield r.ErrorRecord("error", said, time_us)
         case "info" | "warning":
             is_stop = "cancelled" in said.casefold()
-            yield r.UnmappedRecord(kind=kind, content=said, at=time_us, line=number)
+            yield r.UnmappedRecord(kind, said, time_us, number)
             if is_stop:
                 yield r.TurnStop(detail=said, at=time_us)
         case _:
-            yield r.UnmappedRecord(
-                kind=kind or "message", content=message, at=time_us, line=number, is_understood=False
-            )
+            yield r.UnmappedRecord(kind or "message", message, time_us, number, is_understood=False)
 
 
 def _read_reply(message: JsonObject, said: str, time_us: int | None, number: int) -> Iterator[r.Record]:
@@ -223,8 +219,7 @@ def _read_reply(message: JsonObject, said: str, time_us: int | None, number: int
     yield r.Reply(
         text=said, thinking="\n\n".join(thoughts), usage=used, model=r.text_of(message, "model"), at=time_us,
         line=number, calls=tuple(
-            r.ToolCall(id=r.text_of(call, "id"), tool=r.text_of(call, "name"),
-                     arguments=r.object_of(call, "args"))
+            r.ToolCall(r.text_of(call, "id"), r.text_of(call, "name"), r.object_of(call, "args"))
             for call in calls
         ),
     )  # fmt: skip
@@ -234,14 +229,11 @@ def _read_reply(message: JsonObject, said: str, time_us: int | None, number: int
 
 def read_result(call: JsonObject, number: int) -> r.CallResult:
     """Return how a call of Gemini CLI ended: its status, its responses, and what was shown of them."""
-    responses = [
-        r.object_of(r.object_of(item, "functionResponse"), "response")
-        for item in r.objects_of(call, "result")
-    ]
+    responses = [r.object_of(item, "functionResponse", "response") for item in r.objects_of(call, "result")]
     said = "\n".join(r.first_text(response, "output", "error") for response in responses)
     status = r.text_of(call, "status")
     error = next((r.text_of(response, "error") for response in responses if response.get("error")), "")
-    error = error or r.text_of(call, "error") or r.text_of(r.object_of(call, "error"), "message")
+    error = error or r.text_of(call, "error") or r.text_of(call, "error", "message")
     said = said or r.text_of(call, "resultDisplay") or error
     is_refused = status == "cancelled" and "did not" in f"{said} {error}".casefold()
     state: r.ResultState = (

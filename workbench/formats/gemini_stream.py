@@ -50,25 +50,20 @@ class _StreamReader:
                     model=r.text_of(row, "model"), at=at,
                 )  # fmt: skip
             case "message":
-                yield r.Prompt(text=r.content_of(row, "content"), at=at, line=number)
+                yield r.Prompt(r.content_of(row, "content"), at, number)
             case "tool_use":
                 call = r.ToolCall(
-                    id=r.text_of(row, "tool_id"), tool=r.text_of(row, "tool_name"),
-                    arguments=r.object_of(row, "parameters"),
-                )  # fmt: skip
+                    r.text_of(row, "tool_id"), r.text_of(row, "tool_name"), r.object_of(row, "parameters")
+                )
                 yield r.Reply(calls=(call,), at=at, line=number)
             case "tool_result":
                 yield _result(row, at, number)
             case "error":
-                yield r.ErrorRecord(
-                    code=r.text_of(row, "severity") or "error", message=r.text_of(row, "message"), at=at
-                )
+                yield r.ErrorRecord(r.text_of(row, "severity") or "error", r.text_of(row, "message"), at)
             case "result":
                 yield r.UsageRecord(usage=usage_of_stats(r.object_of(row, "stats")))
             case _:
-                yield r.UnmappedRecord(
-                    kind=kind or "record", content=row, at=at, line=number, is_understood=False
-                )
+                yield r.UnmappedRecord(kind or "record", row, at, number, is_understood=False)
 
     def said(self) -> Iterator[r.Record]:
         """Yield the answer whose pieces came so far."""
@@ -79,7 +74,7 @@ class _StreamReader:
 
 def _result(row: JsonObject, at: int | None, number: int) -> r.CallResult:
     is_failed = row.get("status") == "error"
-    error = r.text_of(r.object_of(row, "error"), "message")
+    error = r.text_of(row, "error", "message")
     return r.CallResult(
         call=r.text_of(row, "tool_id"), text=r.content_of(row, "output") or error,
         state="failed" if is_failed else "succeeded", error=error if is_failed else "", at=at, line=number,
@@ -100,4 +95,4 @@ def usage_of_stats(stats: JsonObject) -> Usage:
         input_tokens=sent,
         output_tokens=sum(r.count_of(t, "candidates") + r.count_of(t, "thoughts") for t in models),
         cache_read_tokens=min(sent, sum(r.count_of(tokens, "cached") for tokens in models)),
-    )  # fmt: skip
+    )

@@ -113,9 +113,7 @@ def json_values(lines: Iterable[bytes | int]) -> Iterator[JsonLine | FileProblem
     loads = orjson.loads
     for number, line in enumerate(lines, 1):
         if isinstance(line, int):
-            yield FileProblem(
-                line=number, why=f"the line has {line} bytes, over {MOST_LINE}: it was left out"
-            )
+            yield FileProblem(number, f"the line has {line} bytes, over {MOST_LINE}: it was left out")
             continue
         try:
             yield JsonLine(number, loads(line))
@@ -123,7 +121,7 @@ def json_values(lines: Iterable[bytes | int]) -> Iterator[JsonLine | FileProblem
             if line.strip(_BLANK_BYTES).removeprefix(_BOM):
                 yield from _repaired_line(number, line)
             elif b"\0" in line:
-                yield FileProblem(line=number, why=_NUL_MESSAGE.format(line.count(b"\0")))
+                yield FileProblem(number, _NUL_MESSAGE.format(line.count(b"\0")))
 
 
 def _repaired_line(number: int, line: bytes) -> Iterator[JsonLine | FileProblem]:
@@ -131,16 +129,14 @@ def _repaired_line(number: int, line: bytes) -> Iterator[JsonLine | FileProblem]
     source = source.strip().removeprefix("\ufeff")
     values, rest = _value_sequence(source)
     if line.startswith(b"\0") or line.endswith(b"\0"):
-        yield FileProblem(line=number, why=_NUL_MESSAGE.format(line.count(b"\0")))
+        yield FileProblem(number, _NUL_MESSAGE.format(line.count(b"\0")))
     if not is_utf8:
-        yield FileProblem(line=number, why="it is not UTF-8: what was no character reads as U+FFFD")
+        yield FileProblem(number, "it is not UTF-8: what was no character reads as U+FFFD")
     if len(values) > 1:
-        yield FileProblem(line=number, why=f"{len(values)} values stand in one line; all of them are read")
+        yield FileProblem(number, f"{len(values)} values stand in one line; all of them are read")
     yield from (JsonLine(number, value) for value in values)
     if rest:
-        yield FileProblem(
-            line=number, why="it is cut off or not JSON" + (" behind what was read" if values else "")
-        )
+        yield FileProblem(number, "it is cut off or not JSON" + (" behind what was read" if values else ""))
 
 
 def _decode_json(data: bytes) -> tuple[str, bool]:
@@ -196,7 +192,7 @@ def json_rows(data: bytes) -> list[JsonLine | FileProblem]:
     ]
     if rest:
         number = source.count("\n", 0, len(source) - len(rest)) + 1
-        lines.append(FileProblem(line=number, why="it is cut off or not JSON behind what was read"))
+        lines.append(FileProblem(number, "it is cut off or not JSON behind what was read"))
     return lines
 
 
@@ -220,7 +216,7 @@ def json_documents(data: bytes) -> tuple[list[JsonLine], list[FileProblem]]:
     except ValueError:
         pass
     source, is_utf8 = _decode_json(data.removeprefix(_BOM))
-    problems = [] if is_utf8 else [FileProblem(line=1, why="it is not UTF-8 everywhere")]
+    problems = [] if is_utf8 else [FileProblem(1, "it is not UTF-8 everywhere")]
     before = len(source) - len(source.lstrip())
     values, rest = _value_sequence(source[before:])
     if not values:
@@ -228,11 +224,9 @@ def json_documents(data: bytes) -> tuple[list[JsonLine], list[FileProblem]]:
         return [JsonLine(1, value)] if value is not None else [], [*problems, broken]
     if rest.strip():
         line = source.count("\n", 0, len(source) - len(rest)) + 1
-        problems.append(FileProblem(line=line, why="something follows the end of the document"))
+        problems.append(FileProblem(line, "something follows the end of the document"))
     if len(values) > 1:
-        problems.append(
-            FileProblem(line=1, why=f"{len(values)} documents stand in one file; all of them are read")
-        )
+        problems.append(FileProblem(1, f"{len(values)} documents stand in one file; all of them are read"))
     above = source.count("\n", 0, before)
     return [
         JsonLine(above + line, value) for line, value in _with_line_numbers(source[before:], values)
@@ -248,8 +242,8 @@ def _salvage_document(source: str) -> tuple[Json, FileProblem]:
         except (ValueError, RecursionError):
             continue
         line = source.count("\n", 0, end) + 1
-        return value, FileProblem(line=line, why="the document breaks off here; the rest is read")
-    return None, FileProblem(line=1, why="it is not JSON")
+        return value, FileProblem(line, "the document breaks off here; the rest is read")
+    return None, FileProblem(1, "it is not JSON")
 
 
 def _last_value_ends(source: str) -> list[tuple[int, str]]:

@@ -31,7 +31,7 @@ def read(value: Json, name: str) -> Iterator[r.Record]:
     for number, sample in enumerate(samples, 1):
         yield from _read_sample(sample, document, name, number)
     if not samples:
-        yield r.FileProblem(line=1, why="the log holds no samples")
+        yield r.FileProblem(1, "the log holds no samples")
 
 
 def read_zip(data: bytes, name: str) -> Iterator[r.Record]:
@@ -53,26 +53,24 @@ def read_zip(data: bytes, name: str) -> Iterator[r.Record]:
 def _read_entries(archive: ZipFile, head: str, entries: list[str], name: str) -> Iterator[r.Record]:
     header, why = _read_entry(archive, head)
     if why:
-        yield r.FileProblem(line=1, why=why)
+        yield r.FileProblem(1, why)
     if head != "header.json":
-        yield r.FileProblem(line=1, why="the log was not finished; what it holds is read")
+        yield r.FileProblem(1, "the log was not finished; what it holds is read")
     number = unpacked = 0
     for entry in entries:
         if ".." in entry.split("/") or entry.startswith("/"):
-            yield r.FileProblem(line=1, why=f"{entry[:80]} leads out of the zip; it was left out")
+            yield r.FileProblem(1, f"{entry[:80]} leads out of the zip; it was left out")
             continue
         if not (entry.startswith("samples/") and entry.endswith(".json")):
             continue
         number += 1
         unpacked += archive.getinfo(entry).file_size
         if unpacked > MOST_UNPACKED:
-            yield r.FileProblem(
-                line=number, why=f"the zip holds over {MOST_UNPACKED >> 30} GB; the rest was left out"
-            )
+            yield r.FileProblem(number, f"the zip holds over {MOST_UNPACKED >> 30} GB; the rest was left out")
             return
         sample, why = _read_entry(archive, entry)
         if why:
-            yield r.FileProblem(line=number, why=why)
+            yield r.FileProblem(number, why)
         else:
             yield from _read_sample(sample, header, name, number)
 
@@ -108,11 +106,7 @@ def _read_sample(sample: JsonObject, log: JsonObject, name: str, number: int) ->
         },
     )  # fmt: skip
     answers = {r.text_of(row, "tool_call_id"): row for row in messages if row.get("role") == "tool"}
-    decided = {
-        r.text_of(r.object_of(event, "call"), "id"): event
-        for event in events
-        if event.get("event") == "approval"
-    }
+    decided = {r.text_of(event, "call", "id"): event for event in events if event.get("event") == "approval"}
     times = SampleTimes(events)
     asked = {r.text_of(call, "id") for row in messages for call in r.objects_of(row, "tool_calls")}
     usage = _ReplyUsage(sample, events, [row for row in messages if row.get("role") == "assistant"])
@@ -138,8 +132,8 @@ class SampleTimes:
             begun, ended = r.time_of(event, "timestamp"), r.time_of(event, "completed")
             match event.get("event"):
                 case "model":
-                    for choice in r.objects_of(r.object_of(event, "output"), "choices"):
-                        self._replies[r.text_of(r.object_of(choice, "message"), "id")] = ended or begun
+                    for choice in r.objects_of(event, "output", "choices"):
+                        self._replies[r.text_of(choice, "message", "id")] = ended or begun
                 case "tool":
                     self._calls[r.text_of(event, "id")] = (begun, ended or begun)
                 case "sample_init":
@@ -189,13 +183,13 @@ def _read_message(
     said = r.content_of(row, "content")
     match r.text_of(row, "role"):
         case "user":
-            yield r.Prompt(text=said, at=times.of_prompt(), line=number)
+            yield r.Prompt(said, times.of_prompt(), number)
         case "assistant":
             calls = tuple(
                 r.ToolCall(
-                    id=r.text_of(fields, "id"),
-                    tool=r.text_of(fields, "function"),
-                    arguments=r.object_of(fields, "arguments"),
+                    r.text_of(fields, "id"),
+                    r.text_of(fields, "function"),
+                    r.object_of(fields, "arguments"),
                     starts_later=times.of_call(r.text_of(fields, "id")) is not None,
                 )
                 for fields in r.objects_of(row, "tool_calls")
@@ -211,14 +205,14 @@ def _read_message(
         case "system" | "tool":
             return
         case role:
-            yield r.UnmappedRecord(kind=f"message.{role}", content=row, line=number, is_understood=False)
+            yield r.UnmappedRecord(f"message.{role}", row, line=number, is_understood=False)
 
 
 def _read_answer(
     call: r.ToolCall, answer: JsonObject | None, decided: JsonObject | None, number: int, times: "SampleTimes"
 ) -> Iterator[r.Record]:
     if begun := times.of_call(call.id):
-        yield r.CallStart(call=call.id, at=begun)
+        yield r.CallStart(call.id, begun)
     when = r.time_of(decided or {}, "timestamp")
     verdict = r.as_text((decided or {}).get("decision"))
     reason = r.as_text((decided or {}).get("explanation"))
@@ -228,7 +222,7 @@ def _read_answer(
     if verdict in ("approve", "modify"):
         yield r.CallDecision(call=call.id, is_approved=True, reason=reason, at=when)
     if answer is not None:
-        error = r.text_of(r.object_of(answer, "error"), "message")
+        error = r.text_of(answer, "error", "message")
         yield r.CallResult(
             call=call.id, text=r.content_of(answer, "content"), state="failed" if error else "succeeded",
             error=error, at=times.of_result(call.id), line=number,
@@ -256,7 +250,7 @@ class _ReplyUsage:
         for event in events:
             output = r.object_of(event, "output")
             for choice in r.objects_of(output, "choices")[:1]:
-                key = r.text_of(r.object_of(choice, "message"), "id")
+                key = r.text_of(choice, "message", "id")
                 if event.get("event") == "model" and key:
                     self._known[key] = usage_of_counts(r.object_of(output, "usage"))
         shown = {r.text_of(row, "id") for row in replies}
@@ -281,13 +275,13 @@ class _ReplyUsage:
 
 def _unmapped_records(sample: JsonObject, events: list[JsonObject]) -> Iterator[r.Record]:
     if scores := r.object_of(sample, "scores"):
-        yield r.UnmappedRecord(kind="scores", content=dict(scores))
+        yield r.UnmappedRecord("scores", dict(scores))
     for event in events:
         if event.get("event") in ("error", "logger") and event.get("event") == "error":
-            message = r.text_of(r.object_of(event, "error"), "message")
-            yield r.ErrorRecord(code="error", message=message, at=r.time_of(event, "timestamp"))
+            message = r.text_of(event, "error", "message")
+            yield r.ErrorRecord("error", message, r.time_of(event, "timestamp"))
     if error := r.object_of(sample, "error"):
-        yield r.ErrorRecord(code="sample", message=r.text_of(error, "message"))
+        yield r.ErrorRecord("sample", r.text_of(error, "message"))
     if limit := r.object_of(sample, "limit"):
         yield r.TurnStop(outcome="limit", detail=f"{r.text_of(limit, 'type')} limit")
     yield r.SessionEnd(is_failed=bool(error))

@@ -75,7 +75,7 @@ def _lines_of_first(
 
 def _session_id(row: JsonObject) -> str:
     if "session" in row:
-        return r.text_of(r.object_of(row, "session"), "id")
+        return r.text_of(row, "session", "id")
     return r.text_of(r.object_of(row, "tool_call") or row, "session_id")
 
 
@@ -119,7 +119,7 @@ class _MessageReader:
         elif "content" in row:
             yield from self._message(row, number)
         else:
-            yield r.FileProblem(line=number, why="it is not a message of S2")
+            yield r.FileProblem(number, "it is not a message of S2")
 
     def _message(self, row: JsonObject, number: int) -> Iterator[r.Record]:
         at = r.time_of(row, "timestamp")
@@ -129,7 +129,7 @@ class _MessageReader:
         yield from self._numbered(r.integer_of(row, "sequence_number"), number)
         kind, payload = tagged_union(row.get("content"))
         if wrong := payload_problem(kind, payload):
-            yield r.FileProblem(line=number, why=wrong)
+            yield r.FileProblem(number, wrong)
         if kind not in ("AiResponse", "Thinking"):
             yield from self._joined()
         match kind:
@@ -155,11 +155,9 @@ class _MessageReader:
                 yield from self._flushed()
                 yield from self._error(payload, at)
             case "Progress":
-                self._behind.append(r.UnmappedRecord(kind=kind, content=payload, at=at, line=number))
+                self._behind.append(r.UnmappedRecord(kind, payload, at, number))
             case _:
-                yield r.UnmappedRecord(
-                    kind=kind or "message", content=payload, at=at, line=number, is_understood=False
-                )
+                yield r.UnmappedRecord(kind or "message", payload, at, number, is_understood=False)
 
     def _change(self, proposal: str, edit: r.FileEdit) -> None:
         """Note a change; what was made of a proposal stands for the proposal."""
@@ -186,7 +184,7 @@ class _MessageReader:
     def _numbered(self, here: int | None, number: int) -> Iterator[r.Record]:
         if here is not None and self._last and here not in (self._last, self._last + 1):
             what = "comes again" if here < self._last else "follows a gap"
-            yield r.FileProblem(line=number, why=f"sequence number {here} {what} after {self._last}")
+            yield r.FileProblem(number, f"sequence number {here} {what} after {self._last}")
         self._last = here if here is not None else self._last
 
     def _response(self, payload: JsonObject, at: int | None, number: int) -> Iterator[r.Record]:
@@ -236,7 +234,7 @@ class _MessageReader:
         self._asked.add(key)
         known = self._calls.get(key, payload)
         tool, arguments = r.first_text(known, "tool_name") or "tool", r.object_of(known, "parameters")
-        asked = r.ToolCall(id=key, tool=tool, arguments=arguments)
+        asked = r.ToolCall(key, tool, arguments)
         reply = self._reply or r.Reply(at=at, line=number)
         self._reply = replace(reply, calls=(*reply.calls, asked))
 
@@ -251,7 +249,7 @@ class _MessageReader:
         result = r.object_of(payload, "result")
         match operation:
             case "Start":
-                yield r.CallStart(call=key, at=at)
+                yield r.CallStart(key, at)
             case "Progress":
                 words = r.text_of(result, "data")
                 yield r.CallProgress(call=key, kind="output", text=words, content=payload, at=at, line=number)
@@ -285,9 +283,7 @@ class _MessageReader:
         if any(edit.old is not None or edit.new is not None for edit in changes):
             return changes
         known = self._calls.get(key, {})
-        asked = r.ToolCall(
-            id=key, tool=r.text_of(known, "tool_name"), arguments=r.object_of(known, "parameters")
-        )
+        asked = r.ToolCall(key, r.text_of(known, "tool_name"), r.object_of(known, "parameters"))
         told = patches.edits_of_call(asked) if changes else ()
         paths = {edit.path for edit in changes}
         return told if told and {edit.path for edit in told} <= paths else changes
@@ -299,7 +295,7 @@ class _MessageReader:
             self._actions[action] = call
         if not call:
             yield from self._flushed()
-            yield r.UnmappedRecord(kind="UserInteraction", content=payload, at=at, line=number)
+            yield r.UnmappedRecord("UserInteraction", payload, at, number)
             return
         if call not in self._asked:
             self._ask(call, {}, at, number)
@@ -319,7 +315,7 @@ class _MessageReader:
         match event:
             case "prompt.submitted" if said:
                 yield from self._flushed()
-                yield r.Prompt(text=said, at=at, line=number)
+                yield r.Prompt(said, at, number)
             case "call.proposed" if call in self._calls and call not in self._asked:
                 self._ask(call, {}, at, number)
             case "action.approved" if call in self._asked:
@@ -334,9 +330,9 @@ class _MessageReader:
                     yield r.TurnStop(outcome=about["outcome"], at=at)
             case "session.changed" if title := r.text_of(about, "title"):
                 yield from self._flushed()
-                yield r.TitleChange(title=title, at=at)
+                yield r.TitleChange(title, at)
             case _:
-                self._behind.append(r.UnmappedRecord(kind="System", content=payload, at=at, line=number))
+                self._behind.append(r.UnmappedRecord("System", payload, at, number))
 
     def _decision(self, call: str, about: JsonObject, at: int | None, *, is_approved: bool) -> r.CallDecision:
         return r.CallDecision(
@@ -356,7 +352,7 @@ class _MessageReader:
 
     def _error(self, payload: JsonObject, at: int | None) -> Iterator[r.Record]:
         code = r.first_text(payload, "error_code", "code") or "error"
-        yield r.ErrorRecord(code=code, message=r.text_of(payload, "message"), at=at)
+        yield r.ErrorRecord(code, r.text_of(payload, "message"), at)
         self._failed = self._failed or payload.get("recoverable") is False
 
 

@@ -39,9 +39,7 @@ def is_wire(sample: list[JsonObject]) -> bool:
     return any(
         line.get("type") in ("turn.prompt", "context.append_loop_event", "llm.request") and "time" in line
         for line in sample
-    ) or any(
-        "timestamp" in line and r.text_of(r.object_of(line, "message"), "type") in _LEGACY for line in sample
-    )
+    ) or any("timestamp" in line and r.text_of(line, "message", "type") in _LEGACY for line in sample)
 
 
 def read(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
@@ -140,7 +138,7 @@ class _WireReader:
             yield self._reply((), self._said_at, 0)
         for key, (approval, time_us) in list(self._approvals.items()):
             arguments: JsonObject = {"action": approval.get("action")}
-            call = r.ToolCall(id=key, tool=r.text_of(approval, "toolName"), arguments=arguments)
+            call = r.ToolCall(key, r.text_of(approval, "toolName"), arguments)
             yield from self._asked(call, time_us, 0)
             if key in self._refused:
                 yield call_result(key, "", "rejected", at=time_us, line=0)
@@ -156,23 +154,20 @@ class _WireReader:
         match kind:
             case "turn.prompt" | "turn.steer":
                 yield from self._flush()
-                yield r.Prompt(text=r.content_of(row, "input"), at=time_us, line=number)
+                yield r.Prompt(r.content_of(row, "input"), time_us, number)
             case "turn.cancel":
                 yield from self._flush()
                 yield r.TurnStop(detail="cancelled by the user", at=time_us)
             case "permission.record_approval_result":
                 self._approvals[r.text_of(row, "toolCallId")] = (row, time_us)
-                if not r.text_of(r.object_of(row, "result"), "decision").startswith("approve"):
+                if not r.text_of(row, "result", "decision").startswith("approve"):
                     self._refused.add(r.text_of(row, "toolCallId"))
             case "usage.record" if (used := r.object_of(row, "usage")) != self._counted:
                 yield self._spent(used)
             case "context.append_message" if self._is_prompt_again(row):
                 return
             case _:
-                kept = r.UnmappedRecord(
-                    kind=kind or "record", content=row, at=time_us, line=number,
-                    is_understood=kind in _BOOKKEEPING,
-                )  # fmt: skip
+                kept = r.UnmappedRecord(kind or "record", row, time_us, number, kind in _BOOKKEEPING)
                 if self._approvals:
                     # The call that was approved comes next, and was asked for before this.
                     self._behind.append(kept)
@@ -181,7 +176,7 @@ class _WireReader:
 
     def _is_prompt_again(self, row: JsonObject) -> bool:
         """Return whether a message is what was typed, which stands in a record of its own too."""
-        origin = r.object_of(r.object_of(row, "message"), "origin")
+        origin = r.object_of(row, "message", "origin")
         return r.text_of(origin, "kind") == "user"
 
     def _spent(self, used: JsonObject) -> r.UsageRecord:
@@ -204,7 +199,7 @@ class _WireReader:
             case "tool.call":
                 key = r.first_text(event, "toolCallId", "uuid")
                 arguments = parse_arguments(event.get("args"))
-                call = r.ToolCall(id=key, tool=r.text_of(event, "name"), arguments=arguments)
+                call = r.ToolCall(key, r.text_of(event, "name"), arguments)
                 display = r.object_of(event, "display")
                 yield from self._asked(call, time_us, number, r.text_of(display, "plan"))
                 self._said_at = time_us
@@ -219,10 +214,7 @@ class _WireReader:
                 yield from self._flush()
                 self._said_at, self._counted = time_us, {}
             case _:
-                yield r.UnmappedRecord(
-                    kind=f"event.{kind}", content=event, at=time_us, line=number,
-                    is_understood=kind in _BOOKKEEPING,
-                )  # fmt: skip
+                yield r.UnmappedRecord(f"event.{kind}", event, time_us, number, kind in _BOOKKEEPING)
 
     def _asked(
         self, call: r.ToolCall, time_us: int | None, number: int, question: str = ""
@@ -240,7 +232,7 @@ class _WireReader:
             reason=r.first_text(result, "feedback", "reason"),
         )  # fmt: skip
         if call.id not in self._refused:
-            yield r.CallStart(call=call.id, at=time_us)
+            yield r.CallStart(call.id, time_us)
         behind, self._behind = self._behind, []
         yield from behind
 
@@ -288,10 +280,7 @@ class _WireReader:
                 if used := r.object_of(payload, "token_usage"):
                     yield from self._flush()
                     yield self._spent(used)
-                yield r.UnmappedRecord(
-                    kind=kind or "record", content=payload, at=time_us, line=number,
-                    is_understood=kind in _BOOKKEEPING,
-                )  # fmt: skip
+                yield r.UnmappedRecord(kind or "record", payload, time_us, number, kind in _BOOKKEEPING)
 
     def _answered(self, payload: JsonObject, time_us: int | None) -> Iterator[r.Record]:
         key = self._questions.get(r.text_of(payload, "request_id"), "")

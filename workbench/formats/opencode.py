@@ -20,7 +20,7 @@ _IGNORED_PARTS = ("step-start", "step-finish", "patch", "snapshot", "agent", "su
 def is_export(value: Json) -> bool:
     document = r.as_object(value)
     messages = r.objects_of(document, "messages")
-    is_named = r.text_of(r.object_of(document, "info"), "id").startswith("ses_") and "messages" in document
+    is_named = r.text_of(document, "info", "id").startswith("ses_") and "messages" in document
     return is_named or (bool(messages) and "info" in messages[0] and "parts" in messages[0])
 
 
@@ -28,18 +28,14 @@ def read_export(value: Json, name: str) -> Iterator[r.Record]:
     document = r.as_object(value)
     info = r.object_of(document, "info")
     messages = r.objects_of(document, "messages")
-    models = [
-        r.object_of(message, "info")
-        for message in messages
-        if r.text_of(r.object_of(message, "info"), "modelID")
-    ]
+    models = [r.object_of(message, "info") for message in messages if r.text_of(message, "info", "modelID")]
     facts = {key: info[key] for key in ("version", "projectID", "parentID", "slug") if key in info}
     yield r.SessionHead(
         key=r.text_of(info, "id") or name, title=r.text_of(info, "title"),
         workspace=r.text_of(info, "directory"),
         provider=r.as_text(models[0].get("providerID")) if models else "",
         model=r.as_text(models[0].get("modelID")) if models else "",
-        at=r.time_of(r.object_of(info, "time"), "created"), facts=facts,
+        at=r.time_of(info, "time", "created"), facts=facts,
         parent=r.text_of(info, "parentID"),
     )  # fmt: skip
     for number, message in enumerate(messages, 1):
@@ -48,9 +44,9 @@ def read_export(value: Json, name: str) -> Iterator[r.Record]:
 
 def _read_message(message: JsonObject, number: int) -> Iterator[r.Record]:
     info, parts = r.object_of(message, "info"), r.objects_of(message, "parts")
-    time_us = r.time_of(r.object_of(info, "time"), "created")
+    time_us = r.time_of(info, "time", "created")
     if info.get("role") == "user":
-        yield r.Prompt(text="\n".join(filter(None, map(_part_text, parts))), at=time_us, line=number)
+        yield r.Prompt("\n".join(filter(None, map(_part_text, parts))), time_us, number)
         return
     tools = [part for part in parts if part.get("type") == "tool"]
     tokens = r.object_of(info, "tokens")
@@ -82,15 +78,15 @@ def _part_text(part: JsonObject) -> str:
 def _tool_call_of(part: JsonObject) -> r.ToolCall:
     state = r.object_of(part, "state")
     return r.ToolCall(
-        id=r.first_text(part, "callID", "id"),
-        tool=r.text_of(part, "tool"),
-        arguments=r.object_of(state, "input"),
+        r.first_text(part, "callID", "id"),
+        r.text_of(part, "tool"),
+        r.object_of(state, "input"),
         starts_later=_start_of(part) is not None,
     )
 
 
 def _start_of(part: JsonObject) -> int | None:
-    return r.time_of(r.object_of(r.object_of(part, "state"), "time"), "start")
+    return r.time_of(part, "state", "time", "start")
 
 
 def _call_lives(parts: list[JsonObject], number: int) -> Iterator[r.Record]:
@@ -100,7 +96,7 @@ def _call_lives(parts: list[JsonObject], number: int) -> Iterator[r.Record]:
     for part in parts:
         start, result = _start_of(part), _read_result(part, number)
         if start is not None:
-            lives.append((start, r.CallStart(call=result.call, at=start)))
+            lives.append((start, r.CallStart(result.call, start)))
         latest = max(latest, result.at or start or 0)
         lives.append((result.at if result.at is not None else latest, result))
     for _, record in sorted(lives, key=lambda life: life[0]):
@@ -138,8 +134,13 @@ def _result_state(status: str, error: str) -> r.ResultState:
 def _edits_of_result(tool: str, arguments: JsonObject, meta: JsonObject) -> tuple[r.FileEdit, ...]:
     path = r.first_text(arguments, "filePath", "path")
     if tool == "write":
-        return (r.FileEdit(path=path, change="modify" if meta.get("exists") is True else "create",
-                       new=r.text_of(arguments, "content")),)  # fmt: skip
+        return (
+            r.FileEdit(
+                path=path,
+                change="modify" if meta.get("exists") is True else "create",
+                new=r.text_of(arguments, "content"),
+            ),
+        )
     if tool in ("edit", "multiedit"):
         if patch := r.text_of(meta, "diff"):
             return (r.FileEdit(path=path, patch=patch),)
@@ -157,20 +158,14 @@ def _unmapped_parts(
     for part in parts:
         kind = r.text_of(part, "type")
         if kind not in ("text", "reasoning", "tool", "file", "step-start", "step-finish"):
-            yield r.UnmappedRecord(
-                kind=f"part.{kind}",
-                content=part,
-                at=time_us,
-                line=number,
-                is_understood=kind in _IGNORED_PARTS,
-            )
+            yield r.UnmappedRecord(f"part.{kind}", part, time_us, number, kind in _IGNORED_PARTS)
     error = r.object_of(info, "error")
     if error:
-        why = r.text_of(r.object_of(error, "data"), "message") or r.text_of(error, "name")
+        why = r.text_of(error, "data", "message") or r.text_of(error, "name")
         if "Abort" in r.text_of(error, "name"):
             yield r.TurnStop(detail=why, at=time_us)
         else:
-            yield r.ErrorRecord(code=r.text_of(error, "name") or "error", message=why, at=time_us)
+            yield r.ErrorRecord(r.text_of(error, "name") or "error", why, time_us)
 
 
 _RUN_TYPES: Final = ("step_start", "text", "reasoning", "tool_use", "step_finish", "error")
@@ -203,9 +198,8 @@ def read_run(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r
             yield from _run_error(row)
         elif kind not in _RUN_TYPES:
             yield r.UnmappedRecord(
-                kind=kind or "record", content=row, at=r.time_of(row, "timestamp"), line=number,
-                is_understood=False,
-            )  # fmt: skip
+                kind or "record", row, r.time_of(row, "timestamp"), number, is_understood=False
+            )
         else:
             if parts and r.text_of(parts[0], "messageID") != r.text_of(part, "messageID"):
                 yield from _run_message(parts, number)
@@ -231,8 +225,8 @@ def _run_message(parts: list[JsonObject], number: int) -> Iterator[r.Record]:
 
 def _run_error(row: JsonObject) -> Iterator[r.Record]:
     error = r.object_of(row, "error")
-    why = r.text_of(r.object_of(error, "data"), "message") or r.text_of(error, "name") or "error"
-    yield r.ErrorRecord(code=r.text_of(error, "name") or "error", message=why, at=r.time_of(row, "timestamp"))
+    why = r.text_of(error, "data", "message") or r.text_of(error, "name") or "error"
+    yield r.ErrorRecord(r.text_of(error, "name") or "error", why, r.time_of(row, "timestamp"))
 
 
 SQLITE_MAGIC: Final = b"SQLite format 3\0"
@@ -319,9 +313,7 @@ _CAMEL_CASE_COLUMNS: Final = {
 }  # fmt: skip
 
 
-def session_document(
-    session: bytes, messages: Iterable[tuple[bytes, Iterable[bytes]]]
-) -> bytes:  # fmt: skip
+def session_document(session: bytes, messages: Iterable[tuple[bytes, Iterable[bytes]]]) -> bytes:
     """Return the document of a session whose parts lie in files."""
     messages_with_parts: list[Json] = [
         {"info": _parse_json(message), "parts": [_parse_json(part) for part in parts]}

@@ -61,7 +61,7 @@ def read_rows(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[
 
 def _session(events: list[tuple[int, JsonObject]], name: str, row: JsonObject) -> Iterator[r.Record]:
     start = next((r.time_of(event, "timestamp") for _, event in events if event.get("timestamp")), None)
-    model = r.text_of(r.object_of(r.object_of(row, "metadata"), "llm_config"), "model")
+    model = r.text_of(row, "metadata", "llm_config", "model")
     shown = r.as_object(
         next((event for _, event in events if event.get("kind") == "SystemPromptEvent"), None)
     )
@@ -70,18 +70,16 @@ def _session(events: list[tuple[int, JsonObject]], name: str, row: JsonObject) -
         system_prompt=r.content_text([shown.get("system_prompt")]),
     )  # fmt: skip
     if any(r.lacks_time_zone(event.get("timestamp")) for _, event in events[:20]):
-        yield r.FileProblem(line=1, why="times have no zone; they are taken as UTC")
+        yield r.FileProblem(1, "times have no zone; they are taken as UTC")
     reader = _EventReader()
     yield from join_usage(record for number, event in events for record in reader.event(event, number))
     if patch := r.first_text(row, "git_patch") or r.first_text(r.object_of(row, "test_result"), "git_patch"):
-        yield r.Reply(calls=(r.ToolCall(id="result", tool="submit", arguments={"path": "git_patch"}),))
+        yield r.Reply(calls=(r.ToolCall("result", "submit", {"path": "git_patch"}),))
         try:
             changes = parse_git_diff(patch)
         except PatchRefused as error:
             changes = ()
-            yield r.FileProblem(
-                line=1, why=f"the patch is kept as text, because it is not a unified diff: {error}"
-            )
+            yield r.FileProblem(1, f"the patch is kept as text, because it is not a unified diff: {error}")
         yield r.CallResult(call="result", text=patch, changes=changes)
 
 
@@ -127,27 +125,24 @@ class _EventReader:
         kind, arguments = r.text_of(row, "action"), r.object_of(row, "args")
         said = r.first_text(arguments, "content", "thought", "final_thought") or r.text_of(row, "message")
         if kind == "message" and row.get("source") == "user":
-            yield r.Prompt(text=said, at=time_us, line=number)
+            yield r.Prompt(said, time_us, number)
         elif kind in _MESSAGE_TYPES:
             is_thought = kind == "think"
             yield r.Reply(
                 text="" if is_thought else said, thinking=said if is_thought else "", at=time_us, line=number
             )
         elif kind in _UNDERSTOOD_TYPES:
-            yield r.UnmappedRecord(kind=f"action.{kind}", content=arguments, at=time_us, line=number)
+            yield r.UnmappedRecord(f"action.{kind}", arguments, time_us, number)
         else:
-            key = (
-                r.text_of(r.object_of(row, "tool_call_metadata"), "tool_call_id")
-                or f"event-{row.get('id', number)}"
-            )
+            key = r.text_of(row, "tool_call_metadata", "tool_call_id") or f"event-{row.get('id', number)}"
             self._actions[str(row.get("id"))] = (key, kind, arguments)
             call_arguments = {
                 name: value
                 for name, value in arguments.items()
                 if name != "thought" and value not in (None, "")
             }
-            tool = r.text_of(r.object_of(row, "tool_call_metadata"), "function_name") or kind
-            asked = r.ToolCall(id=key, tool=tool, arguments=call_arguments)
+            tool = r.text_of(row, "tool_call_metadata", "function_name") or kind
+            asked = r.ToolCall(key, tool, call_arguments)
             yield r.Reply(text=r.text_of(arguments, "thought"), calls=(asked,), at=time_us, line=number)
             state = r.text_of(arguments, "confirmation_state")
             if state == "confirmed" and arguments.get("security_risk") is not None:
@@ -163,14 +158,12 @@ class _EventReader:
         if asked is not None:
             yield self._result(asked, row, kind, said, time_us, number)
         elif kind == "error":
-            yield r.ErrorRecord(code="error", message=said, at=time_us)
+            yield r.ErrorRecord("error", said, time_us)
         elif kind == "agent_state_changed" and extras.get("agent_state") in ("stopped", "error"):
             yield r.TurnStop(detail=r.text_of(extras, "agent_state"), at=time_us)
         else:
             known = kind in _UNDERSTOOD_TYPES
-            yield r.UnmappedRecord(
-                kind=f"observation.{kind}", content=row, at=time_us, line=number, is_understood=known
-            )
+            yield r.UnmappedRecord(f"observation.{kind}", row, time_us, number, known)
 
     def _result(
         self, asked: tuple[str, str, JsonObject], row: JsonObject, kind: str, said: str, time_us: int | None,
@@ -178,7 +171,7 @@ class _EventReader:
     ) -> r.CallResult:  # fmt: skip
         key, tool, arguments = asked
         extras = r.object_of(row, "extras")
-        code = r.integer_of(r.object_of(extras, "metadata"), "exit_code")
+        code = r.integer_of(extras, "metadata", "exit_code")
         code = r.integer_of(extras, "exit_code") if code is None else code
         is_bad = kind == "error" or bool(code and code > 0)
         state: r.ResultState = "rejected" if kind == "user_rejected" else "failed" if is_bad else "succeeded"
@@ -198,25 +191,21 @@ class _EventReader:
             case "PauseEvent" | "InterruptEvent" as kind:
                 yield r.TurnStop(detail=kind, at=time_us)
             case "ConversationErrorEvent":
-                yield r.ErrorRecord(
-                    code=r.first_text(row, "code"), message=r.text_of(row, "detail"), at=time_us
-                )
+                yield r.ErrorRecord(r.first_text(row, "code"), r.text_of(row, "detail"), time_us)
             case kind:
                 if row.get("value") == _WAITING_STATE:
                     self._waits = True
                     for key, *_ in self._actions.values():
                         yield r.CallQuestion(call=key, at=time_us)
-                yield r.UnmappedRecord(
-                    kind=kind or "event", content=row, at=time_us, line=number, is_understood=bool(kind)
-                )
+                yield r.UnmappedRecord(kind or "event", row, time_us, number, bool(kind))
 
     def _message(self, row: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
         message = r.object_of(row, "llm_message")
         said = r.content_of(message, "content")
         if row.get("source") == "user":
-            yield r.Prompt(text=said, at=time_us, line=number)
+            yield r.Prompt(said, time_us, number)
         elif row.get("source") == "environment":
-            yield r.UnmappedRecord(kind="environment", content=said, at=time_us, line=number)
+            yield r.UnmappedRecord("environment", said, time_us, number)
         else:
             thinking = r.text_of(message, "reasoning_content")
             yield r.Reply(text=said, thinking=thinking, at=time_us, line=number)
@@ -231,7 +220,7 @@ class _EventReader:
         self._actions[key] = (key, tool, arguments)
         return r.Reply(
             text=r.content_of(row, "thought"), thinking=r.text_of(row, "reasoning_content"), at=time_us,
-            line=number, calls=(r.ToolCall(id=key, tool=tool, arguments=arguments),),
+            line=number, calls=(r.ToolCall(key, tool, arguments),),
         )  # fmt: skip
 
     def _newer_result(
@@ -245,7 +234,7 @@ class _EventReader:
             or r.text_of(row, "error")
         )
         code = r.integer_of(observation, "exit_code")
-        code = r.integer_of(r.object_of(observation, "metadata"), "exit_code") if code is None else code
+        code = r.integer_of(observation, "metadata", "exit_code") if code is None else code
         is_bad = kind == "AgentErrorEvent" or bool(code) or observation.get("is_error") is True
         state: r.ResultState = (
             "rejected" if kind == "UserRejectObservation" else "failed" if is_bad else "succeeded"

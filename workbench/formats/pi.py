@@ -46,18 +46,16 @@ def read(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Rec
                     provider=r.text_of(row, "provider"), model=r.text_of(row, "modelId"),
                 )  # fmt: skip
             case "session_info" if r.text_of(row, "name"):
-                yield r.TitleChange(title=r.text_of(row, "name"), at=time_us)
+                yield r.TitleChange(r.text_of(row, "name"), time_us)
             case "custom_message" if row.get("display") is not False:
-                yield r.Prompt(text=r.content_of(row, "content"), at=time_us, line=line.number)
+                yield r.Prompt(r.content_of(row, "content"), time_us, line.number)
             case "message":
                 yield from _read_message(r.object_of(row, "message"), time_us, line.number, calls)
             case "label" if r.text_of(row, "label"):
-                yield r.UnmappedRecord(kind="label", content=row, at=time_us, line=line.number)
+                yield r.UnmappedRecord("label", row, time_us, line.number)
             case kind:
                 known = kind in _ENTRY_TYPES
-                yield r.UnmappedRecord(
-                    kind=kind or "entry", content=row, at=time_us, line=line.number, is_understood=known
-                )
+                yield r.UnmappedRecord(kind or "entry", row, time_us, line.number, known)
 
 
 def _read_message(
@@ -66,7 +64,7 @@ def _read_message(
     when = r.time_of(message, "timestamp") or time_us
     match r.text_of(message, "role"):
         case "user":
-            yield r.Prompt(text=r.content_of(message, "content"), at=when, line=number)
+            yield r.Prompt(r.content_of(message, "content"), when, number)
         case "assistant":
             yield from _read_reply(message, when, number, calls)
         case "toolResult":
@@ -75,9 +73,7 @@ def _read_message(
             yield from _read_shell_command(message, when, number)
         case role:
             known = role in ("custom", "hookMessage", "branchSummary", "compactionSummary")
-            yield r.UnmappedRecord(
-                kind=f"message.{role}", content=message, at=when, line=number, is_understood=known
-            )
+            yield r.UnmappedRecord(f"message.{role}", message, when, number, known)
 
 
 def _read_reply(
@@ -85,11 +81,7 @@ def _read_reply(
 ) -> Iterator[r.Record]:
     blocks = r.objects_of(message, "content")
     asked = tuple(
-        r.ToolCall(
-            id=r.text_of(block, "id"),
-            tool=r.text_of(block, "name"),
-            arguments=r.object_of(block, "arguments"),
-        )
+        r.ToolCall(r.text_of(block, "id"), r.text_of(block, "name"), r.object_of(block, "arguments"))
         for block in blocks
         if block.get("type") == "toolCall"
     )
@@ -113,7 +105,7 @@ def _read_reply(
     if reason == "aborted":
         yield r.TurnStop(at=time_us)
     elif reason == "error":
-        yield r.ErrorRecord(code="model", message=r.text_of(message, "errorMessage") or "error", at=time_us)
+        yield r.ErrorRecord("model", r.text_of(message, "errorMessage") or "error", time_us)
 
 
 def _read_result(
@@ -145,7 +137,7 @@ def _edits_of_result(tool: str, arguments: JsonObject, details: JsonObject) -> t
 
 def _read_shell_command(message: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
     key = f"shell-{number}"
-    asked = r.ToolCall(id=key, tool="bash", arguments={"command": r.text_of(message, "command")})
+    asked = r.ToolCall(key, "bash", {"command": r.text_of(message, "command")})
     yield r.Reply(calls=(asked,), at=time_us, line=number)
     code = r.integer_of(message, "exitCode")
     is_stopped = message.get("cancelled") is True

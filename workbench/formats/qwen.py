@@ -50,27 +50,25 @@ def _read(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Re
 
 
 def _read_row(row: JsonObject, number: int, calls: dict[str, JsonObject]) -> Iterator[r.Record]:
-    parts, time_us = r.objects_of(r.object_of(row, "message"), "parts"), r.time_of(row, "timestamp")
+    parts, time_us = r.objects_of(row, "message", "parts"), r.time_of(row, "timestamp")
     subtype = r.text_of(row, "subtype")
     match r.text_of(row, "type"):
         case "user" if not subtype:
-            yield r.Prompt(text=_typed_text(row, parts), at=time_us, line=number)
+            yield r.Prompt(_typed_text(row, parts), time_us, number)
             yield from _results(row, parts, time_us, number, calls)
         case "assistant":
             yield _reply(row, parts, time_us, number, calls)
         case "tool_result":
             yield from _results(row, parts, time_us, number, calls)
         case "user" | "system" as kind:
-            yield r.UnmappedRecord(kind=f"{kind}.{subtype or 'record'}", content=row, at=time_us, line=number)
+            yield r.UnmappedRecord(f"{kind}.{subtype or 'record'}", row, time_us, number)
         case kind:
-            yield r.UnmappedRecord(
-                kind=kind or "record", content=row, at=time_us, line=number, is_understood=False
-            )
+            yield r.UnmappedRecord(kind or "record", row, time_us, number, is_understood=False)
 
 
 def _typed_text(row: JsonObject, parts: list[JsonObject]) -> str:
     words: list[Json] = [part for part in parts if not r.text_of(part, "text").startswith(_HOOK_CONTEXT)]
-    return r.content_text(words) or r.text_of(r.object_of(row, "systemPayload"), "displayText")
+    return r.content_text(words) or r.text_of(row, "systemPayload", "displayText")
 
 
 def _reply(
@@ -81,7 +79,7 @@ def _reply(
         if fields := r.object_of(part, "functionCall"):
             key = r.text_of(fields, "id") or f"call-{number}.{place}"
             calls[key] = fields
-            call = r.ToolCall(id=key, tool=r.text_of(fields, "name"), arguments=r.object_of(fields, "args"))
+            call = r.ToolCall(key, r.text_of(fields, "name"), r.object_of(fields, "args"))
             asked.append(call)
     words: list[Json] = [part for part in parts if part.get("thought") is not True]
     thoughts = (r.text_of(part, "text") for part in parts if part.get("thought") is True)
@@ -121,4 +119,4 @@ def _results(
         }  # fmt: skip
         yield gemini.read_result(ended, number)
     if not found and row.get("type") == "tool_result":
-        yield r.UnmappedRecord(kind="tool_result", content=row, at=time_us, line=number, is_understood=False)
+        yield r.UnmappedRecord("tool_result", row, time_us, number, is_understood=False)

@@ -41,14 +41,14 @@ class SessionHead(Struct, frozen=True, kw_only=True):
     """Ids of the tools that it might call, where the file says so; they grant nothing."""
 
 
-class TitleChange(Struct, frozen=True, kw_only=True):
+class TitleChange(Struct, frozen=True):
     """The session got a title later."""
 
     title: str
     at: int | None = None
 
 
-class Prompt(Struct, frozen=True, kw_only=True):
+class Prompt(Struct, frozen=True):
     """A human, or what speaks for one, said something."""
 
     text: str
@@ -56,7 +56,7 @@ class Prompt(Struct, frozen=True, kw_only=True):
     line: int = 0
 
 
-class ToolCall(Struct, frozen=True, kw_only=True):
+class ToolCall(Struct, frozen=True):
     """A tool call in a reply."""
 
     id: str
@@ -96,7 +96,7 @@ class FileEdit(Struct, frozen=True, kw_only=True):
     """A unified diff instead, with or without headers."""
 
 
-class CallStart(Struct, frozen=True, kw_only=True):
+class CallStart(Struct, frozen=True):
     """A call began to run."""
 
     call: str
@@ -173,7 +173,7 @@ class TurnStop(Struct, frozen=True, kw_only=True):
     at: int | None = None
 
 
-class ErrorRecord(Struct, frozen=True, kw_only=True):
+class ErrorRecord(Struct, frozen=True):
     """An error that the file tells of."""
 
     code: str
@@ -181,7 +181,7 @@ class ErrorRecord(Struct, frozen=True, kw_only=True):
     at: int | None = None
 
 
-class UnmappedRecord(Struct, frozen=True, kw_only=True):
+class UnmappedRecord(Struct, frozen=True):
     """A record that has no place here, kept as it is under its own name."""
 
     kind: str
@@ -192,7 +192,7 @@ class UnmappedRecord(Struct, frozen=True, kw_only=True):
     """False counts it as not understood; True is bookkeeping that is known and says nothing here."""
 
 
-class FileProblem(Struct, frozen=True, kw_only=True):
+class FileProblem(Struct, frozen=True):
     """Something in the file that is not as it should be."""
 
     line: int
@@ -232,7 +232,7 @@ def typed_prompts(
     """Yield a session for each value of the key `group` in a prompt history; `text`, `time` are keys."""
     typed: dict[str, list[Prompt]] = {}
     for number, row in rows:
-        prompt = Prompt(text=as_text(row.get(text)), at=as_time(row.get(time)), line=number)
+        prompt = Prompt(as_text(row.get(text)), as_time(row.get(time)), number)
         typed.setdefault(as_text(row.get(group)), []).append(prompt)
     for name, prompts in typed.items():
         yield head(name, prompts[0].at)
@@ -281,33 +281,42 @@ def as_text(value: Json) -> str:
     return value if isinstance(value, str) else ""
 
 
-def text_of(holder: JsonObject, name: str) -> str:
+def value_of(holder: JsonObject, name: str, *below: str) -> Json:
+    """Return the value of a member, or of one below it; None where there is none."""
     value = holder.get(name)
+    for inner_name in below:
+        value = as_object(value).get(inner_name)
+    return value
+
+
+def text_of(holder: JsonObject, name: str, *below: str) -> str:
+    # Every line of a file is asked for some twenty texts: without a path nothing else is called.
+    value = value_of(holder, name, *below) if below else holder.get(name)
     return value if isinstance(value, str) else ""
 
 
-def object_of(holder: JsonObject, name: str) -> JsonObject:
-    return as_object(holder.get(name))
+def object_of(holder: JsonObject, name: str, *below: str) -> JsonObject:
+    return as_object(value_of(holder, name, *below) if below else holder.get(name))
 
 
-def objects_of(holder: JsonObject, name: str) -> list[JsonObject]:
-    return as_objects(holder.get(name))
+def objects_of(holder: JsonObject, *path: str) -> list[JsonObject]:
+    return as_objects(value_of(holder, *path))
 
 
-def count_of(holder: JsonObject, name: str) -> int:
-    return as_count(holder.get(name))
+def count_of(holder: JsonObject, *path: str) -> int:
+    return as_count(value_of(holder, *path))
 
 
-def integer_of(holder: JsonObject, name: str) -> int | None:
-    return as_integer(holder.get(name))
+def integer_of(holder: JsonObject, *path: str) -> int | None:
+    return as_integer(value_of(holder, *path))
 
 
-def time_of(holder: JsonObject, name: str) -> int | None:
-    return as_time(holder.get(name))
+def time_of(holder: JsonObject, *path: str) -> int | None:
+    return as_time(value_of(holder, *path))
 
 
-def content_of(holder: JsonObject, name: str) -> str:
-    return content_text(holder.get(name))
+def content_of(holder: JsonObject, *path: str) -> str:
+    return content_text(value_of(holder, *path))
 
 
 def first_text(holder: JsonObject, *names: str) -> str:

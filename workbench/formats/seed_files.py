@@ -179,7 +179,7 @@ def read_wink(value: Json, name: str) -> Iterator[r.Record]:
         provider="ollama",
     )  # fmt: skip
     for problem in wink_violations(document):
-        yield r.FileProblem(line=1, why=f"{problem.where}: {problem.why}")
+        yield r.FileProblem(1, f"{problem.where}: {problem.why}")
     results = {r.text_of(row, "tool_call_id"): row for row in r.objects_of(document, "tool_results")}
     tool_messages = {r.text_of(row, "tool_call_id"): row for row in messages if row.get("role") == "tool"}
     for number, row in enumerate(messages, 1):
@@ -193,7 +193,7 @@ def _read_wink_message(
     said, time_us = r.content_of(row, "content"), r.time_of(row, "timestamp")
     match r.text_of(row, "role"):
         case "user":
-            yield r.Prompt(text=said, at=time_us, line=number)
+            yield r.Prompt(said, time_us, number)
         case "assistant":
             calls = r.objects_of(row, "tool_calls")
             meta = r.object_of(row, "metadata")
@@ -201,8 +201,9 @@ def _read_wink_message(
                 text=said, at=time_us, line=number, model=r.text_of(meta, "model"),
                 usage=Usage(output_tokens=r.count_of(meta, "token_count")),
                 calls=tuple(
-                    r.ToolCall(id=r.text_of(call, "id"), tool=r.text_of(call, "tool_name"),
-                          arguments=r.object_of(call, "parameters"))
+                    r.ToolCall(
+                        r.text_of(call, "id"), r.text_of(call, "tool_name"), r.object_of(call, "parameters")
+                    )
                     for call in calls
                 ),
             )  # fmt: skip
@@ -211,11 +212,9 @@ def _read_wink_message(
                 yield from _read_wink_call(call, results.get(key), tool_messages.get(key), number)
         case "system" | "tool":
             if number > 1 and row.get("role") == "system":
-                yield r.UnmappedRecord(kind="system", content=said, at=time_us, line=number)
+                yield r.UnmappedRecord("system", said, time_us, number)
         case role:
-            yield r.UnmappedRecord(
-                kind=f"message.{role}", content=row, at=time_us, line=number, is_understood=False
-            )
+            yield r.UnmappedRecord(f"message.{role}", row, time_us, number, is_understood=False)
 
 
 def _read_wink_call(

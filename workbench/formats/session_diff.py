@@ -96,11 +96,7 @@ class SessionDiff(Struct, frozen=True, kw_only=True):
 def is_quoted_edit(tool: str, arguments: JsonObject, hunks: Sequence[Hunk]) -> bool:
     """Return whether hunks were made of what a call quotes, so that their line numbers say nothing."""
     path = hunks[0].path if hunks else ""
-    edits = [
-        edit
-        for edit in edits_of_call(ToolCall(id="", tool=tool, arguments=arguments))
-        if edit.old or edit.patch
-    ]
+    edits = [edit for edit in edits_of_call(ToolCall("", tool, arguments)) if edit.old or edit.patch]
     quoted = [hunk.lines for hunk in edits_to_hunks(tuple(edits)) if hunk.path == path or len(edits) == 1]
     return bool(quoted) and quoted == [hunk.lines for hunk in hunks] and hunks[0].old_start <= 1
 
@@ -139,7 +135,7 @@ def _with_renames(diffs: Sequence[FileDiff]) -> Iterator[FileDiff]:
     """Yield the changes; a file that went and one of the same bytes that came are one that was renamed."""
     gone = {
         diff.images[0]: diff for diff in diffs if diff.change == "delete" and diff.images and diff.images[0]
-    }  # fmt: skip
+    }
     taken: set[str] = set()
     for diff in diffs:
         old = gone.get(diff.images[1] or b"") if diff.change == "create" and diff.images else None

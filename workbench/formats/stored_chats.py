@@ -80,7 +80,7 @@ def _goose_session(database: Database, row: JsonObject) -> Iterator[r.Record]:
 def _goose_message(row: JsonObject, number: int, model: str) -> Iterator[r.Record]:
     at, content = r.time_of(row, "created_timestamp"), _json(row.get("content_json"))
     if not isinstance(content, list):
-        yield r.UnmappedRecord(kind="message.damaged", content=row, at=at, line=number, is_understood=False)
+        yield r.UnmappedRecord("message.damaged", row, at, number, is_understood=False)
         return
     parts = r.as_objects(content)
     results = [part for part in parts if part.get("type") == "toolResponse"]
@@ -96,9 +96,9 @@ def _goose_message(row: JsonObject, number: int, model: str) -> Iterator[r.Recor
         if said or calls or reply.thinking or not any(part.get("type") in _NOTES for part in parts):
             yield reply
     elif _is_hidden(row):
-        yield r.UnmappedRecord(kind="context.user", content=said, at=at, line=number)
+        yield r.UnmappedRecord("context.user", said, at, number)
     elif said or not results:
-        yield r.Prompt(text=said, at=at, line=number)
+        yield r.Prompt(said, at, number)
     for part in parts:
         yield from _goose_question(part, at, number)
     for part in results:
@@ -120,7 +120,7 @@ def _goose_calls(parts: list[JsonObject]) -> Iterator[r.ToolCall]:
             value = r.object_of(call, "value") or call
             arguments = parse_arguments(value.get("arguments"))
             tool = r.text_of(value, "name") or "unreadable call"
-            yield r.ToolCall(id=r.text_of(part, "id"), tool=tool, arguments=arguments)
+            yield r.ToolCall(r.text_of(part, "id"), tool, arguments)
 
 
 def _goose_question(part: JsonObject, at: int | None, number: int) -> Iterator[r.Record]:
@@ -129,7 +129,7 @@ def _goose_question(part: JsonObject, at: int | None, number: int) -> Iterator[r
     if kind == "toolConfirmationRequest" or asked.get("actionType") == "toolConfirmation":
         yield r.CallQuestion(call=r.text_of(asked, "id"), at=at)
     elif kind in _NOTES:
-        yield r.UnmappedRecord(kind=kind, content=part, at=at, line=number)
+        yield r.UnmappedRecord(kind, part, at, number)
 
 
 def _goose_result(part: JsonObject, at: int | None, number: int) -> r.CallResult:
@@ -189,7 +189,7 @@ def _crush_session(database: Database, row: JsonObject, below: _CrushCalls) -> I
 def _crush_message(row: JsonObject, number: int, below: _CrushCalls) -> Iterator[r.Record]:
     at, content = r.time_of(row, "created_at"), _json(row.get("parts"))
     if not isinstance(content, list):
-        yield r.UnmappedRecord(kind="message.damaged", content=row, at=at, line=number, is_understood=False)
+        yield r.UnmappedRecord("message.damaged", row, at, number, is_understood=False)
         return
     parts = [(r.text_of(part, "type"), r.object_of(part, "data")) for part in r.as_objects(content)]
     words = [_crush_words(kind, data) for kind, data in parts]
@@ -201,7 +201,7 @@ def _crush_message(row: JsonObject, number: int, below: _CrushCalls) -> Iterator
             yield reply
         case "user":
             if said or not any(kind == "shell_command" for kind, _ in parts):
-                yield r.Prompt(text=said, at=at, line=number)
+                yield r.Prompt(said, at, number)
             for place, (kind, data) in enumerate(parts):
                 if kind == "shell_command":
                     yield from _crush_shell(data, at, f"shell-{number}.{place}", number)
@@ -210,9 +210,7 @@ def _crush_message(row: JsonObject, number: int, below: _CrushCalls) -> Iterator
                 if kind == "tool_result":
                     yield _crush_result(data, at, number, below)
         case role:
-            yield r.UnmappedRecord(
-                kind=f"message.{role}", content=said, at=at, line=number, is_understood=role == "system"
-            )
+            yield r.UnmappedRecord(f"message.{role}", said, at, number, role == "system")
     yield from _crush_end(parts, at)
 
 
@@ -236,11 +234,7 @@ def _crush_reply(
     row: JsonObject, parts: list[tuple[str, JsonObject]], said: str, at: int | None, number: int
 ) -> r.Reply:
     calls = tuple(
-        r.ToolCall(
-            id=r.text_of(data, "id"),
-            tool=r.text_of(data, "name"),
-            arguments=parse_arguments(data.get("input")),
-        )
+        r.ToolCall(r.text_of(data, "id"), r.text_of(data, "name"), parse_arguments(data.get("input")))
         for kind, data in parts
         if kind == "tool_call"
     )
@@ -272,7 +266,7 @@ def _crush_edits(path: str, about: JsonObject) -> tuple[r.FileEdit, ...]:
 
 
 def _crush_shell(data: JsonObject, at: int | None, key: str, number: int) -> Iterator[r.Record]:
-    asked = r.ToolCall(id=key, tool="bash", arguments={"command": r.text_of(data, "command")})
+    asked = r.ToolCall(key, "bash", {"command": r.text_of(data, "command")})
     yield r.Reply(calls=(asked,), at=at, line=number)
     code = r.integer_of(data, "exit_code")
     state: r.ResultState = "failed" if code else "succeeded"
@@ -286,4 +280,4 @@ def _crush_end(parts: list[tuple[str, JsonObject]], at: int | None) -> Iterator[
             yield r.TurnStop(detail=r.text_of(data, "message") or reason, at=when)
         elif kind == "finish" and reason in ("error", "content_filter"):
             why = ": ".join(filter(None, (r.text_of(data, "message"), r.text_of(data, "details"))))
-            yield r.ErrorRecord(code=reason, message=why or reason, at=when)
+            yield r.ErrorRecord(reason, why or reason, when)

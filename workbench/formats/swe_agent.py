@@ -51,7 +51,7 @@ def read(value: Json, name: str) -> Iterator[r.Record]:
     yield r.SessionHead(
         key=_session_id(document, name), system_prompt=prompt, facts=facts,
         status=r.text_of(info, "exit_status") or None,
-        model=r.text_of(r.object_of(document, "replay_config"), "model"),
+        model=r.text_of(document, "replay_config", "model"),
     )  # fmt: skip
     steps = r.objects_of(document, "trajectory")
     yield from join_usage(
@@ -91,9 +91,9 @@ def _read_history(history: Sequence[JsonObject]) -> Iterator[r.Record]:
                 asked = waiting.pop(named if named in waiting else next(iter(waiting)))
                 yield _result_with_edits(editor, asked, r.CallResult(call=asked.id, text=said, line=number))
             case "user" | "tool":
-                yield r.Prompt(text=said, line=number)
+                yield r.Prompt(said, line=number)
             case role:
-                yield r.UnmappedRecord(kind=f"history.{role}", content=row, line=number, is_understood=False)
+                yield r.UnmappedRecord(f"history.{role}", row, line=number, is_understood=False)
 
 
 class EditorWindow:
@@ -145,7 +145,7 @@ class EditorWindow:
             line = r.integer_of(arguments, "insert_line") or 0
             yield self._added(line, r.text_of(arguments, "new_str"), r.text_of(arguments, "path"))
         elif tool == _EDITOR_COMMAND:
-            yield from patches.edits_of_call(r.ToolCall(id="", tool=tool, arguments=arguments))
+            yield from patches.edits_of_call(r.ToolCall("", tool, arguments))
 
     def _between(self, begin: int, end: int, new: str) -> r.FileEdit:
         old = [self._lines.get(number) for number in range(begin, min(end, begin + 5_000) + 1)]
@@ -172,7 +172,7 @@ def _calls_of_row(row: JsonObject, number: int) -> tuple[r.ToolCall, ...]:
     if calls:
         return tuple(openai_tool_call(call, f"call-{number}.{index}") for index, call in enumerate(calls))
     action = r.text_of(row, "action").strip()
-    return (r.ToolCall(id=f"call-{number}", tool="bash", arguments={"command": action}),) if action else ()
+    return (r.ToolCall(f"call-{number}", "bash", {"command": action}),) if action else ()
 
 
 def openai_tool_call(call: JsonObject, default: str) -> r.ToolCall:
@@ -185,7 +185,7 @@ def openai_tool_call(call: JsonObject, default: str) -> r.ToolCall:
             parsed = {"input": arguments}
         arguments = dict(r.as_object(parsed)) or {"input": arguments}
     tool = r.text_of(function, "name") or r.text_of(call, "function")
-    return r.ToolCall(id=r.text_of(call, "id") or default, tool=tool, arguments=r.as_object(arguments))
+    return r.ToolCall(r.text_of(call, "id") or default, tool, r.as_object(arguments))
 
 
 def _read_steps(steps: Sequence[JsonObject]) -> Iterator[r.Record]:
@@ -193,11 +193,11 @@ def _read_steps(steps: Sequence[JsonObject]) -> Iterator[r.Record]:
     for number, step in enumerate(steps, 1):
         for message in r.as_objects(step.get("query") or step.get("messages")) if number == 1 else ():
             if message.get("role") == "user" and message.get("is_demo") is not True:
-                yield r.Prompt(text=r.content_of(message, "content"), line=number)
+                yield r.Prompt(r.content_of(message, "content"), line=number)
         action, thought = r.text_of(step, "action").strip(), r.text_of(step, "thought")
         said = thought or r.text_of(step, "response")
         key = f"step-{number}"
-        asked = r.ToolCall(id=key, tool="bash", arguments={"command": action})
+        asked = r.ToolCall(key, "bash", {"command": action})
         yield r.Reply(text=said, calls=(asked,) if action else (), line=number)
         if action:
             seconds = step.get("execution_time")
@@ -222,10 +222,8 @@ def _session_end(info: JsonObject) -> Iterator[r.Record]:
             changes = parse_git_diff(patch)
         except PatchRefused as error:
             changes = ()
-            yield r.FileProblem(
-                line=1, why=f"the patch is kept as text, because it is not a unified diff: {error}"
-            )
-        yield r.Reply(calls=(r.ToolCall(id="submission", tool="submit", arguments={"path": "submission"}),))
+            yield r.FileProblem(1, f"the patch is kept as text, because it is not a unified diff: {error}")
+        yield r.Reply(calls=(r.ToolCall("submission", "submit", {"path": "submission"}),))
         yield r.CallResult(call="submission", text=patch, changes=changes)
     status = r.text_of(info, "exit_status")
     if status and status.lower() not in ("submitted", "submit"):
@@ -238,7 +236,7 @@ def read_mini(value: Json, name: str) -> Iterator[r.Record]:
     info = r.object_of(document, "info")
     messages = r.objects_of(document, "messages") or r.as_objects(value)
     prompt = next((r.content_of(row, "content") for row in messages if row.get("role") == "system"), "")
-    model = r.object_of(r.object_of(info, "config"), "model")
+    model = r.object_of(info, "config", "model")
     yield r.SessionHead(
         key=_session_id(document or {"messages": list(messages)}, name), system_prompt=prompt,
         model=r.first_text(model, "model_name", "model"), status=r.text_of(info, "exit_status") or None,
@@ -263,7 +261,7 @@ def _read_mini_row(row: JsonObject, number: int, waiting: dict[str, r.ToolCall])
             for n, fields in enumerate(r.objects_of(row, "tool_calls"))
         )
         if not calls and (block := _COMMAND_BLOCK.search(said)):
-            calls = (r.ToolCall(id=f"call-{number}", tool="bash", arguments={"command": block[1]}),)
+            calls = (r.ToolCall(f"call-{number}", "bash", {"command": block[1]}),)
         waiting.clear()
         waiting.update({call.id: call for call in calls})
         yield r.Reply(text=said, calls=calls, at=time_us, line=number)
@@ -272,11 +270,9 @@ def _read_mini_row(row: JsonObject, number: int, waiting: dict[str, r.ToolCall])
         asked = waiting.pop(key if key in waiting else next(iter(waiting)))
         yield _read_mini_result(row, asked, said, time_us, number)
     elif role == "user":
-        yield r.Prompt(text=said, at=time_us, line=number)
+        yield r.Prompt(said, time_us, number)
     elif role != "system":
-        yield r.UnmappedRecord(
-            kind=f"message.{role}", content=row, at=time_us, line=number, is_understood=role == "exit"
-        )
+        yield r.UnmappedRecord(f"message.{role}", row, time_us, number, role == "exit")
 
 
 def _read_mini_result(

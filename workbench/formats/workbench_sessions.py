@@ -162,7 +162,7 @@ class SessionReader:
         version = as_integer(value.get("schema")) or 0
         if version > EVENT_FORMAT_VERSION:
             why = f"it was written by a newer version (events {version}); what is not known is kept as it is"
-            self._note(FileProblem(line=number, why=why))
+            self._note(FileProblem(number, why))
 
     def _note(self, problem: FileProblem) -> None:
         (self._summaries[-1].problems if self._summaries else self.strays).append(problem)
@@ -180,21 +180,19 @@ class SessionReader:
         try:
             event = self._clean(value)
         except (MalformedEventError, ValueError, TypeError) as error:
-            self._note(FileProblem(line=number, why=f"it is not an event: {str(error)[:200]}"))
+            self._note(FileProblem(number, f"it is not an event: {str(error)[:200]}"))
             return None
         if event.session_id == SYSTEM_SESSION:
-            self._note(
-                FileProblem(line=number, why="it belongs to the session of a journal itself; left out")
-            )
+            self._note(FileProblem(number, "it belongs to the session of a journal itself; left out"))
             return None
         if event.id in self._seen:
-            self._note(FileProblem(line=number, why=f"an event above has the id {event.id[:80]}; left out"))
+            self._note(FileProblem(number, f"an event above has the id {event.id[:80]}; left out"))
             return None
         self._seen.add(event.id)
         event = self._as_second(event)
         if self._is_elsewhere(event.id, self._ids.get(event.session_id) or self._current(event.session_id)):
             why = f"another session here has an event with the id {event.id[:80]}; left out"
-            self._note(FileProblem(line=number, why=why))
+            self._note(FileProblem(number, why))
             return None
         return self._placed(event, number)
 
@@ -236,7 +234,7 @@ class SessionReader:
         if event.sequence_number and event.sequence_number != summary.events:
             why = f"number {event.sequence_number} stands where {summary.events} follows"
             if not any(problem.why.startswith("number ") for problem in summary.problems):
-                summary.problems.append(FileProblem(line=number, why=why))
+                summary.problems.append(FileProblem(number, why))
         if event.action_id and isinstance(event.body, e.ActionOpened):
             self._open[event.action_id] = event
         elif event.action_id and isinstance(event.body, _ACTION_ENDS):
@@ -249,7 +247,7 @@ class SessionReader:
         self._has_begun.add(event.session_id)
         if isinstance(event.body, e.SessionCreated):
             return
-        self._note(FileProblem(line=number, why="the session's beginning is not there; it starts here"))
+        self._note(FileProblem(number, "the session's beginning is not there; it starts here"))
         bodies = (
             e.SessionCreated(session_kind="import"),
             e.SessionStatusChanged(status="initializing"),

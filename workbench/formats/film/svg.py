@@ -168,9 +168,7 @@ def _text_shape(text: str, begin: int, cells: int, number: int, look: TextStyle)
 
 _THIN, _THICK, _GAP = 1.2, 2.4, 3.2
 """Pixels: a line, a heavy line, and how far the two lines of a double one are apart."""
-_DIRECTIONS: Final = {
-    "UP": "u", "DOWN": "d", "LEFT": "l", "RIGHT": "r", "VERTICAL": "ud", "HORIZONTAL": "lr",
-}  # fmt: skip
+_DIRECTIONS: Final = {"UP": "u", "DOWN": "d", "LEFT": "l", "RIGHT": "r", "VERTICAL": "ud", "HORIZONTAL": "lr"}
 _WEIGHTS: Final = {"LIGHT": "1", "SINGLE": "1", "HEAVY": "2", "DOUBLE": "3"}
 
 

@@ -193,7 +193,7 @@ class AdapterSession:
         if answer.reply.strip() not in ("", self._last_words):
             records.append(r.Reply(text=answer.reply))
         if answer.error:
-            records.append(r.ErrorRecord(code="agent_failed", message=answer.error))
+            records.append(r.ErrorRecord("agent_failed", answer.error))
         records += [
             r.CallResult(call=call, state="interrupted", error=_ENDED_EARLY) for call in self._running
         ]
