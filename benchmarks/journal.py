@@ -232,7 +232,7 @@ def main() -> int:
         event, body = decode_us()
         claim("decoding a trusted event", event, "µs", 3.0, False, f"{body:.2f} µs of it the body")
         median, late = bell_ms(root / "bell", 60 if quick else 300)
-        claim("doorbell to a reader elsewhere, p95", late, "ms", 25.0, False, f"median {median:.2f} ms")
+        claim("notice to a reader elsewhere, p95", late, "ms", 25.0, False, f"median {median:.2f} ms")
     return 1 if failed else 0
 
 

@@ -446,7 +446,7 @@ def _run_line_mode(
 def _watch_messages(journal: Journal) -> Generator[Iterator[_WatchMessage], None, None]:
     """Yield what happens: a line typed, a ring of the journal, or a second that passed."""
     inbox: queues.SimpleQueue[_WatchMessage] = queues.SimpleQueue()
-    silence = journal.on_ring(lambda: inbox.put(("ring", None)))
+    silence = journal.on_change(lambda: inbox.put(("ring", None)))
     read_lines(-1 if sys.stdin is None else sys.stdin.fileno(), lambda line: inbox.put(("line", line)))
     try:
         yield _next_messages(inbox)

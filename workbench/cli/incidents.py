@@ -391,7 +391,7 @@ def _drive(
 
     def interrupt() -> bool:
         is_first, stop[0] = not stop[0], True
-        journal.doorbell.wake()
+        journal.notifier.wake()
         return is_first
 
     def see(events: Sequence[Event]) -> None:

@@ -103,7 +103,7 @@ def _running_output(events: Sequence[Event], options: Namespace) -> list[JsonFie
 
 def _follow_logs(journal: Journal, run_id: str, cursor: int, options: Namespace, console: Console) -> None:
     rung = threading.Event()
-    silence = journal.on_ring(rung.set)
+    silence = journal.on_change(rung.set)
     last = ""
     try:
         while True:

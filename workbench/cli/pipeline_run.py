@@ -241,7 +241,7 @@ def _drive_here(
 
     def interrupt() -> bool:
         is_first, stop[0] = not stop[0], True
-        journal.doorbell.wake()
+        journal.notifier.wake()
         return is_first
 
     async def run() -> None:

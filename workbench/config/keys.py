@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Annotated, Any, Literal, cast, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, cast, get_args, get_origin
 from urllib.parse import urlsplit
 
 from msgspec import NODEFAULT, Meta, Struct, ValidationError, convert
@@ -194,9 +194,8 @@ def kind_words(kind: Any) -> str:
 
 def record_fields(record: type[Struct]) -> dict[str, tuple[Any, bool]]:
     """Return the members that a record may have in a file: their kind, and whether they must be there."""
-    hints = get_type_hints(record, include_extras=True)
     return {
-        field.name: (hints[field.name] if field.required else get_args(hints[field.name])[0], field.required)
+        field.name: (field.type if field.required else get_args(field.type)[0], field.required)
         for field in fields(record)
         if field.name != "origin"
     }
@@ -301,14 +300,13 @@ def setting(meaning: str, *, kind: Any = None, **facts: Any) -> Meta:
 
 def section_keys(section: type[Struct], path: str = "", attribute: str = "") -> Iterator[ConfigKey]:
     """Yield the keys of a section and of those in it, in their order."""
-    hints = get_type_hints(section, include_extras=True)
     for member in fields(section):
-        hint = hints[member.name]
-        if isinstance(hint, type) and issubclass(hint, Struct):
-            yield from section_keys(hint, f"{path}{member.encode_name}.", f"{attribute}{member.name}.")
+        member_type: Any = member.type
+        if isinstance(member_type, type) and issubclass(member_type, Struct):
+            yield from section_keys(member_type, f"{path}{member.encode_name}.", f"{attribute}{member.name}.")
             continue
-        of_members = get_origin(hint) not in (None, Annotated)
-        kind = cast("Any", get_args(hint)[0] if of_members else hint)
+        is_optional = get_origin(member_type) not in (None, Annotated)
+        kind = cast("Any", get_args(member_type)[0] if is_optional else member_type)
         facts = kind_parts(kind)[1]
         if "key" in facts:
             default = member.default_factory() if member.default_factory is not NODEFAULT else member.default

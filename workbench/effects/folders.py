@@ -1,7 +1,8 @@
 """Whole folders: walk, remove and watch them (watchfiles, inotify)."""
 
-# On Linux the doorbell asks inotify itself: one thread and a page of code, where the package that watches
-# everywhere takes three threads and 0.7 MB in every screen and host. It stays for systems without inotify.
+# On Linux the journal's change notifier asks inotify itself: one thread and a page of code, where the
+# package that watches everywhere takes three threads and 0.7 MB in every screen and host. It stays for
+# systems without inotify.
 
 import contextlib
 import os

@@ -9,7 +9,6 @@
 # fast.
 
 import contextlib
-import ctypes
 import functools
 import os
 import re
@@ -304,6 +303,8 @@ CHILD_REGISTRY: Final = ChildRegistry()
 def become_subreaper() -> bool:
     """Have orphaned grandchildren handed to this process where Linux offers that; return whether it does."""
     if sys.platform == "linux":
+        import ctypes
+
         try:
             CHILD_REGISTRY.is_subreaper = ctypes.CDLL(None).prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
         except (OSError, AttributeError):

@@ -141,7 +141,7 @@ def _acquire(path: Path) -> int | None:
             with contextlib.suppress(OSError):  # a full disk: only people read the pid, the lock is held
                 os.pwrite(file, f"{os.getpid()}\n".encode(), 0)
             return file
-        # Somebody who only asks (`is_held`) holds a shared lock for a moment: that is not being taken.
+        # Somebody who only asks (`is_lock_held`) holds a shared lock for a moment: that is not being taken.
         is_only_asked = _try_flock(file, fcntl.LOCK_SH)
         os.close(file)
         if not is_only_asked:
@@ -300,7 +300,7 @@ class UnknownFaultPoint(Exception):
     """A fault point was named that the registry does not know."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(f"there is no fault point {name!r}; the known ones are in faults.POINTS")
+        super().__init__(f"there is no fault point {name!r}; the known ones are in FAULT_POINTS")
 
 
 class ArmedFault:

@@ -165,7 +165,7 @@ class _ListDriver:
             if self.state.status == "processing":
                 await self._pause_lost()
             return
-        unsubscribe = self._journal.on_ring(thread_safe_setter(asyncio.get_running_loop(), self._changed))
+        unsubscribe = self._journal.on_change(thread_safe_setter(asyncio.get_running_loop(), self._changed))
         reason: PauseReason = "host lost"
         try:
             async with running_clock(self._id, self._tick):

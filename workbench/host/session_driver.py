@@ -117,7 +117,7 @@ class SessionRunner:
     async def run(self, until: Callable[["SessionRunner"], bool]) -> None:
         """Run until `until` says so, then end what still runs; LeaseLost where another driver took over."""
         loop = asyncio.get_running_loop()
-        unsubscribe = self.writer.journal.on_ring(thread_safe_setter(loop, self._changed))
+        unsubscribe = self.writer.journal.on_change(thread_safe_setter(loop, self._changed))
         try:
             while self.failure is None:
                 self._changed.clear()

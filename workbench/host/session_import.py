@@ -33,9 +33,9 @@ from workbench.journal.imported_files import (
     store_imported_files,
 )
 from workbench.journal.imports import (
-    OtherStory,
+    SessionIdChoices,
+    SessionIdTaken,
     SessionImport,
-    Stories,
     import_turn,
     make_imports_durable,
 )
@@ -255,7 +255,7 @@ class _Import:
             for source, state in waiting:
                 report, intake = self._import(source, self._plan.point(source, state))
                 self._result.reports.append(report)
-                fresh.update(intake.begun)
+                fresh.update(intake.new_sessions)
                 added.update(intake.added)
                 self._note(source, state, report)
                 self._progress.file_done()
@@ -272,28 +272,28 @@ class _Import:
 
         `point`: where to go on; one that does not begin as it did is read from its start.
         """
-        stories = Stories(lambda session_id: self._is_told_elsewhere(session_id, source))
+        id_choices = SessionIdChoices(lambda session_id: self._is_in_another_file(session_id, source))
         if point and len(files_of_session(self._journal, point.state.session_id)) > 1:
             point = None
         for _ in range(_MOST_STORIES):
             intake = SessionImport(
                 self._journal, returns_deleted=self._request.returns_deleted,
-                leaves_out=self._request.leaves_out, stories=stories,
+                leaves_out=self._request.leaves_out, id_choices=id_choices,
             )  # fmt: skip
             try:
                 report = _import_source(source, self._request.format, intake, self._progress, point)
             except PrefixChanged:
                 point = None
                 continue
-            except OtherStory as other:
-                stories.add(other)
+            except SessionIdTaken as other:
+                id_choices.add(other)
                 if source.name == "-":
                     break  # it cannot be read once more
                 continue
             report.kept += [
                 f"{session.title or session.key}: {_OTHER_STORY}; both stay"
                 for session in report.sessions
-                if session.session_id in stories.ids
+                if session.session_id in id_choices.ids
             ]
             report.kept += [
                 f"{session.title or session.key}: {_REWRITTEN}"
@@ -304,7 +304,7 @@ class _Import:
         report = FileReport(name=source.name, is_named=source.is_named, why_not=_OTHER_STORY)
         return report, SessionImport(self._journal)
 
-    def _is_told_elsewhere(self, session_id: str, source: ImportSource) -> bool:
+    def _is_in_another_file(self, session_id: str, source: ImportSource) -> bool:
         """Return whether a session was read from other files only, or from another one that is as it was."""
         own, rows = file_key(self._journal, source.name), files_of_session(self._journal, session_id)
         return (bool(rows) and all(row.key != own for row in rows)) or any(
@@ -427,7 +427,7 @@ def _read_source(
     point: detect.ResumePoint | None = None,
 ) -> FileReport:  # fmt: skip
     report = FileReport(name=source.name, is_named=source.is_named)
-    begun = len(intake.begun) if intake else 0
+    begun = len(intake.new_sessions) if intake else 0
     try:
         if source.name == "-":
             _read_stream(sys.stdin.buffer, time.time_ns() // 1_000, report, wanted, intake, progress)

@@ -81,7 +81,7 @@ class Supervisor:
     async def run(self, stop: asyncio.Event) -> None:
         """Run until told to stop, or until idle for `linger` seconds."""
         loop = asyncio.get_running_loop()
-        unsubscribe = self._context.journal.on_ring(thread_safe_setter(loop, self._changed))
+        unsubscribe = self._context.journal.on_change(thread_safe_setter(loop, self._changed))
         idle_since = self._context.clock.monotonic()
         tidying = asyncio.create_task(self._tidy(), name="upkeep")
         try:

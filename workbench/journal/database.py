@@ -248,7 +248,7 @@ INSERT OR IGNORE INTO search_session (session_id)
     SELECT session_id FROM event GROUP BY session_id ORDER BY min(position);
 INSERT INTO search (search) VALUES ('rebuild');
 """  # noqa: S608 words of our own
-"""`with_parts` is `text.compounds.with_parts`, which every connection knows (`journal.sql`)."""
+"""`with_parts` is `with_word_parts`, which every connection knows."""
 _COUNTED_EVENTS_INDEX: Final = """
 CREATE INDEX event_counted ON event (session_id, kind)
     WHERE kind = 'file.changed' OR kind = 'turn.started' OR kind = 'turn.ended';
@@ -362,16 +362,16 @@ def _corrupt_database(home: Home, why: str) -> JournalCorrupt:
 
 @contextlib.contextmanager
 def _translate_open_errors(home: Home) -> Generator[None, None, None]:
-    what = f"the journal {home.database} was not opened"
+    failure = f"the journal {home.database} was not opened"
     try:
         yield
     except (apsw.CorruptError, apsw.NotADBError) as error:
         raise _corrupt_database(home, str(error)) from None
     except (apsw.ReadOnlyError, apsw.CantOpenError) as error:
-        raise HomeRefused(what, str(error), "check the permissions of the data folder") from None
+        raise HomeRefused(failure, str(error), "check the permissions of the data folder") from None
     except (apsw.Error, OSError) as error:
         translated = as_journal_error(error)
-        raise type(translated)(what, translated.why, translated.remedy) if translated else error from None
+        raise type(translated)(failure, translated.why, translated.remedy) if translated else error from None
 
 
 def _is_current(database: Database, home: Home, newest: int) -> bool:
@@ -411,7 +411,7 @@ def _refuse_while_driven(home: Home) -> None:
         raise MigrationBlocked(
             f"the journal {home.database} was not migrated",
             f"sessions are run by {', '.join(drivers)}",
-            "stop the background processs with workbench host stop --all, or wait until they end",
+            "stop the background processes with workbench host stop --all, or wait until they end",
         )
 
 
@@ -522,20 +522,20 @@ _MOST_WORD_DIGITS: Final = 3
 """With more, it is a number, a digest or an id: found by its beginning only."""
 
 
-def add_search_words(database: Database, text: str, known: set[str]) -> None:
+def add_search_words(database: Database, text: str, cached_words: set[str]) -> None:
     """Add the words of a text that was just indexed.
 
-    `known`: words that are there; those of the text are added.
+    `cached_words`: words that are there; those of the text are added.
     """
-    fresh = set(_SEARCH_WORD.findall(text.lower())) - known
+    fresh = set(_SEARCH_WORD.findall(text.lower())) - cached_words
     if not fresh:
         return
-    kept = sorted(word for word in fresh if _is_search_word(word))
-    for word in kept:
+    added = sorted(word for word in fresh if _is_search_word(word))
+    for word in added:
         database.execute("INSERT OR IGNORE INTO search_word (word) VALUES (?)", (word,))
-    if len(known) > MOST_CACHED_WORDS:
-        known.clear()
-    known.update(kept)
+    if len(cached_words) > MOST_CACHED_WORDS:
+        cached_words.clear()
+    cached_words.update(added)
 
 
 def remove_search_words(database: Database, texts: Iterable[str]) -> None:
@@ -564,20 +564,20 @@ def words_containing(database: Database, letters: str, *, is_end: bool = False) 
 
 def rebuild_word_list(database: Database) -> None:
     database.execute("DELETE FROM search_word")
-    known: set[str] = set()
+    cached_words: set[str] = set()
     for (text,) in database.execute("SELECT words FROM search_text").fetchall():
-        add_search_words(database, text, known)
+        add_search_words(database, text, cached_words)
 
 
 def word_list_differences(database: Database) -> list[str]:
     """Compare the list with what is indexed; an empty list is the proof that they agree."""
-    said = search_words(row[0] for row in database.execute("SELECT words FROM search_text"))
-    kept = {row[0] for row in database.execute("SELECT word FROM search_word")}
+    event_words = search_words(row[0] for row in database.execute("SELECT words FROM search_text"))
+    listed_words = {row[0] for row in database.execute("SELECT word FROM search_word")}
     wrong: list[str] = []
-    if kept - said:
-        wrong.append(f"{len(kept - said)} words of the search are in no event")
+    if listed_words - event_words:
+        wrong.append(f"{len(listed_words - event_words)} words of the search are in no event")
     # A mark within a word, which the index passes over, makes words here that it does not know.
-    if missing := sum(_is_indexed(database, word) for word in said - kept):
+    if missing := sum(_is_indexed(database, word) for word in event_words - listed_words):
         wrong.append(f"{missing} words of events are not among those of the search")
     return wrong
 

@@ -45,18 +45,20 @@ class Home(Struct, frozen=True, kw_only=True):
         `path`: the folder; if not given `WORKBENCH_HOME`, else the platform's data folder. Raises
         HomeRefused: it cannot be used; says why and what to do; JournalCorrupt: its key file is damaged.
         """
-        wanted = (path or default_home_path(env)).expanduser().absolute()
-        _refuse_network(wanted)
-        _refuse_unusable_folder(wanted)
+        requested = (path or default_home_path(env)).expanduser().absolute()
+        _refuse_network(requested)
+        _refuse_unusable_folder(requested)
         try:
-            real = private_folder(wanted)
+            real = private_folder(requested)
             for name in HOME_FOLDERS:
                 private_folder(real / name)
             home = cls(path=real, key=_load_key(real))
             create_file_once(home.database, lambda: b"")
             home.restore_reserve()
         except FileRefused as error:
-            raise HomeRefused(f"the data folder {wanted} was not opened", error.why, error.remedy) from None
+            raise HomeRefused(
+                f"the data folder {requested} was not opened", error.why, error.remedy
+            ) from None
         return home
 
     @property
@@ -123,8 +125,8 @@ def create_file_once(path: Path, make: Callable[[], bytes]) -> None:
 
 
 def default_home_path(env: Mapping[str, str]) -> Path:
-    if named := env.get("WORKBENCH_HOME"):
-        return Path(named)
+    if configured := env.get("WORKBENCH_HOME"):
+        return Path(configured)
     import platformdirs
 
     return Path(platformdirs.user_data_dir("workbench"))
@@ -140,22 +142,22 @@ def _refuse_network(path: Path) -> None:
 
 
 def _refuse_unusable_folder(path: Path) -> None:
-    what, elsewhere = f"the data folder {path} was not opened", "or set WORKBENCH_HOME to another folder"
+    failure, elsewhere = f"the data folder {path} was not opened", "or set WORKBENCH_HOME to another folder"
     try:
         status = path.stat()
     except FileNotFoundError:
         return
     except OSError as error:
-        raise HomeRefused(what, str(error.strerror), f"check the path {elsewhere}") from None
+        raise HomeRefused(failure, str(error.strerror), f"check the path {elsewhere}") from None
     if not path.is_dir():
-        raise HomeRefused(what, "it is not a directory", f"move that file away {elsewhere}")
+        raise HomeRefused(failure, "it is not a directory", f"move that file away {elsewhere}")
     if status.st_uid != os.geteuid():
         why = f"it belongs to user {status.st_uid}, this is user {os.geteuid()}"
-        raise HomeRefused(what, why, f"run as its owner {elsewhere}")
+        raise HomeRefused(failure, why, f"run as its owner {elsewhere}")
     if os.statvfs(path).f_flag & os.ST_RDONLY:
-        raise HomeRefused(what, "its file system is read-only", f"mount it for writing {elsewhere}")
+        raise HomeRefused(failure, "its file system is read-only", f"mount it for writing {elsewhere}")
     if not os.access(path, os.W_OK | os.X_OK):
-        raise HomeRefused(what, "it is not writable", f"give yourself the permission {elsewhere}")
+        raise HomeRefused(failure, "it is not writable", f"give yourself the permission {elsewhere}")
 
 
 def _load_key(home: Path) -> bytes:

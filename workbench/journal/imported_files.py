@@ -14,6 +14,7 @@ from msgspec.structs import astuple
 
 from workbench.journal.database import SqlRow
 from workbench.journal.journal import Journal
+from workbench.journal.storage import placeholders
 from workbench.journal.transaction import TransactionTables
 
 
@@ -50,7 +51,7 @@ def file_key(journal: Journal, path: str) -> str:
 
 def imported_files(journal: Journal, keys: Sequence[str] | None = None) -> dict[str, ImportedFile]:
     """Return what is known of some files, or of all, by key."""
-    where = "" if keys is None else f" WHERE key IN ({', '.join('?' * len(keys))})"
+    where = "" if keys is None else f" WHERE key IN ({placeholders(keys)})"
     with journal.snapshot() as database:
         rows = database.execute(f"{_SELECT}{where}", keys or ()).fetchall()
     return {row[0]: _file_of_row(row) for row in rows}
@@ -85,12 +86,12 @@ def store_imported_files(journal: Journal, files: Iterable[ImportedFile]) -> Non
 
 def forget_missing_files(journal: Journal) -> int:
     """Forget files that no longer exist; their sessions stay. Returns how many."""
-    gone = [key for key, file in imported_files(journal).items() if not os.path.lexists(file.path)]
+    missing_keys = [key for key, file in imported_files(journal).items() if not os.path.lexists(file.path)]
 
     def work(live: TransactionTables) -> None:
-        for key in gone:
+        for key in missing_keys:
             live.database.execute("DELETE FROM imported_file WHERE key = ?", (key,))
 
-    if gone:
+    if missing_keys:
         journal.change(work)
-    return len(gone)
+    return len(missing_keys)

@@ -64,36 +64,36 @@ _CLOSING: Final = ".end."
 _ID_NAMESPACE: Final = uuid.UUID("0b6e9c1e-7c59-5a50-8c0c-64b7a2f8a3d0")
 
 
-class OtherStory(Exception):
-    """A file has the id of a session that is here and tells another one; the file is to be read again."""
+class SessionIdTaken(Exception):
+    """A file names a session by the id of another one that is stored; the file is to be read again."""
 
     def __init__(self, session_id: str) -> None:
         super().__init__(session_id)
         self.session_id = session_id
 
 
-class Stories:
-    """Tells sessions of one id apart while a file is read, again and again until its own are found."""
+class SessionIdChoices:
+    """The ids for the sessions of a file whose own ids are taken; it is read again until each is free."""
 
-    def __init__(self, is_told_elsewhere: Callable[[str], bool]) -> None:
-        """Begin a file; `is_told_elsewhere`: whether another file that is there holds a session."""
-        self.is_told_elsewhere = is_told_elsewhere
+    def __init__(self, is_in_another_file: Callable[[str], bool]) -> None:
+        """`is_in_another_file`: whether another file that exists holds a session."""
+        self.is_in_another_file = is_in_another_file
         self._next: dict[str, str] = {}
 
     def id_of(self, session_id: str) -> str:
-        """Return the id of the session that the file tells, as far as that is known."""
+        """Return the id to store a session under, as far as that is known."""
         while session_id in self._next:
             session_id = self._next[session_id]
         return session_id
 
-    def add(self, other: OtherStory) -> None:
-        """Note that a session is not the one of the file: the next id is tried, the same each time."""
-        key = other.session_id
+    def add(self, taken: SessionIdTaken) -> None:
+        """Note that an id is taken: the next one is tried, the same each time."""
+        key = taken.session_id
         self._next[key] = str(uuid.uuid5(_ID_NAMESPACE, f"{key}\0another"))
 
     @property
     def ids(self) -> frozenset[str]:
-        """Return the ids of sessions that are second to another one."""
+        """Return the ids that were given in place of others."""
         return frozenset(self._next.values())
 
 
@@ -103,46 +103,46 @@ class SessionImport:
     def __init__(
         self, journal: Journal, *, returns_deleted: bool = True,
         leaves_out: Callable[[SessionCreated], bool] = lambda _: False, leaves_open: bool = False,
-        stories: "Stories | None" = None,
+        id_choices: "SessionIdChoices | None" = None,
     ) -> None:  # fmt: skip
         """Begin; `returns_deleted` and `leaves_out` say which sessions stay outside.
 
         `returns_deleted`: whether sessions that were deleted here are imported under the next id.
         `leaves_out`: asked once a session, about its beginning. `leaves_open`: whether what only closes a
-        file is left away, because its agent is still writing it. `stories`: tells a session from another one
-        of the same id; without it the later of two replaces the other.
+        file is left away, because its agent is still writing it. `id_choices`: gives a session another id
+        where its own is taken; without it the later of two replaces the other.
         """
-        self._leaves_open, self._stories = leaves_open, stories
-        self._early: dict[str, list[Event]] = {}
+        self._leaves_open, self._id_choices = leaves_open, id_choices
+        self._openings: dict[str, list[Event]] = {}
         """The beginnings of sessions that are there, until it is known whether they are the same."""
-        self._alike: dict[str, bool] = {}
+        self._same_reader: dict[str, bool] = {}
         """Whether a session was read by the same reader as now."""
         self._journal, self._returns_deleted, self._leaves_out = journal, returns_deleted, leaves_out
         self.now = journal.now()
         """When what is taken in is recorded: one moment for all of it."""
-        self._known: dict[str, dict[str, int]] = {}
+        self._marks: dict[str, dict[str, int]] = {}
         """Of each session the events that are there, in order, with a mark of what they say."""
-        self._before: dict[str, list[Event]] = {}
+        self._earlier_events: dict[str, list[Event]] = {}
         """Sessions that were brought back, as they had been."""
         self._replaced: dict[str, tuple[list[Event], int]] = {}
         """What the file that is being read contradicts: a session as it was, and how many events it got."""
         self._latest: dict[str, int] = {}
         """The latest time of each session in that file."""
-        self._first: dict[str, frozenset[str]] = {}
+        self._initial_ids: dict[str, frozenset[str]] = {}
         """Of each session that a file held what was there before the first of them."""
-        self._opened: set[str] = set()
+        self._reopened: set[str] = set()
         self._lock = FileLock(journal.home.run / f"import-{self.now}-{os.getpid()}.lock")
         self._waiting: list[PreparedEvent] = []
         self._size = 0
         self._under_way: Future[None] | None = None
-        self._paid: dict[str, str] = {}
+        self._payers: dict[str, str] = {}
         """By digest of a request the session in which it counts."""
-        self._paying: list[tuple[str, str]] = []
+        self._new_payments: list[tuple[str, str]] = []
         """What of it is not stored yet."""
-        self._met: set[str] = set()
+        self._stored_calls: set[str] = set()
         """Calls of new sessions that were stored."""
         self._refs: list[BlobRef] = []
-        self.begun: list[str] = []
+        self.new_sessions: list[str] = []
         """Sessions that were not there before."""
         self.left_out: set[str] = set()
         """Sessions that stay outside; nothing of them is stored."""
@@ -157,16 +157,16 @@ class SessionImport:
         candidate = session_id
         with self._journal.snapshot() as database:
             for number in range(1, 1000):
-                stone = "SELECT 1 FROM event WHERE kind = 'session.deleted'"
+                tombstones = "SELECT 1 FROM event WHERE kind = 'session.deleted'"
                 where = "json_extract(body, '$.deleted_id') = ?"
-                if not database.execute(f"{stone} AND {where}", (candidate,)).fetchone():
+                if not database.execute(f"{tombstones} AND {where}", (candidate,)).fetchone():
                     break
                 if not self._returns_deleted:
                     self.left_out.add(candidate)
                     self.deleted.add(candidate)
                     break
                 candidate = str(uuid.uuid5(_ID_NAMESPACE, f"{session_id}\0{number}"))
-        return self._stories.id_of(candidate) if self._stories else candidate
+        return self._id_choices.id_of(candidate) if self._id_choices else candidate
 
     def resume(self, session_id: str, last: str) -> bool:
         """Go on with an imported session behind its event `last`; False if that is not there.
@@ -174,7 +174,7 @@ class SessionImport:
         What stands before it is not looked at: the caller knows that it is what the file says.
         """
         behind = "SELECT sequence_number FROM event WHERE id = ? AND session_id = ?"
-        there = (
+        statement = (
             "SELECT id, sequence_number > ?2, kind, CASE WHEN sequence_number > ?2 THEN body END"
             " FROM event WHERE session_id = ?1 ORDER BY sequence_number"
         )
@@ -182,8 +182,8 @@ class SessionImport:
             number = database.execute(behind, (last, session_id)).get
             if number is None or not is_imported_session(self._journal, session_id):
                 return False
-            rows = database.execute(there, (session_id, number))
-            self._known[session_id] = {row[0]: _content_hash(row[2], row[3]) if row[1] else 0 for row in rows}
+            rows = database.execute(statement, (session_id, number))
+            self._marks[session_id] = {row[0]: _content_hash(row[2], row[3]) if row[1] else 0 for row in rows}
         self._lock.try_acquire()
         return True
 
@@ -204,12 +204,12 @@ class SessionImport:
         if session_id in self.left_out:
             return False
         key = self._journal.blobs.keyed(request.encode("utf-8", "surrogatepass"))[:32]
-        if (owner := self._paid.get(key)) is None:
+        if (owner := self._payers.get(key)) is None:
             with self._journal.snapshot() as database:
                 row = database.execute("SELECT session_id FROM paid_request WHERE key = ?", (key,)).fetchone()
-            owner = self._paid[key] = row[0] if row else session_id
+            owner = self._payers[key] = row[0] if row else session_id
             if row is None:
-                self._paying.append((key, session_id))
+                self._new_payments.append((key, session_id))
         return owner != session_id
 
     def seal(self, digest: bytes) -> str:
@@ -228,26 +228,26 @@ class SessionImport:
             return
         if event.recorded_at is None:
             event = replace(event, recorded_at=self.now)
-        if event.session_id not in self._known:
+        if event.session_id not in self._marks:
             self._begin(event.session_id)
-        if event.session_id in self._early:
+        if event.session_id in self._openings:
             self._compare(event)
         else:
             self._take(event)
 
     def _compare(self, event: Event) -> None:
-        """Hold the beginning of a session back until its first prompt; raises OtherStory."""
-        early = self._early[event.session_id]
+        """Hold the beginning of a session back until its first prompt; raises SessionIdTaken."""
+        early = self._openings[event.session_id]
         early.append(event)
         if isinstance(event.body, PromptSubmitted):
             prompt = self._first_prompt(event.session_id)
-            self._alike[event.session_id] = self._is_read_alike(early)
-            if prompt not in (None, event.body.text) and self._alike[event.session_id]:
-                raise OtherStory(event.session_id)
+            self._same_reader[event.session_id] = self._is_read_alike(early)
+            if prompt not in (None, event.body.text) and self._same_reader[event.session_id]:
+                raise SessionIdTaken(event.session_id)
             self._release_early(event.session_id)
 
     def _release_early(self, session_id: str) -> None:
-        for event in self._early.pop(session_id, ()):
+        for event in self._openings.pop(session_id, ()):
             self._take(event)
 
     def _first_prompt(self, session_id: str) -> str | None:
@@ -281,7 +281,7 @@ class SessionImport:
 
     def finish(self, *, is_durable: bool = True) -> None:
         """Store the rest, and where `is_durable` so that a power loss takes nothing back."""
-        for session_id in list(self._early):
+        for session_id in list(self._openings):
             self._release_early(session_id)
         self.flush()
         if is_durable:
@@ -293,15 +293,15 @@ class SessionImport:
 
         Returns the sessions that stay as they were, because this file contradicts them and ends earlier.
         """
-        for session_id in list(self._early):
+        for session_id in list(self._openings):
             self._release_early(session_id)
         replaced, latest = self._replaced, self._latest
         self._replaced, self._latest = {}, {}
-        kept = tuple(
+        unchanged = tuple(
             key for key, (before, _) in replaced.items() if latest.get(key, 0) < _newest_time(before)
         )
-        self.rewritten.update(key for key in replaced if key not in kept and self._alike.get(key))
-        for session_id in kept:
+        self.rewritten.update(key for key in replaced if key not in unchanged and self._same_reader.get(key))
+        for session_id in unchanged:
             before, added = replaced[session_id]
             self.flush()
             _store_session_anew(self._journal, session_id, before)
@@ -309,27 +309,31 @@ class SessionImport:
             if not added:
                 del self.added[session_id]
         for session_id in latest:
-            self._first.setdefault(session_id, frozenset(self._known.pop(session_id)))
-            self._opened.discard(session_id)
+            self._initial_ids.setdefault(session_id, frozenset(self._marks.pop(session_id)))
+            self._reopened.discard(session_id)
         if self.left_out:
             self.flush()
             remove_unused_blobs(self._journal, self._refs)
-        return kept
+        return unchanged
 
-    def drop(self, begun: int) -> None:
+    def drop(self, earlier_count: int) -> None:
         """Take back the sessions that began after so many others: their file was refused."""
         self._waiting = [
-            prepared for prepared in self._waiting if prepared.event.session_id not in self.begun[begun:]
+            prepared
+            for prepared in self._waiting
+            if prepared.event.session_id not in self.new_sessions[earlier_count:]
         ]
-        self._paying = [row for row in self._paying if row[1] not in self.begun[begun:]]
+        self._new_payments = [
+            row for row in self._new_payments if row[1] not in self.new_sessions[earlier_count:]
+        ]
         with contextlib.suppress(GuardFailed):
             self._settle()
-        for session_id in self.begun[begun:]:
+        for session_id in self.new_sessions[earlier_count:]:
             discard_import(self._journal, session_id)
             self.added.pop(session_id, None)
-            self._known.pop(session_id, None)
+            self._marks.pop(session_id, None)
             self._latest.pop(session_id, None)
-        del self.begun[begun:]
+        del self.new_sessions[earlier_count:]
 
     def flush(self) -> None:
         """Store what was taken so far, and say what was refused of it. Raises GuardFailed: see `add`."""
@@ -337,32 +341,32 @@ class SessionImport:
         self._settle()
 
     def _is_there(self, prepared: PreparedEvent) -> bool:
-        event, known = prepared.event, self._known[prepared.event.session_id]
-        if not known:
+        event, marks = prepared.event, self._marks[prepared.event.session_id]
+        if not marks:
             return False
-        mark = known.get(event.id)
+        mark = marks.get(event.id)
         if mark == _content_hash(prepared.event.kind, prepared.body):
             return True
         if mark is not None:
             self._contradict(event)
-        elif event.session_id not in self._opened:
-            self._open_end(event.session_id)
+        elif event.session_id not in self._reopened:
+            self._reopen(event.session_id)
         return False
 
     def _contradict(self, event: Event) -> None:
         key = event.session_id
-        if self._stories and self._alike.get(key) and self._stories.is_told_elsewhere(key):
-            raise OtherStory(key)
+        if self._id_choices and self._same_reader.get(key) and self._id_choices.is_in_another_file(key):
+            raise SessionIdTaken(key)
         if key not in self._replaced:
             self._commit()
             self._settle()
             self._replaced[key] = (list(self._journal.events(key)), self.added.get(key, 0))
         self._bring_back(key, event.id)
 
-    def _open_end(self, session_id: str) -> None:
+    def _reopen(self, session_id: str) -> None:
         """Take out what closed a file that was shorter: from a status that ends it none leads on."""
-        self._opened.add(session_id)
-        closing = [key for key in self._known[session_id] if key.startswith(f"{session_id}.end.")]
+        self._reopened.add(session_id)
+        closing = [key for key in self._marks[session_id] if key.startswith(f"{session_id}.end.")]
         if closing:
             self._bring_back(session_id, closing[0])
             # They come again at the end, and are nothing new.
@@ -373,14 +377,16 @@ class SessionImport:
         self._commit()
         self._settle()
         events = list(self._journal.events(session_id))
-        self._before.setdefault(session_id, events)
+        self._earlier_events.setdefault(session_id, events)
         cut = next((index for index, event in enumerate(events) if event.id == first), len(events))
-        here = [prepare_event(event) for event in events[cut:] if event.recorded_at is None]
+        local_events = [prepare_event(event) for event in events[cut:] if event.recorded_at is None]
         cut_session(self._journal, session_id, events[:cut])
-        if here:
-            self._journal.change(lambda live: store_events(here, live, strict=False))
-        kept = {event.id for event in events[:cut]}
-        self._known[session_id] = {k: v for k, v in self._known[session_id].items() if k in kept}
+        if local_events:
+            self._journal.change(lambda live: store_events(local_events, live, strict=False))
+        remaining = {event.id for event in events[:cut]}
+        self._marks[session_id] = {
+            event_id: mark for event_id, mark in self._marks[session_id].items() if event_id in remaining
+        }
 
     def _unlock(self) -> None:
         self._lock.release()
@@ -394,7 +400,7 @@ class SessionImport:
     def _commit(self) -> None:
         """Hand what was taken so far to the writer; one chunk is written while the next is read."""
         waiting, size, self._waiting, self._size = self._waiting, self._size, [], 0
-        paying, self._paying = self._paying, []
+        paying, self._new_payments = self._new_payments, []
         if not waiting and not paying:
             return
         fresh = self._fresh_calls(waiting)
@@ -416,26 +422,26 @@ class SessionImport:
 
     def _fresh_calls(self, waiting: list[PreparedEvent]) -> list[str]:
         """Return calls that nobody can know: met for the first time, with ids below that of a new session."""
-        new = set(self.begun)
+        new = set(self.new_sessions)
         fresh = [
             key
             for prepared in waiting
             for key in _called(prepared.event)
-            if key not in self._met
+            if key not in self._stored_calls
             and prepared.event.session_id in new
             and key.startswith(f"{prepared.event.session_id}.")
         ]
-        self._met.update(fresh)
+        self._stored_calls.update(fresh)
         return fresh
 
     def cancel(self) -> None:
         """Take everything back that this import stored."""
-        self._waiting, self._paying = [], []
+        self._waiting, self._new_payments = [], []
         with contextlib.suppress(Exception):
             self._settle()
-        for session_id in self.begun:
+        for session_id in self.new_sessions:
             discard_import(self._journal, session_id)
-        for session_id in (self.added.keys() | self._before.keys()) - set(self.begun):
+        for session_id in (self.added.keys() | self._earlier_events.keys()) - set(self.new_sessions):
             self._take_back(session_id)
         remove_unused_blobs(self._journal, self._refs)
         self._unlock()
@@ -448,24 +454,29 @@ class SessionImport:
             why = f"session {session_id} was made here, and an import changes none of those"
             raise GuardFailed("the session was not imported", why, "it is there as it is; nothing is missing")
         self._lock.try_acquire()
-        if session_id in self._first:
+        if session_id in self._initial_ids:
             self.flush()
-        there = "SELECT id, kind, body FROM event WHERE session_id = ? ORDER BY sequence_number"
+        statement = "SELECT id, kind, body FROM event WHERE session_id = ? ORDER BY sequence_number"
         with self._journal.snapshot() as database:
-            rows = database.execute(there, (session_id,))
-            self._known[session_id] = {row[0]: _content_hash(row[1], row[2]) for row in rows}
-        if not self._known[session_id] and session_id not in self._first:
-            self.begun.append(session_id)
-        elif self._stories and self._known[session_id]:
-            self._early.setdefault(session_id, [])
+            rows = database.execute(statement, (session_id,))
+            self._marks[session_id] = {row[0]: _content_hash(row[1], row[2]) for row in rows}
+        if not self._marks[session_id] and session_id not in self._initial_ids:
+            self.new_sessions.append(session_id)
+        elif self._id_choices and self._marks[session_id]:
+            self._openings.setdefault(session_id, [])
 
     def _take_back(self, session_id: str) -> None:
-        before = self._before.get(session_id)
-        known = self._first.get(session_id)
+        before = self._earlier_events.get(session_id)
+        initial_ids = self._initial_ids.get(session_id)
         if before is None:
-            before, known = self._journal.events(session_id), known or frozenset(self._known[session_id])
+            before, initial_ids = (
+                self._journal.events(session_id),
+                initial_ids or frozenset(self._marks[session_id]),
+            )
         _store_session_anew(
-            self._journal, session_id, [event for event in before if known is None or event.id in known]
+            self._journal,
+            session_id,
+            [event for event in before if initial_ids is None or event.id in initial_ids],
         )
 
 
@@ -488,11 +499,11 @@ def _content_hash(kind: str, body: str) -> int:
 
 
 def _store_session_anew(journal: Journal, session_id: str, events: Iterable[Event]) -> None:
-    kept = [prepare_event(event) for event in events]
+    prepared_events = [prepare_event(event) for event in events]
     journal.change(lambda live: remove_session_rows(live, session_id))
     remove_session_events(journal, session_id)
-    for start in range(0, len(kept), MOST_CHUNK_EVENTS):
-        some = kept[start : start + MOST_CHUNK_EVENTS]
+    for start in range(0, len(prepared_events), MOST_CHUNK_EVENTS):
+        some = prepared_events[start : start + MOST_CHUNK_EVENTS]
         journal.change(lambda live, some=some: store_events(some, live, strict=False))
 
 
@@ -525,7 +536,7 @@ def undo_unfinished_imports(journal: Journal) -> int:
 
 def _undo_unfinished(journal: Journal) -> int:
     """Undo what was recorded at the moments that lock files name which nobody holds."""
-    taken = 0
+    session_count = 0
     for path in journal.home.run.glob("import-*.lock"):
         moment = path.name.split("-")[1]
         if is_lock_held(path) or not moment.isdigit():
@@ -537,9 +548,9 @@ def _undo_unfinished(journal: Journal) -> int:
             rows = database.execute(stored, (int(moment),)).fetchall()
         for session_id, first in rows:
             _undo_import(journal, session_id, int(moment), is_new=first == 1)
-        taken += len(rows)
+        session_count += len(rows)
         path.unlink(missing_ok=True)
-    return taken
+    return session_count
 
 
 def _undo_import(journal: Journal, session_id: str, moment: int, *, is_new: bool) -> None:
@@ -590,6 +601,6 @@ def _require_own_session(event: Event, live: TransactionTables) -> None:
         raise _belongs_elsewhere(event, f"action {event.action_id}")
 
 
-def _belongs_elsewhere(event: Event, what: str) -> GuardFailed:
-    why = f"its event {event.id} names {what}, which belongs to another session"
+def _belongs_elsewhere(event: Event, target: str) -> GuardFailed:
+    why = f"its event {event.id} names {target}, which belongs to another session"
     return GuardFailed("the session was not imported", why, "import the file that it was exported to")

@@ -42,7 +42,7 @@ class Journal(JournalReader):
         super().__init__(home.database)
         self.home, self.clock = home, clock
         self.blobs = BlobStore(home)
-        self.doorbell = ChangeNotifier(home)
+        self.notifier = ChangeNotifier(home)
         self._newest = self.newest()
         self._write_queue: WriteQueue | None = None
 
@@ -57,7 +57,7 @@ class Journal(JournalReader):
 
     def close(self) -> None:
         """Commit what is queued and let everything go; twice is harmless."""
-        self.doorbell.close()
+        self.notifier.close()
         super().close()
         if self._write_queue is not None:
             self._write_queue.close()
@@ -139,7 +139,7 @@ class Journal(JournalReader):
                 from workbench.journal.write_queue import WriteQueue
 
                 self._write_queue = WriteQueue(
-                    self.home, self.clock, self.blobs, self.doorbell.announce, self._note
+                    self.home, self.clock, self.blobs, self.notifier.announce, self._note
                 )
             return self._write_queue
 
@@ -159,22 +159,22 @@ class Journal(JournalReader):
         where = "WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?) " if active else ""
         return self._rows(Rule, f"{where}ORDER BY created_at, rowid", *((self.now(),) if active else ()))
 
-    # --- the doorbell --------------------------------------------------------------------------
+    # --- changes -------------------------------------------------------------------------------
 
     def wait(self, cursor: int, timeout: float) -> bool:
         """Wait until there is something after a position; False when the time is over first."""
         until = time.monotonic() + timeout
         while True:
-            rings = self.doorbell.rings
+            changes = self.notifier.changes
             if self.last_position() > cursor:
                 return True
-            left = until - time.monotonic()
-            if left <= 0 or not self.doorbell.wait(rings, left):
+            remaining = until - time.monotonic()
+            if remaining <= 0 or not self.notifier.wait(changes, remaining):
                 return self.last_position() > cursor
 
-    def on_ring(self, callback: Callable[[], None]) -> Callable[[], None]:
-        """Call back in another thread when something was committed; returns the way out."""
-        return self.doorbell.on_ring(callback)
+    def on_change(self, callback: Callable[[], None]) -> Callable[[], None]:
+        """Call back in another thread when something was committed; returns what unsubscribes."""
+        return self.notifier.on_change(callback)
 
 
 POLL_SECONDS: Final = 0.25
@@ -193,21 +193,21 @@ class ChangeNotifier:
     def __init__(self, home: Home) -> None:
         self._home = home
         self._wal = home.path / f"{DATABASE_NAME}-wal"
-        self._rung = threading.Event()
+        self._wake_up = threading.Event()
         self._changed = threading.Condition()
-        self._rings = 0
+        self._changes = 0
         self._callbacks: list[Callable[[], None]] = []
         self._thread: threading.Thread | None = None
         self._is_closed = False
         self._is_woken = False
 
     @property
-    def rings(self) -> int:
-        """How often it has rung so far; changes when something was committed."""
-        return self._rings
+    def changes(self) -> int:
+        """How often something was committed, as far as this process has noticed."""
+        return self._changes
 
     def announce(self) -> None:
-        """Ring everywhere: called after a commit of this process.
+        """Wake every process: called after a commit of this one.
 
         The WAL was written before the commit could be seen, so watchers that woke at the write may have
         looked too early; the touch wakes them once more.
@@ -215,15 +215,15 @@ class ChangeNotifier:
         with contextlib.suppress(OSError):
             os.utime(self._wal)
         if self._thread is not None:
-            self._rung.set()
+            self._wake_up.set()
 
     def wake(self) -> None:
-        """Ring in this process although nothing was committed: what its drivers look at has changed."""
+        """Call the listeners of this process though nothing was committed: what they look at changed."""
         self._is_woken = True
-        self._rung.set()
+        self._wake_up.set()
 
-    def on_ring(self, callback: Callable[[], None]) -> Callable[[], None]:
-        """Call back, in another thread, whenever something was committed; returns the way out."""
+    def on_change(self, callback: Callable[[], None]) -> Callable[[], None]:
+        """Call back, in another thread, whenever something was committed; returns what unsubscribes."""
         with self._changed:
             self._callbacks.append(callback)
             self._start()
@@ -234,14 +234,14 @@ class ChangeNotifier:
 
         return unsubscribe
 
-    def wait(self, rings: int, timeout: float) -> bool:
-        """Wait until it has rung more often than `rings`; False when the time is over first.
+    def wait(self, changes: int, timeout: float) -> bool:
+        """Wait until there are more changes than so many; False when the time is over first.
 
-        `rings`: from the property, read before looking at the journal.
+        `changes`: from the property, read before looking at the journal.
         """
         with self._changed:
             self._start()
-            return self._changed.wait_for(lambda: self._rings != rings or self._is_closed, timeout)
+            return self._changed.wait_for(lambda: self._changes != changes or self._is_closed, timeout)
 
     def close(self) -> None:
         """End the thread and the watch; whoever waits is let go."""
@@ -250,51 +250,51 @@ class ChangeNotifier:
             self._changed.notify_all()
             thread, self._thread = self._thread, None
         if thread is not None:
-            self._rung.set()
+            self._wake_up.set()
             thread.join()
 
     def _start(self) -> None:
         if self._thread is None and not self._is_closed:
-            self._thread = threading.Thread(target=self._listen, name="journal-doorbell", daemon=True)
+            self._thread = threading.Thread(target=self._listen, name="journal-changes", daemon=True)
             self._thread.start()
 
     def _listen(self) -> None:
         with contextlib.closing(journal_database.connect(self._home.database, query_only=True)) as database:
-            stop_watching = _watch_database(self._home, self._rung.set)
+            stop_watching = _watch_database(self._home, self._wake_up.set)
             try:
                 self._loop(database)
             finally:
                 stop_watching()
 
     def _loop(self, database: journal_database.Database) -> None:
-        # Rung once at the start: what was committed before the watch began has no event of its own.
-        seen = None
+        # Listeners are called once at the start: what was committed before the watch has no event of its own.
+        last_version = None
         while not self._is_closed:
-            self._rung.clear()
+            self._wake_up.clear()
             is_woken, self._is_woken = self._is_woken, False
-            version = _data_version(database, seen)
-            if is_woken or version != seen:
-                seen = version
-                self._ring()
-            self._rung.wait(POLL_SECONDS)
+            version = _data_version(database, last_version)
+            if is_woken or version != last_version:
+                last_version = version
+                self._notify()
+            self._wake_up.wait(POLL_SECONDS)
 
-    def _ring(self) -> None:
+    def _notify(self) -> None:
         with self._changed:
-            self._rings += 1
+            self._changes += 1
             callbacks = tuple(self._callbacks)
             self._changed.notify_all()
         for callback in callbacks:
             try:
                 callback()
-            except Exception:  # noqa: BLE001 one listener must not deafen the others
-                _log.exception("a listener of the doorbell failed")
+            except Exception:  # noqa: BLE001 one listener must not stop the others
+                _log.exception("a listener of the journal failed")
 
 
-def _data_version(database: journal_database.Database, seen: int | None) -> int | None:
+def _data_version(database: journal_database.Database, last_version: int | None) -> int | None:
     try:
         return database.execute("PRAGMA data_version").get
     except apsw.Error:
-        return seen
+        return last_version
 
 
 def _watch_database(home: Home, ring: Callable[[], None]) -> Callable[[], None]:

@@ -165,12 +165,11 @@ def _refuse_imported(live: "TransactionTables", session_id: str) -> None:
         raise GuardFailed(what, why, f"workbench sessions fork {session_id} continues from its end")
 
 
-def release_lease(journal: Journal, lease: Lease, seen: int | None = None) -> bool:
+def release_lease(journal: Journal, lease: Lease, read_position: int | None = None) -> bool:
     """Give a session back in order; nothing happens if it has another owner by now.
 
-    `seen`: the position up to which the driver has read the session. If something came after it the session
-    is not given back: whoever gives back says that all before was seen to. Returns False if something came
-    after `seen`.
+    `read_position`: up to where the driver has read the session. If something came after it the session is
+    not given back, because whoever gives back says that all before was seen to. Returns False then.
     """
     mine, missed = lease_guard(lease), list[int]()
 
@@ -180,7 +179,7 @@ def release_lease(journal: Journal, lease: Lease, seen: int | None = None) -> bo
             mine.check(live)
         except LeaseLost:
             return ()
-        if seen is not None and (last := live.last_position(lease.session_id)) > seen:
+        if read_position is not None and (last := live.last_position(lease.session_id)) > read_position:
             missed.append(last)
             return ()
         body = LeaseReleased(host_id=lease.host_id, epoch=lease.epoch)

@@ -56,18 +56,18 @@ def delete_session(journal: Journal, session_id: str, actor: Actor) -> None:
     Raises SessionUnknown: there is none; SessionDriven: a living process drives it; GuardFailed: it is the
     session of the journal itself.
     """
-    what = f"session {session_id} was not deleted"
+    failure = f"session {session_id} was not deleted"
     if session_id == SYSTEM_SESSION:
-        raise GuardFailed(what, "it holds rules, trust and tombstones", "name another session")
+        raise GuardFailed(failure, "it holds rules, trust and tombstones", "name another session")
 
     def bury(live: TransactionTables) -> None:
         if live.session(session_id) is None:
-            raise SessionUnknown(what, "there is none", "check the id with workbench sessions list")
+            raise SessionUnknown(failure, "there is none", "check the id with workbench sessions list")
         lease = live.lease(session_id)
         if lease is not None and is_lease_live(journal.home, lease):
             raise SessionDriven(session_id, lease.pid, lease.driver, lease.host_id, undone="deleted")
-        stone = journal.event(SessionDeleted(deleted_id=session_id), SYSTEM_SESSION, actor, at=live.now)
-        store_event(prepare_event(stone), live, strict=True)
+        tombstone = journal.event(SessionDeleted(deleted_id=session_id), SYSTEM_SESSION, actor, at=live.now)
+        store_event(prepare_event(tombstone), live, strict=True)
         remove_session_rows(live, session_id)
 
     journal.change(bury)
@@ -77,11 +77,11 @@ def delete_session(journal: Journal, session_id: str, actor: Actor) -> None:
 
 def finish_deletions(journal: Journal) -> list[str]:
     """Finish what a crash left of deleted sessions, and return their ids."""
-    stones = "SELECT json_extract(body, '$.deleted_id') AS id FROM event WHERE kind = 'session.deleted'"
-    left = "EXISTS (SELECT 1 FROM event WHERE session_id = stone.id)"
-    blobs = "EXISTS (SELECT 1 FROM blob_ref WHERE session_id = stone.id)"
+    tombstones = "SELECT json_extract(body, '$.deleted_id') AS id FROM event WHERE kind = 'session.deleted'"
+    has_events = "EXISTS (SELECT 1 FROM event WHERE session_id = stone.id)"
+    has_blobs = "EXISTS (SELECT 1 FROM blob_ref WHERE session_id = stone.id)"
     with journal.snapshot() as database:
-        rows = database.execute(f"SELECT id FROM ({stones}) AS stone WHERE {left} OR {blobs}")  # noqa: S608
+        rows = database.execute(f"SELECT id FROM ({tombstones}) AS stone WHERE {has_events} OR {has_blobs}")  # noqa: S608
         sessions = [row[0] for row in rows]
     if sessions:
         delete_replay_checkpoints(journal.home)
@@ -144,21 +144,21 @@ def remove_session_events(journal: Journal, session_id: str) -> None:
         pass
 
 
-def cut_session(journal: Journal, session_id: str, kept: Sequence[Event]) -> None:
+def cut_session(journal: Journal, session_id: str, first_events: Sequence[Event]) -> None:
     """Remove the end of a session: the events behind some that stay, which keep their positions.
 
-    `kept`: its first events, all of them in order. The rows are folded of them anew.
+    `first_events`: its first events, all of them in order. The rows are folded of them anew.
     """
-    last = kept[-1].sequence_number if kept else 0
+    last = first_events[-1].sequence_number if first_events else 0
     while journal.change(lambda live: _remove_searched_behind(live, session_id, last)):
         pass
     tables = MemoryTables()
     used: dict[str, TokenUse] = {}
-    for event in kept:
+    for event in first_events:
         tables.fold([event])
         if use := token_use_after(event, tables.session(event.session_id), used.get):
             used[use.key] = use
-    refs = sorted({ref for event in kept for ref in blob_refs(event.body)})
+    refs = sorted({ref for event in first_events for ref in blob_refs(event.body)})
 
     def work(live: TransactionTables) -> None:
         live.database.execute(
@@ -350,8 +350,8 @@ def database_problems(journal: Journal) -> list[str]:
 
 
 def _deleted_sessions(database: Database) -> set[str]:
-    stones = database.execute(f"{SELECT_EVENTS} WHERE kind = ?", (SessionDeleted.KIND,))
-    bodies = (decode_event(values).body for values in stones)
+    tombstones = database.execute(f"{SELECT_EVENTS} WHERE kind = ?", (SessionDeleted.KIND,))
+    bodies = (decode_event(values).body for values in tombstones)
     return {body.deleted_id for body in bodies if isinstance(body, SessionDeleted)}
 
 
@@ -365,31 +365,31 @@ def _all_events(database: Database) -> Iterator[Event]:
 
 
 def _table_differences(database: Database, folded: FoldedJournal) -> Iterable[str]:
-    said = {(type(row), getattr(row, storage.ROW_KEYS[type(row)])): row for row in folded.rows()}
-    kept = {
+    folded_rows = {(type(row), getattr(row, storage.ROW_KEYS[type(row)])): row for row in folded.rows()}
+    stored_rows = {
         (cls, getattr(row, storage.ROW_KEYS[cls])): row
         for cls in (*storage.INDEX_ROW_TYPES, Lease, TokenUse)
         for row in (
             storage.row_from_values(cls, values) for values in database.execute(storage.select_statement(cls))
         )
     }
-    for key in sorted(said.keys() | kept.keys(), key=lambda key: (key[0].__name__, key[1])):
-        yield from _row_differences(key, kept.get(key), said.get(key))
+    for key in sorted(folded_rows.keys() | stored_rows.keys(), key=lambda key: (key[0].__name__, key[1])):
+        yield from _row_differences(key, stored_rows.get(key), folded_rows.get(key))
     stored = database.execute("SELECT ref, session_id FROM blob_ref")
     refs = {(row[0], row[1]) for row in stored if row[1] not in folded.deleted}
     for ref, session in sorted(refs ^ folded.refs):
-        where = "table" if (ref, session) in refs else "events"
-        yield f"blob_ref {ref} of session {session}: only in {where}"
+        source = "table" if (ref, session) in refs else "events"
+        yield f"blob_ref {ref} of session {session}: only in {source}"
 
 
 def _row_differences(
-    key: tuple[type[storage.AnyRow], str], kept: storage.AnyRow | None, said: storage.AnyRow | None
+    key: tuple[type[storage.AnyRow], str], stored: storage.AnyRow | None, folded: storage.AnyRow | None
 ) -> Iterator[str]:
     name = f"{storage.table_name(key[0])} {key[1]}"
-    if kept is None or said is None:
-        yield f"{name}: only in {'events' if kept is None else 'table'}"
+    if stored is None or folded is None:
+        yield f"{name}: only in {'events' if stored is None else 'table'}"
         return
     for column in storage.column_names(key[0]):
-        mine, theirs = getattr(kept, column), getattr(said, column)
+        mine, theirs = getattr(stored, column), getattr(folded, column)
         if mine != theirs:
             yield f"{name}: {column} is {mine!r} in the table, {theirs!r} by the events"

@@ -100,38 +100,39 @@ class ReplayReader:
     def _read(self, which: str, after: int, until: int, limit: int) -> list[Event]:
         where = f"position > ? AND position <= ? AND {which}"
         # Agents of a run's steps have folders of their own.
-        here, bindings = f"+session_id IN ({_FAMILY})", [self.session_id]
+        scope, bindings = f"+session_id IN ({_FAMILY})", [self.session_id]
         if not self._is_imported:
             others = "+session_id = ? OR +session_id IN (SELECT id FROM session WHERE workspace = ?)"
-            here, bindings = f"{here} OR {others}", [*bindings, SYSTEM_SESSION, self._workspace]
-        where = f"{where} AND ({here}) ORDER BY position LIMIT ?"
+            scope, bindings = f"{scope} OR {others}", [*bindings, SYSTEM_SESSION, self._workspace]
+        where = f"{where} AND ({scope}) ORDER BY position LIMIT ?"
         return self._events(where, after, until, *bindings, limit)
 
     def number_at(self, session_id: str, position: int) -> int:
         """Return the number of a session's last event up to a position; 0 if it had none then."""
         with self._reader.snapshot() as database:
-            last = _first_value(
-                database, "SELECT max(sequence_number) FROM event WHERE session_id = ?", session_id
-            )
+            newest = "SELECT max(sequence_number) FROM event WHERE session_id = ?"
+            last = database.execute(newest, (session_id,)).get
             low, high = 0, last or 0
             while low < high:
                 middle = (low + high + 1) // 2
-                there = _first_value(database, _SELECT_POSITION, session_id, middle)
-                low, high = (middle, high) if there is not None and there <= position else (low, middle - 1)
+                candidate = database.execute(_SELECT_POSITION, (session_id, middle)).get
+                low, high = (
+                    (middle, high) if candidate is not None and candidate <= position else (low, middle - 1)
+                )
         return low
 
-    def before(self, position: int, at: int) -> MemoryTables:
-        """Return the rows of the workspace as they stood at a position, whose time is given.
+    def before(self, position: int, time: int) -> MemoryTables:
+        """Return the rows of the workspace as they stood at a position, and at its time.
 
         Around what was imported they are those of the time.
         """
         rows = MemoryTables()
-        moment, bound = ("at", at) if self._is_imported else ("position", position)
+        moment, bound = ("at", time) if self._is_imported else ("position", position)
         others = "WHERE workspace = ? AND created_at <= ? ORDER BY updated_at DESC LIMIT ?"
         with self._reader.snapshot() as database:
             family = {key for (key,) in database.execute(_FAMILY, (self.session_id,))}
             session_rows = database.execute(
-                f"{storage.select_statement(Session)} {others}", (self._workspace, at, MOST_OTHER_SESSIONS)
+                f"{storage.select_statement(Session)} {others}", (self._workspace, time, MOST_OTHER_SESSIONS)
             ).fetchall()
             spans: list[str] = [SYSTEM_SESSION]
             for rank, values in enumerate(session_rows):
@@ -147,11 +148,9 @@ class ReplayReader:
             rows.fold(self._events(where, session_id, bound))
         return rows
 
-    def _events(self, where: str, *given: SqlValue) -> list[Event]:
+    def _events(self, where: str, *bindings: SqlValue) -> list[Event]:
         with self._reader.snapshot() as database:
-            return [
-                decode_event(values) for values in database.execute(f"{SELECT_EVENTS} WHERE {where}", given)
-            ]
+            return list(map(decode_event, database.execute(f"{SELECT_EVENTS} WHERE {where}", bindings)))
 
 
 def _fact_cases(facts: Mapping[str, str | None]) -> dict[str, str]:
@@ -163,45 +162,46 @@ def _fact_cases(facts: Mapping[str, str | None]) -> dict[str, str]:
 
 
 def _events_of(database: Database, ids: Sequence[str], after: int) -> tuple[str, str, tuple[SqlValue, ...]]:
-    marks = ", ".join("?" * len(ids))
     if len(ids) > 1:
         # Few are behind what was read; of all, the sessions' own indexes are read and sorted.
         plus = "+" if after else ""
-        return f"position > ? AND {plus}session_id IN ({marks})", "position", (after, *ids)
+        return (
+            f"position > ? AND {plus}session_id IN ({storage.placeholders(ids)})",
+            "position",
+            (after, *ids),
+        )
     if not after:
         return "session_id = ?", "sequence_number", tuple(ids)
     # Alone, the session's own index is walked from there, and nothing of others is read or sorted.
-    number = _first_value(database, _SELECT_NUMBER, ids[0], after) or 0
+    number = database.execute(_SELECT_NUMBER, (ids[0], after)).get or 0
     return "session_id = ? AND sequence_number > ?", "sequence_number", (*ids, number)
 
 
 def workspace_file_changes(journal: Journal, workspace: str) -> Iterator[tuple[int, FileChanged]]:
     """Yield what was written in a workspace with the position of each, in order, but of imports."""
-    where = (
-        "kind = 'file.changed' AND recorded_at IS NULL"
-        " AND session_id IN (SELECT id FROM session WHERE workspace = ?) ORDER BY position"
+    condition = (
+        "recorded_at IS NULL AND session_id IN (SELECT id FROM session WHERE workspace = ?) ORDER BY position"
     )
-    with journal.snapshot() as database:
-        for values in database.execute(f"{SELECT_EVENTS} WHERE {where}", (workspace,)):
-            event = decode_event(values)
-            if isinstance(event.body, FileChanged):
-                yield event.position, event.body
+    for event in _select_file_changes(journal, condition, workspace):
+        if isinstance(event.body, FileChanged):
+            yield event.position, event.body
 
 
 def session_file_changes(journal: Journal, session_id: str) -> list[Event]:
     """Return what was written in a session here, in order, without what a fork or an import brought."""
-    where = "session_id = ? AND kind = 'file.changed' AND recorded_at IS NULL ORDER BY sequence_number"
-    with journal.snapshot() as database:
-        rows = database.execute(f"{SELECT_EVENTS} WHERE {where}", (session_id,)).fetchall()
-    return [decode_event(values) for values in rows]
+    condition = "session_id = ? AND recorded_at IS NULL ORDER BY sequence_number"
+    return list(_select_file_changes(journal, condition, session_id))
 
 
 def file_changes(journal: Journal, session_id: str) -> Iterator[Event]:
-    """Yield what was written in a session in order, also what an import says of it."""
-    where = "session_id = ? AND kind = 'file.changed' ORDER BY sequence_number"
+    """Return what was written in a session in order, also what an import says of it."""
+    return _select_file_changes(journal, "session_id = ? ORDER BY sequence_number", session_id)
+
+
+def _select_file_changes(journal: Journal, condition: str, key: str) -> Iterator[Event]:
+    statement = f"{SELECT_EVENTS} WHERE kind = 'file.changed' AND {condition}"
     with journal.snapshot() as database:
-        for values in database.execute(f"{SELECT_EVENTS} WHERE {where}", (session_id,)):
-            yield decode_event(values)
+        yield from map(decode_event, database.execute(statement, (key,)))
 
 
 def session_turns(journal: Journal, session_id: str) -> list[str]:
@@ -244,12 +244,7 @@ _SELECT_POSITION: Final = "SELECT position FROM event WHERE session_id = ? AND s
 def _session_edge(database: Database, session_id: str, column: str, order: str) -> int:
     where = f"session_id = ? ORDER BY sequence_number {order} LIMIT 1"
     statement = f"SELECT {column} FROM event WHERE {where}"  # noqa: S608 our own names
-    return _first_value(database, statement, session_id) or 0
-
-
-def _first_value(database: Database, statement: str, *given: SqlValue) -> Any:
-    row = database.execute(statement, given).fetchone()
-    return row[0] if row else None
+    return database.execute(statement, (session_id,)).get or 0
 
 
 CHECKPOINT_FOLDER: Final = "replay"

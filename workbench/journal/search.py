@@ -18,13 +18,20 @@ The index is written in the transaction of its event and holds scrubbed text onl
 
 from collections.abc import Callable, Sequence
 from itertools import takewhile
-from typing import Final, Literal, cast
+from typing import Final, Literal
 
 from msgspec import Struct
 
 from workbench.domain.events import CallProposed, Event, FileChanged, PromptSubmitted, ReplyCompleted
-from workbench.journal import database as vocabulary
-from workbench.journal.database import Database, with_word_parts
+from workbench.journal.database import (
+    Database,
+    add_search_words,
+    rebuild_word_list,
+    remove_search_words,
+    with_word_parts,
+    word_list_differences,
+    words_containing,
+)
 
 SEARCHED_KINDS: Final = frozenset({
     "session.created", "session.changed", "prompt.submitted", "reply.completed", "call.proposed",
@@ -56,10 +63,10 @@ class SessionMatches(Struct, frozen=True, kw_only=True):
     newest: int
 
 
-def index_event(database: Database, event: Event, known: set[str]) -> None:
+def index_event(database: Database, event: Event, cached_words: set[str]) -> None:
     """Add an event that was just stored; nothing for kinds that are not searched.
 
-    `known`: words that are in the index, see `add_search_words`.
+    `cached_words`: words that are in the index, see `add_search_words`.
     """
     if event.kind not in SEARCHED_KINDS:
         return
@@ -73,8 +80,8 @@ def index_event(database: Database, event: Event, known: set[str]) -> None:
     if not database.changes():
         database.execute("INSERT OR IGNORE INTO search_session (session_id) VALUES (?)", place[:1])
         database.execute(statement, values)
-    vocabulary.add_search_words(
-        database, database.execute(_SELECT_TEXT, place).get or "" if text is None else text, known
+    add_search_words(
+        database, database.execute(_SELECT_TEXT, place).get or "" if text is None else text, cached_words
     )
 
 
@@ -90,9 +97,9 @@ def _event_words(event: Event) -> str | None:
         case FileChanged(path=path):
             words = path
         case CallProposed(target=target, parameters=parameters):
-            named = (parameters.get("command"), parameters.get("path"))
-            known = [word for word in (target or None, *named) if word is not None]
-            words = " ".join(known) if all(isinstance(word, str) for word in known) else None
+            arguments = (parameters.get("command"), parameters.get("path"))
+            parts = [word for word in (target or None, *arguments) if word is not None]
+            words = " ".join(parts) if all(isinstance(word, str) for word in parts) else None
         case _:
             pass
     # SQLite ends a text at a NUL.
@@ -117,7 +124,7 @@ def remove_searched_events(database: Database, session_id: str, most: int, after
         database.execute(
             "DELETE FROM event WHERE session_id = ? AND sequence_number = ?", (session_id, number)
         )
-    vocabulary.remove_search_words(database, texts)
+    remove_search_words(database, texts)
     return len(numbers)
 
 
@@ -151,20 +158,17 @@ def rebuild_search_index(database: Database) -> None:
         " SELECT session_id FROM event GROUP BY session_id ORDER BY min(position)"
     )
     database.execute("INSERT INTO search (search) VALUES ('rebuild')")
-    vocabulary.rebuild_word_list(database)
+    rebuild_word_list(database)
 
 
 def word_finder(database: Database) -> Callable[[str, bool], Sequence[str]]:
-    """Return what tells the words of the index that hold letters, or end with them, for `views.query`."""
-    return lambda letters, is_end: vocabulary.words_containing(database, letters, is_end=is_end)
+    """Return a function that says which words of the index hold some letters, or end with them."""
+    return lambda letters, is_end: words_containing(database, letters, is_end=is_end)
 
 
 def hits_by_session(database: Database, match: str, most: int = -1) -> dict[str, int]:
     """Return in how many places each session holds what an expression asks for, see `matching_sessions`."""
-    hits = "SELECT rowid FROM search WHERE search MATCH ?1 ORDER BY rowid DESC LIMIT ?2"
-    counted = f"SELECT rowid >> {_SEQUENCE_BITS} AS number, count(*) AS places FROM ({hits}) GROUP BY number"  # noqa: S608
-    joined = f"SELECT session_id, places FROM ({counted}) JOIN search_session USING (number)"  # noqa: S608
-    return dict(cast("list[tuple[str, int]]", database.execute(joined, (match, most)).fetchall()))
+    return {matches.session_id: matches.places for matches in matching_sessions(database, match, most)}
 
 
 def matching_sessions(database: Database, match: str, most: int = -1) -> list[SessionMatches]:
@@ -218,7 +222,7 @@ def search_index_differences(database: Database) -> Sequence[str]:
         database.execute("INSERT INTO search (search, rank) VALUES ('integrity-check', 1)")
     except apsw.CorruptError:
         return ["the search index does not hold what the events say"]
-    return vocabulary.word_list_differences(database)
+    return word_list_differences(database)
 
 
 IdTable = Literal["session", "action", "call"]
@@ -229,14 +233,14 @@ SHORTEST_ID: Final = 8
 
 def ids_with_prefix(database: Database, table: IdTable, prefix: str, most: int) -> list[str]:
     """Return the ids of a table that begin so, at most so many, in their own order."""
-    asked = f"SELECT id FROM {table} WHERE id >= ? ORDER BY id LIMIT ?"  # noqa: S608 ours
-    ids = (row[0] for row in database.execute(asked, (prefix, most)))
+    statement = f"SELECT id FROM {table} WHERE id >= ? ORDER BY id LIMIT ?"  # noqa: S608 ours
+    ids = (row[0] for row in database.execute(statement, (prefix, most)))
     # Those that begin so stand together, from the first that is not before them.
     return list(takewhile(lambda key: key.startswith(prefix), ids))
 
 
 def unique_id_prefix(database: Database, table: IdTable, key: str) -> str:
-    """Return the shortest beginning of an id that no other id of its table has, at least `SHORT` long."""
+    """Return the shortest beginning, from `SHORTEST_ID` on, of an id that no other id of its table has."""
     before = database.execute(f"SELECT max(id) FROM {table} WHERE id < ?", (key,)).get  # noqa: S608 ours
     behind = database.execute(f"SELECT min(id) FROM {table} WHERE id > ?", (key,)).get  # noqa: S608 ours
     shared = max(_shared_length(key, str(other or "")) for other in (before, behind))

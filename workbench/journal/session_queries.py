@@ -24,6 +24,7 @@ from workbench.domain.rows import (
 from workbench.domain.values import SYSTEM_SESSION, UNDO_TOOL, Usage
 from workbench.journal import storage
 from workbench.journal.database import WAKES_DRIVER, Database, SqlValue
+from workbench.journal.storage import id_chunks, placeholders
 from workbench.journal.usage_queries import UsageScope, usage_facts
 
 if TYPE_CHECKING:
@@ -34,7 +35,6 @@ _LISTED_COLUMNS: Final = (
     " origin, number, tags, archived, origin_status, CASE WHEN parent_id IS NOT NULL AND origin IS NOT NULL"
     " THEN json_extract(configuration, '$.import.fork') END"
 )
-_MOST_IDS: Final = 500
 
 
 def listed_sessions(database: Database, ids: Iterable[str] | None = None) -> list[Session]:
@@ -50,8 +50,8 @@ def listed_sessions(database: Database, ids: Iterable[str] | None = None) -> lis
         records = database.execute(f"{statement} ORDER BY updated_at DESC, id", (SYSTEM_SESSION,)).fetchall()
         return [_listed_session(row) for row in records]
     rows: list[Session] = []
-    for some in _id_chunks(ids):
-        records = database.execute(f"{statement} AND id IN ({_placeholders(some)})", (SYSTEM_SESSION, *some))
+    for some in id_chunks(ids):
+        records = database.execute(f"{statement} AND id IN ({placeholders(some)})", (SYSTEM_SESSION, *some))
         rows += [_listed_session(row) for row in records]
     return rows
 
@@ -104,12 +104,12 @@ def command_sessions(database: Database, scope: CommandLogScope) -> list[Session
         "archived = ?": scope.archived, "updated_at >= ?": scope.since, "updated_at < ?": scope.until,
         "id IN (SELECT value FROM json_each(?))": None if scope.ids is None else json.dumps(scope.ids),
     }  # fmt: skip
-    given = {condition: value for condition, value in conditions.items() if value is not None}
-    where = " AND ".join((_ARE_COMMANDS, *given))
+    filters = {condition: value for condition, value in conditions.items() if value is not None}
+    where = " AND ".join((_ARE_COMMANDS, *filters))
     direction = "ASC" if scope.is_ascending else "DESC"
     order = f"{_LOG_ORDERS[scope.sort]} {direction}, created_at {direction}, id"
     statement = f"SELECT {_LISTED_COLUMNS} FROM session WHERE {where} ORDER BY {order} LIMIT ? OFFSET ?"  # noqa: S608 ours
-    rows = database.execute(statement, (*given.values(), scope.limit, scope.offset))
+    rows = database.execute(statement, (*filters.values(), scope.limit, scope.offset))
     return [_listed_session(row) for row in rows]
 
 
@@ -136,14 +136,14 @@ class CommandText(Struct, frozen=True, kw_only=True):
 def command_texts(database: Database, ids: Iterable[str]) -> dict[str, CommandText]:
     """Return what was asked and suggested in some sessions, by their ids."""
     texts: dict[str, CommandText] = {}
-    for some in _id_chunks(ids):
+    for some in id_chunks(ids):
         statement = (
             "SELECT session_id, kind, coalesce(json_extract(body, '$.text'), ''),"  # noqa: S608 ours
             " coalesce(json_extract(body, '$.command'),"
             " json_extract(body, '$.model_output.command'), ''),"
             " coalesce(json_extract(body, '$.explanation'),"
             " json_extract(body, '$.model_output.explanation'), '')"
-            f" FROM event WHERE session_id IN ({_placeholders(some)})"
+            f" FROM event WHERE session_id IN ({placeholders(some)})"
             f" AND kind IN ('prompt.submitted', '{COMMAND_SUGGESTED}', '{IMPORTED_COMMAND}')"
             " ORDER BY session_id, sequence_number"
         )
@@ -195,7 +195,7 @@ def _listed_session(row: Sequence[SqlValue]) -> Session:
 
 def pending_action_counts(database: Database) -> dict[str, int]:
     """Return how many questions wait, by session; what a step asks waits in its run as well."""
-    asked = (
+    statement = (
         "WITH RECURSIVE above(id, top) AS (SELECT id, id FROM session WHERE id IN"
         " (SELECT session_id FROM action WHERE state = 'pending')"
         " UNION SELECT above.id, parent_id FROM above JOIN session ON session.id = top"
@@ -203,7 +203,7 @@ def pending_action_counts(database: Database) -> dict[str, int]:
         " SELECT top, count(*) FROM action JOIN above ON above.id = session_id"
         " WHERE state = 'pending' GROUP BY 1"
     )
-    return {row[0]: row[1] for row in database.execute(asked)}
+    return {row[0]: row[1] for row in database.execute(statement)}
 
 
 _COUNTED_EVENTS: Final = "event INDEXED BY event_counted WHERE session_id IN ({})"
@@ -225,10 +225,10 @@ _COUNT_STATEMENTS: Final = (
 def session_counts(database: Database, ids: Iterable[str]) -> dict[str, SessionCounts]:
     """Return what there is to say of some sessions in a word or two, by their ids."""
     counted: dict[str, SessionCounts] = {}
-    for some in _id_chunks(ids):
+    for some in id_chunks(ids):
         counts = {key: [0] * 8 for key in some}
         for statement in _COUNT_STATEMENTS:
-            for key, *values in database.execute(statement.format(_placeholders(some)), some):
+            for key, *values in database.execute(statement.format(placeholders(some)), some):
                 counts[key] = [total + more for total, more in zip(counts[key], values, strict=True)]
         counted |= {key: SessionCounts(*values) for key, values in counts.items()}
     return counted
@@ -244,8 +244,8 @@ def deletion_extent(database: Database, session_id: str) -> DeletionExtent:
     steps = database.execute(
         "SELECT count(*) FROM session WHERE parent_id = ? AND kind = 'step'", (session_id,)
     ).get
-    events, calls, actions, kept = counted
-    return DeletionExtent(events, calls, actions, kept, steps)
+    events, calls, actions, blobs = counted
+    return DeletionExtent(events, calls, actions, blobs, steps)
 
 
 def activity_spans(database: Database, session_id: str) -> ActivitySpans:
@@ -259,8 +259,10 @@ def activity_spans(database: Database, session_id: str) -> ActivitySpans:
     )
     for key, first, last, is_over in database.execute(statement, (session_id,)):
         turns[key] = (first, last if is_over else max(last, moved))
-    asked = "SELECT created_at, decided_at FROM action WHERE session_id = ? AND decided_at IS NOT NULL"
-    waits = [(row[0], row[1]) for row in database.execute(asked, (session_id,))]
+    waits_statement = (
+        "SELECT created_at, decided_at FROM action WHERE session_id = ? AND decided_at IS NOT NULL"
+    )
+    waits = [(row[0], row[1]) for row in database.execute(waits_statement, (session_id,))]
     return ActivitySpans(turns=tuple(turns.values()), waits=tuple(waits))
 
 
@@ -272,15 +274,15 @@ def sessions_with_facets(
     `tools`: beginnings of their names, in any case, each with whole names in lower case that stand for it as
     well. `answers`: beginnings of the states of an action: `rejected`, `expired`.
     """
-    asked = [
+    facets = [
         *(("call", "tool", word, names) for word, names in tools.items()),
         *(("action", "state", word, ()) for word in answers),
     ]
     matching: frozenset[str] | None = None
-    for table, column, word, names in asked:
+    for table, column, word, names in facets:
         statement = (
             f"SELECT DISTINCT session_id FROM {table} WHERE lower(substr({column}, 1, ?)) = ?"  # noqa: S608
-            f" OR lower({column}) IN ({_placeholders(names)})"
+            f" OR lower({column}) IN ({placeholders(names)})"
         )
         rows = {row[0] for row in database.execute(statement, (len(word), word.lower(), *names))}
         matching = frozenset(rows) if matching is None else matching & rows
@@ -296,19 +298,10 @@ def calls_that_asked(database: Database, tool: str, most: int) -> list[tuple[Cal
     rows = database.execute(f"{storage.select_statement(Call)} {newest}", (tool, most)).fetchall()
     calls: list[Call] = [storage.row_from_values(Call, row) for row in rows]
     about: dict[str, tuple[str, str]] = {}
-    for some in _id_chunks(call.session_id for call in calls):
-        asked = f"SELECT id, workspace, title FROM session WHERE id IN ({_placeholders(some)})"  # noqa: S608
-        about |= {row[0]: (row[1], row[2]) for row in database.execute(asked, some)}
+    for some in id_chunks(call.session_id for call in calls):
+        statement = f"SELECT id, workspace, title FROM session WHERE id IN ({placeholders(some)})"  # noqa: S608
+        about |= {row[0]: (row[1], row[2]) for row in database.execute(statement, some)}
     return [(call, *about.get(call.session_id, ("", ""))) for call in calls]
-
-
-def _id_chunks(ids: Iterable[str]) -> Iterable[list[str]]:
-    listed = list(dict.fromkeys(ids))
-    return (listed[start : start + _MOST_IDS] for start in range(0, len(listed), _MOST_IDS))
-
-
-def _placeholders(some: Sequence[str]) -> str:
-    return ", ".join("?" * len(some))
 
 
 _IN_SCOPE: Final = (
@@ -368,7 +361,7 @@ _SESSIONS_IN_SCOPE: Final = f"(SELECT id FROM session WHERE {_IN_SCOPE})"  # noq
 
 
 def _call_facts(database: Database, scope: StatisticsScope) -> list[CallFact]:
-    asked = (
+    waits = (
         "SELECT call_id, sum(decided_at - created_at) / 1000 AS waited FROM action"
         " WHERE call_id IS NOT NULL AND decided_at IS NOT NULL GROUP BY call_id"
     )
@@ -378,7 +371,7 @@ def _call_facts(database: Database, scope: StatisticsScope) -> list[CallFact]:
         " OR detail = 'recovered' THEN NULL ELSE duration_ms END,"
         " CASE WHEN session.origin IS NULL THEN waited END,"
         f" {_UNASKED_REASON}"
-        f" FROM call JOIN session ON session.id = call.session_id LEFT JOIN ({asked}) ON call_id = call.id"
+        f" FROM call JOIN session ON session.id = call.session_id LEFT JOIN ({waits}) ON call_id = call.id"
         f" WHERE call.session_id IN {_SESSIONS_IN_SCOPE} AND replaced_by IS NULL AND {_NOT_COPIED}"
     )
     return [
@@ -404,8 +397,8 @@ def _action_facts(database: Database, scope: StatisticsScope) -> list[ActionFact
 
 
 def _session_facts(database: Database, scope: StatisticsScope) -> list[SessionFact]:
-    told = "CASE WHEN reason = 'failed' AND status IN ('ready', 'paused') THEN 'failed' ELSE status END"
-    statement = f"SELECT {told}, updated_at FROM session WHERE {_IN_SCOPE}"  # noqa: S608
+    status = "CASE WHEN reason = 'failed' AND status IN ('ready', 'paused') THEN 'failed' ELSE status END"
+    statement = f"SELECT {status}, updated_at FROM session WHERE {_IN_SCOPE}"  # noqa: S608
     rows = database.execute(statement, scope.values)
     return [SessionFact(status=row[0], updated_at=row[1]) for row in rows]
 

@@ -11,7 +11,7 @@ import re
 import threading
 import types
 import typing
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -45,6 +45,8 @@ SELECT_EVENTS: Final = (
 SELECT_NEWEST_TIME: Final = "SELECT coalesce(recorded_at, at) FROM event ORDER BY position DESC LIMIT 1"
 _MOST_IDLE_CONNECTIONS: Final = 4
 _SESSIONS_OF_PROMPTS: Final = 20
+WHERE_DUE: Final = "WHERE state = 'pending' AND expires_at <= ? ORDER BY expires_at, opened_at"
+"""The actions whose time has run out at a moment."""
 STREAMED_KINDS: Final = ("text.streamed", "thinking.streamed", "output.streamed", "progress.reported")
 """Kinds that are pieces of something; no row changes with them."""
 _BACKWARDS: Final = "< ? ORDER BY sequence_number DESC"
@@ -157,7 +159,7 @@ class JournalReader(RowLookup):
         `before`: only those with a smaller number, and of these the last. `after`: without `before`: only
         those with a greater number, and of these the first.
         """
-        where = f"session_id = ? AND kind NOT IN ({', '.join('?' * len(STREAMED_KINDS))})"
+        where = f"session_id = ? AND kind NOT IN ({placeholders(STREAMED_KINDS)})"
         number, order = (after, "> ? ORDER BY sequence_number") if before is None else (before, _BACKWARDS)
         where = f"{where} AND sequence_number {order} LIMIT ?"
         events = self._events(where, session_id, *STREAMED_KINDS, number, limit)
@@ -222,7 +224,7 @@ class JournalReader(RowLookup):
         where.equal("archived", archived)
         page = (-1 if limit is None else limit, offset)
         return self._rows(
-            Session, f"{where} ORDER BY updated_at DESC, id LIMIT ? OFFSET ?", *where.given, *page
+            Session, f"{where} ORDER BY updated_at DESC, id LIMIT ? OFFSET ?", *where.bindings, *page
         )
 
     def driving_session(self, session_id: str) -> Session | None:
@@ -251,8 +253,8 @@ class JournalReader(RowLookup):
     def driven(self, host_id: str, workspace: str) -> list[Session]:
         """Return the sessions of a workspace that a driver has not given back, the last changed first."""
         # The plus has SQLite begin with the few leases and not with all sessions of a workspace.
-        held = "id IN (SELECT session_id FROM lease WHERE host_id = ? AND NOT released)"
-        where = f"WHERE {held} AND +workspace = ? ORDER BY updated_at DESC, id"
+        is_leased = "id IN (SELECT session_id FROM lease WHERE host_id = ? AND NOT released)"
+        where = f"WHERE {is_leased} AND +workspace = ? ORDER BY updated_at DESC, id"
         return self._rows(Session, where, host_id, workspace)
 
     def last_calls(self, session_id: str, limit: int) -> list[Call]:
@@ -266,7 +268,7 @@ class JournalReader(RowLookup):
         where = _Conditions()
         where.equal("session_id", session_id)
         where.one_of("state", states)
-        return self._rows(Call, f"{where} ORDER BY requested_at, ordinal, rowid", *where.given)
+        return self._rows(Call, f"{where} ORDER BY requested_at, ordinal, rowid", *where.bindings)
 
     def actions(
         self, session_id: str | None = None, states: Iterable[ActionState] | None = None
@@ -275,12 +277,11 @@ class JournalReader(RowLookup):
         where = _Conditions()
         where.equal("session_id", session_id)
         where.one_of("state", states)
-        return self._rows(Action, f"{where} ORDER BY opened_at", *where.given)
+        return self._rows(Action, f"{where} ORDER BY opened_at", *where.bindings)
 
     def due(self, now: int) -> list[Action]:
         """Return the pending actions whose time has run out."""
-        where = "WHERE state = 'pending' AND expires_at <= ? ORDER BY expires_at, opened_at"
-        return self._rows(Action, where, now)
+        return self._rows(Action, WHERE_DUE, now)
 
     def trusted(self, workspace: str) -> Event | None:
         where = "session_id = ? AND kind = 'workspace.trusted' AND json_extract(body, '$.workspace') = ?"
@@ -289,11 +290,11 @@ class JournalReader(RowLookup):
 
     def pipeline_states(self, workspace: str | None = None, limit: int | None = None) -> list[PipelineState]:
         """Return the pipeline runs of a workspace, or of all, the newest first."""
-        here = (
+        where = (
             "" if workspace is None else "WHERE pipeline_id IN (SELECT id FROM session WHERE workspace = ?)"
         )
         bindings = () if workspace is None else (workspace,)
-        order = f"{here} ORDER BY created_at DESC, rowid DESC LIMIT ?"
+        order = f"{where} ORDER BY created_at DESC, rowid DESC LIMIT ?"
         return self._rows(PipelineState, order, *bindings, -1 if limit is None else limit)
 
     def step_state(self, run: str, step: str) -> StepState | None:
@@ -363,8 +364,8 @@ class JournalReader(RowLookup):
             return database.execute(statement, values).fetchall()
 
     def _value(self, statement: str, *values: SqlValue) -> Any:
-        rows = self._all(statement, *values)
-        return rows[0][0] if rows else None
+        with self.snapshot() as database:
+            return database.execute(statement, values).get
 
     def _row(self, row: type[AnyRow], key: str) -> Any:
         rows = self._rows(row, f"WHERE {ROW_KEYS[row]} = ?", key)
@@ -379,18 +380,18 @@ class JournalReader(RowLookup):
 class _Conditions:
     def __init__(self) -> None:
         self._parts: list[str] = []
-        self.given: list[SqlValue] = []
+        self.bindings: list[SqlValue] = []
 
     def equal(self, column: str, value: SqlValue) -> None:
         if value is not None:
             self._parts.append(f"{column} = ?")
-            self.given.append(value)
+            self.bindings.append(value)
 
     def one_of(self, column: str, values: Iterable[str] | None) -> None:
         if values is not None:
             listed = list(values)
-            self._parts.append(f"{column} IN ({', '.join('?' * len(listed))})")
-            self.given += listed
+            self._parts.append(f"{column} IN ({placeholders(listed)})")
+            self.bindings += listed
 
     def __str__(self) -> str:
         return f"WHERE {' AND '.join(self._parts)}" if self._parts else ""
@@ -407,6 +408,20 @@ INDEX_ROW_TYPES: Final[tuple[type[AnyRow], ...]] = (
 )
 """The tables that hold nothing but what the events say."""
 _CAPITAL: Final = re.compile(r"(?<!^)(?=[A-Z])")
+
+
+_MOST_IDS: Final = 500
+
+
+def id_chunks(ids: Iterable[str]) -> Iterator[list[str]]:
+    """Yield different ids in lists that one statement takes."""
+    listed = list(dict.fromkeys(ids))
+    return (listed[start : start + _MOST_IDS] for start in range(0, len(listed), _MOST_IDS))
+
+
+def placeholders(values: Collection[object]) -> str:
+    """Return a question mark for each value, for `IN (…)` and `VALUES (…)`."""
+    return ", ".join("?" * len(values))
 
 
 def table_name(row: type[AnyRow]) -> str:
@@ -450,8 +465,8 @@ def delete_rows(database: Database, row: type[AnyRow], where: str = "true", *val
 
 @functools.cache
 def _insert_statement(row: type[AnyRow]) -> str:
-    marks = ", ".join("?" * len(column_names(row)))
-    return f"INSERT INTO {table_name(row)} ({', '.join(column_names(row))}) VALUES ({marks})"  # noqa: S608 as above
+    columns = column_names(row)
+    return f"INSERT INTO {table_name(row)} ({', '.join(columns)}) VALUES ({placeholders(columns)})"  # noqa: S608 as above
 
 
 @functools.lru_cache(maxsize=1024)

@@ -42,37 +42,37 @@ _LAST_BORDERS: Final = (272_000, 200_000, 100_000)
 _QUARTER: Final = 900_000_000
 
 
-class _Asked(Struct):
-    """Who is asked in a session, as far as its events were read."""
+class _SessionModel(Struct):
+    """Provider and model of a session, as far as its events were read."""
 
     provider: str
     model: str
-    began: int
+    forked_at: int
     """When a fork began: replies from before it are copies; 0 of other sessions."""
 
-    def take(self, provider: str | None, model: str | None) -> None:
+    def change(self, provider: str | None, model: str | None) -> None:
         """Follow a change of the session."""
         self.provider = self.provider if provider is None else provider
         self.model = self.model if model is None else model
 
 
 def create_token_use(database: "Database", on_progress: OnMigration | None = None) -> None:
-    """Count the tokens of all replies; `domain.token_use` does the same for each that comes later."""
+    """Count the tokens of all replies; `token_use_after` does the same for each that comes later."""
     database.execute(_TOKEN_USE)
-    sessions: dict[str, _Asked] = {}
+    sessions: dict[str, _SessionModel] = {}
     rows: dict[str, list[Any]] = {}
     newest = database.execute("SELECT max(position) FROM event").get or 1
     for position, session_id, kind, at, provider, model, forked, *counts in database.execute(_SELECT_COUNTED):
         if on_progress is not None and not position % 1000:
             on_progress(position / newest)
-        asked = sessions.get(session_id)
-        if asked is None or kind == "session.created":
+        session_model = sessions.get(session_id)
+        if session_model is None or kind == "session.created":
             # Only the first of two counts, as in the fold.
-            sessions.setdefault(session_id, _Asked(provider or "", model or "", at if forked else 0))
+            sessions.setdefault(session_id, _SessionModel(provider or "", model or "", at if forked else 0))
         elif kind == "session.changed":
-            asked.take(provider, model)
-        elif at >= asked.began:
-            _count_reply(rows, session_id, asked, (at, model), [count or 0 for count in counts])
+            session_model.change(provider, model)
+        elif at >= session_model.forked_at:
+            _count_reply(rows, session_id, session_model, (at, model), [count or 0 for count in counts])
     marks = ", ".join("?" * 17)
     for key, row in rows.items():
         database.execute(f"INSERT INTO token_use VALUES ({marks})", [key, *row])  # noqa: S608 only marks
@@ -81,15 +81,16 @@ def create_token_use(database: "Database", on_progress: OnMigration | None = Non
 
 
 def _count_reply(
-    rows: dict[str, list[Any]], session_id: str, asked: _Asked, reply: tuple[int, str | None],
+    rows: dict[str, list[Any]], session_id: str, session_model: _SessionModel, reply: tuple[int, str | None],
     counts: list[int],
 ) -> None:  # fmt: skip
-    at, model = reply[0], reply[1] or asked.model
+    at, model = reply[0], reply[1] or session_model.model
     start, is_told = at // _QUARTER * _QUARTER, int(counts[-1] > 0)
     border = next((border for border in _LAST_BORDERS if counts[0] > border), 0)
-    key = f"{session_id}/{start}/{border}/{is_told}/{asked.provider}/{model}"
+    key = f"{session_id}/{start}/{border}/{is_told}/{session_model.provider}/{model}"
     row = rows.setdefault(
-        key, [session_id, start, asked.provider, model, border, is_told, at, at, 0, 0, 0, 0, 0, 0, 0, 0]
+        key,
+        [session_id, start, session_model.provider, model, border, is_told, at, at, 0, 0, 0, 0, 0, 0, 0, 0],
     )
     row[6:8] = [min(row[6], at), max(row[7], at)]
     uncounted = int(counts[0] + counts[1] == 0)
@@ -107,7 +108,7 @@ def context_border(input_tokens: int) -> int:
 
 
 def token_use_after(
-    event: Event, session: Session | None, known: Callable[[str], TokenUse | None]
+    event: Event, session: Session | None, lookup: Callable[[str], TokenUse | None]
 ) -> TokenUse | None:
     """Return the row of token use that an event changes, as it stands after it; None where it changes none.
 
@@ -121,7 +122,7 @@ def token_use_after(
     model = body.model or session.model
     border, is_told = context_border(usage.input_tokens), usage.cost_microdollars > 0
     key = f"{session.id}/{start}/{border}/{int(is_told)}/{session.provider}/{model}"
-    row = known(key) or TokenUse(
+    row = lookup(key) or TokenUse(
         key=key, session_id=session.id, at=start, provider=session.provider, model=model, context=border,
         is_told=is_told, first_at=event.at, last_at=event.at,
     )  # fmt: skip

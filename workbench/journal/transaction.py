@@ -93,22 +93,22 @@ class LookupCache:
     def __init__(self) -> None:
         self._database: Database | None = None
         self._version = 0
-        self._looked: CachedLookups | None = None
+        self._lookups: CachedLookups | None = None
 
     def take(self, database: Database) -> CachedLookups | None:
         """Return what still stands, inside a transaction that has begun; it is gone from here until `put`."""
         version = int(database.execute("PRAGMA data_version").get)
         is_same = database is self._database and version == self._version
-        looked = self._looked if is_same else None
-        self._database, self._version, self._looked = database, version, None
-        return looked
+        lookups = self._lookups if is_same else None
+        self._database, self._version, self._lookups = database, version, None
+        return lookups
 
-    def put(self, looked: CachedLookups) -> None:
+    def put(self, lookups: CachedLookups) -> None:
         """Keep what the transaction of the last `take` has looked up."""
-        self._looked = (
-            looked
-            if len(looked.rows) <= MOST_CACHED_ROWS
-            else CachedLookups(looked.newest, {}, {}, {}, looked.words)
+        self._lookups = (
+            lookups
+            if len(lookups.rows) <= MOST_CACHED_ROWS
+            else CachedLookups(lookups.newest, {}, {}, {}, lookups.words)
         )
 
 
@@ -116,17 +116,21 @@ class TransactionTables(storage.RowLookup):
     """Rows as they stand at this point of the transaction; a `fold.Lookup`."""
 
     def __init__(
-        self, database: Database, now: int, has_blob: Callable[[str], bool], kept: "LookupCache | None" = None
+        self,
+        database: Database,
+        now: int,
+        has_blob: Callable[[str], bool],
+        cache: "LookupCache | None" = None,
     ) -> None:
         """Look at the tables in a transaction that has begun.
 
-        `has_blob`: whether stored bytes are there. `kept`: what an earlier transaction looked up; taken over
+        `has_blob`: whether stored bytes are there. `cache`: what an earlier transaction looked up; taken over
         if nothing was committed since elsewhere.
         """
         self.database = database
         self.has_blob = has_blob
-        self._kept = kept or LookupCache()
-        cached = self._kept.take(database)
+        self._cache = cache or LookupCache()
+        cached = self._cache.take(database)
         self.newest: int = (self.value(SELECT_NEWEST_TIME) or 0) if cached is None else cached.newest
         """When the newest event was stored; the times of what is appended never lie before it."""
         self.now = max(now, self.newest)
@@ -136,11 +140,11 @@ class TransactionTables(storage.RowLookup):
         self._sequences: dict[str, int] = {} if cached is None else cached.sequences
         self._deleted: dict[str, bool] = {} if cached is None else cached.deleted
         self._words: set[str] = set() if cached is None else cached.words
-        self._held: RowsByKey | None = None
+        self._held_rows: RowsByKey | None = None
 
     def keep(self) -> None:
         """Keep what was looked up for the next transaction; to be called once this one is committed."""
-        self._kept.put(CachedLookups(self.newest, self._rows, self._sequences, self._deleted, self._words))
+        self._cache.put(CachedLookups(self.newest, self._rows, self._sequences, self._deleted, self._words))
 
     def step_state(self, key: str) -> StepState | None:
         """Return a step of a run by `RUN/STEP`."""
@@ -154,8 +158,7 @@ class TransactionTables(storage.RowLookup):
 
     def due(self) -> list[Action]:
         """Return the pending actions whose time has run out."""
-        where = "WHERE state = 'pending' AND expires_at <= ? ORDER BY expires_at, opened_at"
-        rows = self.database.execute(f"{storage.select_statement(Action)} {where}", (self.now,))
+        rows = self.database.execute(f"{storage.select_statement(Action)} {storage.WHERE_DUE}", (self.now,))
         return [storage.row_from_values(Action, values) for values in rows]
 
     def event_at(self, position: int) -> Event | None:
@@ -240,8 +243,8 @@ class TransactionTables(storage.RowLookup):
         cls = type(row)
         key = getattr(row, storage.ROW_KEYS[cls])
         old = self._row(cls, key)
-        if self._held is not None:
-            self._held.setdefault((cls, key), old)
+        if self._held_rows is not None:
+            self._held_rows.setdefault((cls, key), old)
         else:
             self._write(old, row)
         self._rows[cls, key] = row
@@ -255,17 +258,17 @@ class TransactionTables(storage.RowLookup):
 
     def hold(self) -> None:
         """Keep changed rows here until `flush`: hundreds of events of one session change its row as often."""
-        self._held = {}
+        self._held_rows = {}
 
     def flush(self) -> None:
         """Write the rows that were held, each once."""
-        held, self._held = self._held or {}, None
-        for key, old in held.items():
+        held_rows, self._held_rows = self._held_rows or {}, None
+        for key, old in held_rows.items():
             self._write(old, self._rows[key])
 
     def forget(self) -> None:
         """Look everything up anew: what was written last has been taken back."""
-        self._held = None
+        self._held_rows = None
         self._rows.clear()
         self._sequences.clear()
         self._deleted.clear()
@@ -273,8 +276,7 @@ class TransactionTables(storage.RowLookup):
         self.newest = self.value(SELECT_NEWEST_TIME) or 0
 
     def value(self, statement: str, *values: SqlValue) -> Any:
-        row = self.database.execute(statement, values).fetchone()
-        return row[0] if row else None
+        return self.database.execute(statement, values).get
 
     def all(self, statement: str, *values: SqlValue) -> list[SqlRow]:
         return self.database.execute(statement, values).fetchall()
@@ -514,19 +516,19 @@ def _run_changed(event: Event, live: TransactionTables) -> None:
 def _step_changed(event: Event, live: TransactionTables) -> None:
     body = event.body
     assert isinstance(body, StepChanged)
-    known = live.step_state(step_key(event.session_id, event.step or ""))
-    if known is None and live.step_state(step_key(event.session_id, body.matrix)) is None:
+    step = live.step_state(step_key(event.session_id, event.step or ""))
+    if step is None and live.step_state(step_key(event.session_id, body.matrix)) is None:
         raise GuardFailed(_not_written(event), f"the run has no step {event.step}", "report this as a bug")
-    require_move("step", STEP_MOVES, known.state if known else "pending", body.state)
+    require_move("step", STEP_MOVES, step.state if step else "pending", body.state)
 
 
-def _step_known(event: Event, live: TransactionTables) -> None:
-    known = live.step_state(step_key(event.session_id, event.step or ""))
+def _step_is_open(event: Event, live: TransactionTables) -> None:
+    step = live.step_state(step_key(event.session_id, event.step or ""))
     is_late = (
-        known is not None and known.state in COMPLETED_STEP_STATES and isinstance(event.body, ContractChecked)
+        step is not None and step.state in COMPLETED_STEP_STATES and isinstance(event.body, ContractChecked)
     )
-    if known is None or is_late:
-        state = known.state if known else "not there"
+    if step is None or is_late:
+        state = step.state if step else "not there"
         why = f"step {event.step} is {state}"
         raise GuardFailed(_not_written(event), why, "report this as a bug")
 
@@ -550,6 +552,6 @@ _INVARIANTS: Final[dict[type[Body], Callable[[Event, TransactionTables], None]]]
     RunStarted: _run_started,
     RunChanged: _run_changed,
     StepChanged: _step_changed,
-    ContractChecked: _step_known,
-    ArtifactStored: _step_known,
+    ContractChecked: _step_is_open,
+    ArtifactStored: _step_is_open,
 }

@@ -8,6 +8,7 @@ from msgspec import Struct
 from workbench.domain.rows import OWN_AGENT, UsageFact, UsageGroup
 from workbench.domain.values import Usage
 from workbench.journal.database import Database, SqlValue
+from workbench.journal.storage import id_chunks, placeholders
 
 
 class UsageScope(Struct, frozen=True, kw_only=True):
@@ -37,28 +38,24 @@ _GROUPS: Final[dict[UsageGroup, tuple[str, str]]] = {
 }  # fmt: skip
 """What replies are grouped by, and the time that is told apart."""
 _SUMS: Final = ", ".join(f"sum({name})" for name in Usage.__struct_fields__)
-_MOST_IDS: Final = 500
 
 
 def usage_facts(database: Database, group: UsageGroup, scope: UsageScope) -> list[UsageFact]:
     """Return the sums of what a scope holds, by group and by what they are priced by."""
     if scope.session_ids is None:
         return _facts(database, group, scope, ())
-    ids, facts = list(scope.session_ids), list[UsageFact]()
-    for start in range(0, len(ids), _MOST_IDS):
-        facts += _facts(database, group, scope, ids[start : start + _MOST_IDS])
-    return facts
+    return [fact for ids in id_chunks(scope.session_ids) for fact in _facts(database, group, scope, ids)]
 
 
-def _facts(database: Database, group: UsageGroup, scope: UsageScope, ids: Iterable[str]) -> list[UsageFact]:
-    name, at = _GROUPS[group]
-    apart = "1, 2" if group == "time" else "1"
-    where, values = _conditions(scope, list(ids))
+def _facts(database: Database, group: UsageGroup, scope: UsageScope, ids: Sequence[str]) -> list[UsageFact]:
+    group_column, time_column = _GROUPS[group]
+    group_by = "1, 2" if group == "time" else "1"
+    where, values = _conditions(scope, ids)
     statement = (
-        f"SELECT {name}, {at}, token_use.provider, token_use.model, context, min(first_at), max(last_at),"  # noqa: S608 words of our own
-        f" sum(replies), sum(uncounted), {_SUMS}"
+        f"SELECT {group_column}, {time_column}, token_use.provider, token_use.model, context,"  # noqa: S608 words of our own
+        f" min(first_at), max(last_at), sum(replies), sum(uncounted), {_SUMS}"
         " FROM token_use JOIN session ON session.id = token_use.session_id"
-        f" WHERE {where} GROUP BY {apart}, 3, 4, context, is_told ORDER BY 2, 1"
+        f" WHERE {where} GROUP BY {group_by}, 3, 4, context, is_told ORDER BY 2, 1"
     )
     return [
         UsageFact(
@@ -70,7 +67,7 @@ def _facts(database: Database, group: UsageGroup, scope: UsageScope, ids: Iterab
     ]  # fmt: skip
 
 
-def _conditions(scope: UsageScope, ids: list[str]) -> tuple[str, list[SqlValue]]:
+def _conditions(scope: UsageScope, ids: Sequence[str]) -> tuple[str, list[SqlValue]]:
     parts: list[str] = ["token_use.at >= ?"]
     values: list[SqlValue] = [scope.since // _QUARTER * _QUARTER]
     optional: list[tuple[str, SqlValue]] = [
@@ -83,7 +80,7 @@ def _conditions(scope: UsageScope, ids: list[str]) -> tuple[str, list[SqlValue]]
             parts.append(part)
             values.append(value)
     if scope.session_ids is not None:
-        parts.append(f"token_use.session_id IN ({', '.join('?' * len(ids))})")
+        parts.append(f"token_use.session_id IN ({placeholders(ids)})")
         values += ids
     return " AND ".join(parts), values
 
@@ -110,9 +107,8 @@ _FAMILIES: Final = (
 def usage_of_each(database: Database, ids: Sequence[str]) -> dict[str, list[UsageFact]]:
     """Return what each of some sessions used together with all below it, as `session_usage` does of one."""
     tops: dict[str, list[str]] = {}
-    for start in range(0, len(ids), _MOST_IDS):
-        some = ids[start : start + _MOST_IDS]
-        for top, key in database.execute(_FAMILIES.format(", ".join("?" * len(some))), some):
+    for some in id_chunks(ids):
+        for top, key in database.execute(_FAMILIES.format(placeholders(some)), some):
             tops.setdefault(key, []).append(top)
     used: dict[str, list[UsageFact]] = {key: [] for key in ids}
     for fact in usage_facts(database, "session", UsageScope(session_ids=tuple(tops))):
@@ -157,7 +153,7 @@ def pipeline_names(database: Database) -> dict[str, str]:
     parents: dict[str, str | None] = dict(database.execute("SELECT id, parent_id FROM session").fetchall())
     names: dict[str, str] = {}
     for key in parents:
-        above = [one for one in _line_of(key, parents) if one in runs]
+        above = [ancestor for ancestor in _line_of(key, parents) if ancestor in runs]
         if above:
             names[key] = runs[above[-1]]
     return names
@@ -181,9 +177,9 @@ def row_tops(database: Database, by: str) -> dict[str, str]:
 
 
 def _topmost(key: str, parents: dict[str, str]) -> str:
-    seen: set[str] = set()
-    while key in parents and key not in seen:
-        seen.add(key)
+    visited: set[str] = set()
+    while key in parents and key not in visited:
+        visited.add(key)
         key = parents[key]
     return key
 
@@ -191,9 +187,7 @@ def _topmost(key: str, parents: dict[str, str]) -> str:
 def session_names(database: Database, ids: Iterable[str]) -> dict[str, str]:
     """Return the titles of some sessions, by their ids; a title may be empty."""
     names: dict[str, str] = {}
-    listed = list(ids)
-    for start in range(0, len(listed), _MOST_IDS):
-        some = listed[start : start + _MOST_IDS]
-        asked = f"SELECT id, title FROM session WHERE id IN ({', '.join('?' * len(some))})"  # noqa: S608 only marks
-        names |= dict(database.execute(asked, some).fetchall())
+    for some in id_chunks(ids):
+        statement = f"SELECT id, title FROM session WHERE id IN ({placeholders(some)})"  # noqa: S608 only marks
+        names |= dict(database.execute(statement, some).fetchall())
     return names

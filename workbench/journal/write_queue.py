@@ -149,45 +149,45 @@ class WriterThread:
 
     def _commit(self, group: list[WriteJob]) -> None:
         while group:
-            done = self._try(group)
-            group = group[len(done) :]
+            committed = self._try(group)
+            group = group[len(committed) :]
 
     def _try(self, group: list[WriteJob]) -> list[WriteJob]:
         """Commit as many jobs of the group as one transaction may take, at least one."""
         database = self._store.durable if any(job.is_durable for job in group) else self._store.fast
         try:
-            done, has_written = self._transaction(database, group)
+            committed, has_written = self._transaction(database, group)
         except Exception as error:  # noqa: BLE001 no error may end the thread that everybody waits for
             _roll_back(database)
             return self._after_failure(group, error)
-        self._announce(done, has_written)
-        return done
+        self._announce(committed, has_written)
+        return committed
 
     def _transaction(self, database: Database, group: list[WriteJob]) -> tuple[list[WriteJob], bool]:
         database.execute("BEGIN IMMEDIATE")
         _require_version(database)
         live = self._begin(database)
         until = time.monotonic() + LONGEST_TRANSACTION
-        done: list[WriteJob] = []
+        finished: list[WriteJob] = []
         for job in group:
             _run_job(job, live)
-            done.append(job)
+            finished.append(job)
             if time.monotonic() > until:
                 break
         runtime.fault_point("journal.before_commit")
         database.execute("COMMIT")
         live.keep()
-        return done, live.has_written
+        return finished, live.has_written
 
-    def _announce(self, done: list[WriteJob], has_written: bool) -> None:
+    def _announce(self, committed: list[WriteJob], has_written: bool) -> None:
         try:
             runtime.fault_point("journal.after_commit")
         except OSError as error:
-            for job in done:
+            for job in committed:
                 job.error = as_journal_error(error)
         if has_written:
             self._on_commit()
-        for job in done:
+        for job in committed:
             job.settle()
         self._store.checkpoint_if_due()
 
@@ -268,7 +268,7 @@ class WriteQueue:
         something. `note`: told the time of the newest event at the beginning of each transaction.
         """
         self._clock, self._blobs, self._note = clock, blobs, note
-        self._kept = LookupCache()
+        self._cache = LookupCache()
         self._writer = WriterThread(home, self._begin, announce)
 
     def close(self) -> None:
@@ -311,7 +311,7 @@ class WriteQueue:
         return cast("Future[T]", self._writer.submit(WriteJob(run=work, is_durable=is_durable, size=size)))
 
     def _begin(self, database: Database) -> TransactionTables:
-        live = TransactionTables(database, self._clock.now(), self._blobs.has, self._kept)
+        live = TransactionTables(database, self._clock.now(), self._blobs.has, self._cache)
         self._note(live.newest)
         return live
 
@@ -353,9 +353,9 @@ def store_event(prepared: PreparedEvent, live: TransactionTables, *, strict: boo
     EventConflict: its id is taken by another event; BlobMissing: it names bytes that are not stored;
     GuardFailed, IllegalMoveError: see `require_legal_event`.
     """
-    if known := live.stored(prepared.event.id):
-        _require_same_event(prepared, known)
-        return known
+    if duplicate := live.stored(prepared.event.id):
+        _require_same_event(prepared, duplicate)
+        return duplicate
     event = _with_valid_time(prepared.event, live, strict=strict)
     if strict:
         require_legal_event(event, live)
@@ -378,7 +378,7 @@ def store_new_events(many: Sequence[PreparedEvent], live: TransactionTables) -> 
     for prepared in many:
         require_not_deleted(prepared.event, live)
     live.hold()
-    rows = [(_with_valid_time(one.event, live, strict=False), one.actor, one.body) for one in many]
+    rows = [(_with_valid_time(entry.event, live, strict=False), entry.actor, entry.body) for entry in many]
     for stored in live.insert_all(rows):
         if stored.body.DURABLE:
             live.apply(stored)
@@ -395,12 +395,19 @@ def _with_valid_time(event: Event, live: TransactionTables, *, strict: bool) -> 
     return replace(event, at=live.newest) if event.at < live.newest else event
 
 
-def _require_same_event(prepared: PreparedEvent, known: Event) -> None:
+def _require_same_event(prepared: PreparedEvent, stored: Event) -> None:
     event = prepared.event
     mine = (event.session_id, event.kind, prepared.body, event.turn_id, event.call_id, event.action_id)
-    theirs = (known.session_id, known.kind, body_json(known), known.turn_id, known.call_id, known.action_id)
+    theirs = (
+        stored.session_id,
+        stored.kind,
+        body_json(stored),
+        stored.turn_id,
+        stored.call_id,
+        stored.action_id,
+    )
     if mine != theirs:
-        why = f"event id {event.id} is taken by {known.kind} at position {known.position}"
+        why = f"event id {event.id} is taken by {stored.kind} at position {stored.position}"
         raise EventConflict(f"{event.kind} was not written", why, "make a new id for every event")
 
 

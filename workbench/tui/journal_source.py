@@ -491,7 +491,7 @@ class JournalFeed:
     """What came since the last look; one message a ring, however often it rings before the look."""
 
     def __init__(self, journal: Journal, tell: Callable[[], object]) -> None:
-        """Begin behind the newest event; `tell` is called in the doorbell's thread."""
+        """Begin behind the newest event; `tell` is called in the notifier's thread."""
         self._journal, self._tell = journal, tell
         self.cursor = journal.last_position()
         self._is_told = False
@@ -499,7 +499,7 @@ class JournalFeed:
 
     def start(self) -> None:
         """Listen from now on."""
-        self._unsubscribe = self._journal.on_ring(self._rung)
+        self._unsubscribe = self._journal.on_change(self._rung)
 
     def stop(self) -> None:
         """Listen no more; twice is harmless."""

@@ -265,7 +265,7 @@ class JumpWanted(Message):
 
 
 class SourceChanged(Message):
-    """The journal has new events; posted from the doorbell's thread."""
+    """The journal has new events; posted from the notifier's thread."""
 
 
 @dataclass(eq=False, repr=False)

@@ -58,7 +58,7 @@ def texts(journal):
 
 def until(journal, expected):
     changed = threading.Event()
-    stop = journal.on_ring(changed.set)
+    stop = journal.on_change(changed.set)
     try:
         for _ in range(200):
             if texts(journal) == expected:

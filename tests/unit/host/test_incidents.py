@@ -710,7 +710,7 @@ def test_a_stop_ends_the_driver_while_a_question_waits(made):
         def extend(self, events):
             if any(isinstance(event.body, e.ActionOpened) for event in events):
                 # As a signal does it, somewhat later, when nothing is committed any more.
-                threading.Timer(0.5, lambda: (stopped.append(1), lists.journal.doorbell.wake())).start()
+                threading.Timer(0.5, lambda: (stopped.append(1), lists.journal.notifier.wake())).start()
 
     lists.seen = Watch()
     lists.drive(list_id, parks=False, seconds=20, is_stopped=lambda: bool(stopped))

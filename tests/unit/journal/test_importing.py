@@ -164,7 +164,7 @@ def test_one_session_in_several_files_of_one_import_is_one_session(journal: Jour
                 intake.add(foreign(number))
             assert intake.end_file() == ()
         intake.finish()
-        assert ([event.id for event in journal.events("f")], intake.begun) == (expected, ["f"])
+        assert ([event.id for event in journal.events("f")], intake.new_sessions) == (expected, ["f"])
         assert intake.added == {"f": len(expected)}
         imports.discard_import(journal, "f")
     take(journal, foreign(0), foreign(1))

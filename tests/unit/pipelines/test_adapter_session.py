@@ -321,7 +321,7 @@ def test_a_driver_that_goes_leaves_nothing_running_and_another_begins_anew(runs,
     def see(events):
         seen.extend(events)
         if is_at_work(None):
-            here.journal.doorbell.announce()
+            here.journal.notifier.announce()
 
     here.drive(run, until=is_at_work, see=see)
     first = here.step(run, "a").session_id

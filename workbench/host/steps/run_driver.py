@@ -176,7 +176,7 @@ async def _drive_coordinator(options: RunDriverOptions, writer: RunWriter, start
     executor = options.executor(_embedded_executor(options, writer, started_run))
     await take_over_steps(context, writer, options.driver, started_run, executor)
     tell(context.journal.events(writer.run_id, after=cursor))
-    unsubscribe = context.journal.on_ring(thread_safe_setter(asyncio.get_running_loop(), changed))
+    unsubscribe = context.journal.on_change(thread_safe_setter(asyncio.get_running_loop(), changed))
     coordinator = _make_coordinator(options, writer, started_run, executor, changed)
 
     async def tick() -> None:

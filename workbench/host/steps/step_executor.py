@@ -126,7 +126,7 @@ class EmbeddedExecutor(StepFiles, kw_only=True):
         session_id = self._sessions.get(str(step))
         if stop is not None:
             stop.set()
-            self.context.journal.doorbell.wake()
+            self.context.journal.notifier.wake()
             return
         row = self.context.journal.step_state(step.run, step.step)
         child_id = session_id or (row.session_id if row else None)

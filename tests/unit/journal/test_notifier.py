@@ -1,4 +1,4 @@
-"""The doorbell: rings for every commit of any process, wakes whoever waits, and is silent otherwise."""
+"""The change notifier: it tells of every commit of any process, wakes whoever waits, and is silent otherwise."""
 
 import subprocess
 import sys
@@ -61,8 +61,8 @@ def test_a_listener_is_called_until_it_leaves_and_harms_no_other(
     def broken() -> None:
         raise LookupError("mine")
 
-    journal.on_ring(broken)
-    leave = journal.on_ring(lambda: rung.release())
+    journal.on_change(broken)
+    leave = journal.on_change(lambda: rung.release())
     prompt(journal)
     assert rung.acquire(timeout=10)
     prompt(journal)
@@ -101,7 +101,7 @@ def test_a_commit_is_announced_after_it_can_be_seen(journal: Journal) -> None:
     stop = journal_journal._watch_database(journal.home, rung.set)
     try:
         rung.clear()
-        journal.doorbell.announce()
+        journal.notifier.announce()
         assert rung.wait(10)
     finally:
         stop()
@@ -113,7 +113,7 @@ from pathlib import Path
 from tests.unit.journal.scenes import open_journal
 journal = open_journal(Path(sys.argv[1]))
 rings, first = [], threading.Event()
-journal.on_ring(lambda: (rings.append(1), first.set()))
+journal.on_change(lambda: (rings.append(1), first.set()))
 first.wait(30)
 journal.wait(journal.last_position(), 0.3)
 def switches():
@@ -148,15 +148,15 @@ def test_an_idle_listener_sleeps_and_writes_nothing(tmp_path: Path) -> None:
 
 def test_closing_lets_whoever_waits_go(journal: Journal) -> None:
     start(journal)
-    bell = journal.doorbell
+    notifier = journal.notifier
     found: list[bool] = []
     began = time.monotonic()
-    thread = threading.Thread(target=lambda: found.append(bell.wait(10**9, 60)))
-    bell.on_ring(lambda: None)
-    rings = bell.rings
-    thread = threading.Thread(target=lambda: found.append(bell.wait(rings + 10**9, 60)))
+    thread = threading.Thread(target=lambda: found.append(notifier.wait(10**9, 60)))
+    notifier.on_change(lambda: None)
+    rings = notifier.changes
+    thread = threading.Thread(target=lambda: found.append(notifier.wait(rings + 10**9, 60)))
     thread.start()
-    bell.close()
+    notifier.close()
     thread.join()
     assert found == [True]
     assert time.monotonic() - began < 30
@@ -165,11 +165,11 @@ def test_closing_lets_whoever_waits_go(journal: Journal) -> None:
 def test_drivers_are_woken_without_a_commit(journal: Journal) -> None:
     start(journal)
     rung = threading.Event()
-    stop = journal.on_ring(rung.set)
+    stop = journal.on_change(rung.set)
     try:
         assert rung.wait(10)
         rung.clear()
-        journal.doorbell.wake()
+        journal.notifier.wake()
         assert rung.wait(10)
     finally:
         stop()
