@@ -8,7 +8,7 @@ from tests.tui.test_pipeline_pane import play as play
 from workbench.domain.events import RunChanged
 from workbench.domain.values import StepPlan, Usage
 from workbench.views.pipeline import pipeline_run
-from workbench.views.run_comparison import compare_runs
+from workbench.views.run_history import compare_runs
 
 PLANS = (StepPlan(id="plan"), StepPlan(id="build", needs=("plan",)), StepPlan(id="test", needs=("build",)))
 

@@ -3,8 +3,7 @@
 from tests.unit.views.making import hunk
 from workbench.render.diff import Diff
 from workbench.tui.approvals.receipts import LayoutReceipts, Receipts, RequiredRows
-from workbench.views.action_detail import FileDetail
-from workbench.views.approvals import WHOLE_ACTION
+from workbench.views.file_changes import WHOLE_ACTION, FileDetail
 
 NONE = (frozenset(), frozenset())
 

@@ -10,11 +10,11 @@ from workbench.domain.values import Actor
 from workbench.effects.runtime import ManualClock
 from workbench.host.workspace_trust import asked_tools
 from workbench.journal.session_queries import undecided_calls_by_tool
+from workbench.views.action_detail import QuestionCounts, trust_choice_notes
 from workbench.views.event_text import event_line
 from workbench.views.status_icons import action_status
 from workbench.views.timeline import mark_for
 from workbench.views.tools import ToolRow
-from workbench.views.trust_question import QuestionCounts, trust_choice_notes
 
 READS = [exchange(call(f"c{n}", "read_file", path="router.py")) for n in range(1, 7)]
 

@@ -13,7 +13,7 @@ from workbench.journal.journal import Journal
 from workbench.render.pipeline import span_bar
 from workbench.render.theme import OWN_THEMES, UNICODE_GLYPHS, Ink
 from workbench.views.pipeline import last_started_step_plans, pipeline_run
-from workbench.views.run_times import RunTimes, StepTimes, TimeSpan, run_times
+from workbench.views.run_history import RunTimes, StepTimes, TimeSpan, run_times
 
 
 def shown(journal, run_id):

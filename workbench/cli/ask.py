@@ -308,7 +308,7 @@ def suggest_for_screen(
     from workbench.host.command_session import CommandRefused
     from workbench.host.host_locks import driver_identity
     from workbench.journal.leases import DriverLock
-    from workbench.views.ask import verdict_text
+    from workbench.views.tools import verdict_text
 
     names = ("provider", "model", "base_url", "key_env", "recording", "context_lines")
     options = Namespace(**dict.fromkeys(names))
@@ -444,7 +444,7 @@ def _print_command(options: Namespace, console: Console, asker: _Asker, words: s
 
 
 def _why_refused(suggestion: "Suggestion", what: str = "Not printed") -> str:
-    from workbench.views.ask import verdict_text
+    from workbench.views.tools import verdict_text
 
     if suggestion.answer.is_hidden:
         return f"{what}: the command holds characters that cannot be seen."

@@ -18,7 +18,7 @@ from workbench.cli.errors import error_lines
 from workbench.host.command_session import CommandRefused, Suggestion
 from workbench.policy.command_review import CommandPart
 from workbench.text.safe import LINE_END_SYMBOL, safe_text
-from workbench.views.ask import verdict_text
+from workbench.views.tools import verdict_text
 
 _INDENT: Final = "  "
 _LABEL_CELLS: Final = 8

@@ -31,8 +31,9 @@ from workbench.journal.session_queries import (
 )
 from workbench.text.safe import one_line, safe_text
 from workbench.views import library
-from workbench.views.ask import LogSummary, command_preview, summary_line, verdict_text
 from workbench.views.library import SearchQuery
+from workbench.views.sessions import LogSummary, command_preview, summary_line
+from workbench.views.tools import verdict_text
 
 _NOTHING_LISTED: Final = "nothing was listed"
 _INDENT: Final = "    "

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from workbench.formats.session_diff import SessionDiff
     from workbench.host.model_selection import SelectedModel
     from workbench.tui.main.unseen_ends import SessionEnd
-    from workbench.views.trust_question import QuestionCounts
+    from workbench.views.action_detail import QuestionCounts
 
 MOST_FILES = 20_000
 MOST_PROMPTS = 200

@@ -41,7 +41,7 @@ from workbench.tui.backend import BackendError, ExportRequest, ForkRequest, Libr
 from workbench.views.welcome import ImportOffer
 
 if TYPE_CHECKING:
-    from workbench.views.undo import UndoPlan
+    from workbench.views.file_changes import UndoPlan
 
 PROGRESS_SECONDS = 0.2
 """Seconds between two words of an import."""
@@ -114,7 +114,7 @@ class LocalLibrary(LocalWorkspace, LibraryBackend):
         from workbench.cli.approvals import wait_until_undone
         from workbench.host.lifecycle import ensure_host
         from workbench.host.undo import request_undo_of_files
-        from workbench.views.undo import undone_sentence
+        from workbench.views.file_changes import undone_sentence
 
         session, start = self._session(plan.session_id), self._journal.last_position()
         request = request_undo_of_files(self._journal, plan, paths, self._actor)

@@ -11,7 +11,7 @@ from workbench.domain.values import ToolDescriptor
 from workbench.journal import session_queries
 from workbench.journal.journal import Journal
 from workbench.tui.backend import AskedCall, BackendError, RuleBackend
-from workbench.views.trust_question import QuestionCounts
+from workbench.views.action_detail import QuestionCounts
 
 if TYPE_CHECKING:
     from workbench.policy.shell.command_paths import CommandBoundary

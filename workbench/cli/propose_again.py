@@ -21,7 +21,7 @@ from workbench.domain.rows import Action
 from workbench.host.session_requests import propose_again
 from workbench.journal.journal import Journal
 from workbench.journal.session_queries import asked_again_ids
-from workbench.views.propose_again import propose_again_of, why_not_propose_again
+from workbench.views.approvals import propose_again_of, why_not_propose_again
 
 EXAMPLE: Final = """workbench approvals propose-again 3f2a
 workbench approvals propose-again --session 7c01"""

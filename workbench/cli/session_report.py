@@ -43,8 +43,8 @@ from workbench.text.human import counted, duration_text, token_text
 from workbench.text.safe import one_line
 from workbench.views import statistics
 from workbench.views.library import below_words
+from workbench.views.sessions import is_imported_fork
 from workbench.views.status_icons import SESSION_STATUSES
-from workbench.views.sub_agents import is_imported_fork
 from workbench.views.usage import sum_usage
 
 SHOW_EXAMPLE = "workbench sessions show 3f2a --json"

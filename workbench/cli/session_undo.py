@@ -16,7 +16,7 @@ from workbench.host.undo import plan_undo, request_undo_of_files
 from workbench.journal.journal import Journal
 from workbench.journal.replay import session_turns
 from workbench.text.safe import safe_text
-from workbench.views.undo import UndoPlan, UndoRow, nothing_to_undo, undo_sentences, undone_sentence
+from workbench.views.file_changes import UndoPlan, UndoRow, nothing_to_undo, undo_sentences, undone_sentence
 
 UNDO_EXAMPLE = """workbench sessions undo 3f2a --dry-run
 workbench sessions undo 3f2a --turn 2

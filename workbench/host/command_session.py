@@ -45,7 +45,7 @@ from workbench.policy.gate import GateCall, command_boundary, judge_screened_cal
 from workbench.text.human import iso_time
 from workbench.text.safe import one_line
 from workbench.tools.registry import tool_registry
-from workbench.views.ask import log_name
+from workbench.views.sessions import log_name
 
 NO_TOOLS: Final = ("none",)
 """The active tools of these sessions: none is called that, so none is offered and calls are refused."""

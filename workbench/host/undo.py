@@ -12,12 +12,7 @@ from msgspec import Struct, field
 
 from workbench.agents.planner import Undo
 from workbench.changes.apply import NotUndoable, undo_changes
-from workbench.changes.diff import (
-    FileChange,
-    changed_line_totals,
-    is_binary_content,
-    make_hunks,
-)
+from workbench.changes.diff import FileChange, changed_line_totals, is_binary_content, make_hunks
 from workbench.changes.undo import FileUndo, FileWrite, look_at_file, net_changes
 from workbench.domain.events import CallProposed, Event, FileChanged, UndoRequested
 from workbench.domain.machines import TERMINAL_SESSION_STATES
@@ -32,7 +27,7 @@ from workbench.host.session_requests import SessionRefused
 from workbench.journal.imports import is_imported_session
 from workbench.journal.journal import Journal
 from workbench.journal.replay import session_file_changes, session_turns
-from workbench.views.undo import OUTCOME_WORDS, REDO_WORDS, WHY_LEFT, UndoOutcome, UndoPlan, UndoRow
+from workbench.views.file_changes import OUTCOME_WORDS, REDO_WORDS, WHY_LEFT, UndoOutcome, UndoPlan, UndoRow
 
 NOT_UNDONE = "Nothing was undone."
 _COMMAND_TOOLS = frozenset({"run_in_terminal", "git.preparePr", "pipeline.run"})

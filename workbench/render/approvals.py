@@ -39,12 +39,11 @@ from workbench.views.action_detail import (
     ActionDetail,
     CommandPartRow,
     CommandParts,
+    NamedList,
     decider_name,
     decision_route_text,
 )
-from workbench.views.approvals import FOLDER_GONE, QueueRow, Urgency
-from workbench.views.folders import waiting_elsewhere_text
-from workbench.views.trust_question import NamedList
+from workbench.views.approvals import FOLDER_GONE, QueueRow, Urgency, waiting_elsewhere_text
 
 BODY_INDENT: Final = 3
 MAX_NAME_CELLS: Final = 20

@@ -15,15 +15,17 @@ from workbench.render.theme import Glyphs, Ink
 from workbench.text.human import countdown_text, duration_text, token_text
 from workbench.text.safe import one_line
 from workbench.text.width import cell_width
-from workbench.views.pipeline import (
-    GrantOffer,
-    LaunchProblem,
-    PipelineChoice,
-    PipelineRun,
-    PlannedStep,
+from workbench.views.pipeline import GrantOffer, LaunchProblem, PipelineChoice, PipelineRun, PlannedStep
+from workbench.views.run_history import (
+    ComparedStep,
+    ComparisonRow,
+    EarlierStep,
+    RunComparison,
+    RunTimes,
+    SpanKind,
+    StepTimes,
+    usual_seconds,
 )
-from workbench.views.run_comparison import ComparedStep, ComparisonRow, RunComparison
-from workbench.views.run_times import EarlierStep, RunTimes, SpanKind, StepTimes, usual_seconds
 from workbench.views.status_icons import STEP_STATUSES, StatusName
 from workbench.views.usage import money_text
 

@@ -19,8 +19,8 @@ from workbench.render.cells import (
 )
 from workbench.render.diff import Diff, DiffDisplay
 from workbench.render.theme import Glyphs, Ink, SyntaxHighlighter
-from workbench.views.action_detail import FileDetail
-from workbench.views.approvals import HunkSelection, QueueRow
+from workbench.views.approvals import QueueRow
+from workbench.views.file_changes import FileDetail, HunkSelection
 from workbench.views.welcome import WelcomeFacts, WelcomeKey
 
 _NAME: Final = (

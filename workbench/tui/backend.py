@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from workbench.formats.session_diff import SessionDiff
     from workbench.policy.shell.command_paths import CommandBoundary
     from workbench.tui.main.unseen_ends import SessionEnd
+    from workbench.views.action_detail import QuestionCounts
+    from workbench.views.file_changes import UndoPlan
     from workbench.views.incidents import CodeExcerpt
     from workbench.views.pipeline import LaunchPlan, LaunchRequest, PipelineChoice
     from workbench.views.provider_form import ProviderFields
@@ -32,8 +34,6 @@ if TYPE_CHECKING:
         ProviderStatus,
         ProviderUsage,
     )
-    from workbench.views.trust_question import QuestionCounts
-    from workbench.views.undo import UndoPlan
     from workbench.views.welcome import ImportOffer
 
 EXIT_FOR_DEMO: Final = 10

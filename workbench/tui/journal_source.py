@@ -26,7 +26,7 @@ from workbench.journal.place_queue import wait_of_run
 from workbench.views.conversation import Transcript
 from workbench.views.data_source import DataSource, SealedContentGone
 from workbench.views.pipeline import last_started_step_plans, matrix_item_ids
-from workbench.views.sub_agents import NO_AGENTS, SubAgent, agent_at, sessions_of_calls
+from workbench.views.sessions import NO_AGENTS, SubAgent, agent_at, sessions_of_calls
 
 LISTED_KINDS: Final = tuple(kind for kind in get_args(SessionKind) if kind != "ask")
 """What a screen lists by itself; a command that was made of words is shown where somebody chooses it."""

@@ -30,14 +30,13 @@ from workbench.text.human import sentence
 from workbench.tui import keymap
 from workbench.tui.widgets.line_view import JumpTarget, LineView, RowList
 from workbench.tui.widgets.pane_frame import PaneTitle
+from workbench.views.approvals import NO_FOLDER, Folder, FolderNames
 from workbench.views.conversation import Transcript
 from workbench.views.conversation_blocks import ErrorBlock, Turn
 from workbench.views.conversation_progress import CommandProgress
 from workbench.views.conversation_search import BlockHit
-from workbench.views.folders import NO_FOLDER, Folder, FolderNames
 from workbench.views.pipeline import PipelineRun
-from workbench.views.sessions import ChangedFile, HeaderFacts
-from workbench.views.sub_agents import SubAgent
+from workbench.views.sessions import ChangedFile, HeaderFacts, SubAgent
 from workbench.views.welcome import WelcomeFacts
 
 if TYPE_CHECKING:

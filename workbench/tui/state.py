@@ -25,19 +25,14 @@ from workbench.domain.events import (
     WorkspaceTrusted,
     WorkspaceTrustRevoked,
 )
-from workbench.domain.rows import (
-    Action,
-    Call,
-    Session,
-)
+from workbench.domain.rows import Action, Call, Session
 from workbench.domain.values import SYSTEM_SESSION, UNDO_TOOL, JsonObject
 from workbench.tui import journal_source
 from workbench.tui.journal_source import LISTED_KINDS, MAX_CALLS, JournalSource, TranscriptWindow
 from workbench.tui.run_store import RunStore
-from workbench.views.approvals import queue_summary
+from workbench.views.approvals import ProposeAgain, propose_again_of, queue_summary
 from workbench.views.conversation import Transcript
 from workbench.views.data_source import DataSource
-from workbench.views.propose_again import ProposeAgain, propose_again_of
 
 _GRANT_EVENTS: Final = (RuleAdded, RuleRevoked, WorkspaceTrusted, WorkspaceTrustRevoked)
 TranscriptPart = Literal["first", "earlier", "later", "end"]

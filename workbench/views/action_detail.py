@@ -1,24 +1,25 @@
-"""One action in full: facts, changes file by file, question, parts of its command, warnings."""
+"""One action in full: facts, changes, question, parts of its command, warnings; the trust question in lists.
+
+The lists are read from the recorded subject of the question, which its digest covers.
+"""
 
 import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final, Literal
+from typing import Final, Literal, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from workbench.domain.events import ActionOpened, CallFinished, FileChanged, OutputStreamed
+from workbench.domain.events import ActionOpened, CallFinished
 from workbench.domain.machines import ActionState
 from workbench.domain.rows import Action, Call, Session, is_released
 from workbench.domain.values import (
     MAX_EXTENSIONS,
     SPEND_LIMIT,
     ActionKind,
-    Body,
     Choice,
-    FilePlan,
     GateVerdict,
     Hunk,
     Json,
@@ -31,44 +32,151 @@ from workbench.text.safe import has_hidden_characters, one_line, safe_text
 from workbench.views.approvals import (
     MAX_TARGET_CELLS,
     MAX_TITLE_CELLS,
-    HunkSelection,
+    NO_FOLDER,
+    Folder,
+    ProposeAgain,
     Urgency,
     action_words,
     seconds_left,
     urgency_for,
 )
-from workbench.views.conversation_blocks import OutputBuffer
-from workbench.views.folders import NO_FOLDER, Folder
-from workbench.views.propose_again import ProposeAgain
+from workbench.views.file_changes import FileDetail, HunkSelection, file_details
 from workbench.views.status_icons import StatusName, action_status, call_status
-from workbench.views.trust_question import (
-    NOTHING_TO_TRUST,
-    TRUST_ANSWERED,
-    TRUST_SENTENCE,
-    NamedList,
-    QuestionCounts,
-    has_trust_facts,
-    trust_acts,
-    trust_choice_notes,
-    trust_files,
+
+# --- the trust question -----------------------------------------------------------------------------
+
+MAX_COMMAND_CHARACTERS: Final = 4_000
+_MAX_NAME_CELLS: Final = 120
+_MAX_FILES: Final = 2_000
+TRUST_SENTENCE: Final = (
+    "With your trust its hooks can run commands and its rules can allow calls. You are asked again "
+    "when any of them changes."
+)
+NOTHING_TO_TRUST: Final = (
+    "It has no settings for agents yet, and nothing would run. You are asked again when that changes."
+)
+TRUST_ANSWERED: Final = (
+    "When an agent wants to change a file or run a command, it appears here with what exactly would happen."
 )
 
-ChangeKind = Literal["create", "modify", "delete"]
+
+class QuestionCounts(Struct, frozen=True, kw_only=True):
+    """How many questions the own newest calls would have been, by what is asked about."""
+
+    every: int
+    """Before every call."""
+    all_but_reads: int
 
 
-class FileDetail(Struct, frozen=True, kw_only=True):
-    """What an action does to one file, with its hunks numbered over the whole action."""
+def trust_choice_notes(counts: QuestionCounts | None) -> dict[str, str]:
+    """Return what each answer to the trust question asks about, and how often that was, where it is known."""
+    every = reads = ""
+    if counts is not None and counts.every:
+        every = f": {counts.every:,} of the last {counts.every:,}" if counts.every > 1 else ""
+        reads = f": {counts.all_but_reads:,} of the last {counts.every:,}" if every else ""
+    return {
+        "trust": f"asks before every call{every}",
+        "trust_and_read": f"asks before all except reads{reads}",
+        "not_now": "asks before every call",
+    }
 
-    path: str
-    """As proposed; not made safe."""
-    change: ChangeKind
-    hunks: tuple[Hunk, ...] = ()
-    added: int = 0
-    removed: int = 0
-    base: tuple[str, ...] = ()
-    """Its lines as they are now, for more context than hunks hold; may be empty."""
-    note: str = ""
-    """Why there are no hunks to see: `binary`, `new and empty`, `deleted`, `only its mode changes`."""
+
+class NamedList(Struct, frozen=True, kw_only=True):
+    """Some things of one kind under a heading; all of it is untrusted text."""
+
+    heading: str
+    rows: tuple[tuple[str, str], ...]
+    """Each with what it is for: `PreToolUse Bash` and the command."""
+
+
+def has_trust_facts(subject: JsonObject) -> bool:
+    """Return whether a question records what it asks; one that does not says it in its prompt alone."""
+    return isinstance(subject.get("files"), list) and isinstance(subject.get("hooks"), list)
+
+
+def trust_acts(subject: JsonObject) -> tuple[NamedList, ...]:
+    """Return what would run and where words would go."""
+    return tuple(
+        part
+        for part in (_trust_hooks(subject), _model_servers(subject), _pipeline_commands(subject))
+        if part.rows
+    )
+
+
+def trust_files(subject: JsonObject) -> tuple[NamedList, ...]:
+    """Return the files that the answer covers."""
+    files = [name for name in _list_items(subject.get("files")) if isinstance(name, str)][:_MAX_FILES]
+    by_folder: dict[str, list[str]] = {}
+    for path in files:
+        folder, slash, name = path.rpartition("/")
+        by_folder.setdefault(folder + slash, []).append(one_line(name, _MAX_NAME_CELLS))
+    rows = tuple(
+        (one_line(folder, _MAX_NAME_CELLS), "   ".join(by_folder[folder])) for folder in sorted(by_folder)
+    )
+    return (
+        (NamedList(heading=f"{len(files)} file{'s' if len(files) > 1 else ''}", rows=rows),) if rows else ()
+    )
+
+
+def _trust_hooks(subject: JsonObject) -> NamedList:
+    rows = [
+        (_joined_texts(hook, "event", "matcher") or "hook", _argv_text(hook.get("argv")))
+        for hook in _object_items(subject.get("hooks"))
+    ]
+    rows = [*_with_rest(rows, subject.get("hook_count"))]
+    checker = subject.get("checker")
+    if isinstance(checker, str) and checker:
+        rows.append(("to check findings", checker[:MAX_COMMAND_CHARACTERS]))
+    return NamedList(heading="would run", rows=tuple(rows))
+
+
+def _model_servers(subject: JsonObject) -> NamedList:
+    servers = sorted(_object_items(subject.get("servers")), key=lambda server: server.get("used") is not True)
+    rows = [
+        (
+            "conversation goes to" if server.get("used") is True else "also names",
+            _joined_texts(server, "base_url", "model"),
+        )
+        for server in servers
+    ]
+    return NamedList(heading="model servers", rows=tuple(rows))
+
+
+def _pipeline_commands(subject: JsonObject) -> NamedList:
+    count = subject.get("pipeline_commands")
+    if not isinstance(count, int) or isinstance(count, bool) or count < 1:
+        return NamedList(heading="pipelines", rows=())
+    lines = "1 line" if count == 1 else f"{count} lines"
+    rows = (("when you start one", f"commands on {lines}"),)
+    return NamedList(heading="pipelines", rows=rows)
+
+
+def _with_rest(rows: list[tuple[str, str]], count: Json) -> tuple[tuple[str, str], ...]:
+    more = count - len(rows) if isinstance(count, int) else 0
+    return (*rows, ("and", f"{more} more")) if more > 0 else tuple(rows)
+
+
+def _argv_text(argv: Json) -> str:
+    """Return a command as the shell gets it: `sh -c` in front of it says nothing."""
+    words = [word for word in _list_items(argv) if isinstance(word, str)]
+    text = words[2] if words[:2] == ["/bin/sh", "-c"] and len(words) == 3 else " ".join(words)
+    return text[:MAX_COMMAND_CHARACTERS]
+
+
+def _joined_texts(values: JsonObject, *names: str) -> str:
+    texts = (values.get(name) for name in names)
+    return " ".join(one_line(text, _MAX_NAME_CELLS) for text in texts if isinstance(text, str) and text)
+
+
+def _list_items(value: Json) -> Iterable[Json]:
+    return cast("list[Json]", value) if isinstance(value, list) else ()
+
+
+def _object_items(value: Json) -> Iterator[JsonObject]:
+    yield from (item for item in _list_items(value) if isinstance(item, dict))
+
+
+# --- the detail -------------------------------------------------------------------------------------
 
 
 class ActionWarning(Struct, frozen=True, kw_only=True):
@@ -196,7 +304,7 @@ def action_detail(
     left = seconds_left(action, now)
     proposed = opened.parameters if parameters is None else parameters
     files = tuple(
-        replace(file, base=(bases or {}).get(file.path, ())) for file in _file_details(opened, hunks)
+        replace(file, base=(bases or {}).get(file.path, ())) for file in file_details(opened, hunks)
     )
     command = _command_of(action, proposed)
     printed = _printed_lines(command, finished, streamed)
@@ -230,15 +338,6 @@ def with_choice_notes(detail: ActionDetail | None, counts: QuestionCounts | None
     if detail is None or detail.kind != "trust" or not detail.is_pending:
         return detail
     return replace(detail, choice_notes=trust_choice_notes(counts))
-
-
-def streamed_output(bodies: Iterable[Body]) -> str:
-    """Return what a running command has printed, as far as it was streamed."""
-    buffer = OutputBuffer()
-    for body in bodies:
-        if isinstance(body, OutputStreamed):
-            buffer.add(body.offset, body.text)
-    return buffer.text
 
 
 class _Printed(Struct, frozen=True):
@@ -349,55 +448,6 @@ def _texts_to_check(parameters: JsonObject, hunks: Sequence[Hunk]) -> Iterator[s
 def _must_see_all(action: Action, files: Sequence[FileDetail]) -> bool:
     has_risk = any(warning != "stale" for warning in action.warnings)
     return has_risk or any(file.change == "delete" for file in files)
-
-
-def _file_details(opened: ActionOpened, hunks: Sequence[Hunk]) -> tuple[FileDetail, ...]:
-    by_path: dict[str, list[Hunk]] = {}
-    for hunk in hunks:
-        by_path.setdefault(hunk.path, []).append(hunk)
-    details = [
-        _planned_file(plan, by_path.pop(plan.path, []), is_binary="binary" in opened.warnings)
-        for plan in opened.files
-    ]
-    return (*details, *(_file_detail(path, "modify", rest, "") for path, rest in by_path.items()))
-
-
-def change_details(opened: ActionOpened | None, changed: Iterable[FileChanged]) -> tuple[FileDetail, ...]:
-    """Return the files of a call with their hunks, as its question showed them or as they were written.
-
-    Nothing where neither tells: a call that a rule let pass records no lines.
-    """
-    if opened is not None and opened.hunks:
-        return _file_details(opened, opened.hunks)
-    files: list[FileDetail] = []
-    count = 0
-    for body in changed:
-        hunks = [replace(hunk, index=count + number) for number, hunk in enumerate(body.hunks, 1)]
-        count += len(hunks)
-        if hunks:
-            files.append(_file_detail(body.path, body.change, hunks, ""))
-    return tuple(files)
-
-
-def _planned_file(plan: FilePlan, hunks: Sequence[Hunk], *, is_binary: bool) -> FileDetail:
-    change = "create" if plan.base is None else "delete" if plan.after is None else "modify"
-    if hunks:
-        note = ""
-    elif plan.base is not None and plan.base == plan.after:
-        note = "only its mode changes"
-    elif is_binary:
-        note = "binary"
-    else:
-        note = {"create": "new and empty", "delete": "deleted, it was empty"}.get(change, "no lines to show")
-    return _file_detail(plan.path, change, hunks, note)
-
-
-def _file_detail(path: str, change: ChangeKind, hunks: Sequence[Hunk], note: str) -> FileDetail:
-    signs = [sign for hunk in hunks for sign, _ in hunk.lines]
-    return FileDetail(
-        path=path, change=change, hunks=tuple(hunks), added=signs.count("+"), removed=signs.count("-"),
-        note=note
-    )  # fmt: skip
 
 
 def _command_of(action: Action, parameters: JsonObject) -> str | None:

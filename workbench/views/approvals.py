@@ -1,18 +1,100 @@
-"""The approval queue as rows, the choice of hunks of an action, and which hunks were drawn."""
+"""The approval queue: its rows and their folders, and which expired actions can be proposed again."""
 
-from collections import defaultdict
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from math import ceil
 from typing import Final, Literal, NamedTuple
 
-from msgspec import Struct, field
+from msgspec import Struct
 from msgspec.structs import replace
 
+from workbench.domain.machines import TERMINAL_SESSION_STATES
 from workbench.domain.rows import Action, Call, Session
-from workbench.domain.values import Hunk, SelectedHunk
+from workbench.text.human import home_as_tilde
 from workbench.text.safe import one_line
-from workbench.views.folders import NO_FOLDER, Folder
+from workbench.views.file_changes import taken_text
 from workbench.views.status_icons import StatusName, action_status
+
+# --- folders ----------------------------------------------------------------------------------------
+
+MAX_PATH_CELLS: Final = 400
+
+
+class Folder(Struct, frozen=True, kw_only=True):
+    """The workspace of a row, as the screen names it; all texts are one safe line."""
+
+    name: str = ""
+    """Its last part, with more before it where another folder ends alike; empty where none is named."""
+    path: str = ""
+    """With the home folder as `~`."""
+    is_other: bool = False
+    """Whether it is not the folder of the screen."""
+    is_gone: bool = False
+    """Whether nothing can be done there now: it is missing, or something else stands in its place."""
+
+
+NO_FOLDER: Final = Folder()
+
+
+def short_folder_names(paths: Iterable[str]) -> dict[str, str]:
+    """Return the last part of each path, with as many more before it as keep all of them distinct."""
+    parts = {path: path.strip("/").split("/") for path in paths}
+    lengths = dict.fromkeys(parts, 1)
+    while True:
+        names = {path: "/".join(words[-lengths[path] :]) for path, words in parts.items()}
+        counts = Counter(names.values())
+        clashing = [path for path, name in names.items() if counts[name] > 1]
+        longer = [path for path in clashing if lengths[path] < len(parts[path])]
+        if not longer:
+            return {path: one_line(name, MAX_PATH_CELLS) or "/" for path, name in names.items()}
+        for path in longer:
+            lengths[path] += 1
+
+
+class FolderNames:
+    """Names folders as the screen does; a name may grow when a folder that ends alike becomes known."""
+
+    def __init__(self, here: str, home: str) -> None:
+        """Begin with the folder of the screen, and the user's home folder."""
+        self.here, self._home = here, home
+        self._names = short_folder_names([here])
+        self.gone: Collection[str] = frozenset[str]()
+        """Workspaces in which nothing can be done now."""
+        self._made: dict[str, Folder] = {}
+
+    def learn(self, paths: Iterable[str]) -> None:
+        """Keep the names of these folders distinct, beside those that are known."""
+        if fresh := set(paths) - self._names.keys() - {""}:
+            self._names = short_folder_names([*self._names, *fresh])
+            self._made.clear()
+
+    def mark_gone(self, paths: Collection[str]) -> bool:
+        """Note in which workspaces nothing can be done now; False when that was known."""
+        was, self.gone = self.gone, frozenset(paths)
+        self._made.clear()
+        return was != self.gone
+
+    def of(self, path: str) -> Folder:
+        """Return a folder; without a path one that is not named."""
+        if not path:
+            return NO_FOLDER
+        self.learn([path])
+        if path not in self._made:
+            shown = one_line(home_as_tilde(path, self._home), MAX_PATH_CELLS)
+            self._made[path] = Folder(
+                name=self._names[path], path=shown, is_other=path != self.here, is_gone=path in self.gone
+            )
+        return self._made[path]
+
+
+def waiting_elsewhere_text(count: int) -> str:
+    """Return how many wait in folders that are not shown, and the key that shows them; empty for none."""
+    if count == 1:
+        return "1 waits in another folder, w shows it"
+    return f"{count} wait in other folders, w shows them" if count else ""
+
+
+# --- rows -------------------------------------------------------------------------------------------
 
 QueueOrder = Literal["time", "new", "session"]
 Urgency = Literal["calm", "soon", "now"]
@@ -306,250 +388,77 @@ def _sort_key(action: Action, row: QueueRow, order: QueueOrder) -> tuple[object,
     return _time_sort_key(action)
 
 
-HunkState = Literal["taken", "left", "partly"]
-WHOLE_ACTION = 0
-"""Stands for the body of an action without hunks in `SeenHunks`."""
+# --- expired actions that an agent is asked to propose again ---------------------------------------
+
+MAX_ASKED_AGAIN: Final = 50
+"""Expired actions that one prompt asks for, the newest ones."""
+_MAX_TARGET_LENGTH: Final = 300
+_RUN_REMEDY: Final = "its run does: 4 shows it, R there tries the step again (workbench pipeline retry)"
+_FORK_REMEDY: Final = "a new session can start from its end: F in the library (workbench sessions fork)"
 
 
-def hunk_sizes(hunks: Iterable[Hunk]) -> tuple[int, ...]:
-    """Return how many changed lines each hunk has, by its index less 1."""
-    return tuple(sum(sign in "+-" for sign, _ in hunk.lines) for hunk in hunks)
+class ProposeAgain(Struct, frozen=True, kw_only=True):
+    """What can be asked for of an expired action and of the others of its session."""
+
+    why_not: str = ""
+    """Why it cannot be asked for, and what works instead; empty when it can."""
+    ids: tuple[str, ...] = ()
+    """All of the session that can be asked for at once, oldest first."""
 
 
-def taken_text(selection: Sequence[SelectedHunk], sizes: Sequence[int]) -> str:
-    """Return what was taken of an action: `2 of 3`, `5 of 9 lines`; empty if its hunks are not known."""
-    if not sizes:
-        return ""
-    if all(piece.lines is None for piece in selection):
-        return f"{len(selection)} of {len(sizes)}"
-    known = (piece for piece in selection if 1 <= piece.hunk <= len(sizes))
-    taken = sum(sizes[piece.hunk - 1] if piece.lines is None else len(piece.lines) for piece in known)
-    return f"{taken} of {sum(sizes)} lines"
+def why_not_propose_again(session: Session | None, action: Action) -> str:
+    """Return why nobody can propose an action again, and what works instead; empty when its agent can."""
+    if action.state != "expired":
+        state = "waiting still" if action.state == "pending" else action.state
+        return f"it is {state}; only what expired can be proposed again"
+    if session is None or session.kind != "chat" or action.kind == "gate":
+        return f"no prompt reaches a pipeline run; {_RUN_REMEDY}"
+    if session.origin is not None:
+        return f"its session came from a file and nobody works in it; {_FORK_REMEDY}"
+    if session.status in TERMINAL_SESSION_STATES:
+        return f"its session has ended; {_FORK_REMEDY}"
+    return "" if action.kind == "tool" else "only a call of a tool can be proposed again"
 
 
-class HunkSelection(Struct, frozen=True, kw_only=True):
-    """Which hunks and lines of an action are left; everything else is taken. All count from 1."""
+def propose_again_of(
+    session: Session | None, action: Action, others: Iterable[Action], asked: Collection[str]
+) -> ProposeAgain:
+    """Return what can be asked for of an expired action.
 
-    sizes: tuple[int, ...]
-    """How many changed lines each hunk has, by its index less 1."""
-    left: Mapping[int, frozenset[int]] = field(default_factory=dict[int, frozenset[int]])
-    """Hunk index to the lines left; a hunk that is not here is taken whole."""
+    Args:
+        session: The one that it belongs to.
+        action: It.
+        others: Actions of any session, in any order.
+        asked: Ids of those that were asked for already.
+    """
+    if why := why_not_propose_again(session, action):
+        return ProposeAgain(why_not=why)
+    expired = [
+        other
+        for other in others
+        if other.session_id == action.session_id and other.state == "expired"
+        and other.kind == "tool" and other.id not in asked
+    ]  # fmt: skip
+    expired.sort(key=lambda other: other.opened_at)
+    why_not = "the agent was asked for it already" if action.id in asked else ""
+    return ProposeAgain(why_not=why_not, ids=tuple(other.id for other in expired[-MAX_ASKED_AGAIN:]))
 
-    @classmethod
-    def of(cls, hunks: Sequence[Hunk]) -> "HunkSelection":
-        """Return the state of an action nobody chose anything of yet: all taken."""
-        return cls(sizes=hunk_sizes(hunks))
 
-    @classmethod
-    def decided(cls, hunks: Sequence[Hunk], selection: Sequence[SelectedHunk]) -> "HunkSelection":
-        """Return what a decision took and left."""
-        sizes, taken = hunk_sizes(hunks), {piece.hunk: piece.lines for piece in selection}
-        left: dict[int, frozenset[int]] = {}
-        for hunk, size in enumerate(sizes, 1):
-            lines = taken.get(hunk, ())
-            gone = frozenset[int]() if lines is None else frozenset(range(1, size + 1)).difference(lines)
-            if gone:
-                left[hunk] = gone
-        return cls(sizes=sizes, left=left)
-
-    def state_of(self, hunk: int) -> HunkState:
-        left = self.left.get(hunk)
-        if not left:
-            return "taken"
-        return "left" if len(left) == self._size(hunk) else "partly"
-
-    def is_line_taken(self, hunk: int, line: int) -> bool:
-        return line not in self.left.get(hunk, ())
-
-    def toggle_hunk(self, hunk: int) -> "HunkSelection":
-        """Leave a hunk that is taken whole, take one that is not."""
-        if not self._size(hunk):
-            return self
-        everything = frozenset(range(1, self._size(hunk) + 1))
-        return self._with(hunk, frozenset() if self.left.get(hunk) else everything)
-
-    def toggle_line(self, hunk: int, line: int) -> "HunkSelection":
-        if not 1 <= line <= self._size(hunk):
-            return self
-        return self._with(hunk, self.left.get(hunk, frozenset[int]()) ^ {line})
-
-    def toggle_all(self) -> "HunkSelection":
-        if self.left:
-            return replace(self, left={})
-        return replace(
-            self, left={n: frozenset(range(1, size + 1)) for n, size in enumerate(self.sizes, 1) if size}
+def propose_again_prompt(actions: Sequence[Action]) -> str:
+    """Return what an agent is told: what expired, in plain words, and that it may propose it again."""
+    named = [_action_line(action) for action in actions]
+    if len(named) == 1:
+        return (
+            f"Nobody answered in time, so this was not done: {named[0]}. "
+            "Propose it again if it is still wanted."
         )
-
-    @property
-    def is_all(self) -> bool:
-        return not self.left
-
-    @property
-    def is_nothing(self) -> bool:
-        """Return whether an action with hunks has none of them taken, not even in part."""
-        return bool(self.sizes) and not self.taken_hunks
-
-    @property
-    def taken_hunks(self) -> tuple[int, ...]:
-        every = range(1, len(self.sizes) + 1)
-        return tuple(n for n in every if self.state_of(n) != "left") if self.left else tuple(every)
-
-    def line_counts(self, hunk: int) -> tuple[int, int]:
-        """Return how many changed lines of a hunk are taken, and how many it has."""
-        size = self._size(hunk)
-        return size - len(self.left.get(hunk, ())), size
-
-    def to_selection(self) -> tuple[SelectedHunk, ...] | None:
-        """Return what a Decision carries: None for everything, else each hunk taken."""
-        if self.is_all:
-            return None
-        return tuple(SelectedHunk(hunk=n, lines=self._lines(n)) for n in self.taken_hunks)
-
-    def words(self) -> str:
-        """Return the choice for the answering key: empty for all, `2 of 3`, `5 of 9 lines`."""
-        if self.is_all:
-            return ""
-        if any(self.state_of(n) == "partly" for n in self.left):
-            taken = sum(self.sizes) - sum(map(len, self.left.values()))
-            return f"{taken} of {sum(self.sizes)} lines"
-        return f"{len(self.taken_hunks)} of {len(self.sizes)}"
-
-    def title_words(self) -> str:
-        """Return the choice for a title: `3 taken`, `2 taken, 1 left`."""
-        taken = len(self.taken_hunks)
-        left = len(self.sizes) - taken
-        return f"{taken} taken, {left} left" if left else f"{taken} taken"
-
-    def _size(self, hunk: int) -> int:
-        return self.sizes[hunk - 1] if 1 <= hunk <= len(self.sizes) else 0
-
-    def _lines(self, hunk: int) -> tuple[int, ...] | None:
-        left = self.left.get(hunk)
-        return tuple(n for n in range(1, self._size(hunk) + 1) if n not in left) if left else None
-
-    def _with(self, hunk: int, lines: frozenset[int]) -> "HunkSelection":
-        others = {n: left for n, left in self.left.items() if n != hunk}
-        return replace(self, left={**others, hunk: lines} if lines else others)
+    listed = "\n".join(f"- {name}" for name in named)
+    return (
+        f"Nobody answered in time, so none of these was done:\n{listed}\n"
+        "Propose again each one that is still wanted."
+    )
 
 
-class SeenHunks(Struct, frozen=True, kw_only=True):
-    """Which hunks of which action were on the screen; marked when its last row was drawn."""
-
-    shown: Mapping[str, frozenset[int]] = field(default_factory=dict[str, frozenset[int]])
-
-    def mark(self, action_id: str, hunks: Iterable[int]) -> "SeenHunks":
-        """Return the seen hunks with these added; `WHOLE_ACTION` stands for an action without hunks."""
-        before = self.shown.get(action_id, frozenset[int]())
-        after = before.union(hunks)
-        return self if after == before else SeenHunks(shown={**self.shown, action_id: after})
-
-    def unmark(self, action_id: str, hunks: Iterable[int]) -> "SeenHunks":
-        """Return the seen hunks without these."""
-        before = self.shown.get(action_id, frozenset[int]())
-        after = before.difference(hunks)
-        return self if after == before else SeenHunks(shown={**self.shown, action_id: after})
-
-    def unseen(
-        self, action_id: str, selection: HunkSelection, *, every: bool = False, has_rest: bool = False
-    ) -> tuple[int, ...]:
-        """Return the hunks that an approval takes and nobody saw; `(WHOLE_ACTION,)` without hunks.
-
-        `every` counts the hunks left as well; `has_rest` says that there are files without hunks beside them.
-        """
-        needed = tuple(range(1, len(selection.sizes) + 1)) if every else selection.taken_hunks
-        if not selection.sizes or has_rest:
-            needed = (*needed, WHOLE_ACTION)
-        shown = self.shown.get(action_id, frozenset[int]())
-        return tuple(n for n in needed if n not in shown)
-
-    def forget(self, action_ids: Iterable[str]) -> "SeenHunks":
-        """Return the seen hunks without those of actions that are gone."""
-        gone = frozenset(action_ids)
-        return SeenHunks(shown={key: hunks for key, hunks in self.shown.items() if key not in gone})
-
-
-_NEIGHBOUR_SETS: Final = ((-2, -1, 1, 2), (-1, 1), (-1,), (1,), ())
-"""Which neighbours have to be the same, from the surest sign to none."""
-
-
-class _ChangedLine(Struct, frozen=True, kw_only=True):
-    hunk: int
-    number: int
-    run: int
-    keys: tuple[Hashable, ...]
-
-
-def carried_selection(
-    old: Sequence[Hunk], state: HunkSelection, new: Sequence[Hunk]
-) -> tuple[HunkSelection, int]:
-    """Carry a selection over to a new diff; also return how many left lines are gone from it."""
-    fresh = HunkSelection.of(new)
-    if state.is_all:
-        return fresh, 0
-    if tuple(old) == tuple(new):
-        return state, 0
-    before, after = list(_changed_lines(old)), list(_changed_lines(new))
-    pairs = _line_pairs(before, after)
-    is_left = [not state.is_line_taken(line.hunk, line.number) for line in before]
-    whole_runs = {line.run for line in before} - {
-        line.run for line, left in zip(before, is_left, strict=True) if not left
-    }
-    left = {pairs[index] for index, was_left in enumerate(is_left) if was_left and index in pairs}
-    taken = {pairs[index] for index, was_left in enumerate(is_left) if not was_left and index in pairs}
-    lost = [index for index, was_left in enumerate(is_left) if was_left and index not in pairs]
-    # Equal lines of which nobody knows which one was left: none of them is taken.
-    same = {before[index].keys[-1] for index in lost}
-    unsure = {
-        index for index, line in enumerate(after) if index not in left | taken and line.keys[-1] in same
-    }
-    gone = sum(before[index].keys[-1] not in {after[n].keys[-1] for n in unsure} for index in lost)
-    left |= unsure
-    # A stretch that was left whole stays whole: half a replacement is no change that anybody chose.
-    runs = {after[pairs[index]].run for index in pairs if is_left[index] and before[index].run in whole_runs}
-    runs -= {after[index].run for index in taken}
-    left |= {index for index, line in enumerate(after) if line.run in runs}
-    carried: dict[int, frozenset[int]] = {}
-    for index in left:
-        line = after[index]
-        carried[line.hunk] = carried.get(line.hunk, frozenset[int]()) | {line.number}
-    return HunkSelection(sizes=fresh.sizes, left=carried), gone
-
-
-def _changed_lines(hunks: Sequence[Hunk]) -> Iterator[_ChangedLine]:
-    run = 0
-    for hunk in hunks:
-        texts = [(sign, text) for sign, text in hunk.lines if sign != "\\"]
-        number, run = 0, run + 1
-        for index, (sign, text) in enumerate(texts):
-            if sign == " ":
-                run += 1
-                continue
-            number += 1
-            keys = tuple(
-                (hunk.path, sign, text, *(_neighbour(texts, index + step) for step in steps))
-                for steps in _NEIGHBOUR_SETS
-            )
-            yield _ChangedLine(hunk=hunk.index, number=number, run=run, keys=keys)
-
-
-def _neighbour(texts: Sequence[tuple[str, str]], index: int) -> tuple[str, str] | None:
-    return texts[index] if 0 <= index < len(texts) else None
-
-
-def _line_pairs(before: Sequence[_ChangedLine], after: Sequence[_ChangedLine]) -> dict[int, int]:
-    """Return which line of the new diff is which of the old one, by their places in the two lists."""
-    pairs: dict[int, int] = {}
-    used: set[int] = set()
-    for level in range(len(_NEIGHBOUR_SETS)):
-        olds, news = defaultdict[Hashable, list[int]](list), defaultdict[Hashable, list[int]](list)
-        for index, line in enumerate(before):
-            if index not in pairs:
-                olds[line.keys[level]].append(index)
-        for index, line in enumerate(after):
-            if index not in used:
-                news[line.keys[level]].append(index)
-        for key, places in olds.items():
-            if len(places) == len(news.get(key, ())):
-                pairs |= zip(places, news[key], strict=True)
-                used |= set(news[key])
-    return pairs
+def _action_line(action: Action) -> str:
+    tool = f" ({one_line(action.tool, 60)})" if action.tool else ""
+    return f"{one_line(action.verb, 20)} {one_line(action.target, _MAX_TARGET_LENGTH)}{tool}"

@@ -16,8 +16,6 @@ from workbench.domain.machines import HUMAN_ENDED_PAUSES, PauseReason
 from workbench.domain.rows import Action, Call
 from workbench.text.human import counted
 from workbench.text.safe import one_line
-from workbench.views.approvals import hunk_sizes
-from workbench.views.ask import suggestion_markdown
 from workbench.views.conversation_blocks import (
     Block,
     BlockOrder,
@@ -36,9 +34,10 @@ from workbench.views.conversation_blocks import (
 )
 from workbench.views.conversation_progress import CommandProgress, ModelProgress
 from workbench.views.event_text import ERROR_KEYS, PAUSE_KEYS, RunStepLog, is_bookkeeping, notice_of
+from workbench.views.file_changes import hunk_sizes
+from workbench.views.sessions import NO_AGENTS, SubAgent
 from workbench.views.status_icons import StatusName, call_status
-from workbench.views.sub_agents import NO_AGENTS, SubAgent
-from workbench.views.tools import call_summary, call_target, shown_tool
+from workbench.views.tools import call_summary, call_target, shown_tool, suggestion_markdown
 
 _SECOND: Final = 1_000_000
 """Microseconds."""

@@ -17,12 +17,20 @@ from workbench.text.human import countdown_text, duration_text, iso_time, size_t
 from workbench.text.safe import one_line, reason_lines
 from workbench.text.width import cell_width
 from workbench.views.action_detail import json_text
-from workbench.views.conversation_blocks import OutputBuffer, insert_piece
-from workbench.views.page_lines import LineTone, PageLine, ToneSpan, icon_part, output_tones, page_line
-from workbench.views.pipeline import PipelineItem, PipelineRun, PipelineStep, link_lines
-from workbench.views.run_times import EarlierStep, usual_seconds
+from workbench.views.conversation_blocks import insert_piece
+from workbench.views.pipeline import PipelineItem, PipelineRun, PipelineStep, step_links
+from workbench.views.run_history import EarlierStep, usual_seconds
 from workbench.views.status_icons import STEP_STATUSES, StatusName, call_status, step_status_name
-from workbench.views.tools import repeated_text
+from workbench.views.tools import (
+    LineTone,
+    PageLine,
+    ToneSpan,
+    icon_part,
+    output_tones,
+    page_line,
+    repeated_text,
+    streamed_output,
+)
 from workbench.views.usage import money_text
 
 PageMoment = tuple[int, StatusName | None, str]
@@ -105,11 +113,7 @@ def _output_lines(events: Iterable[e.Event], finished: e.CallFinished | None, wh
         return whole.splitlines()
     if finished is not None and finished.preview:
         return finished.preview.splitlines()
-    stream = OutputBuffer()
-    for event in events:
-        if isinstance(event.body, e.OutputStreamed):
-            stream.add(event.body.offset, event.body.text)
-    return stream.text.splitlines()
+    return streamed_output(event.body for event in events).splitlines()
 
 
 def _parameter_lines(call: Call) -> Iterable[str]:
@@ -217,19 +221,26 @@ def _told_sentence(finished: e.CallFinished | None) -> str:
     return f"The agent was told: {how}, {rest}."
 
 
+def _page_section(
+    name: str, lines: Iterable[str | PageLine], empty: str = "", *, path: str = "", is_output: bool = False
+) -> PageSection:
+    shown = tuple(lines)
+    texts = tuple(line.text if isinstance(line, PageLine) else line for line in shown)
+    tones = {index: line.tones for index, line in enumerate(shown) if isinstance(line, PageLine)}
+    return PageSection(
+        name=name, lines=texts or ((empty,) if empty else ()), is_empty=not shown, tones=tones, path=path,
+        is_output=is_output,
+    )  # fmt: skip
+
+
+# --- a step of a run -----------------------------------------------------------------------------------
+
+
 _CONTRACT_ICONS: Final[Mapping[str, StatusName]] = {
     "passed": "ok", "failed": "failed", "warned": "risk", "not_checked": "unknown",
 }  # fmt: skip
 _MAX_LOG_CHARS: Final = 200_000
 ReadBlobText = Callable[[str], str | None]
-
-
-def step_icon(step: PipelineStep | PipelineItem) -> StatusName:
-    return STEP_STATUSES[step.state][0]
-
-
-def step_word(step: PipelineStep | PipelineItem) -> str:
-    return STEP_STATUSES[step.state][1]
 
 
 def step_detail(
@@ -264,34 +275,17 @@ def step_detail(
     if step.is_matrix and item is None:
         sections.insert(1, _page_section("Items", _item_lines(step), "Its items are not known yet."))
     return DetailPage(
-        id=f"{run.id}/{subject.id}", sign=step_icon(subject),
+        id=f"{run.id}/{subject.id}", sign=subject.status[0],
         title=f"{subject.id.replace(' ', '_')} {_step_state_text(step, subject)}",
         facts=_step_facts(step, subject), sections=tuple(sections), told=step.error,
         keys=_next_keys(run, step, mine),
     )  # fmt: skip
 
 
-def _page_section(
-    name: str,
-    lines: Iterable[str | PageLine],
-    empty: str = "",
-    *,
-    path: str = "",
-    is_output: bool = False,
-) -> PageSection:
-    shown = tuple(lines)
-    texts = tuple(line.text if isinstance(line, PageLine) else line for line in shown)
-    tones = {index: line.tones for index, line in enumerate(shown) if isinstance(line, PageLine)}
-    return PageSection(
-        name=name, lines=texts or ((empty,) if empty else ()), is_empty=not shown, tones=tones, path=path,
-        is_output=is_output,
-    )  # fmt: skip
-
-
 def _step_state_text(step: PipelineStep, subject: PipelineStep | PipelineItem) -> str:
     if subject is step and step.action_id is not None:
         return "asks you" + (f", {countdown_text(step.left)} left" if step.left is not None else "")
-    words = [step_word(subject)]
+    words = [subject.status[1]]
     if subject.attempt:
         of = f" of {step.attempts}" if step.attempts > 1 else ""
         words.append(f"attempt {subject.attempt}{of}")
@@ -329,9 +323,6 @@ def _next_keys(
     opens = (("e", f"open {one_line(paths.pop(), 60)}" if len(paths) == 1 else "open"),) if paths else ()
     is_over = run.finished_at is not None
     return (("R", "retry"), *opens, ("F", "from here")) if is_over else opens
-
-
-# --- parts ------------------------------------------------------------------------------------------
 
 
 def _log_lines(
@@ -488,7 +479,9 @@ def _no_contract_text(step: PipelineStep) -> str:
 
 
 def _artifact_lines(events: Sequence[e.Event]) -> Iterable[str | PageLine]:
-    yield from link_lines(events)
+    for link in step_links(events):
+        label, target = one_line(link.label, 120), one_line(link.target, 500)
+        yield page_line(icon_part("ok"), " ", (label, "strong"), f"   {target}")
     artifacts = [event.body for event in events if isinstance(event.body, e.ArtifactStored)]
     wide = max((len(one_line(body.name, 60)) for body in artifacts), default=0)
     for body in artifacts:
@@ -558,13 +551,14 @@ def _item_lines(step: PipelineStep) -> Iterator[str | PageLine]:
     order = sorted(step.items, key=lambda item: _STATE_ORDER.get(item.state, len(_STATE_ORDER)))
     shown = order[:_MAX_ITEMS]
     labels = min(_MAX_LABEL_CELLS, max((cell_width(item.label) for item in shown), default=0))
-    words = max((len(step_word(item)) for item in shown), default=0)
+    words = max((len(item.status[1]) for item in shown), default=0)
     for item in shown:
+        sign, word = item.status
         took = f"   {duration_text(item.seconds)}" if item.seconds >= 0.05 else ""
         why = f"   {item.error}" if item.error else ""
         label = item.label + " " * max(0, labels - cell_width(item.label))
-        word = f"{step_word(item):<{words}}" if took or why else step_word(item)
-        yield page_line(icon_part(step_icon(item)), f" {label}   {word}", (took, "muted"), why)
+        word = f"{word:<{words}}" if took or why else word
+        yield page_line(icon_part(sign), f" {label}   {word}", (took, "muted"), why)
     if len(order) > _MAX_ITEMS:
         yield f"and {len(order) - _MAX_ITEMS:,} more"
 

@@ -21,9 +21,8 @@ from workbench.domain.events import Event
 from workbench.domain.rows import Session, SessionCounts
 from workbench.text.human import counted, parse_iso_time, token_text
 from workbench.text.safe import one_line, safe_text
-from workbench.views.sessions import BUSY_STATUSES, session_title
+from workbench.views.sessions import BUSY_STATUSES, is_imported_fork, session_title
 from workbench.views.status_icons import StatusName, session_status, told_status
-from workbench.views.sub_agents import is_imported_fork
 
 QUERY_KEYS: Final = (
     "status", "model", "provider", "in", "tag", "since", "until", "origin", "kind", "is", "tool", "asked",

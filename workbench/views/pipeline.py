@@ -15,8 +15,7 @@ from workbench.domain.machines import COMPLETED_STEP_STATES, RunStatus
 from workbench.domain.rows import Action, PipelineState, StepState, run_title, step_key
 from workbench.domain.values import RunLink, StepKind, StepPlan, Usage
 from workbench.text.safe import one_line, reason_line
-from workbench.views.page_lines import PageLine, icon_part, page_line
-from workbench.views.status_icons import StepStatus, step_status_name
+from workbench.views.status_icons import STEP_STATUSES, Status, StepStatus, step_status_name
 
 ContractState = Literal["", "kept", "broken", "unchecked"]
 _SECOND = 1_000_000
@@ -36,6 +35,10 @@ class PipelineItem(Struct, frozen=True, kw_only=True):
     tokens: int
     session_id: str | None
     action_id: str | None
+
+    @property
+    def status(self) -> Status:
+        return STEP_STATUSES[self.state]
 
 
 class MatrixCounts(Struct, frozen=True, kw_only=True):
@@ -114,6 +117,10 @@ class PipelineStep(Struct, frozen=True, kw_only=True):
     counts: MatrixCounts | None
     place: str = ""
     """That it waits for a place among the steps of all runs, and how many stand before its run."""
+
+    @property
+    def status(self) -> Status:
+        return STEP_STATUSES[self.state]
 
 
 class PipelineRun(Struct, frozen=True, kw_only=True):
@@ -554,13 +561,6 @@ def step_links(events: Iterable[Event]) -> tuple[RunLink, ...]:
         if isinstance(event.body, StepChanged) and event.body.state in COMPLETED_STEP_STATES:
             links[event.step] = event.body.links
     return tuple(dict.fromkeys(link for found in links.values() for link in found))
-
-
-def link_lines(events: Iterable[Event]) -> Iterator[PageLine]:
-    """Yield a line for each link of a step."""
-    for link in step_links(events):
-        label, target = one_line(link.label, 120), one_line(link.target, 500)
-        yield page_line(icon_part("ok"), " ", (label, "strong"), f"   {target}")
 
 
 class RunLinks:

@@ -1,17 +1,25 @@
-"""Tool calls as rows with times, as spans on one time axis, and in one line of the conversation."""
+"""Tool calls as rows with times, as spans on a time axis, in one line; what one is about now.
 
+Lines of their pages have parts with a tone; what the gate says of a command is a sentence.
+"""
+
+import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from typing import Final, Literal, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from workbench.domain import events as e
 from workbench.domain.rows import Action, Call
-from workbench.domain.values import SelectedHunk
-from workbench.text.human import duration_text
+from workbench.domain.values import GateVerdict, Hunk, Json, SelectedHunk
+from workbench.text.human import duration_text, sentence
 from workbench.text.safe import one_line
-from workbench.views.approvals import MAX_TARGET_CELLS, taken_text
-from workbench.views.status_icons import CALL_STATUSES, StatusName, call_status
+from workbench.views.action_detail import json_text
+from workbench.views.approvals import MAX_TARGET_CELLS
+from workbench.views.conversation_blocks import Block, OutputBuffer, ThoughtBlock
+from workbench.views.file_changes import FileDetail, change_details, taken_text
+from workbench.views.status_icons import CALL_STATUSES, ICONS, StatusName, call_status
 
 FRESH_WAIT_SECONDS: Final = 300
 """Up to this age a waiting time is counted by the second, then in steps of ten."""
@@ -249,6 +257,8 @@ def _covered_seconds(pieces: Iterable[tuple[int, int]]) -> float:
     return total / 1_000_000
 
 
+# --- a line of the conversation ---------------------------------------------------------------------
+
 MAX_QUOTE_CELLS = 400
 
 
@@ -346,6 +356,8 @@ def _reason_quote(reason: str | None) -> str:
     return one_line(reason, MAX_QUOTE_CELLS) if reason else ""
 
 
+# --- names of tools ---------------------------------------------------------------------------------
+
 _SAME_TOOLS: Final = {
     "shell": (
         "bash", "shell", "exec_command", "run_shell_command", "local_shell", "local_shell_call",
@@ -391,3 +403,194 @@ def tools_called(beginning: str) -> tuple[str, ...]:
     """Return the names, in lower case, of the tools for which the word begins so."""
     groups = (*_SAME_TOOLS.items(), *_ALSO_FOUND.items())
     return tuple(name for word, names in groups if word.startswith(beginning.casefold()) for name in names)
+
+
+# --- what a session is about at a moment ------------------------------------------------------------
+
+MAX_MOMENT_LINES: Final = 2_000
+"""Lines of an output or a thought that are shown beside what goes on: enough to fill any screen."""
+_MAX_LINE_CHARS: Final = 2_000
+_OLD_TEXT: Final = ("old_string", "old_str", "oldString", "old_text", "oldText")
+_NEW_TEXT: Final = ("new_string", "new_str", "newString", "new_text", "newText")
+_WHOLE_TEXT: Final = ("content", "file_text", "patch", "input")
+
+
+class Moment(Struct, frozen=True, kw_only=True):
+    """The newest call of a session, or its newest thought. Texts are raw."""
+
+    id: str
+    kind: Literal["change", "output", "thought"]
+    name: str
+    """The tool, or `thought`; one safe line."""
+    target: str = ""
+    """What the call is about, one safe line."""
+    sign: StatusName | None = None
+    files: tuple[FileDetail, ...] = ()
+    lines: tuple[str, ...] = ()
+    """Without files: the output, the parameters of a call that has written nothing, or the thought."""
+    is_growing: bool = False
+    """More lines may come: the last ones are those to show."""
+
+    @property
+    def hunks(self) -> tuple[Hunk, ...]:
+        return tuple(hunk for file in self.files for hunk in file.hunks)
+
+
+def newest_thought(blocks: Sequence[Block]) -> ThoughtBlock | None:
+    return next((block for block in reversed(blocks) if isinstance(block, ThoughtBlock)), None)
+
+
+def thought_moment(thought: ThoughtBlock) -> Moment:
+    return Moment(
+        id=thought.id, kind="thought", name="thought", sign="running" if thought.is_open else None,
+        lines=_bounded(thought.text.splitlines()), is_growing=thought.is_open,
+    )  # fmt: skip
+
+
+def call_moment(
+    call: Call, events: Iterable[e.Event], opened: e.ActionOpened | None = None, *, output: str | None = None,
+    written: str = "",
+) -> Moment:  # fmt: skip
+    """Return what a call is about: its change where it has one, else what it wrote.
+
+    Args:
+        call: as it stands.
+        events: those of the call until the moment.
+        opened: its question, which holds the change that was asked about.
+        output: all that it wrote, where that is kept.
+        written: what a command that runs has written by now.
+    """
+    bodies = [event.body for event in events if event.call_id == call.id]
+    changed = [body for body in bodies if isinstance(body, e.FileChanged)]
+    files = change_details(opened, changed)
+    lines = ()
+    if not files:
+        lines = _edit_lines(call) or _output_lines(bodies, output, written) or _parameter_lines(call)
+    return Moment(
+        id=call.id, kind="change" if files or _is_edit(call) else "output",
+        name=one_line(shown_tool(call.tool), 64), target=call_target(call), sign=call_status(call)[0],
+        files=files, lines=_bounded(lines), is_growing=call.state == "executing",
+    )  # fmt: skip
+
+
+def _bounded(lines: Sequence[str]) -> tuple[str, ...]:
+    return tuple(line[:_MAX_LINE_CHARS] for line in lines[-MAX_MOMENT_LINES:])
+
+
+def _is_edit(call: Call) -> bool:
+    return shown_tool(call.tool) in ("edit", "write")
+
+
+def _edit_lines(call: Call) -> tuple[str, ...]:
+    """Return what an edit was asked to do, as long as nobody knows which lines of the file it came to."""
+    if not _is_edit(call):
+        return ()
+    old, new, whole = (_text_of(call, names) for names in (_OLD_TEXT, _NEW_TEXT, _WHOLE_TEXT))
+    if old or new:
+        return (*(f"-{line}" for line in old.splitlines()), *(f"+{line}" for line in new.splitlines()))
+    is_patch = whole.startswith(("***", "---", "diff "))
+    return tuple(whole.splitlines()) if is_patch else tuple(f"+{line}" for line in whole.splitlines())
+
+
+def _text_of(call: Call, names: Iterable[str]) -> str:
+    values: Iterable[Json] = (call.parameters.get(name) for name in names)
+    return next((value for value in values if isinstance(value, str)), "")
+
+
+def _output_lines(bodies: Sequence[e.Body], output: str | None, written: str) -> tuple[str, ...]:
+    """Return what a call wrote, in whole, as far as it came, or as its agent was told."""
+    if output is not None or written:
+        return tuple((output if output is not None else written).splitlines())
+    ends = [body.preview or body.error for body in bodies if isinstance(body, e.CallFinished)]
+    return tuple(((ends[-1] if ends else "") or streamed_output(bodies)).splitlines())
+
+
+def streamed_output(bodies: Iterable[e.Body]) -> str:
+    """Return what a running command has printed, as far as it was streamed."""
+    buffer = OutputBuffer()
+    for body in bodies:
+        if isinstance(body, e.OutputStreamed):
+            buffer.add(body.offset, body.text)
+    return buffer.text
+
+
+def _parameter_lines(call: Call) -> tuple[str, ...]:
+    """Return what a call was given, as long as it has written nothing."""
+    lines: list[str] = []
+    for name, value in call.parameters.items():
+        first, *rest = (value if isinstance(value, str) else json_text(value)).splitlines() or [""]
+        lines += [f"{name}: {first}", *(f"  {line}" for line in rest)]
+    return tuple(lines)
+
+
+# --- lines of pages ---------------------------------------------------------------------------------
+
+LineTone = StatusName | Literal["muted", "faint", "strong"]
+"""What a part of a line means: a status, or how much it weighs."""
+ToneSpan = tuple[int, int, LineTone]
+
+
+class PageLine(Struct, frozen=True):
+    """A safe line, some parts of which have a tone."""
+
+    text: str
+    tones: tuple[ToneSpan, ...]
+
+
+def page_line(*parts: str | tuple[str, LineTone | None]) -> PageLine:
+    """Return a line of safe parts, some of them with a tone."""
+    text, tones = "", list[ToneSpan]()
+    for part in parts:
+        words, tone = (part, None) if isinstance(part, str) else part
+        if tone is not None and words:
+            tones.append((len(text), len(text) + len(words), tone))
+        text += words
+    return PageLine(text, tuple(tones))
+
+
+def icon_part(name: StatusName) -> tuple[str, LineTone]:
+    return ICONS[name].unicode, name
+
+
+_TEST_WORD: Final = re.compile(
+    r"(?<![\w.])(?:(?P<ok>PASSED|PASS|XPASS)|(?P<failed>FAILED|FAIL|ERROR)|(?P<muted>SKIPPED|SKIP|XFAIL))(?![\w=])"
+)
+_TEST_COUNT: Final = re.compile(
+    r"\b[1-9]\d* (?:(?P<ok>passed)|(?P<failed>failed|errors?)|(?P<muted>skipped|xfailed|deselected))\b"
+)
+_FAILED_ASSERTION: Final = re.compile(r"(?P<failed>E {2,}.*)")
+_MAX_TONED_CELLS: Final = 2_000
+
+
+def output_tones(line: str) -> tuple[ToneSpan, ...]:
+    """Return what words of test runners in a line mean: outcomes, pytest's summary, a failed assertion."""
+    line = line[:_MAX_TONED_CELLS]
+    if match := _FAILED_ASSERTION.match(line):
+        return ((0, match.end(), "failed"),)
+    matches = (match for pattern in (_TEST_WORD, _TEST_COUNT) for match in pattern.finditer(line))
+    return tuple((*match.span(), cast("LineTone", match.lastgroup)) for match in matches)
+
+
+# --- the gate ---------------------------------------------------------------------------------------
+
+_VERDICT_HEADS: Final = {
+    "allowed": "allowed",
+    "ask": "asks first",
+    "denied": "denied",
+    "refused": "denied",
+}
+
+
+def verdict_text(verdict: GateVerdict) -> str:
+    """Return who allows, asks or denies, where that is written, and why, as one sentence."""
+    by = verdict.by if verdict.by not in ("", "default") and verdict.by not in verdict.reason else ""
+    where = f"{by}: " if by else ""
+    return sentence(f"{_VERDICT_HEADS[verdict.outcome]}: {where}{verdict.reason or 'nothing allows it'}")
+
+
+def suggestion_markdown(body: e.CommandSuggested) -> str:
+    """Return a suggested command as Markdown: in a fence that it cannot end, with what is said of it."""
+    longest = max((len(run) for run in re.findall(r"`+", body.command)), default=0)
+    fence = "`" * max(3, longest + 1)
+    verdict = [f"The gate: {verdict_text(body.verdict)}"] if body.verdict else []
+    return "\n\n".join([f"{fence}sh\n{body.command}\n{fence}", body.explanation, *verdict])

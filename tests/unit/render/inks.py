@@ -4,7 +4,7 @@ from workbench.changes.diff import FileChange, make_hunks
 from workbench.render.theme import ASCII_GLYPHS as ASCII
 from workbench.render.theme import UNICODE_GLYPHS as UNICODE
 from workbench.render.theme import Ink, own_theme_ink, theme_colors
-from workbench.views.action_detail import FileDetail
+from workbench.views.file_changes import FileDetail
 
 DARK = own_theme_ink("workbench-dark")
 HOSTILE = [

@@ -5,7 +5,9 @@ from tests.unit.views.making import MINUTE, NOW, action, call, hunk, session
 from workbench.domain.events import ActionOpened, CallFinished, OutputStreamed
 from workbench.domain.values import Choice, FilePlan, SelectedHunk
 from workbench.views import action_detail
-from workbench.views.action_detail import ActionWarning, FileDetail, streamed_output
+from workbench.views.action_detail import ActionWarning
+from workbench.views.file_changes import FileDetail
+from workbench.views.tools import streamed_output
 
 
 def proposal(**more):

@@ -3,7 +3,7 @@
 from tests.support.tables import each_row
 from tests.unit.views.making import NOW, action, session
 from workbench.views import approvals, sessions
-from workbench.views.folders import Folder, FolderNames, short_folder_names, waiting_elsewhere_text
+from workbench.views.approvals import Folder, FolderNames, short_folder_names, waiting_elsewhere_text
 
 
 @each_row(

@@ -7,9 +7,8 @@ from workbench.domain import events as e
 from workbench.domain.values import Usage
 from workbench.views.conversation_blocks import TextBlock, ThoughtBlock
 from workbench.views.library import SessionAgents, library_row
-from workbench.views.moment import call_moment, newest_thought, thought_moment
-from workbench.views.sub_agents import AgentTree, SubAgent, agent_at, sessions_of_calls
-from workbench.views.tools import call_of_moment
+from workbench.views.sessions import AgentTree, SubAgent, agent_at, sessions_of_calls
+from workbench.views.tools import call_moment, call_of_moment, newest_thought, thought_moment
 
 
 def test_the_call_of_the_moment_is_the_one_that_something_happened_to_last():

@@ -14,7 +14,7 @@ from workbench.graph.model import build_graph
 from workbench.graph.navigation import fold_steps, overview_lines
 from workbench.graph.run_graph import RunFacts, graph_step_facts, graph_steps, seconds_to_go
 from workbench.graph.step_text import static_badge_width
-from workbench.views.detail_pages import step_detail, step_icon, step_word
+from workbench.views.detail_pages import step_detail
 from workbench.views.pipeline import MatrixCounts, pipeline_run
 
 RUN = PipelineState(
@@ -175,7 +175,7 @@ def test_a_step_that_failed_and_let_its_run_go_on_is_green_nowhere():
         for item in "abc"
     ]
     run, steps = shown(*rows)
-    assert (run.failed, run.warned, step_word(steps["plan"]), step_icon(steps["plan"])) == (
+    assert (run.failed, run.warned, steps["plan"].status[1], steps["plan"].status[0]) == (
         1,
         1,
         "failed, allowed",

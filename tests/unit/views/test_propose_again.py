@@ -3,7 +3,7 @@
 import pytest
 
 from workbench.domain.rows import Action, Session
-from workbench.views.propose_again import (
+from workbench.views.approvals import (
     MAX_ASKED_AGAIN,
     propose_again_of,
     propose_again_prompt,

@@ -6,7 +6,7 @@ from tests.unit.views.test_pipeline import row, shown
 from workbench.domain.events import ArtifactStored, ContractChecked, StepChanged
 from workbench.domain.rows import Action
 from workbench.views.detail_pages import step_detail
-from workbench.views.page_lines import output_tones
+from workbench.views.tools import output_tones
 
 
 def page(step, *bodies, rows=(), actions=(), is_over=False):

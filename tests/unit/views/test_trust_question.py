@@ -4,8 +4,7 @@ from tests.unit.views.making import NOW, action
 from workbench.domain.events import ActionOpened
 from workbench.domain.values import Choice
 from workbench.views import approvals
-from workbench.views.action_detail import action_detail
-from workbench.views.trust_question import NOTHING_TO_TRUST, trust_acts, trust_files
+from workbench.views.action_detail import NOTHING_TO_TRUST, action_detail, trust_acts, trust_files
 
 CHOICES = (Choice(key="trust", label="Trust it"), Choice(key="not_now", label="not now"))
 SUBJECT = {

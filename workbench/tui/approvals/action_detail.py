@@ -21,13 +21,7 @@ from textual.widget import Widget
 
 from workbench.domain.values import Hunk
 from workbench.render import approvals, cells
-from workbench.render.diff import (
-    HUNK_CONTEXT_LINES,
-    Diff,
-    DiffDisplay,
-    fitting_context,
-    split_heads_strip,
-)
+from workbench.render.diff import HUNK_CONTEXT_LINES, Diff, DiffDisplay, fitting_context, split_heads_strip
 from workbench.render.diff_layout import DiffLayout
 from workbench.text.human import sentence
 from workbench.tui.approvals import approval_selection
@@ -40,7 +34,8 @@ from workbench.tui.render_context import context_of, glyphs, ink, painter
 from workbench.tui.widgets.line_view import JumpTarget, LineView
 from workbench.tui.widgets.pane_frame import ColumnHeader, Divider, PaneTitle
 from workbench.views.action_detail import ActionDetail
-from workbench.views.approvals import HunkSelection, QueueRow
+from workbench.views.approvals import QueueRow
+from workbench.views.file_changes import HunkSelection
 
 _TITLE_SECONDS: Final = 0.1
 """After which the title says where a view has scrolled to: drawing it costs as much as the key."""

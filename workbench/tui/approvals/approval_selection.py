@@ -18,7 +18,8 @@ from workbench.text.safe import one_line
 from workbench.tui.pane import DecisionMade, DecisionReported
 from workbench.views import action_detail
 from workbench.views.action_detail import ActionDetail
-from workbench.views.approvals import HunkSelection, QueueRow, QueueSummary, SeenHunks, carried_selection
+from workbench.views.approvals import QueueRow, QueueSummary
+from workbench.views.file_changes import HunkSelection, SeenHunks, carried_selection
 
 if TYPE_CHECKING:
     from workbench.journal.decisions import DecisionResult

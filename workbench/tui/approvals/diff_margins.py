@@ -20,8 +20,8 @@ from workbench.tui.approvals.approval_selection import ApprovalSelection
 from workbench.tui.approvals.receipts import LayoutReceipts
 from workbench.tui.render_context import glyphs, ink
 from workbench.tui.widgets.line_view import LineView
-from workbench.views.action_detail import ActionDetail, FileDetail
-from workbench.views.approvals import HunkState
+from workbench.views.action_detail import ActionDetail
+from workbench.views.file_changes import FileDetail, HunkState
 
 _FILE_HINT = ("[ ]", "other file")
 _DIFF_HINTS = (("{ }", "context"), ("t", "split or unified"), ("v", "choose lines"))

@@ -31,6 +31,7 @@ from workbench.tui.pane import (
     TranscriptPartWanted,
 )
 from workbench.tui.widgets.line_view import RowList
+from workbench.views.approvals import NO_FOLDER
 from workbench.views.conversation import Transcript
 from workbench.views.conversation_blocks import (
     Block,
@@ -49,7 +50,6 @@ from workbench.views.conversation_blocks import (
 )
 from workbench.views.conversation_search import BlockHit, ConversationSearch, block_hits
 from workbench.views.data_source import DataSource
-from workbench.views.folders import NO_FOLDER
 from workbench.views.welcome import WelcomeFacts
 
 if TYPE_CHECKING:

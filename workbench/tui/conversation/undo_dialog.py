@@ -24,9 +24,15 @@ from workbench.tui.main.overlays import MinSizeDialog
 from workbench.tui.render_context import context_of, glyphs, ink
 from workbench.tui.widgets.line_view import RowList, RowPlacement
 from workbench.tui.widgets.pane_frame import ColumnHeader
-from workbench.views.action_detail import ActionDetail, FileDetail
-from workbench.views.approvals import HunkSelection
-from workbench.views.undo import UndoPlan, UndoRow, nothing_to_undo, undo_sentences
+from workbench.views.action_detail import ActionDetail
+from workbench.views.file_changes import (
+    FileDetail,
+    HunkSelection,
+    UndoPlan,
+    UndoRow,
+    nothing_to_undo,
+    undo_sentences,
+)
 
 if TYPE_CHECKING:
     from workbench.tui.conversation.conversation_pane import ConversationPane

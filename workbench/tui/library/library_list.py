@@ -42,8 +42,8 @@ from workbench.views.library import (
     search_hit,
     sort_sessions,
 )
+from workbench.views.sessions import AgentTree
 from workbench.views.statistics import SessionPreview, session_statistics
-from workbench.views.sub_agents import AgentTree
 from workbench.views.tools import tools_called
 from workbench.views.usage import UsagePrice, cost_text, sum_usage
 

@@ -22,8 +22,8 @@ from workbench.tui.approvals.action_detail import DetailView, DetailViewState
 from workbench.tui.main.overlays import MinSizeDialog
 from workbench.tui.render_context import glyphs, ink
 from workbench.tui.widgets.line_view import RowList, RowPlacement
-from workbench.views.action_detail import ActionDetail, FileDetail
-from workbench.views.approvals import HunkSelection
+from workbench.views.action_detail import ActionDetail
+from workbench.views.file_changes import FileDetail, HunkSelection
 from workbench.views.sessions import session_title
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ from workbench.tui.render_context import glyphs, has_motion, ink
 from workbench.tui.widgets.line_view import LineView
 from workbench.tui.widgets.pane_frame import overflow_text
 from workbench.views import sessions
-from workbench.views.folders import waiting_elsewhere_text
+from workbench.views.approvals import waiting_elsewhere_text
 from workbench.views.sessions import HeaderFacts, SessionRow
 
 _TITLE_CELLS = 24

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from workbench.tui.state import ScreenState
     from workbench.tui.tools.tools_pane import ToolsPane
     from workbench.tui.widgets.pane_frame import Rule
+    from workbench.views.action_detail import QuestionCounts
     from workbench.views.conversation_blocks import Block
-    from workbench.views.trust_question import QuestionCounts
     from workbench.views.welcome import ModelSearch
 
 

@@ -4,8 +4,14 @@ from typing import TYPE_CHECKING
 
 from workbench.domain.rows import Call
 from workbench.views.conversation_blocks import ThoughtBlock
-from workbench.views.moment import Moment, call_moment, newest_thought, thought_moment
-from workbench.views.tools import call_of_moment, moment_key
+from workbench.views.tools import (
+    Moment,
+    call_moment,
+    call_of_moment,
+    moment_key,
+    newest_thought,
+    thought_moment,
+)
 
 if TYPE_CHECKING:
     from workbench.tui.main.context import MainContext

@@ -28,24 +28,14 @@ from workbench.tui.pane import (
     ToolsModel,
     TranscriptPartWanted,
 )
-from workbench.tui.state import (
-    ScreenState,
-    StateChange,
-    TranscriptPart,
-    is_session_driven,
-)
+from workbench.tui.state import ScreenState, StateChange, TranscriptPart, is_session_driven
 from workbench.views import approvals, sessions, tools
-from workbench.views.action_detail import (
-    ActionDetail,
-    CommandParts,
-    action_detail,
-    streamed_output,
-    with_choice_notes,
-)
-from workbench.views.approvals import hunk_sizes
+from workbench.views.action_detail import ActionDetail, CommandParts, action_detail, with_choice_notes
+from workbench.views.approvals import NO_FOLDER, Folder, FolderNames
 from workbench.views.data_source import SealedContentGone
-from workbench.views.folders import NO_FOLDER, Folder, FolderNames
+from workbench.views.file_changes import hunk_sizes
 from workbench.views.sessions import HeaderFacts
+from workbench.views.tools import streamed_output
 
 if TYPE_CHECKING:
     from workbench.tui.main.screen import MainScreen

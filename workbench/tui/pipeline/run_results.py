@@ -27,7 +27,7 @@ from workbench.tui.render_context import glyphs, ink
 from workbench.tui.widgets.line_view import RowList, RowPlacement
 from workbench.tui.widgets.pane_frame import ColumnHeader
 from workbench.views.pipeline import PipelineRun
-from workbench.views.run_comparison import ComparisonRow, RunComparison, compare_runs
+from workbench.views.run_history import ComparisonRow, RunComparison, compare_runs
 
 if TYPE_CHECKING:
     from workbench.tui.main.context import MainContext

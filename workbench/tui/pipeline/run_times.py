@@ -18,7 +18,7 @@ from workbench.tui.widgets.line_view import RowList, RowPlacement
 from workbench.tui.widgets.pane_frame import ColumnHeader
 from workbench.views.detail_pages import DetailPage, step_detail
 from workbench.views.pipeline import PipelineRun
-from workbench.views.run_times import EarlierStep, RunTimes, StepTimes, earlier_steps, run_times
+from workbench.views.run_history import EarlierStep, RunTimes, StepTimes, earlier_steps, run_times
 
 if TYPE_CHECKING:
     from workbench.tui.main.context import MainContext

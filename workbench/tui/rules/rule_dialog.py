@@ -35,8 +35,8 @@ from workbench.tui.render_context import context_of, glyphs, ink
 from workbench.tui.widgets.line_view import ListExtent
 from workbench.tui.widgets.pane_frame import extent_text
 from workbench.views.action_detail import ActionDetail
+from workbench.views.approvals import NO_FOLDER, Folder
 from workbench.views.data_source import SealedContentGone
-from workbench.views.folders import NO_FOLDER, Folder
 from workbench.views.rules import Backtest, BacktestRow, DialogField, RuleCandidateRow, RuleDialogModel
 from workbench.views.status_icons import StatusName
 

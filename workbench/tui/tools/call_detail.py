@@ -21,8 +21,8 @@ from workbench.tui.widgets.line_view import LineView, ListExtent
 from workbench.tui.widgets.pane_frame import extent_text
 from workbench.views.conversation_progress import CommandProgress
 from workbench.views.detail_pages import DetailPage, PageSection
-from workbench.views.page_lines import LineTone, output_tones
 from workbench.views.status_icons import ICONS, IconName
+from workbench.views.tools import LineTone, output_tones
 
 FIXED_ROWS: Final = 3
 """Title, parts, a blank row."""

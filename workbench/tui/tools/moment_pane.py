@@ -20,9 +20,8 @@ from workbench.tui import render_context
 from workbench.tui.conversation.streaming_text import wrap_line
 from workbench.tui.widgets.line_view import LineView
 from workbench.tui.widgets.pane_frame import PaneTitle
-from workbench.views.approvals import HunkSelection
-from workbench.views.moment import Moment
-from workbench.views.page_lines import LineTone, output_tones
+from workbench.views.file_changes import HunkSelection
+from workbench.views.tools import LineTone, Moment, output_tones
 
 _INDENT: Final = 2
 _SPLIT_FROM: Final = 100

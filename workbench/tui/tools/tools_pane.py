@@ -30,7 +30,7 @@ from workbench.views import tools
 from workbench.views.approvals import CALM_COUNTDOWN_STEP
 from workbench.views.conversation_blocks import Turn
 from workbench.views.conversation_progress import CommandProgress
-from workbench.views.sub_agents import NO_AGENTS, SubAgent
+from workbench.views.sessions import NO_AGENTS, SubAgent
 from workbench.views.tools import TimeAxis, TimeSpan, ToolRow
 
 if TYPE_CHECKING:
