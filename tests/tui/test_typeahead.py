@@ -1,13 +1,20 @@
 """Keys that arrive together do what they would do one by one: words reach the field that a key opens."""
 
+import asyncio
+import time
+from itertools import count
+from types import SimpleNamespace
+
 import pytest
 from textual import events
+from textual.app import App
 from textual.widgets import Input
 
 from tests.tui.screens import play, staged
 from workbench.domain.events import PromptSubmitted
 from workbench.tui.keymap import normalized_key
 from workbench.tui.main.screen import MainScreen
+from workbench.tui.render_context import call_once_after
 
 
 async def burst(shown, *keys):
@@ -134,3 +141,43 @@ def test_keys_after_a_dialog_opened_go_to_it(tmp_path):
         assert shown.app.focused.value == "mess"
 
     play(staged(tmp_path), body)
+
+
+@pytest.fixture
+def stalls(monkeypatch):
+    """Let five milliseconds pass at every second look of a timer at the clock, as on a busy machine."""
+    looks, stalled = count(), [0.0]
+
+    def clock():
+        stalled[0] += 0.005 * (next(looks) % 2)
+        return time.monotonic() + stalled[0]
+
+    monkeypatch.setattr("textual.timer._time", SimpleNamespace(get_time=clock))
+    return stalled
+
+
+def test_keys_come_through_where_the_machine_stalls_as_a_timer_begins(tmp_path, stalls):
+    """A timer of the framework whose time passes between its first two looks at the clock is lost."""
+
+    async def body(shown):
+        await shown.press("2")
+        await burst(shown, *"ihello")
+        assert not shown.app.has_unread_keys
+        assert shown.main.composer.text == "hello"
+
+    play(staged(tmp_path), body)
+    assert stalls[0]
+
+
+@pytest.mark.parametrize("seconds", [0.0, 0.002, 0.02])
+def test_what_is_called_once_is_called_once_where_the_machine_stalls(stalls, seconds):
+    calls = []
+
+    async def body():
+        async with App().run_test() as pilot:
+            call_once_after(pilot.app, seconds, lambda: calls.append(seconds))
+            await pilot.pause(0.2)
+
+    asyncio.run(body())
+    assert calls == [seconds]
+    assert stalls[0]

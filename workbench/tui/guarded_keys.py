@@ -14,6 +14,7 @@ from workbench.text.safe import safe_text
 from workbench.tui import keymap
 from workbench.tui.decision_guard import BURST_KEYS, BURST_SECONDS, CancelledKey, DecisionGuard, KeyPress
 from workbench.tui.main.bars import FooterKey
+from workbench.tui.render_context import call_once_after
 
 if TYPE_CHECKING:
     from workbench.tui.app import WorkbenchApp
@@ -323,7 +324,7 @@ class GuardedKeys:
 
     def _look_in(self, seconds: float) -> None:
         # By the app's own queue: keys that have arrived by then are taken note of first.
-        self._app.set_timer(max(0.001, seconds), lambda: self._app.call_later(self.commit_due))
+        call_once_after(self._app, max(0.001, seconds), self.commit_due)
 
     def commit_due(self) -> None:
         """Do what a waiting key means, once its time has come and no key waits unread."""

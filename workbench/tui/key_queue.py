@@ -29,6 +29,7 @@ from textual.message_pump import MessagePump
 from textual.widget import Widget
 
 from workbench.tui.decision_guard import KeyPress
+from workbench.tui.render_context import call_once_after
 
 LONGEST_WAIT: Final = 1.0
 """Seconds after a key from which the next one waits for it no longer, whatever still goes on."""
@@ -133,7 +134,7 @@ class KeyQueue:
 
     def _look_soon(self) -> None:
         # By the app's own queue: a timer's callback may run while a message is being handled.
-        self._app.set_timer(_RECHECK_SECONDS, lambda: self._app.call_later(self._look))
+        call_once_after(self._app, _RECHECK_SECONDS, self._look)
 
     async def _look(self) -> None:
         if not self._has_focus():

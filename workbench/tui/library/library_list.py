@@ -26,7 +26,7 @@ from workbench.render import cells
 from workbench.render.library import library_strip, preview_lines, separator_strip, time_range
 from workbench.text import human
 from workbench.tui.pane import KeysChanged, Pane, StatusMessage
-from workbench.tui.render_context import glyphs, ink
+from workbench.tui.render_context import call_once_after, glyphs, ink
 from workbench.tui.widgets.line_view import EMPTY_ROW_INDEX, LineView, RowIndex, RowList, RowPlacement
 from workbench.tui.widgets.pane_frame import PaneTitle
 from workbench.views import library, statistics
@@ -463,10 +463,9 @@ class LibraryLoaderPane(Pane):
         self.list, self.preview = LibraryList(shelf), PreviewView()
         self.preview_title = PaneTitle("", key="library-preview-title")
         self.wanted = LibraryQuery()
-        self._is_finding, self._finds_again = False, False
+        self._is_finding = self._finds_again = self._looks_soon = False
         self._changed: set[str] | None = None
         self._reader: Timer | None = None
-        self._looker: Timer | None = None
         self._previewer: Timer | None = None
 
     def found(self) -> None:
@@ -531,12 +530,13 @@ class LibraryLoaderPane(Pane):
 
     def look_soon(self) -> None:
         """Ask about the rows that are on the screen in a moment."""
-        if self._looker is None:
-            self._looker = self.set_timer(ROW_DETAILS_AFTER, self._look)
+        if not self._looks_soon:
+            self._looks_soon = True
+            call_once_after(self, ROW_DETAILS_AFTER, self._look)
 
     def _look(self) -> None:
         """Ask about the rows that are on the screen."""
-        self._looker = None
+        self._looks_soon = False
         rows = self.list.visible_lines
         ids, glances, more = self.list.ids, self.shelf.glances, _PAGES_AHEAD * len(rows)
         if all(key in glances for key in ids[rows.start : rows.stop] if key != SEPARATOR_ID):

@@ -31,6 +31,7 @@ from workbench.tui.main.sidebar import Sidebar
 from workbench.tui.main.tasks import MainTasks
 from workbench.tui.pane import Pane
 from workbench.tui.pipeline.pipeline_pane import PipelinePane
+from workbench.tui.render_context import call_once_after
 from workbench.tui.state import ScreenState
 from workbench.tui.tools.tools_pane import ToolsPane
 from workbench.tui.widgets.pane_frame import Divider, PaneTitle, Rule
@@ -206,7 +207,7 @@ class MainScreen(DirtyScreen, inherit_bindings=False):
             now = self.textual.monotonic()
             wait = max(0.0, self._looked_at + 1 / MAX_FRAMES_PER_SECOND - now)
             if wait:
-                self.set_timer(wait, self.look)
+                call_once_after(self, wait, self.look)
             else:
                 self.look()
 
