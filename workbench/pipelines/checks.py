@@ -24,7 +24,6 @@ from workbench.pipelines.step_order import (
     END_TARGETS,
     StepNeeds,
     ancestors,
-    cycle_text,
     find_cycles,
     repeated_step_sets,
 )
@@ -113,7 +112,7 @@ def check_pipeline(
     for circle in find_cycles(needs):
         first = steps[circle[0]]
         check.within(first, "dependencies").error(
-            "cycle", f"the steps wait for one another: {cycle_text(circle)}"
+            "cycle", f"the steps wait for one another: {' → '.join(circle)}"
         )
 
 

@@ -37,13 +37,8 @@ from workbench.pipelines.attempt import (
 )
 from workbench.pipelines.model import GateSpec, Route, RouteEdge, Step
 from workbench.pipelines.run_context import RunContext
-from workbench.pipelines.state import (
-    StepRun,
-    allowed_failures,
-    needs_rework,
-    ready_steps,
-    reworks_of,
-)
+from workbench.pipelines.schedule import needs_rework, ready_steps, reworks_of
+from workbench.pipelines.state import StepRun, allowed_failures
 from workbench.pipelines.step_order import COMPLETE_TARGET, END_TARGETS, FAIL_TARGET, ancestors, descendants
 from workbench.pipelines.template_values import TemplateValues, step_outcome
 from workbench.text.safe import one_line
@@ -214,7 +209,7 @@ async def withdraw_gate(run: RunContext, step_run: StepRun) -> None:
         await run.journal.append(run.journal.event(body, step=step_run.id, action_id=action.id))
 
 
-MOST_ALIKE_FAILURES: Final = 3
+MOST_SAME_FAILURES: Final = 3
 """Rounds in a row in which a step fails with the same words before nothing leads back to it any more."""
 _ACTIVE_STATES: Final = ("running", "waiting", "retrying")
 
@@ -352,8 +347,10 @@ def _repeat_within_limits(run: RunContext, step: Step, target: str) -> tuple[str
         most = run.step_of(step_run).max_visits
         if step_run.visits + 1 >= most:
             raise NoRoute(f"{name} was done {step_run.visits + 1} times; max_visits is {most}")
-        if step_run.alike >= MOST_ALIKE_FAILURES:
-            raise NoRoute(f"{name} failed {step_run.alike} times in the same way: {step_run.last_failure}")
+        if step_run.same_failures >= MOST_SAME_FAILURES:
+            raise NoRoute(
+                f"{name} failed {step_run.same_failures} times in the same way: {step_run.last_failure}"
+            )
     most = run.pipeline.max_step_visits
     total = sum(step_run.visits + (step_run.state != "pending") for step_run in run.state.steps.values())
     if most and total >= most:
@@ -366,7 +363,7 @@ def _repeat_within_limits(run: RunContext, step: Step, target: str) -> tuple[str
 
 async def settle_reworks(run: RunContext) -> None:
     """End the failed steps whose rework step has ended: it stands for them, with its artifacts."""
-    for step in run.open_steps.open():
+    for step in run.open_steps.current():
         step_run = run.state.steps[step.id]
         if step_run.state != "retrying" or not needs_rework(step_run, step):
             continue

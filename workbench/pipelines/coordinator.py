@@ -46,15 +46,15 @@ from workbench.pipelines.attempt import (
 from workbench.pipelines.executor import RunJournal
 from workbench.pipelines.model import Step
 from workbench.pipelines.run_context import RunContext
-from workbench.pipelines.state import (
-    StepRun,
+from workbench.pipelines.schedule import (
+    NOTED_WAIT_SECONDS,
     StepSkip,
+    StepSlots,
     ready_steps,
-    run_verdict,
     unreachable_steps,
     unused_rework_steps,
 )
-from workbench.pipelines.step_slots import NOTED_WAIT_SECONDS, StepSlots
+from workbench.pipelines.state import StepRun, run_verdict
 from workbench.text.human import place_wait_text
 
 _CANCELLED = "the run was cancelled"
@@ -115,14 +115,14 @@ class Coordinator:
         Returns whether there is something to look at instead of waiting.
         """
         is_busy = self._tasks or self._slots.is_busy or self.context.timers or self.state.waiting
-        open_steps = self.context.open_steps.open()
-        if is_busy or not open_steps or self.state.is_cancelled or self.state.status != "running":
+        current = self.context.open_steps.current()
+        if is_busy or not current or self.state.is_cancelled or self.state.status != "running":
             return False
         states: dict[str, StepStateName] = {name: step.state for name, step in self.state.steps.items()}
         if states != self._idle_states:  # what a look has just settled is looked at once more
             self._idle_states = states
             return True
-        step = self.state.steps[open_steps[0].id]
+        step = self.state.steps[current[0].id]
         why = "nothing of this run is running, waiting or ready, so this step would never start"
         await self._journal.append(*self._failed(step, step.state, max(1, step.attempt), why))
         self.context.catch_up()
@@ -163,8 +163,8 @@ class Coordinator:
     def _unused(self) -> list[StepSkip]:
         if not self._has_rework_steps:
             return []
-        skips = unused_rework_steps(self.state, self.context.open_steps.open())
-        return skips if self.context.open_steps.left <= {skip.step for skip in skips} else []
+        skips = unused_rework_steps(self.state, self.context.open_steps.current())
+        return skips if self.context.open_steps.ids <= {skip.step for skip in skips} else []
 
     async def _note_waiting(self) -> None:
         is_still = self.state.waiting and not self._tasks and not self.context.timers
@@ -204,9 +204,8 @@ class Coordinator:
     # --- starting -----------------------------------------------------------------------------------
 
     def _start(self) -> None:
-        open_steps = self.context.open_steps
-        # Whether a step has to mend another is asked of all of them.
-        due = ready_steps(self.state, open_steps.open() if self._has_rework_steps else open_steps.each())
+        current = self.context.open_steps.current()
+        due = ready_steps(self.state, current, reworked=current if self._has_rework_steps else ())
         reattached = [self.state.steps[name] for name in sorted(self._reattached)]
         for step_run in itertools.chain(reattached, self._awake(), due):
             if step_run.id in self._tasks or step_run.id in self.context.timers:
@@ -280,7 +279,7 @@ class Coordinator:
             await self._defect(step_run, error)
         finally:
             if step.kind != "pipeline":
-                self._slots.give()
+                self._slots.release()
             self._tasks.pop(step_run.id, None)
             self.context.wake.set()
 

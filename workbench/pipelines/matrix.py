@@ -26,7 +26,8 @@ from workbench.pipelines.attempt import Attempt, combine_item_results, is_failur
 from workbench.pipelines.control_steps import record_end
 from workbench.pipelines.model import ArtifactSpec, Matrix, Step
 from workbench.pipelines.run_context import RunContext
-from workbench.pipelines.state import StepRun, finished_matrices, ready_steps
+from workbench.pipelines.schedule import finished_matrices, ready_steps
+from workbench.pipelines.state import StepRun
 from workbench.text.safe import one_line
 
 MOST_ITEMS: Final = 100_000

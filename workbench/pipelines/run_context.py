@@ -1,7 +1,7 @@
 """What the coordinator, attempts, control steps and compaction of one run share, and its timers."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -13,39 +13,8 @@ from workbench.domain.values import Body
 from workbench.pipelines.executor import EVENT_PAGE_SIZE, OnStepEvent, RunJournal, StepExecutor
 from workbench.pipelines.load import RunDefinition
 from workbench.pipelines.model import Manifest, Pipeline, Step
-from workbench.pipelines.state import OpenSteps, RunState, StepRun, base_step_id
-
-
-class StepTimers:
-    """Steps that wait for a time and hold no slot: delayed retries and timer gates."""
-
-    def __init__(self, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
-        self.sleep = sleep
-        self._tasks: dict[str, asyncio.Task[None]] = {}
-
-    def __contains__(self, step_id: str) -> bool:
-        return step_id in self._tasks
-
-    def __bool__(self) -> bool:
-        return bool(self._tasks)
-
-    def start(self, step_id: str, seconds: float, then: Callable[[], Awaitable[None]]) -> None:
-        """Call `then` after some seconds; the step counts as waiting until that has returned."""
-
-        async def wait() -> None:
-            await self.sleep(seconds)
-            await then()
-            self._tasks.pop(step_id, None)
-
-        self._tasks[step_id] = asyncio.create_task(wait(), name=f"timer {step_id}")
-
-    def cancel(self) -> list[asyncio.Task[None]]:
-        """Cancel every timer and return their tasks."""
-        tasks = list(self._tasks.values())
-        for task in tasks:
-            task.cancel()
-        self._tasks.clear()
-        return tasks
+from workbench.pipelines.schedule import OpenSteps, StepTimers
+from workbench.pipelines.state import RunState, StepRun
 
 
 class RunContext(Struct, frozen=True, kw_only=True):
@@ -90,7 +59,7 @@ class RunContext(Struct, frozen=True, kw_only=True):
 
     def step_of(self, step_run: StepRun) -> Step:
         """Return the step of the pipeline that a step of the run, or an item of a matrix, carries out."""
-        return self.pipeline.step(base_step_id(step_run.id, self.state))
+        return self.pipeline.step(step_run.matrix or step_run.id)
 
     async def execute(self, spec: StepSpec, on_event: OnStepEvent) -> StepOutcome:
         """Run an attempt, or a part of it, within its working time."""

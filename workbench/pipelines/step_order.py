@@ -56,48 +56,42 @@ def _known_needs(step: str, needs: StepNeeds) -> tuple[str, ...]:
 
 
 def ancestors(step: str, needs: StepNeeds) -> frozenset[str]:
-    """Return every step that ends before this one begins."""
-    return _reachable(step, needs)
+    """Return every step that ends before this one starts."""
+    reached: set[str] = set()
+    waiting = list(needs.get(step, ()))
+    while waiting:
+        need = waiting.pop()
+        if need not in reached and need in needs:
+            reached.add(need)
+            waiting += needs[need]
+    return frozenset(reached)
 
 
 def descendants(step: str, needs: StepNeeds) -> frozenset[str]:
-    """Return every step that begins after this one has ended."""
-    return _reachable(step, dependents_of(needs))
+    """Return every step that starts after this one has ended."""
+    return ancestors(step, dependents_of(needs))
 
 
 def dependents_of(needs: StepNeeds) -> dict[str, tuple[str, ...]]:
+    """Return the steps that directly need each step."""
     dependents: dict[str, list[str]] = {name: [] for name in needs}
     for name, before in needs.items():
-        for need in before:
+        for need in dict.fromkeys(before):
             if need in dependents:
                 dependents[need].append(name)
     return {name: tuple(names) for name, names in dependents.items()}
 
 
-def _reachable(start: str, edges: StepNeeds) -> frozenset[str]:
-    reached: set[str] = set()
-    waiting = list(edges.get(start, ()))
-    while waiting:
-        step = waiting.pop()
-        if step not in reached and step in edges:
-            reached.add(step)
-            waiting += edges[step]
-    return frozenset(reached)
-
-
 def topological_order(needs: StepNeeds) -> list[str]:
     """Return the steps so that each stands after all it needs, else in their order; circles are left out."""
-    left = {step: len(set(_known_needs(step, needs))) for step in needs}
-    feeds: dict[str, list[str]] = {step: [] for step in needs}
-    for step in needs:
-        for need in set(_known_needs(step, needs)):
-            feeds[need].append(step)
-    order = [step for step in needs if not left[step]]
+    open_needs = {step: len(set(_known_needs(step, needs))) for step in needs}
+    dependents = dependents_of(needs)
+    order = [step for step in needs if not open_needs[step]]
     for step in order:
-        for later in feeds[step]:
-            left[later] -= 1
-            if not left[later]:
-                order.append(later)
+        for dependent in dependents[step]:
+            open_needs[dependent] -= 1
+            if not open_needs[dependent]:
+                order.append(dependent)
     return order
 
 
@@ -107,11 +101,6 @@ def parallel_waves(needs: StepNeeds) -> list[list[str]]:
     for step in topological_order(needs):
         level[step] = 1 + max((level.get(need, 0) for need in _known_needs(step, needs)), default=0)
     return [[s for s in level if level[s] == n] for n in range(1, 1 + max(level.values(), default=0))]
-
-
-def cycle_text(circle: Iterable[str]) -> str:
-    """Write a circle: `a → b → a`."""
-    return " → ".join(circle)
 
 
 COMPLETE_TARGET: Final = "_complete"
@@ -216,13 +205,15 @@ def steps_with_routed_failure(steps: Iterable[Step]) -> frozenset[str]:
 def repeated_step_sets(steps: Sequence[Step]) -> tuple[frozenset[str], ...]:
     """Return, for each way back, the steps that are done again by it."""
     needs: StepNeeds = {step.id: step.needs for step in steps}
-    feeds = dependents_of(needs) if any(route_targets(step) for step in steps) else {}
+    dependents = dependents_of(needs) if any(route_targets(step) for step in steps) else {}
     repeated: list[frozenset[str]] = []
     for step in steps:
         leads = [target for target in route_targets(step) if target in needs]
         before = ancestors(step.id, needs) | {step.id} if leads else frozenset[str]()
-        # What is needed and what needs are walked alike: `ancestors` of the edges turned round.
-        repeated += [before & (ancestors(target, feeds) | {target}) for target in leads if target in before]
+        # The ancestors by the reversed edges are the descendants.
+        repeated += [
+            before & (ancestors(target, dependents) | {target}) for target in leads if target in before
+        ]
     return tuple(repeated)
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from workbench.effects import runtime
 from workbench.pipelines import matrix
-from workbench.pipelines.matrix_items import MatrixItems
+from workbench.pipelines.state import MatrixItems
 from workbench.views.pipeline import matrix_item_ids
 
 LIST = """
@@ -144,7 +144,7 @@ def test_more_than_the_most_are_refused_with_their_number(runs, monkeypatch):
 
 # --- counted ---------------------------------------------------------------------------------------------
 
-STATES = ("pending", "again", "at work", "ended", "broken")
+STATES = ("pending", "retrying", "active", "ended", "stopped")
 
 
 @given(st.integers(0, 12), st.lists(st.tuples(st.integers(0, 11), st.sampled_from(STATES)), max_size=60))
@@ -157,30 +157,30 @@ def test_counting_finds_what_walking_finds(count, moves):
             continue
         items.note(f"m[{number}]", state)
         plain[f"m[{number}]"] = state
-        assert list(items.open_ids()) == [i for i in items.ids if plain[i] in ("pending", "again")]
-        assert items.at_work == list(plain.values()).count("at work")
-        over = [state in ("ended", "broken") for state in plain.values()]
+        assert list(items.startable_ids()) == [i for i in items.ids if plain[i] in ("pending", "retrying")]
+        assert items.active_count == list(plain.values()).count("active")
+        over = [state in ("ended", "stopped") for state in plain.values()]
         assert items.has_ended(is_stopping=False) == all(over)
-        stopped = "broken" in plain.values() and not {"at work", "again"} & set(plain.values())
+        stopped = "stopped" in plain.values() and not {"active", "retrying"} & set(plain.values())
         assert items.has_ended(is_stopping=True) == (all(over) or stopped)
     anew = MatrixItems(ids=items.ids, values=items.values)
-    anew.count_anew({name: state for name, state in plain.items() if state != "pending"})
-    assert list(anew.open_ids()) == list(items.open_ids())
+    anew.recount({name: state for name, state in plain.items() if state != "pending"})
+    assert list(anew.startable_ids()) == list(items.startable_ids())
 
 
 def test_what_is_next_of_a_hundred_thousand_is_known_without_walking_them():
     ids = tuple(f"m[{n}]" for n in range(100_000))
     items = MatrixItems(ids=ids, values=range(100_000))
     looked = []
-    real = MatrixItems._is_open
-    MatrixItems._is_open = lambda self, place: looked.append(place) or real(self, place)
+    real = MatrixItems._is_startable
+    MatrixItems._is_startable = lambda self, place: looked.append(place) or real(self, place)
     try:
         for number in range(1_000):
-            assert next(items.open_ids()) == ids[number]
-            items.note(ids[number], "at work")
+            assert next(items.startable_ids()) == ids[number]
+            items.note(ids[number], "active")
             items.note(ids[number], "ended")
     finally:
-        MatrixItems._is_open = real
+        MatrixItems._is_startable = real
     assert len(looked) < 5_000
 
 

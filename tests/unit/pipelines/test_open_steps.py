@@ -1,4 +1,4 @@
-"""The frontier says of every run, after every event, what looking at all steps would say."""
+"""`OpenSteps` says after every event what looking at all steps would say."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -8,7 +8,8 @@ from workbench.domain.machines import ENDED_STEP_STATES
 from workbench.domain.values import Actor, StepPlan
 from workbench.effects.runtime import ManualClock
 from workbench.pipelines.model import FailurePolicy, Pipeline, Step
-from workbench.pipelines.state import OpenSteps, RunState, ready_steps, unreachable_steps, unused_rework_steps
+from workbench.pipelines.schedule import OpenSteps, ready_steps, unreachable_steps, unused_rework_steps
+from workbench.pipelines.state import RunState
 
 HOST = Actor(kind="host", pid=1)
 STATES = ("running", "waiting", "retrying", "completed", "completed_empty", "failed", "skipped", "cancelled")
@@ -51,7 +52,7 @@ def test_after_any_events_it_finds_what_looking_everywhere_finds(pipeline, data)
 
     state = RunState()
     state.take(event(RunStarted(pipeline="p", steps=tuple(StepPlan(id=s.id) for s in pipeline.steps))))
-    frontier = OpenSteps(pipeline, state)
+    open_steps = OpenSteps(pipeline, state)
     for _ in range(data.draw(st.integers(0, 14))):
         name = data.draw(st.sampled_from([step.id for step in pipeline.steps]))
         if data.draw(st.integers(0, 7)) == 0:
@@ -63,12 +64,14 @@ def test_after_any_events_it_finds_what_looking_everywhere_finds(pipeline, data)
             body = StepChanged(state=data.draw(st.sampled_from(STATES)))
         made = event(body, name)
         state.take(made)
-        frontier.take(made)
-        every = list(pipeline.steps)
-        assert list(ready_steps(state, frontier.open())) == list(ready_steps(state, every))
-        assert {one.step for one in unreachable_steps(state, frontier.doomed())} == plain_skips(
+        open_steps.take(made)
+        every, current = list(pipeline.steps), open_steps.current()
+        assert list(ready_steps(state, current, reworked=current)) == list(
+            ready_steps(state, every, reworked=every)
+        )
+        assert {one.step for one in unreachable_steps(state, open_steps.doomed())} == plain_skips(
             state, pipeline
         )
-        assert unused_rework_steps(state, frontier.open()) == unused_rework_steps(state, every)
-        assert frontier.is_over == all(state.steps[s.id].state in ENDED_STEP_STATES for s in every)
+        assert unused_rework_steps(state, open_steps.current()) == unused_rework_steps(state, every)
+        assert open_steps.is_over == all(state.steps[s.id].state in ENDED_STEP_STATES for s in every)
         assert state.waiting == {k: v for k, v in state.steps.items() if v.state == "waiting"}

@@ -1,0 +1,320 @@
+"""Which steps of a run may start now, and the slots and timers that they wait for.
+
+A slot is one of the steps that a run and the runs below it may have at once; each also takes a place among
+all runs. A run without a place waits in a queue, where it stands once however many of its steps are ready.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Sequence
+from typing import Final, Protocol
+
+from msgspec import Struct
+
+from workbench.domain.events import (
+    Event,
+    RunStarted,
+    StepChanged,
+)
+from workbench.pipelines.model import Pipeline, Step
+from workbench.pipelines.state import RunState, StepRun, insert_sorted, remove_sorted
+from workbench.pipelines.step_order import dependents_of
+
+
+def ready_steps(
+    state: RunState, steps: Iterable[Step], *, reworked: Sequence[Step] = ()
+) -> Iterator[StepRun]:
+    """Yield the steps and items that may start now, in the order of `steps`; slots are not counted here.
+
+    A rework step starts only where one of `reworked` has failed and names it.
+    """
+    for step in steps:
+        step_run = state.steps.get(step.id)
+        if step_run is None:
+            continue
+        if step.matrix is not None and step_run.state == "running":
+            yield from _ready_items(state, step)
+        elif step_run.state == "retrying":
+            if not needs_rework(step_run, step):
+                yield step_run
+        elif step_run.state == "pending" and (
+            _is_rework_due(step, reworked, state)
+            if step.is_rework_only
+            else all(is_need_met(need, step, state) for need in step.needs)
+        ):
+            yield step_run
+
+
+def is_need_met(need: str, step: Step, state: RunState) -> bool:
+    """Return whether a step has what it needs of another: it is done, and its failure not only a route's."""
+    step_run = state.steps.get(need)
+    return step_run is not None and step_run.is_done and (not step_run.has_failed or need in step.tolerates)
+
+
+def _is_rework_due(step: Step, steps: Sequence[Step], state: RunState) -> bool:
+    for other in steps:
+        step_run = state.steps.get(other.id)
+        is_mine = other.failing.rework_step == step.id
+        if is_mine and step_run and step_run.state == "retrying" and needs_rework(step_run, other):
+            return True
+    return False
+
+
+def _ready_items(state: RunState, step: Step) -> Iterator[StepRun]:
+    items, matrix = state.matrices.get(step.id), step.matrix
+    if items is None or matrix is None or not items.is_known or (matrix.is_stopping and items.is_stopped):
+        return
+    active, limit = items.active_count, matrix.limit or len(items.ids)
+    for item_id in items.startable_ids():
+        if active >= limit:
+            return
+        active += 1
+        yield state.item(step.id, item_id)
+
+
+def needs_rework(step_run: StepRun, step: Step) -> bool:
+    """Return whether a step has no attempt left, so that another does its work instead."""
+    policy = step.failing
+    return policy.then == "rework" and bool(policy.rework_step) and step_run.failures == policy.attempts
+
+
+def reworks_of(names: Collection[str], steps: Sequence[Step]) -> set[str]:
+    """Return the rework steps of some steps: a later round starts them again together with those."""
+    return {step.failing.rework_step for step in steps if step.id in names and step.failing.rework_step}
+
+
+def finished_matrices(state: RunState, steps: Sequence[Step]) -> list[Step]:
+    """Return the matrix steps all of whose items have ended."""
+    return [
+        step
+        for step in steps
+        if step.matrix is not None
+        and state.steps[step.id].state == "running"
+        and (items := state.matrices.get(step.id)) is not None
+        and items.has_ended(is_stopping=step.matrix.is_stopping)
+    ]
+
+
+class StepSkip(Struct, frozen=True, kw_only=True):
+    """A step that can no longer start, and why."""
+
+    step: str
+    why: str
+
+
+def unreachable_steps(state: RunState, doomed: Sequence[Step]) -> list[StepSkip]:
+    """Return the pending steps that can never start, with what they need and will not get."""
+    return [
+        StepSkip(
+            step=step.id,
+            why=f"it needs {', '.join(need for need in step.needs if is_need_lost(need, step, state))}",
+        )
+        for step in doomed
+        if not step.is_rework_only and state.steps[step.id].state == "pending"
+    ]
+
+
+def is_need_lost(need: str, step: Step, state: RunState) -> bool:
+    """Return whether a step can never have what it needs of another in this round."""
+    step_run = state.steps.get(need)
+    return step_run is not None and step_run.has_ended and not is_need_met(need, step, state)
+
+
+def unused_rework_steps(state: RunState, steps: Sequence[Step]) -> list[StepSkip]:
+    """Return the rework steps that no failure needed."""
+    return [
+        StepSkip(step=step.id, why="nothing had to be fixed")
+        for step in steps
+        if step.is_rework_only and state.steps[step.id].state == "pending"
+    ]
+
+
+class OpenSteps:
+    """The steps of a run that have not ended, kept up to date event by event.
+
+    `RunState` takes every event first. A step is current when it runs, waits, or needs no open step.
+    """
+
+    def __init__(self, pipeline: Pipeline, state: RunState) -> None:
+        self.pipeline, self.state = pipeline, state
+        self._steps = {step.id: step for step in pipeline.steps}
+        self._index = {name: number for number, name in enumerate(self._steps)}
+        self._dependents = dependents_of({name: step.needs for name, step in self._steps.items()})
+        self._controls = {
+            step.id for step in pipeline.steps if step.kind in ("gate", "route") or step.matrix is not None
+        }
+        """Steps that the coordinator settles itself."""
+        self._open: set[str] = set()
+        self._open_needs: dict[str, int] = {}
+        """How many steps that a step needs have not ended."""
+        self._current: list[int] = []
+        self._current_controls: list[int] = []
+        self._doomed: set[str] = set()
+        self._build()
+
+    def _build(self) -> None:
+        self._open_needs = {name: len(set(step.needs)) for name, step in self._steps.items()}
+        self._open = self._steps.keys() & self.state.steps.keys()
+        self._current, self._current_controls, self._doomed = [], [], set()
+        for name, step in self._steps.items():
+            run = self.state.steps.get(name)
+            if not step.needs or step.is_rework_only or (run is not None and run.state != "pending"):
+                self._add(name)
+        for name in list(self._open):
+            if self.state.steps[name].has_ended:
+                self._end(name)
+
+    def take(self, event: Event) -> None:
+        if isinstance(event.body, RunStarted):
+            self._build()
+        elif isinstance(event.body, StepChanged) and event.step in self._index:
+            self._add(event.step)
+            if self.state.steps[event.step].has_ended and event.step in self._open:
+                self._end(event.step)
+
+    def _add(self, name: str) -> None:
+        if name in self._open:
+            insert_sorted(self._current, self._index[name])
+            if name in self._controls:
+                insert_sorted(self._current_controls, self._index[name])
+
+    def _end(self, name: str) -> None:
+        self._open.discard(name)
+        remove_sorted(self._current, self._index[name])
+        remove_sorted(self._current_controls, self._index[name])
+        self._doomed.discard(name)
+        for dependent in self._dependents[name]:
+            self._open_needs[dependent] -= 1
+            if is_need_lost(name, self._steps[dependent], self.state):
+                self._doomed.add(dependent)
+            if not self._open_needs[dependent]:
+                self._add(dependent)
+
+    def current(self) -> list[Step]:
+        """Return the current steps in file order."""
+        return [self.pipeline.steps[index] for index in self._current]
+
+    def controls(self) -> list[Step]:
+        """Return the gates, routes and matrices among the current steps."""
+        return [self.pipeline.steps[index] for index in self._current_controls]
+
+    def doomed(self) -> list[Step]:
+        """Return the open steps that need one which ended without being done, in file order."""
+        indexes = sorted(self._index[name] for name in self._doomed & self._open)
+        return [self.pipeline.steps[index] for index in indexes]
+
+    @property
+    def ids(self) -> frozenset[str]:
+        return frozenset(self._open)
+
+    @property
+    def is_over(self) -> bool:
+        return not self._open
+
+
+NEXT_LOOK_SECONDS: Final = 0.05
+"""Seconds until whose turn it is looks for a place again: a process that ends its step tells nobody else."""
+
+
+LATER_LOOK_SECONDS: Final = 0.25
+"""Seconds until anybody else in the queue does."""
+
+
+NOTED_WAIT_SECONDS: Final = 1.0
+"""Seconds that a step waits for a place before the record says so."""
+
+
+class StepPlace(Protocol):
+    """A place that a step has among all that run."""
+
+    def release(self) -> None: ...
+
+
+class StepPlaces(Protocol):
+    """The places that all runs of a workspace and of a home share."""
+
+    def take(self, run_id: str) -> StepPlace | None:
+        """Take a place, or None: then the run stands in the queue until it has one or withdraws."""
+        ...
+
+    def withdraw(self, run_id: str) -> None:
+        """Leave the queue; nothing happens where a run is not in it."""
+        ...
+
+    def before(self, run_id: str) -> int | None:
+        """Return how many stand before a run in its queue; None where it does not wait."""
+        ...
+
+
+class StepSlots:
+    """The slots of one run and the runs below it."""
+
+    def __init__(self, limit: int, places: StepPlaces) -> None:
+        self.limit, self._places = limit, places
+        self._held: list[StepPlace] = []
+        self._waiting: set[str] = set()
+
+    @property
+    def is_busy(self) -> bool:
+        """Return whether a step runs, or waits for a place."""
+        return bool(self._held or self._waiting)
+
+    def take(self, run_id: str) -> bool:
+        """Take a slot for a step of a run; False if there is none, or the run waits for a place."""
+        if len(self._held) + len(self._waiting - {run_id}) >= self.limit:
+            return False
+        place = self._places.take(run_id)
+        if place is None:
+            self._waiting.add(run_id)
+            return False
+        self._waiting.discard(run_id)
+        self._held.append(place)
+        return True
+
+    def release(self) -> None:
+        self._held.pop().release()
+
+    def withdraw(self, run_id: str) -> None:
+        """Say that a run has nothing to start any more."""
+        self._waiting.discard(run_id)
+        self._places.withdraw(run_id)
+
+    def before(self, run_id: str) -> int | None:
+        """Return how many stand before a run that waits for a place; None where it does not wait."""
+        return self._places.before(run_id) if run_id in self._waiting else None
+
+    def seconds_to_next_look(self, run_id: str) -> float | None:
+        """Return when a run that waits looks again; None where it does not wait."""
+        before = self.before(run_id)
+        return None if before is None else LATER_LOOK_SECONDS if before else NEXT_LOOK_SECONDS
+
+
+class StepTimers:
+    """Steps that wait for a time and hold no slot: delayed retries and timer gates."""
+
+    def __init__(self, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
+        self.sleep = sleep
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+
+    def __contains__(self, step_id: str) -> bool:
+        return step_id in self._tasks
+
+    def __bool__(self) -> bool:
+        return bool(self._tasks)
+
+    def start(self, step_id: str, seconds: float, then: Callable[[], Awaitable[None]]) -> None:
+        """Call `then` after some seconds; the step counts as waiting until that has returned."""
+
+        async def wait() -> None:
+            await self.sleep(seconds)
+            await then()
+            self._tasks.pop(step_id, None)
+
+        self._tasks[step_id] = asyncio.create_task(wait(), name=f"timer {step_id}")
+
+    def cancel(self) -> list[asyncio.Task[None]]:
+        """Cancel every timer and return their tasks."""
+        tasks = list(self._tasks.values())
+        for task in tasks:
+            task.cancel()
+        self._tasks.clear()
+        return tasks
