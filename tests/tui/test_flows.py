@@ -31,7 +31,7 @@ MOST = {
     "a key until its decision leaves the screen": (17, 65),
     "a decision until the file is written and the turn has ended": (48, 550),
     "an event in the journal until its row is drawn": (67, 803),
-    "a step due until it is completed": (41, 290),
+    "a step due until it is completed": (36, 275),
 }
 
 

@@ -18,7 +18,7 @@ from workbench.journal.place_queue import waiting_runs
 from workbench.pipelines import load
 from workbench.pipelines.documents import PIPELINE_SUFFIXES, ProblemReport, find_manifest, project_folder
 from workbench.pipelines.model import Manifest, PermissionPattern, Pipeline, Route, Step
-from workbench.pipelines.step_order import parallel_waves, step_timeout_seconds
+from workbench.pipelines.step_order import parallel_waves
 from workbench.text.human import counted
 from workbench.text.safe import one_line
 
@@ -406,7 +406,7 @@ def step_notes(step: Step, manifest: Manifest | None) -> list[str]:
         notes.append(f"{step.failing.attempts} attempts")
     if step.failing.then != "fail":
         notes.append(f"then {step.failing.then}")
-    return notes if step.kind == "gate" else [*notes, f"{step_timeout_seconds(step, manifest) // 60} min"]
+    return notes if step.kind == "gate" else [*notes, f"{step.timeout_seconds(manifest) // 60} min"]
 
 
 def _route_text(route: Route) -> str:
@@ -515,6 +515,6 @@ def _step_json(step: Step, manifest: Manifest | None) -> JsonFields:
         "step_id": step.id, "kind": step.kind, "persona": step.persona, "dependencies": list(step.needs),
         "contracts": [contract.written_type for contract in step.contracts],
         "attempts": step.failing.attempts,
-        "on_failure": step.failing.then, "timeout_seconds": step_timeout_seconds(step, manifest),
+        "on_failure": step.failing.then, "timeout_seconds": step.timeout_seconds(manifest),
         "matrix": step.matrix is not None, "cannot_run": step.unrunnable or None,
     }  # fmt: skip

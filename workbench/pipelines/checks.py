@@ -17,8 +17,7 @@ from workbench.pipelines.documents import (
     path_inside_root,
     reporting_outside,
 )
-from workbench.pipelines.model import ArtifactSpec, Manifest, Pipeline, Review, Step
-from workbench.pipelines.mount_subset import subset_source
+from workbench.pipelines.model import Manifest, Pipeline, Review, Step
 from workbench.pipelines.skills import check_skills
 from workbench.pipelines.step_order import (
     END_TARGETS,
@@ -26,8 +25,8 @@ from workbench.pipelines.step_order import (
     ancestors,
     find_cycles,
     repeated_step_sets,
+    unordered_thread_steps,
 )
-from workbench.pipelines.threads import check_threads
 from workbench.text.safe import one_line
 
 _ADAPTERS_ELSEWHERE: Final = ("browser",)
@@ -97,7 +96,7 @@ def check_pipeline(
         steps.setdefault(step.id, step)
     _check_outputs(check)
     check_skills(pipeline, place, manifest, files)
-    check_threads(pipeline, needs, check.at)
+    _check_threads(check)
     for step in pipeline.steps:
         _check_order(check, step)
         _check_persona(check, step)
@@ -133,7 +132,7 @@ def _check_outputs(check: CheckContext) -> None:
         step = check.steps.get(output.step)
         if step is None:
             here.warn("unknown_step", f"there is no step {one_line(output.step, 60)}")
-        elif not _has_unknown_outputs(step) and declared_output(step, output.artifact) is None:
+        elif not _has_unknown_outputs(step) and step.declared_output(output.artifact) is None:
             here.warn(
                 "unknown_artifact", f"{output.step} declares no artifact {one_line(output.artifact, 60)}"
             )
@@ -156,6 +155,16 @@ def _check_order(check: CheckContext, step: Step) -> None:
             here = items[number] if number < len(items) else place
             known = ", ".join(list(check.steps)[:8])
             here.error("unknown_step", f"there is no step {one_line(need, 60)}; there are {known}")
+
+
+def _check_threads(check: CheckContext) -> None:
+    """Report steps of one thread that might run at the same time: neither would know what the other said."""
+    for second, first in unordered_thread_steps(check.pipeline.steps, check.needs):
+        message = (
+            f"{one_line(second.id, 60)} and {one_line(first.id, 60)} share the thread "
+            f"{one_line(second.thread, 60)}, so one has to depend on the other"
+        )
+        _member_or_place(check.at(second), "thread").error("unordered_thread", message)
 
 
 def _check_persona(check: CheckContext, step: Step) -> None:
@@ -198,14 +207,6 @@ def _check_persona_name(
             "unknown_persona",
             f"there is no persona {one_line(' or '.join(forms), 120)}; known: {one_line(known, 300)}",
         )
-
-
-def declared_output(step: Step, name: str) -> ArtifactSpec | None:
-    """Return the artifact that a step declares by its name, its path or its file's name."""
-    for output in step.outputs:
-        if name in (output.name, output.path, output.path.rstrip("/").rpartition("/")[2]):
-            return output
-    return None
 
 
 def _check_artifacts(check: CheckContext, step: Step) -> None:
@@ -255,7 +256,7 @@ def _check_wanted_artifact(
             "not_an_ancestor",
             f"{one_line(step_id, 60)} does not end before this step starts; add it to dependencies",
         )
-    declared = declared_output(step, artifact)
+    declared = step.declared_output(artifact)
     if declared is not None and declared.is_implied:
         place.warn(
             "undeclared_artifact", f"{step_id} declares no artifacts, so what it prints is taken for one"
@@ -346,7 +347,7 @@ def unresolved_reason(check: CheckContext, step: Step, name: str, known: frozens
         return "no artifact is injected under this name, and no step has it"
     if other not in check.steps:
         return f"there is no step {other}"
-    if declared_output(check.steps[other], artifact) is None and not _has_unknown_outputs(check.steps[other]):
+    if check.steps[other].declared_output(artifact) is None and not _has_unknown_outputs(check.steps[other]):
         return f"{other} declares no artifact {artifact}"
     return "" if _is_before(check, other, step) else f"{other} does not end before this step starts"
 
@@ -409,7 +410,7 @@ def _check_mount_source(check: CheckContext, place: DocumentPlace, path: str) ->
 
 
 def _check_subset(check: CheckContext, place: DocumentPlace, step: Step, text: str) -> None:
-    step_id, name, _ = subset_source(text, step, check.steps)
+    step_id, name, _ = step.subset_source(text, check.steps)
     if step_id:
         _check_wanted_artifact(check, place, step_id, name, check.before(step))
     elif not name:

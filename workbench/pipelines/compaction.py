@@ -7,7 +7,6 @@
 
 from typing import Final, cast
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from workbench.agents.compaction import summary_prompt
@@ -15,10 +14,11 @@ from workbench.domain.events import Event, StepChanged
 from workbench.domain.messages import StepOutcome, StepSpec
 from workbench.domain.values import Json, Usage
 from workbench.pipelines import artifacts
-from workbench.pipelines.attempt import Attempt, AttemptNotReady
-from workbench.pipelines.executor import OnStepEvent
-from workbench.pipelines.model import ArtifactSpec, Manifest, Step
+from workbench.pipelines.attempt import Attempt
+from workbench.pipelines.executor import AttemptNotReady, OnStepEvent
+from workbench.pipelines.model import ArtifactSpec
 from workbench.pipelines.run_context import RunContext
+from workbench.pipelines.step_agent import agent_facts, compaction_plan
 
 MOST_COMPACTIONS: Final = 8
 """Compactions of one attempt: an agent that fills that many conversations gets nowhere."""
@@ -26,8 +26,6 @@ CHECKPOINT_NAME: Final = "checkpoint"
 """What the summariser's part of a step is called, and the artifact that it leaves."""
 RELAY_PART: Final = "relay-"
 """How the parts are called in which a step goes on from a checkpoint."""
-SUMMARIZER_PERSONA: Final = "summarizer"
-_DEFAULT_PERCENT: Final = 80
 _CONTINUATION_PROMPT: Final = """\
 {prompt}
 
@@ -37,41 +35,12 @@ do not begin again:
 {checkpoint}"""
 
 
-class CompactionPlan(Struct, frozen=True, kw_only=True):
-    """When and by whom the conversation of a step is put into a checkpoint."""
-
-    percent: int
-    """Of the context, used by the newest reply."""
-    window: int
-    """Tokens of the context; 0 takes what is known of the model."""
-    persona: str
-    """Empty: the step's own."""
-
-
-def compaction_plan(step: Step, manifest: Manifest | None) -> CompactionPlan:
-    """Return the step's own compaction, else the manifest's, else 80 % by the step's persona."""
-    runtime = manifest.runtime if manifest else None
-    own = step.compaction
-    wanted = (own.persona if own else "") or (runtime.summarizer if runtime else "")
-    is_known = manifest is not None and SUMMARIZER_PERSONA in manifest.personas
-    return CompactionPlan(
-        percent=own.percent if own else runtime.relay_percent if runtime else _DEFAULT_PERCENT,
-        window=runtime.context_window if runtime else 0,
-        persona=wanted or (SUMMARIZER_PERSONA if is_known else ""),
-    )
-
-
-def with_compaction(spec: StepSpec, step: Step, manifest: Manifest | None) -> StepSpec:
-    """Return the spec of an agent step with the share of its context at which it is compacted."""
-    if spec.kind != "prompt":
-        return spec
-    plan = compaction_plan(step, manifest)
-    return replace(spec, relay_percent=plan.percent, context_window=plan.window)
-
-
 def _summary_spec(attempt: Attempt, spec: StepSpec, transcript: str) -> StepSpec:
-    name = compaction_plan(attempt.step, attempt.context.manifest).persona or attempt.persona_name()
-    facts = cast("dict[str, Json]", attempt.agent(name)["persona"])
+    values = attempt.values
+    name = compaction_plan(attempt.step, attempt.context.manifest).persona or values.fill(
+        attempt.step.persona
+    )
+    facts = cast("dict[str, Json]", agent_facts(values, name)["persona"])
     return replace(
         spec, source=summary_prompt(transcript), part=CHECKPOINT_NAME, session_id=None,
         keeps_output=True, title=f"{spec.title} · {CHECKPOINT_NAME}", relay_percent=0,

@@ -3,9 +3,7 @@
 Checks schemas as they are written, the file a step hands over at its end, and the input given at the start.
 """
 
-# A contract that only warns says nothing of the others. `on_failure: warn` belongs to its contract; one
-# that nobody here can check stops a run only where its failure would.
-
+import fnmatch
 import json
 import re
 import shutil
@@ -20,6 +18,8 @@ from workbench.domain.values import ContractOutcome, Json
 from workbench.effects.child_processes import run_hook
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import Root
+from workbench.effects.git import GitFailed, run_git
+from workbench.pipelines import model
 from workbench.pipelines.artifacts import parse_content
 from workbench.pipelines.documents import (
     DocumentPlace,
@@ -29,12 +29,18 @@ from workbench.pipelines.documents import (
     path_inside_root,
     reporting_outside,
 )
-from workbench.pipelines.executor import CheckedContract
+from workbench.pipelines.executor import (
+    CheckedContract,
+)
 from workbench.pipelines.json_repair import NotJson, ReadJson, read_json
-from workbench.pipelines.model import Contract, InputConfig, Step
-from workbench.pipelines.test_counts import check_test_count
+from workbench.pipelines.model import Contract, InputConfig, Step, TestCount
+from workbench.policy.regex import InvalidRegex, Regex, RegexTooCostly
 from workbench.secrets.scrubber import scrub
 from workbench.text.safe import one_line
+
+# A contract that only warns says nothing of the others. `on_failure: warn` belongs to its contract; one
+# that nobody here can check stops a run only where its failure would.
+
 
 MOST_PROBLEMS: Final = 50
 COMPILE_SECONDS: Final = 120.0
@@ -393,3 +399,112 @@ def check_input(config: InputConfig, text: str) -> None:
     if problems:
         example = f"; an example is {config.example}" if config.example else ""
         raise InputRefused(f"the input fails the pipeline's schema: {'; '.join(problems)}{example}")
+
+
+HEAD: Final = "HEAD"
+_SECONDS: Final = 60.0
+
+
+def require_tracked_files(workspace: str, environment: Mapping[str, str]) -> None:
+    """Raise GitFailed where a step's folder has no files under version control; blocking.
+
+    A folder of the engine may lie inside the project: the project's repository is not the step's.
+    """
+    words = ("ls-files", "--error-unmatch", "--", ".")
+    if not run_git(workspace, *words, environment=environment, seconds=_SECONDS).strip():
+        raise GitFailed("the step's folder has no files under version control")
+
+
+def git_text(workspace: str, *words: str, environment: Mapping[str, str]) -> str:
+    """Return what git prints in a step's folder; blocking. Raises GitFailed."""
+    output = run_git(workspace, *words, environment=environment, seconds=_SECONDS)
+    return output.decode("utf-8", "replace")
+
+
+def changes_text(workspace: str, environment: Mapping[str, str]) -> str:
+    """Return what changed in a step's folder since the last commit, as a unified diff; blocking.
+
+    Raises GitFailed.
+    """
+    require_tracked_files(workspace, environment)
+    return git_text(workspace, "diff", HEAD, "--", ".", environment=environment)
+
+
+_MOST_FILES: Final = 5_000
+"""Files with tests whose versions are read of each commit."""
+
+
+def check_test_count(
+    contract: Contract, workspace: str, environment: Mapping[str, str]
+) -> tuple[ContractOutcome, list[str]]:
+    """Count the tests that are gone: since the last commit, or between two commits; blocking.
+
+    Where there is nothing to compare with, as in a folder without a commit, it is not checked and says so.
+    """
+    tests = contract.tests or TestCount()
+    try:
+        counter = _TestCounter(tests, workspace, environment)
+        if contract.type == "test_diff":
+            removed, added = counter.changed()
+            gone, since = removed - added, f"{removed} removed and {added} added since the last commit"
+        else:
+            before, now = counter.count(tests.base), counter.count(HEAD)
+            gone, since = before - now, f"{before} in {one_line(tests.base, 60)}, {now} now"
+    except GitFailed as error:
+        return "not_checked", [f"there is nothing to compare with: {one_line(str(error), 200)}"]
+    except (InvalidRegex, RegexTooCostly) as error:
+        return "failed", [f"test_func_pattern cannot be used: {one_line(str(error), 200)}"]
+    if gone <= tests.most_deletions:
+        return "passed", []
+    count = f"{gone} test{'s are' if gone != 1 else ' is'} gone ({since})"
+    most = f"at most {tests.most_deletions} may be"
+    return "failed", [f"{count}; {most}: repair or replace a test instead of removing it"]
+
+
+class _TestCounter:
+    def __init__(self, tests: TestCount, workspace: str, environment: Mapping[str, str]) -> None:
+        self._tests, self._workspace, self._environment = tests, workspace, environment
+        self._pattern = Regex(tests.pattern)
+        require_tracked_files(workspace, environment)
+
+    def changed(self) -> tuple[int, int]:
+        """Return how many lines that begin a test were removed and added."""
+        text = self._git("diff", HEAD, "--", *self._tests.files)
+        lines = [line for line in text.splitlines() if not line.startswith(("+++", "---"))]
+        return self._count_lines(lines, "-"), self._count_lines(lines, "+")
+
+    def _count_lines(self, lines: list[str], sign: str) -> int:
+        return self._matches("\n".join(line[1:] for line in lines if line.startswith(sign)))
+
+    def count(self, commit: str) -> int:
+        """Return how many tests a commit has."""
+        if commit.startswith("-"):
+            raise GitFailed(f"{one_line(commit, 60)} is not a commit")
+        names = self._git("ls-tree", "-r", "-z", "--name-only", commit, "--").split("\0")
+        wanted = [name for name in names if name and self._is_test_file(name)]
+        total = 0
+        for name in wanted[:_MOST_FILES]:
+            total += self._matches(self._git("cat-file", "blob", f"{commit}:{name}"))
+        return total
+
+    def _is_test_file(self, path: str) -> bool:
+        name = path.rpartition("/")[2]
+        return any(
+            fnmatch.fnmatchcase(path, pattern) or fnmatch.fnmatchcase(name, pattern)
+            for pattern in self._tests.files
+        )
+
+    def _matches(self, text: str) -> int:
+        return sum(self._pattern.is_in(line) for line in text.splitlines())
+
+    def _git(self, *words: str) -> str:
+        return git_text(self._workspace, *words, environment=self._environment)
+
+
+def named_source(outputs: Sequence[model.ArtifactSpec], contract: model.Contract) -> model.ArtifactSpec | str:
+    """Return what a contract checks: an artifact by its name, a path, else the first artifact there is."""
+    source = contract.source
+    known = [output for output in outputs if output.kind != "folder"]
+    if not source and contract.type == "json_schema":  # of several the first that is meant to be JSON
+        known.sort(key=lambda output: output.type != "json" and not output.path.endswith(".json"))
+    return next((output for output in known if source in ("", output.name)), source)

@@ -30,17 +30,14 @@ from workbench.domain.rows import Action, run_title
 from workbench.domain.values import JsonObject
 from workbench.pipelines import templates
 from workbench.pipelines.artifacts import ArtifactMissing
-from workbench.pipelines.attempt import (
-    Attempt,
-    AttemptNotReady,
-    is_failure_routed,
-)
+from workbench.pipelines.attempt import Attempt, is_failure_routed
+from workbench.pipelines.executor import AttemptNotReady
 from workbench.pipelines.model import GateSpec, Route, RouteEdge, Step
 from workbench.pipelines.run_context import RunContext
 from workbench.pipelines.schedule import needs_rework, ready_steps, reworks_of
 from workbench.pipelines.state import StepRun, allowed_failures
 from workbench.pipelines.step_order import COMPLETE_TARGET, END_TARGETS, FAIL_TARGET, ancestors, descendants
-from workbench.pipelines.template_values import TemplateValues, step_outcome
+from workbench.pipelines.template_values import TemplateValues
 from workbench.text.safe import one_line
 
 
@@ -54,18 +51,10 @@ async def settle_gates(run: RunContext) -> None:
     for step_run in list(run.state.waiting.values()):
         if step_run.action_id is None:
             continue
-        action = _latest_action(run, step_run.action_id)
+        action = run.latest_action(step_run.action_id)
         if action is not None and action.state != "pending":
             await _settle_decided_gate(run, run.step_of(step_run), step_run, action)
     run.catch_up()
-
-
-def _latest_action(run: RunContext, action_id: str) -> Action | None:
-    """Return the action that stands for a gate now: an extension supersedes the one it opened."""
-    action = run.journal.action(action_id)
-    while action is not None and action.state == "superseded" and action.successor:
-        action = run.journal.action(action.successor)
-    return action
 
 
 async def _open_gate(run: RunContext, step: Step, step_run: StepRun) -> None:
@@ -203,7 +192,7 @@ async def _return_from_gate(run: RunContext, step_run: StepRun, target: str) -> 
 
 
 async def withdraw_gate(run: RunContext, step_run: StepRun) -> None:
-    action = _latest_action(run, step_run.action_id) if step_run.action_id else None
+    action = run.latest_action(step_run.action_id) if step_run.action_id else None
     if action is not None and action.state == "pending":
         body = ActionCancelled(why="the run was cancelled")
         await run.journal.append(run.journal.event(body, step=step_run.id, action_id=action.id))
@@ -277,15 +266,13 @@ def _failed_edges_text(run: RunContext, step: Step, edges: tuple[RouteEdge, ...]
 
 
 def _needs_outcome(run: RunContext, step: Step) -> str:
-    failed = any(step_outcome(run.state.steps[need]) == "failure" for need in step.needs)
+    failed = any(run.state.steps[need].outcome == "failure" for need in step.needs)
     return "failure" if failed else "success"
 
 
 def _needs_failures(run: RunContext, step: Step) -> list[str]:
     steps = (run.state.steps[need] for need in step.needs)
-    return [
-        f"{step_run.id}: {step_run.last_failure}" for step_run in steps if step_outcome(step_run) == "failure"
-    ]
+    return [f"{step_run.id}: {step_run.last_failure}" for step_run in steps if step_run.outcome == "failure"]
 
 
 def _condition_value(run: RunContext, step: Step, values: TemplateValues, name: str) -> str:
@@ -293,8 +280,10 @@ def _condition_value(run: RunContext, step: Step, values: TemplateValues, name: 
     if name == "outcome":
         return _needs_outcome(run, step)
     if not name.startswith("context."):
-        return values.asked(name)
-    values_before = (values.asked(f"{need}.output.{name.removeprefix('context.')}") for need in step.needs)
+        return values.condition_operand(name)
+    values_before = (
+        values.condition_operand(f"{need}.output.{name.removeprefix('context.')}") for need in step.needs
+    )
     return next(filter(None, values_before), "")
 
 

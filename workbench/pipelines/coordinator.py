@@ -37,13 +37,12 @@ from workbench.effects.runtime import fault_point
 from workbench.pipelines import compaction, control_steps, matrix
 from workbench.pipelines.attempt import (
     Attempt,
-    AttemptNotReady,
     AttemptResult,
     attempt_end_events,
     attempt_step_id,
     retry_delay,
 )
-from workbench.pipelines.executor import RunJournal
+from workbench.pipelines.executor import AttemptNotReady, RunJournal
 from workbench.pipelines.model import Step
 from workbench.pipelines.run_context import RunContext
 from workbench.pipelines.schedule import (
@@ -67,6 +66,7 @@ class Coordinator:
         self.context, self._slots = context, slots
         self._journal, self.state = context.journal, context.state
         self._has_rework_steps = any(step.is_rework_only for step in context.pipeline.steps)
+        self._has_control_steps = any(step.is_control for step in context.pipeline.steps)
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._rested: set[tuple[str, int]] = set()
         """Attempts after which the time until the next one is over."""
@@ -143,11 +143,13 @@ class Coordinator:
             await self._cancel()
         else:
             await self._skip()
-            await control_steps.settle_gates(self.context)
+            if self._has_control_steps:
+                await control_steps.settle_gates(self.context)
             if self._has_rework_steps:
                 await control_steps.settle_reworks(self.context)
-            await control_steps.settle_routes(self.context)
-            await matrix.settle_matrices(self.context)
+            if self._has_control_steps:
+                await control_steps.settle_routes(self.context)
+                await matrix.settle_matrices(self.context)
             self._start()
         if self.context.open_steps.is_over and not self._tasks:
             await self._end()
@@ -313,7 +315,6 @@ class Coordinator:
             await self._pass_on_answers(attempt)
         try:
             spec = await attempt.ready(before_ms, is_resumed=is_resumed)
-            spec = compaction.with_compaction(spec, step, self.context.manifest)
             running = self._running(attempt, spec, is_resumed=is_resumed, before_ms=before_ms)
         except AttemptNotReady as error:
             await self._not_ready(attempt, str(error))

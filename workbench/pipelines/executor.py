@@ -18,8 +18,13 @@ from workbench.domain.events import ArtifactStored, ContractChecked, Event, Proc
 from workbench.domain.messages import StepEvent, StepId, StepOutcome, StepSpec
 from workbench.domain.rows import Action
 from workbench.domain.values import BlobRef, Body, Decision, Json, JsonObject, RunLink, StepKind
-from workbench.pipelines.model import ArtifactSpec, Contract, OutcomeSpec, ValidationRule, WorkspaceSpec
-from workbench.pipelines.workspaces import MountSubset
+from workbench.pipelines.model import (
+    ArtifactSpec,
+    Contract,
+    OutcomeSpec,
+    ValidationRule,
+    WorkspaceSpec,
+)
 
 EVENT_PAGE_SIZE: Final = 2_000
 """Events that a journal returns at once; fewer are the last there are."""
@@ -48,6 +53,15 @@ class Requirement(Struct, frozen=True, kw_only=True):
     """Of a command: what a shell runs."""
     variables: JsonObject = field(default_factory=dict[str, Json])
     """Of a command: the values in it."""
+
+
+class MountSubset(Struct, frozen=True, kw_only=True):
+    """The files that a mount is narrowed to."""
+
+    names: tuple[str, ...]
+    """Relative to what is mounted, none of them leading out of it."""
+    outside: tuple[str, ...] = ()
+    """Named paths that lead out of it."""
 
 
 class WorkspacePlan(Struct, frozen=True, kw_only=True):

@@ -1,20 +1,17 @@
-"""Load a pipeline with its manifest: find, read and check both, and seal what a run uses.
+"""Load a pipeline with its manifest: find, read and check both. Also lists the pipelines of a project.
 
-Also lists the pipelines of a project. A `RunDefinition` is everything a run was started with, as bytes, so
-that a run under way never reads its files again. It starts nothing and writes nothing.
+It starts nothing and writes nothing.
 """
 
 import difflib
 import itertools
-import json
 import os
 import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Final, Literal, cast
+from typing import Final, Literal
 
 from msgspec import Struct, field
-from msgspec.structs import asdict
 
 from workbench.domain.values import PIPELINE_FOLDERS
 from workbench.effects.file_primitives import FileRefused
@@ -27,7 +24,6 @@ from workbench.pipelines.documents import (
     PIPELINE_KIND,
     DiskFiles,
     DocumentPlace,
-    FrozenFiles,
     Problem,
     ProblemReport,
     ProjectFiles,
@@ -360,87 +356,6 @@ def _check_binaries(document: DocumentPlace, manifest: Manifest) -> None:
                 "missing_binary",
                 f"{one_line(adapter.binary, 80)} is not on PATH, so adapter {one_line(name, 60)} cannot run",
             )
-
-
-class RunDefinition(Struct, frozen=True, kw_only=True):
-    """Everything that a run is made of."""
-
-    pipeline_text: str
-    manifest_text: str | None
-    pipeline_file: str
-    manifest_file: str
-    root: str
-    """Real path of the project."""
-    input: str = ""
-    branch: str = ""
-    """Of the project's repository when the run was started; empty without one."""
-    started_at: str = ""
-    grants: tuple[str, ...] = ()
-    recordings: str = ""
-    depth: int = 0
-    is_generated: bool = False
-    """Whether an agent wrote it."""
-    forge: dict[str, str] = field(default_factory=dict[str, str])
-    """What is known of the project's code host by the address of its repository (`forges`)."""
-    texts: dict[str, str] = field(default_factory=dict[str, str])
-    values: dict[str, str] = field(default_factory=dict[str, str])
-    """What `{{ env.NAME }}` stands for, as the step above gave it."""
-    mounted: tuple[str, ...] | None = None
-    """The only files that its mounts hold, as the run above says; None for all."""
-
-    def to_bytes(self) -> bytes:
-        later: dict[str, object] = {"is_generated": False, "mounted": None, "values": {}}
-        members = {name: value for name, value in asdict(self).items() if later.get(name, self) != value}
-        return json.dumps(members, ensure_ascii=False, sort_keys=True).encode("utf-8", "surrogatepass")
-
-    @classmethod
-    def from_bytes(cls, data: bytes) -> "RunDefinition":
-        members = cast("dict[str, object]", json.loads(data))
-        members["grants"] = tuple(cast("list[str]", members["grants"]))
-        if "mounted" in members:
-            members["mounted"] = tuple(cast("list[str]", members["mounted"]))
-        return cls(**members)  # type: ignore[arg-type]
-
-    def files(self) -> FrozenFiles:
-        return FrozenFiles(self.texts)
-
-    def changed_files(self) -> tuple[str, ...]:
-        """Return the files, relative to the project, whose text is another one now, or that are gone."""
-        before = {
-            **{f"{self.root}/{path}": text for path, text in self.texts.items()},
-            **({} if self.is_generated else {self.pipeline_file: self.pipeline_text}),
-            **({self.manifest_file: self.manifest_text} if self.manifest_text is not None else {}),
-        }
-        return tuple(
-            os.path.relpath(path, self.root) for path, text in before.items() if _text_now(path) != text
-        )
-
-    def read(self) -> tuple[Pipeline, Manifest | None]:
-        """Return pipeline and manifest. Raises ValueError."""
-        names = (self.pipeline_file, self.manifest_file)
-        pipeline, manifest, report = load_from_texts(
-            self.pipeline_text, self.manifest_text, self.files(), names
-        )
-        if pipeline is None:
-            raise ValueError("; ".join(str(problem) for problem in report.errors))
-        return pipeline, manifest
-
-
-def _text_now(path: str) -> str | None:
-    try:
-        data = read_bounded(Path(path), MOST_YAML_BYTES)
-        return None if data is None else data.decode("utf-8-sig")
-    except (FileRefused, UnicodeDecodeError):
-        return None
-
-
-def define_run(loaded: LoadedPipeline, **facts: object) -> RunDefinition:
-    return RunDefinition(
-        pipeline_text=loaded.sources.get(loaded.file, ""),
-        manifest_text=loaded.sources.get(loaded.manifest_file or ""),
-        pipeline_file=loaded.file, manifest_file=loaded.manifest_file or "", root=loaded.root,
-        texts=loaded.texts, **facts,  # type: ignore[arg-type]
-    )  # fmt: skip
 
 
 class ChangeReport(Struct, frozen=True, kw_only=True):

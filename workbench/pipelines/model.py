@@ -1,7 +1,7 @@
 """Manifest and pipeline as they were read: the entities of the pipeline format, as plain values."""
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Final, Literal
 
 from msgspec import Struct, field
@@ -188,7 +188,7 @@ class Mount(Struct, frozen=True, kw_only=True):
     target: str
     is_readonly: bool = False
     subset_from: str = ""
-    """The artifact that names the only files of it; empty for all (`mount_subset`)."""
+    """The artifact that names its only files; empty for all (`Step.subset_source`)."""
 
 
 class WorkspaceSpec(Struct, frozen=True, kw_only=True):
@@ -449,6 +449,37 @@ class Step(Struct, frozen=True, kw_only=True):
     """Agents that its own agent may start at once; 0 says nothing."""
     unrunnable: str = ""
     """Why it cannot run here; it fails closed."""
+
+    @property
+    def is_control(self) -> bool:
+        """Return whether the coordinator settles it itself: a gate, a route or a matrix."""
+        return self.kind in ("gate", "route") or self.matrix is not None
+
+    def timeout_seconds(self, manifest: Manifest | None) -> int:
+        """Return the working time that one attempt may take."""
+        return 60 * (self.timeout_minutes or (manifest or Manifest(name="")).runtime.default_timeout_minutes)
+
+    def declared_output(self, name: str) -> ArtifactSpec | None:
+        """Return the artifact that it declares by its name, its path or its file's name."""
+        for output in self.outputs:
+            if name in (output.name, output.path, output.path.rstrip("/").rpartition("/")[2]):
+                return output
+        return None
+
+    def subset_source(self, text: str, step_ids: Collection[str]) -> tuple[str, str, str]:
+        """Return step, artifact and member that a `subset_from` names; no step for an injected artifact.
+
+        Names may hold points: the longest known one counts. All are empty where none is known.
+        """
+        parts = text.strip().split(".")
+        injected = {injection.name for injection in self.injections}
+        for cut in range(len(parts), 0, -1):
+            head, rest = ".".join(parts[:cut]), parts[cut:]
+            if head in step_ids and rest:
+                return head, rest[0], ".".join(rest[1:])
+            if head in injected:
+                return "", head, ".".join(rest)
+        return "", "", ""
 
 
 class PipelineOutput(Struct, frozen=True, kw_only=True):

@@ -9,7 +9,7 @@ to the step. What is reviewed is data: it stands between marks, and the answer h
 
 import asyncio
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, cast
 
 from msgspec import Struct
@@ -31,6 +31,8 @@ from workbench.pipelines.executor import (
 from workbench.pipelines.json_repair import NotJson, read_json
 from workbench.pipelines.model import Contract, Review, ReviewContext
 from workbench.pipelines.run_context import RunContext
+from workbench.pipelines.step_agent import reviewer_facts
+from workbench.pipelines.template_values import TemplateValues
 from workbench.text.safe import one_line
 
 REVIEW_PARTS: Final = {"agent_review": "review", "llm_judge": "judge"}
@@ -61,13 +63,15 @@ _JUDGE_PROMPT: Final = (
 class ReviewedAttempt(Struct, frozen=True, kw_only=True):
     """An attempt as far as a review needs it."""
 
-    context: RunContext
+    values: TemplateValues
     plan: WorkspacePlan
     title: str
-    collected: Sequence[ArtifactStored]
-    """What it left."""
-    reviewer: Callable[[Review], dict[str, Json]]
-    """Returns persona and adapter of who reviews; raises AttemptNotReady."""
+    stored: Sequence[ArtifactStored]
+    """The artifacts that it left."""
+
+    @property
+    def run(self) -> RunContext:
+        return self.values.run
 
 
 class Verdict(Struct, frozen=True, kw_only=True):
@@ -89,7 +93,7 @@ async def check_review(
     """Ask the model and return what came of it as a checked contract."""
     review = contract.review or Review()
     outcome, session = StepOutcome(state="failed"), None
-    shown = await attempt.context.executor.read_reviewed(attempt.plan, contract)
+    shown = await attempt.run.executor.read_reviewed(attempt.plan, contract)
     try:
         prompt = await asyncio.to_thread(review_prompt, attempt, contract, review, shown)
         spec = await _opened(attempt, contract, review, prompt)
@@ -104,13 +108,13 @@ async def check_review(
         contract, "passed" if verdict.is_passed else "failed", list(verdict.problems),
         shown.source, attempt.plan.id.attempt,
     )  # fmt: skip
-    summary = attempt.context.journal.scrubbed(one_line(f"{verdict.words}{budget}".lstrip("; "), _MOST_WORDS))
+    summary = attempt.run.journal.scrubbed(one_line(f"{verdict.words}{budget}".lstrip("; "), _MOST_WORDS))
     return CheckedContract(event=replace(event, summary=summary, usage=outcome.usage, review_session=session))
 
 
 async def _opened(attempt: ReviewedAttempt, contract: Contract, review: Review, prompt: str) -> StepSpec:
     """Return the spec of the reviewer's conversation, begun in the journal."""
-    facts = attempt.reviewer(review)
+    facts = reviewer_facts(attempt.values, review)
     persona = cast("JsonObject", facts["persona"])
     is_judge = contract.type == "llm_judge"
     denied = _NO_TOOLS if is_judge else _READING_TOOLS_ONLY
@@ -124,20 +128,20 @@ async def _opened(attempt: ReviewedAttempt, contract: Contract, review: Review, 
     spec = StepSpec(
         id=attempt.plan.id, kind="prompt", title=f"{attempt.title} · {part}", source=prompt, part=part,
         workspace=attempt.plan.path, keeps_output=True, timeout_seconds=review.timeout_seconds,
-        grants=attempt.context.definition.grants, persona=persona,
+        grants=attempt.run.definition.grants, persona=persona,
         adapter=cast("JsonObject", facts.get("adapter") or {}),
     )  # fmt: skip
-    opening = list(attempt.context.executor.opening(spec))
+    opening = list(attempt.run.executor.opening(spec))
     if not opening:
         return spec
-    await attempt.context.journal.append(*opening)
+    await attempt.run.journal.append(*opening)
     return replace(spec, session_id=opening[0].session_id)
 
 
 async def _answer(
     attempt: ReviewedAttempt, spec: StepSpec, review: Review, on_event: OnStepEvent
 ) -> StepOutcome:
-    executor = attempt.context.executor
+    executor = attempt.run.executor
     try:
         async with asyncio.timeout(review.timeout_seconds):
             outcome = await executor.run(spec, on_event)
@@ -154,7 +158,7 @@ async def _answer(
 def _reply(attempt: ReviewedAttempt, outcome: StepOutcome) -> str:
     if outcome.state != "completed":
         raise ReviewFailed(outcome.reason or "the reviewer failed")
-    data = attempt.context.journal.unseal(outcome.stdout_ref) if outcome.stdout_ref else None
+    data = attempt.run.journal.unseal(outcome.stdout_ref) if outcome.stdout_ref else None
     text = outcome.reply if data is None else data.decode("utf-8", "replace")
     if not text.strip():
         raise ReviewFailed("the reviewer said nothing")
@@ -196,7 +200,7 @@ def _criteria(attempt: ReviewedAttempt, review: Review) -> Iterator[str]:
     if not review.criteria_path:
         return
     try:
-        text = attempt.context.definition.files().text(review.criteria_path)
+        text = attempt.run.definition.files().text(review.criteria_path)
     except OutsideRoot:
         text = None
     if not text or not text.strip():
@@ -222,17 +226,17 @@ def _artifact_text(attempt: ReviewedAttempt, wanted: ReviewContext) -> tuple[str
     if found is None:
         return name, "(there is no such artifact)"
     try:
-        return name, artifacts.artifact_text(attempt.context.journal, found, wanted.most_bytes)
+        return name, artifacts.artifact_text(attempt.run.journal, found, wanted.most_bytes)
     except artifacts.ArtifactMissing as error:
         return name, f"({error})"
 
 
 def _artifact(attempt: ReviewedAttempt, name: str) -> ArtifactStored | None:
     """Return the artifact of a name: of this attempt, else of the step that left one last."""
-    for stored in attempt.collected:
+    for stored in attempt.stored:
         if stored.name == name:
             return stored
-    steps = reversed(attempt.context.state.steps.values())
+    steps = reversed(attempt.run.state.steps.values())
     return next((step.artifacts[name] for step in steps if name in step.artifacts), None)
 
 

@@ -139,10 +139,6 @@ class OpenSteps:
         self._steps = {step.id: step for step in pipeline.steps}
         self._index = {name: number for number, name in enumerate(self._steps)}
         self._dependents = dependents_of({name: step.needs for name, step in self._steps.items()})
-        self._controls = {
-            step.id for step in pipeline.steps if step.kind in ("gate", "route") or step.matrix is not None
-        }
-        """Steps that the coordinator settles itself."""
         self._open: set[str] = set()
         self._open_needs: dict[str, int] = {}
         """How many steps that a step needs have not ended."""
@@ -174,7 +170,7 @@ class OpenSteps:
     def _add(self, name: str) -> None:
         if name in self._open:
             insert_sorted(self._current, self._index[name])
-            if name in self._controls:
+            if self._steps[name].is_control:
                 insert_sorted(self._current_controls, self._index[name])
 
     def _end(self, name: str) -> None:

@@ -178,6 +178,13 @@ class StepRun(Struct):
         return self.state in ENDED_STEP_STATES
 
     @property
+    def outcome(self) -> str:
+        """Return how it ended, as conditions name it; empty before it has."""
+        if self.has_failed or self.state == "failed":
+            return "failure"
+        return "success" if self.is_done else self.state if self.has_ended else ""
+
+    @property
     def item_state(self) -> ItemState:
         """Return the state of an item as its matrix counts it."""
         if self.state in ("running", "waiting"):

@@ -4,6 +4,7 @@ An executor that runs steps here is one of these; one that runs them elsewhere h
 """
 
 import asyncio
+import contextlib
 import os
 from collections.abc import Sequence
 from typing import Final, cast
@@ -20,11 +21,11 @@ from workbench.effects.files import Root
 from workbench.effects.folders import put_file
 from workbench.effects.git import GitFailed
 from workbench.pipelines import artifacts, contracts, model
-from workbench.pipelines.artifact_placement import place_files
 from workbench.pipelines.documents import OutsideRoot, ProjectFiles, path_inside_root
 from workbench.pipelines.executor import (
     AttemptNotReady,
     CheckedContract,
+    PlacedFile,
     Requirement,
     ReviewedFiles,
     RunJournal,
@@ -32,7 +33,6 @@ from workbench.pipelines.executor import (
     WorkspacePlan,
 )
 from workbench.pipelines.outcomes import find_links
-from workbench.pipelines.repository import changes_text
 from workbench.pipelines.workspaces import WorkspaceFailed, Workspaces
 from workbench.text.safe import one_line
 
@@ -63,13 +63,21 @@ class StepFiles(Struct, kw_only=True):
 
     def _prepare(self, plan: WorkspacePlan) -> tuple[str, ...]:
         notes = self.workspaces.prepare(plan.spec, plan.path, plan.project_files, plan.subsets)
-        place_files(self.journal, plan.path, plan.placed)
+        for file in plan.placed:
+            self._place(plan.path, file)
         for one in plan.requirements:
             why = self._unmet(plan, one)
             if why:
                 message = one.rule.message
                 raise AttemptNotReady(f"validation: {message}{': ' if message else ''}{why}")
         return notes
+
+    def _place(self, workspace: str, file: PlacedFile) -> None:
+        if not file.is_optional:
+            artifacts.write_artifact(self.journal, file.artifact, workspace, file.path)
+        elif artifacts.path_kind(workspace, file.path) is None:
+            with contextlib.suppress(FileRefused, artifacts.ArtifactMissing):
+                artifacts.write_artifact(self.journal, file.artifact, workspace, file.path)
 
     def _unmet(self, plan: WorkspacePlan, one: Requirement) -> str:
         rule = one.rule
@@ -170,7 +178,7 @@ class StepFiles(Struct, kw_only=True):
 
     def _changes(self, plan: WorkspacePlan, longest: int) -> str:
         try:
-            text = changes_text(plan.path, self.workspaces.environment)
+            text = contracts.changes_text(plan.path, self.workspaces.environment)
         except GitFailed as error:
             text = f"(there is no diff: {one_line(str(error), 200)})"
         return _cut(text or "(nothing changed since the last commit)", longest)
@@ -182,18 +190,9 @@ def _cut(text: str, longest: int) -> str:
     return f"{text[:longest]}\n… {len(text) - longest:,} more characters are not shown"
 
 
-def named_source(outputs: Sequence[model.ArtifactSpec], contract: model.Contract) -> model.ArtifactSpec | str:
-    """Return what a contract checks: an artifact by its name, a path, else the first artifact there is."""
-    source = contract.source
-    known = [output for output in outputs if output.kind != "folder"]
-    if not source and contract.type == "json_schema":  # of several the first that is meant to be JSON
-        known.sort(key=lambda output: output.type != "json" and not output.path.endswith(".json"))
-    return next((output for output in known if source in ("", output.name)), source)
-
-
 def _checked_source(plan: WorkspacePlan, contract: model.Contract) -> str:
     """Return the file that a contract checks, relative to the workspace."""
-    named = named_source(plan.outputs, contract)
+    named = contracts.named_source(plan.outputs, contract)
     if isinstance(named, model.ArtifactSpec):
         return _left_at(plan, named.path) if named.kind == "file" else artifacts.injected_path(named.name)
     if not named:

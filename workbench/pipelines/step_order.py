@@ -9,7 +9,7 @@ The coordinator only ever sees steps and their needs.
 # route behind it, and what a route leads to needs that route. So going round is a later round of the same
 # run, the same event that a gate's answer makes, and resuming is no second program.
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -80,6 +80,22 @@ def dependents_of(needs: StepNeeds) -> dict[str, tuple[str, ...]]:
             if need in dependents:
                 dependents[need].append(name)
     return {name: tuple(names) for name, names in dependents.items()}
+
+
+def unordered_thread_steps(steps: Iterable[Step], needs: StepNeeds) -> Iterator[tuple[Step, Step]]:
+    """Yield each step of a thread with an earlier one of it that may run at the same time."""
+    threads: dict[str, list[Step]] = {}
+    for step in steps:
+        # A rework step runs after the one that it reworks, whatever it needs.
+        if step.thread and not step.is_rework_only:
+            threads.setdefault(step.thread, []).append(step)
+    for members in threads.values():
+        before = {step.id: ancestors(step.id, needs) for step in members}
+        for number, second in enumerate(members):
+            for first in members[:number]:
+                if first.id not in before[second.id] and second.id not in before[first.id]:
+                    yield second, first
+                    break
 
 
 def topological_order(needs: StepNeeds) -> list[str]:
@@ -243,12 +259,6 @@ def _step_plan(step: Step, manifest: Manifest | None, needs: StepNeeds) -> StepP
         id=step.id, kind=step.kind, needs=step.needs, name=step.name, persona=step.persona,
         attempts=step.failing.attempts, contract=contract, is_matrix=step.matrix is not None,
         item_count=len(step.matrix.items or ()) if step.matrix else 0,
-        returns=tuple(dict.fromkeys(returns)), timeout_ms=step_timeout_seconds(step, manifest) * 1000,
+        returns=tuple(dict.fromkeys(returns)), timeout_ms=step.timeout_seconds(manifest) * 1000,
         has_links=bool(step.outcomes) or step.kind == "pipeline",
     )  # fmt: skip
-
-
-def step_timeout_seconds(step: Step, manifest: Manifest | None) -> int:
-    """Return the working time that one attempt may take, in seconds."""
-    minutes = step.timeout_minutes or (manifest.runtime.default_timeout_minutes if manifest else 30)
-    return minutes * 60

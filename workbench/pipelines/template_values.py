@@ -14,11 +14,10 @@ from msgspec.structs import replace
 from workbench.domain.events import ArtifactStored
 from workbench.domain.values import Json
 from workbench.pipelines import artifacts, templates
-from workbench.pipelines.checks import declared_output
-from workbench.pipelines.executor import RunJournal
-from workbench.pipelines.load import RunDefinition
-from workbench.pipelines.model import Aggregate, ArtifactInjection, Manifest, Pipeline, Step
-from workbench.pipelines.state import RunState, StepRun
+from workbench.pipelines.executor import AttemptNotReady
+from workbench.pipelines.model import Aggregate, ArtifactInjection, Manifest, Step
+from workbench.pipelines.run_context import RunContext
+from workbench.pipelines.state import StepRun
 from workbench.text.human import iso_time
 from workbench.text.safe import one_line
 
@@ -29,53 +28,56 @@ COLLECTED_NAME: Final = "collected-output"
 class TemplateValues(Struct, frozen=True, kw_only=True):
     """Templates of one step."""
 
-    journal: RunJournal
-    definition: RunDefinition
-    pipeline: Pipeline
-    manifest: Manifest | None
-    state: RunState
+    run: RunContext
     step: Step
-    item: Json = None
+    step_run: StepRun
     attempt: int = 1
     workspace: str = ""
     longest: int = artifacts.MOST_SHOWN
     """Characters of an artifact that a template puts in its place."""
-    repeated_sets: tuple[frozenset[str], ...] = ()
-    """Steps that a way back does again, one set for each."""
 
     def of(self, name: str) -> str:
         """Return the value of a template. Raises UnresolvedTemplate or ArtifactMissing."""
         name = templates.canonical_name(name)
-        plain = self._plain(name)
-        if plain is not None:
-            return plain
+        fact = self._fact(name)
+        if fact is not None:
+            return fact
         artifact = self.artifact(name)
         if artifact is not None:
-            return artifacts.artifact_text(self.journal, artifact, self.longest)
-        if self._is_to_come(name):
+            return artifacts.artifact_text(self.run.journal, artifact, self.longest)
+        if self._is_of_later_step(name):
             return ""
         raise templates.UnresolvedTemplate(name)
 
-    def asked(self, name: str) -> str:
-        """Return what a condition compares; a field that is not there is empty. Raises UnresolvedTemplate."""
+    def condition_operand(self, name: str) -> str:
+        """Return the value that a condition compares; a missing field is empty. Raises UnresolvedTemplate."""
         name = templates.canonical_name(name)
         try:
             return self.of(name)
         except templates.UnresolvedTemplate:
             step = name.partition(".output")[0]
-            if step in self.state.steps:
+            if step in self.run.state.steps:
                 return ""
             raise
 
-    def _is_to_come(self, name: str) -> bool:
-        """Return whether a name is of a step that is done again with this one, and was not done yet."""
+    def _is_of_later_step(self, name: str) -> bool:
+        """Return whether a name is of a step that a way back repeats with this one, and has not run yet."""
         step = name.partition(".output")[0].partition("/")[0].removesuffix(".outcome")
-        return any(step in step_set and self.step.id in step_set for step_set in self.repeated_sets)
+        return any(step in step_set and self.step.id in step_set for step_set in self.run.repeated_sets)
 
     def own_text(self, name: str) -> str | None:
-        """Return what the manifest itself says of the project under a name; None for every other name."""
+        """Return the value that the manifest gives a `project` name; None for every other name."""
         first, _, rest = name.partition(".")
-        return project_value(self.manifest, rest) if first == "project" and self.manifest else None
+        return project_value(self.run.manifest, rest) if first == "project" and self.run.manifest else None
+
+    def source_text(self) -> str:
+        """Return the step's prompt or command with its templates. Raises AttemptNotReady without its file."""
+        if not self.step.source_path or self.step.source:
+            return self.step.source
+        text = self.run.definition.files().text(self.step.source_path)
+        if text is None:
+            raise AttemptNotReady(f"{self.step.source_path} is not there")
+        return text
 
     @property
     def fill(self) -> Callable[[str], str]:
@@ -83,7 +85,7 @@ class TemplateValues(Struct, frozen=True, kw_only=True):
 
     def artifact(self, name: str) -> ArtifactStored | None:
         """Return the artifact that `step/artifact`, or the name it is injected under, stands for."""
-        other, slash, wanted = name.partition("/")
+        step_id, slash, artifact = name.partition("/")
         if not slash:
             name = name.removeprefix("artifacts.")
             injection = next(
@@ -93,119 +95,119 @@ class TemplateValues(Struct, frozen=True, kw_only=True):
                 return None
             if injection.pipeline:
                 return self.injected(injection)
-            other, wanted = injection.step, injection.artifact
-        return self.produced(other, wanted)
+            step_id, artifact = injection.step, injection.artifact
+        return self.produced(step_id, artifact)
 
-    def injected(self, wanted: ArtifactInjection) -> ArtifactStored | None:
-        """Return an artifact that the step is given; of another pipeline the one that its last run left.
+    def injected(self, injection: ArtifactInjection) -> ArtifactStored | None:
+        """Return an injected artifact; of another pipeline the one that its last run left.
 
         Raises ArtifactMissing where that run's are no longer kept.
         """
-        if not wanted.pipeline:
-            return self.produced(wanted.step, wanted.artifact)
-        left = self.journal.artifact_of_pipeline(wanted.pipeline, wanted.step, wanted.artifact)
-        if left is None:
+        if not injection.pipeline:
+            return self.produced(injection.step, injection.artifact)
+        other = self.run.journal.artifact_of_pipeline(injection.pipeline, injection.step, injection.artifact)
+        if other is None:
             return None
-        run, artifact = left
-        if artifact.content_ref is None or self.journal.unseal(artifact.content_ref) is None:
-            why = f"{run} was cleaned up, and its artifact {artifact.name} is no longer kept"
-            raise artifacts.ArtifactMissing(f"{why}; run {wanted.pipeline} again")
+        title, artifact = other
+        if artifact.content_ref is None or self.run.journal.unseal(artifact.content_ref) is None:
+            why = f"{title} was cleaned up, and its artifact {artifact.name} is no longer kept"
+            raise artifacts.ArtifactMissing(f"{why}; run {injection.pipeline} again")
         return artifact
 
     def produced(self, step_id: str, name: str) -> ArtifactStored | None:
         """Return an artifact of a step by its name, its path or its file's name."""
-        run = self.state.steps.get(step_id)
+        step_run = self.run.state.steps.get(step_id)
+        if step_run is None:
+            return None
+        if name == COLLECTED_NAME and name not in step_run.artifacts:
+            return next(reversed(step_run.artifacts.values()), None)
         try:
-            declared = declared_output(self.pipeline.step(step_id), name)
-        except KeyError:
+            declared = self.run.pipeline.step(step_id).declared_output(name)
+        except KeyError:  # an item of a matrix
             declared = None
-        if run and name == COLLECTED_NAME and name not in run.artifacts:
-            return next(reversed(run.artifacts.values()), None)
-        return run.artifacts.get(declared.name if declared else name) if run else None
+        return step_run.artifacts.get(declared.name if declared else name)
 
-    def _plain(self, name: str) -> str | None:
+    def _fact(self, name: str) -> str | None:
         first, _, rest = name.partition(".")
         if first in templates.ITEM_NAMES and self.step.matrix is not None:
-            value = templates.member_value(self.item, rest)
+            value = templates.member_value(self.step_run.item, rest)
             return templates.value_text(value)
         if first == "input" and rest:
             return templates.value_text(
-                templates.member_value(artifacts.parse_content(self.definition.input.encode()), rest)
+                templates.member_value(artifacts.parse_content(self.run.definition.input.encode()), rest)
             )
         if first == "env":  # no variable of the environment is given, only what the step above names
-            return self.definition.values.get(rest, "")
-        if first in _MANIFEST_NAMES and self.manifest is not None:
-            return _MANIFEST_NAMES[first](self.manifest, rest)
+            return self.run.definition.values.get(rest, "")
+        if first in _MANIFEST_NAMES and self.run.manifest is not None:
+            return _MANIFEST_NAMES[first](self.run.manifest, rest)
         if first == "artifacts":
-            return self._path(rest)
+            return self._injected_path(rest)
         if first == "forge":
-            return self.definition.forge.get(rest)
+            return self.run.definition.forge.get(rest)
         if first == "gate" and "." in rest:
             return self._answer(*rest.rsplit(".", 1))
-        step, is_output, path = name.partition(".output")
-        if is_output and step in self.state.steps:
-            return self._output(self.state.steps[step], path.removeprefix("."))
-        if name.endswith(".outcome") and name.removesuffix(".outcome") in self.state.steps:
-            return step_outcome(self.state.steps[name.removesuffix(".outcome")])
-        return self._facts().get(name.removeprefix("pipeline_context."))
+        step_id, is_output, path = name.partition(".output")
+        if is_output and step_id in self.run.state.steps:
+            return self._output(self.run.state.steps[step_id], path.removeprefix("."))
+        if name.endswith(".outcome") and name.removesuffix(".outcome") in self.run.state.steps:
+            return self.run.state.steps[name.removesuffix(".outcome")].outcome
+        return self._run_facts().get(name.removeprefix("pipeline_context."))
 
-    def _path(self, name: str) -> str | None:
+    def _injected_path(self, name: str) -> str | None:
         injected = name.removesuffix(".path")
         names = {injection.name for injection in self.step.injections}
         return artifacts.injected_path(injected) if name not in names and injected in names else None
 
-    def _answer(self, step: str, what: str) -> str | None:
-        step_run = self.state.steps.get(step)
-        action = (
-            self.journal.action(step_run.last_question_id) if step_run and step_run.last_question_id else None
-        )
-        while action is not None and action.successor:
-            action = self.journal.action(action.successor)
+    def _answer(self, step_id: str, member: str) -> str | None:
+        """Return a member of the last answer to a gate; None where nobody answered."""
+        step_run = self.run.state.steps.get(step_id)
+        question_id = step_run.last_question_id if step_run else None
+        action = self.run.latest_action(question_id) if question_id else None
         # What the pipeline answered itself has no question, or one that expired; nobody gave a reason.
         own = step_run.printed if step_run and (action is None or action.state == "expired") else ""
         if action is None and not own:
             return None
-        if what == "timestamp":
+        if member == "timestamp":
             return iso_time(action.decided_at) if action and action.decided_at else ""
-        if what not in ("choice", "label", "key"):
+        if member not in ("choice", "label", "key"):
             return (action.text or action.reason or "") if action and not own else ""
-        gate = self.pipeline.step(step).gate if what != "key" else None
+        gate = self.run.pipeline.step(step_id).gate if member != "key" else None
         labels = {choice.key: choice.label for choice in gate.choices} if gate else {}
-        chosen = own or ((action.choice or action.state) if action else "")
-        return labels.get(chosen, chosen)
+        choice = own or ((action.choice or action.state) if action else "")
+        return labels.get(choice, choice)
 
-    def _output(self, run: StepRun, path: str) -> str | None:
-        if path == COLLECTED_NAME and path not in run.artifacts:
+    def _output(self, step_run: StepRun, path: str) -> str | None:
+        """Return an artifact of a step, a member of one, or what a step without artifacts printed."""
+        stored = step_run.artifacts
+        if path == COLLECTED_NAME and path not in stored:
             path = ""
         first, _, rest = path.partition(".")
-        if first in run.artifacts:
-            artifact = run.artifacts[first]
-            return self._field(artifact, rest) if rest else self._text(artifact)
-        for artifact in reversed(run.artifacts.values()):
-            text = self._field(artifact, path) if path else self._text(artifact)
+        if first in stored:
+            return self._artifact_text(stored[first], rest)
+        for artifact in reversed(stored.values()):
+            text = self._artifact_text(artifact, path)
             if text is not None:
                 return text
-        if path or run.artifacts or not (run.printed or run.printed_ref):
+        if path or stored or not (step_run.printed or step_run.printed_ref):
             return None
-        data = self.journal.unseal(run.printed_ref) if run.printed_ref else None
-        return data.decode("utf-8", "replace") if data is not None else run.printed
+        data = self.run.journal.unseal(step_run.printed_ref) if step_run.printed_ref else None
+        return data.decode("utf-8", "replace") if data is not None else step_run.printed
 
-    def _text(self, artifact: ArtifactStored) -> str:
-        return artifacts.artifact_text(self.journal, artifact, self.longest)
-
-    def _field(self, artifact: ArtifactStored, path: str) -> str | None:
+    def _artifact_text(self, artifact: ArtifactStored, path: str) -> str | None:
+        if not path:
+            return artifacts.artifact_text(self.run.journal, artifact, self.longest)
         value = templates.member_value(
-            artifacts.parse_content(artifacts.read_artifact(self.journal, artifact)), path
+            artifacts.parse_content(artifacts.read_artifact(self.run.journal, artifact)), path
         )
         return None if value is None else templates.value_text(value)
 
-    def _facts(self) -> dict[str, str]:
+    def _run_facts(self) -> dict[str, str]:
+        run_id, name, definition = self.run.journal.run_id, self.run.pipeline.name, self.run.definition
         return {
-            "input": self.definition.input, "pipeline_id": self.journal.run_id,
-            "run.id": self.journal.run_id, "run.name": self.pipeline.name,
-            "pipeline_name": self.pipeline.name, "step_id": self.step.id,
-            "timestamp": self.definition.started_at, "workspace": self.workspace,
-            "branch_name": self.definition.branch or self.pipeline.name, "attempt": str(self.attempt),
+            "input": definition.input, "pipeline_id": run_id, "run.id": run_id, "run.name": name,
+            "pipeline_name": name, "step_id": self.step.id, "timestamp": definition.started_at,
+            "workspace": self.workspace, "branch_name": definition.branch or name,
+            "attempt": str(self.attempt),
         }  # fmt: skip
 
 
@@ -219,13 +221,6 @@ def project_value(manifest: Manifest, name: str) -> str:
     if value is None:
         value = templates.member_value(manifest.project, _PROJECT_FALLBACKS.get(name, ""))
     return "" if value is None or isinstance(value, dict) else templates.value_text(value)
-
-
-def step_outcome(step: StepRun) -> str:
-    """Return how a step ended, as conditions ask for it; empty before it has."""
-    if step.has_failed or step.state == "failed":
-        return "failure"
-    return "success" if step.is_done else step.state if step.has_ended else ""
 
 
 def _ontology_text(manifest: Manifest, name: str) -> str | None:

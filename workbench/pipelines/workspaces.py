@@ -30,6 +30,7 @@ from workbench.effects.folders import files_below, make_folder, put_file
 from workbench.effects.git import GitFailed, add_worktree, run_git
 from workbench.effects.tree_copies import copy_named_files, copy_tree
 from workbench.pipelines.documents import OutsideRoot, matching_paths, path_inside_root
+from workbench.pipelines.executor import MountSubset
 from workbench.pipelines.model import Mount, Pipeline, Step, WorkspaceSpec
 from workbench.text.safe import one_line
 
@@ -58,28 +59,20 @@ def noted_branches(base: str) -> list[str]:
     return [data.decode("utf-8", "surrogateescape") for note in notes if (data := read_bounded(note))]
 
 
-class MountSubset(Struct, frozen=True, kw_only=True):
-    """The files that a mount is narrowed to."""
-
-    names: tuple[str, ...]
-    """Relative to what is mounted, none of them leading out of it."""
-    outside: tuple[str, ...] = ()
-    """What was named besides and leads out."""
-
-    def note(self, mount: Mount, target: str) -> str:
-        """Say, of a mount that was made, what it holds and what is not in it."""
-        missing = [name for name in self.names if not os.path.lexists(f"{target}/{name}")]
-        there = len(self.names) - len(missing)
-        whose = f"that {mount.subset_from} names" if mount.subset_from else "that the run above was given"
-        said = f"{mount.target.strip('/') or '.'} holds only the {there} files {whose}"
-        left_out = (("not there", missing), ("outside", list(self.outside)))
-        more = [f"{words}: {_listed(names)}" for words, names in left_out if names]
-        return f"{said} ({'; '.join(more)})" if more else said
+def _subset_note(subset: MountSubset, mount: Mount, target: str) -> str:
+    """Say of a mount that was made which files it holds, and which of the named ones it does not."""
+    missing = [name for name in subset.names if not os.path.lexists(f"{target}/{name}")]
+    count = len(subset.names) - len(missing)
+    whose = f"that {mount.subset_from} names" if mount.subset_from else "that the run above was given"
+    note = f"{mount.target.strip('/') or '.'} holds only the {count} files {whose}"
+    left_out = (("not there", missing), ("outside", subset.outside))
+    more = [f"{why}: {_first_names(names)}" for why, names in left_out if names]
+    return f"{note} ({'; '.join(more)})" if more else note
 
 
-def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(one_line(name, 80) for name in names[:5])
-    return f"{shown} and {len(names) - 5} more" if len(names) > 5 else shown
+def _first_names(names: Sequence[str]) -> str:
+    text = ", ".join(one_line(name, 80) for name in names[:5])
+    return f"{text} and {len(names) - 5} more" if len(names) > 5 else text
 
 
 def workspace_path(
@@ -155,7 +148,7 @@ class Workspaces(Struct, frozen=True, kw_only=True):
         for number, (mount, subset) in enumerate(itertools.zip_longest(spec.mounts, subsets)):
             self._mount(path, number, mount, subset)
             if subset is not None:
-                notes.append(subset.note(mount, self._ends(path, mount)[1]))
+                notes.append(_subset_note(subset, mount, self._ends(path, mount)[1]))
         if os.path.realpath(path) != self.project and not spec.is_worktree:
             self._project_files(path, project_files)
         return tuple(notes)

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from workbench.pipelines.agent_words import MOST_SCHEMA, MOST_WORDS, contract_words, skeleton
 from workbench.pipelines.documents import FrozenFiles
 from workbench.pipelines.json_repair import NotJson, read_json
 from workbench.pipelines.model import Contract, Review, TestCount
+from workbench.pipelines.step_agent import MOST_SCHEMA, MOST_WORDS, contract_words, skeleton
 
 SCHEMA = {
     "type": "object",

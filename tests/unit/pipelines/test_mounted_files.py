@@ -9,7 +9,7 @@ import pytest
 
 from workbench.effects import runtime, tree_copies
 from workbench.effects.file_primitives import FileRefused
-from workbench.pipelines import mount_subset
+from workbench.pipelines import workspace_plan
 from workbench.pipelines.model import ArtifactInjection, Mount, Step
 
 LIST = """
@@ -98,7 +98,7 @@ def test_what_leads_out_of_the_project_is_never_mounted_and_is_named(runs):
 
 def test_a_list_that_is_none_or_too_long_fails_the_step_with_its_reason(runs, monkeypatch):
     here = runs(files=FILES)
-    monkeypatch.setattr(mount_subset, "MOST_NAMES", 2)
+    monkeypatch.setattr(workspace_plan, "MOST_NAMES", 2)
     for listed, why in (
         ({"changed_files": {"a": 1}}, "is not a list of paths"),
         ({"other": []}, "is not a list of paths"),
@@ -156,7 +156,7 @@ def test_names_with_points_and_injected_names_are_found():
         "a.b.art.files.0": ("a.b", "art", "files.0"), "a.art": ("a", "art", ""), "a": ("", "", ""),
         "pr.list.files": ("", "pr.list", "files"), "pr.list": ("", "pr.list", ""), "other.x": ("", "", ""),
     }  # fmt: skip
-    found = {text: mount_subset.subset_source(text, step, {"a", "a.b"}) for text in table}
+    found = {text: step.subset_source(text, {"a", "a.b"}) for text in table}
     assert found == table
 
 
@@ -249,5 +249,5 @@ def test_a_step_that_writes_into_its_readonly_mount_changes_it_for_nobody_else(r
 
 def test_a_mount_is_narrowed_below_its_own_source():
     mount = Mount(source="src", target="/project", subset_from="a.b")
-    subset = mount_subset._subset_of(mount, ["src/a.py", "b.py", "srcs/c.py"])
+    subset = workspace_plan._subset_of(mount, ["src/a.py", "b.py", "srcs/c.py"])
     assert subset.names == ("a.py", "b.py", "srcs/c.py")

@@ -13,6 +13,7 @@ from workbench.effects.runtime import ManualClock
 from workbench.pipelines import compaction
 from workbench.pipelines.load import load_from_texts
 from workbench.pipelines.model import Compaction, Manifest, Runtime, Step
+from workbench.pipelines.step_agent import compaction_plan
 
 RELAY = (
     MANIFEST + "  relay: {token_threshold_percent: 50, context_window: 1000, summarizer_persona: reader}\n"
@@ -159,7 +160,7 @@ PERSONAS = {"summarizer": None, "x": None}
 @pytest.mark.spec(226)
 def test_a_steps_own_compaction_overrides_the_manifests(own, runtime, personas, found):
     manifest = Manifest(name="m", runtime=runtime, personas=personas)
-    one = compaction.compaction_plan(Step(id="s", line=1, compaction=own), manifest)
+    one = compaction_plan(Step(id="s", line=1, compaction=own), manifest)
     assert (one.percent, one.window, one.persona) == found
 
 

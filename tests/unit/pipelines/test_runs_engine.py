@@ -616,7 +616,7 @@ def test_an_agent_gets_a_failed_contract_back(runs):
 
 @pytest.mark.spec(94)
 def test_a_step_that_works_too_long_is_ended(runs, monkeypatch):
-    monkeypatch.setattr("workbench.pipelines.attempt.step_timeout_seconds", lambda step, manifest: 1)
+    monkeypatch.setattr("workbench.pipelines.model.Step.timeout_seconds", lambda step, manifest: 1)
     here = runs()
     began = time.monotonic()
     row = here.run("""

@@ -8,7 +8,7 @@ import pytest
 from tests.unit.pipelines.projects import MANIFEST, command, project
 from tests.unit.pipelines.test_agent_contracts import prompts
 from tests.unit.pipelines.test_relay import said, write
-from workbench.pipelines import skills, threads
+from workbench.pipelines import skills, step_agent
 from workbench.pipelines.documents import FrozenFiles
 from workbench.pipelines.load import load_pipeline
 from workbench.pipelines.skills import MOST_SKILL, skill_words
@@ -82,7 +82,7 @@ def test_another_program_gets_the_conversation_in_its_prompt(runs, tmp_path):
 
 
 def test_a_long_thread_loses_what_was_said_first(runs, monkeypatch):
-    monkeypatch.setattr(threads, "MOST_SAID", 60)
+    monkeypatch.setattr(step_agent, "MOST_THREAD", 60)
     here = runs()
     for name, words in (("a", "a" * 500), ("b", "b" * 30), ("c", "c")):
         here.record(name, said(words))

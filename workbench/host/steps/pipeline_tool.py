@@ -33,8 +33,9 @@ from workbench.host.workspace_trust import is_governed_file
 from workbench.journal.leases import DriverIdentity
 from workbench.pipelines.coordinator import Coordinator
 from workbench.pipelines.documents import find_manifest
-from workbench.pipelines.load import LoadedPipeline, RunDefinition, define_run, load_pipeline_text
+from workbench.pipelines.load import LoadedPipeline, load_pipeline_text
 from workbench.pipelines.model import Manifest, MetaLimits, Pipeline, Step
+from workbench.pipelines.run_context import RunDefinition, define_run
 from workbench.pipelines.step_order import parallel_waves
 from workbench.text import canonical
 from workbench.text.safe import one_line

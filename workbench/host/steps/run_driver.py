@@ -67,13 +67,11 @@ from workbench.journal.decisions import expire_due_actions
 from workbench.journal.journal import Journal
 from workbench.journal.leases import DriverIdentity, lease_guard, release_lease, take_lease
 from workbench.pipelines import artifacts
-from workbench.pipelines.attempt import AttemptNotReady
 from workbench.pipelines.coordinator import Coordinator
-from workbench.pipelines.executor import StepExecutor
-from workbench.pipelines.load import RunDefinition
+from workbench.pipelines.executor import AttemptNotReady, StepExecutor
 from workbench.pipelines.model import Manifest, MetaLimits
 from workbench.pipelines.outcomes import MOST_LINKS
-from workbench.pipelines.run_context import RunContext
+from workbench.pipelines.run_context import RunContext, RunDefinition
 from workbench.pipelines.schedule import OpenSteps, StepSlots, StepTimers
 from workbench.pipelines.state import fold_run
 from workbench.pipelines.step_order import repeated_step_sets

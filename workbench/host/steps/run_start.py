@@ -42,8 +42,8 @@ from workbench.pipelines import templates
 from workbench.pipelines.attempt import attempt_step_id
 from workbench.pipelines.contracts import InputRefused, check_input
 from workbench.pipelines.executor import StepExecutor
-from workbench.pipelines.load import RunDefinition, define_run
 from workbench.pipelines.model import Manifest, Pipeline
+from workbench.pipelines.run_context import RunDefinition, define_run
 from workbench.pipelines.schedule import reworks_of
 from workbench.pipelines.state import RunState, StepRun, fold_run
 from workbench.pipelines.step_order import descendants, step_plans
@@ -78,7 +78,11 @@ def run_continuation(state: RunState, pending: int) -> RunContinuation:
         return "again"
     if state.status in ("failed", "cancelled"):
         return "over"
-    if state.is_cancelled or state.status == "waiting" or (state.reason == "parked" and state.is_lease_released):
+    if (
+        state.is_cancelled
+        or state.status == "waiting"
+        or (state.reason == "parked" and state.is_lease_released)
+    ):
         return "on"
     return "lost" if not pending or state.status == "running" else "on"
 

@@ -31,8 +31,7 @@ from workbench.host.steps.adapter_session import AdapterSession, adapter_session
 from workbench.journal.leases import DriverIdentity
 from workbench.journal.usage_queries import session_usage
 from workbench.pipelines.artifacts import MOST_STDOUT
-from workbench.pipelines.attempt import AttemptNotReady
-from workbench.pipelines.executor import OnStepEvent, StepExecutor
+from workbench.pipelines.executor import AttemptNotReady, OnStepEvent, StepExecutor
 from workbench.pipelines.step_files import StepFiles
 from workbench.secrets.scrubber import scrub
 from workbench.text.safe import one_line
