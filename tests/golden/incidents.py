@@ -96,7 +96,7 @@ class IncidentScene(Scene):
 
     def dismiss(self, key, reason, after=9):
         self.passes(after)
-        incident_requests.dismiss_incident(self.journal, self.session_id, key, reason, self.user)
+        incident_requests.dismiss_incidents(self.journal, self.session_id, [key], reason, self.user)
         return self
 
     def go_on(self, after=30):

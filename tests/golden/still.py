@@ -34,7 +34,7 @@ from workbench.host import (
     session_driver,
     session_provider,
 )
-from workbench.host.driver_context import DELTA_INTERVAL_SECONDS, DeltaWriter
+from workbench.host.driver_context import DELTA_INTERVAL_SECONDS, DeltaWriter, ignore_events
 from workbench.host.session_driver import SessionRunner
 from workbench.journal.home import BlobStore
 from workbench.journal.journal import Journal
@@ -157,7 +157,7 @@ class StillJournal(Journal):
 class StillRunner(SessionRunner):
     """Starts one due effect at a time, the first one; only what stops another runs beside it."""
 
-    def __init__(self, turns, writer, on_events=None):
+    def __init__(self, turns, writer, on_events=ignore_events):
         super().__init__(writer, on_events)
         self._turns = turns
 
@@ -189,9 +189,9 @@ class StillText(DeltaWriter):
         self._clock, self._last = clock, clock.now()
 
     def feed(self, text):
-        self._came.append(text)
+        self._pieces.append(text)
         if self._clock.now() - self._last >= DELTA_INTERVAL_SECONDS * 1_000_000:
-            self._out(self._shown())
+            self._emit(self._scrubbed_pieces())
             self._last = self._clock.now()
 
 
@@ -206,11 +206,11 @@ class StillLines(DeltaWriter):
         *lines, self._raw = (self._raw + text).split("\n")
         for line in lines:
             self._clock.advance(LINE)
-            self._came.append(line + "\n")
-            self._out(self._shown())
+            self._pieces.append(line + "\n")
+            self._emit(self._scrubbed_pieces())
 
     def close(self):
-        self._came.append(self._raw)
+        self._pieces.append(self._raw)
         super().close()
 
 

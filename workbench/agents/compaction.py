@@ -28,7 +28,7 @@ tools.{more}
 <conversation>
 {transcript}
 </conversation>"""
-_MORE: Final = "\n\nThe human says what matters most in it: {words}"
+_HUMAN_REQUEST: Final = "\n\nThe human says what matters most in it: {words}"
 CONTINUATION_HEAD: Final = (
     "Note of the workbench: the conversation until here was long and is replaced by this checkpoint of it. "
     "The files are as they were left. Continue from there and do not start again."
@@ -38,19 +38,19 @@ CONTINUATION_HEAD: Final = (
 
 def summary_prompt(transcript: str, words: str = "") -> str:
     """Return the question for a summary; `words` are what a human wants it to keep."""
-    more = _MORE.format(words=words) if words.strip() else ""
+    more = _HUMAN_REQUEST.format(words=words) if words.strip() else ""
     return _SUMMARY_PROMPT.format(transcript=transcript, more=more)
 
 
-def session_transcript(events: Sequence[Event], most: int = MAX_TRANSCRIPT) -> str:
+def session_transcript(events: Sequence[Event], limit: int = MAX_TRANSCRIPT) -> str:
     """Return the conversation from its last summary on; of a long one the first fifth and the end."""
     newest = max((n for n, e in enumerate(events) if isinstance(e.body, ConversationCompacted)), default=0)
     whole = "\n\n".join(_transcript_paragraphs(events[newest:]))
-    if len(whole) <= most:
+    if len(whole) <= limit:
         return whole
-    head = most // 5
-    left_out = len(whole) - most
-    return f"{whole[:head]}\n\n… {left_out:,} characters left out …\n\n{whole[head - most :]}"
+    head = limit // 5
+    left_out = len(whole) - limit
+    return f"{whole[:head]}\n\n… {left_out:,} characters left out …\n\n{whole[head - limit :]}"
 
 
 def _transcript_paragraphs(events: Sequence[Event]) -> Iterator[str]:
@@ -67,5 +67,5 @@ def _transcript_paragraphs(events: Sequence[Event]) -> Iterator[str]:
             targets[event.call_id] = f"{body.tool} {one_line(body.target, 300)}".rstrip()
         elif isinstance(body, CallFinished):
             result = body.preview or body.error or body.summary
-            shown = result if len(result) <= _MAX_RESULT else f"{result[:_MAX_RESULT]} …"
-            yield f"TOOL {targets.get(event.call_id, 'call')}: {body.state}\n{shown}".rstrip()
+            excerpt = result if len(result) <= _MAX_RESULT else f"{result[:_MAX_RESULT]} …"
+            yield f"TOOL {targets.get(event.call_id, 'call')}: {body.state}\n{excerpt}".rstrip()

@@ -66,18 +66,18 @@ def model_messages(
     user = writer.user(state.unsent)
     calls = writer.reply(state.reply) if state.reply and state.calls else ()
     history = ConversationHistory(state.reply, state.past) if state.reply and not calls else state.past
-    kept = _newest_that_fit(writer.earlier(history or ()), limit - len(calls) - len(user))
-    return (*writer.system(state), *_merged_user_messages((*kept, *calls, *user))), (*calls[1:], *user)
+    earlier = _newest_that_fit(writer.earlier(history or ()), limit - len(calls) - len(user))
+    return (*writer.system(state), *_merged_user_messages((*earlier, *calls, *user))), (*calls[1:], *user)
 
 
 def _newest_that_fit(units: Iterable[Messages], limit: int) -> Messages:
-    kept: list[Messages] = []
+    fitting: list[Messages] = []
     for unit in units:
         limit -= len(unit)
         if limit < 0:
             break
-        kept.append(unit)
-    return tuple(message for unit in reversed(kept) for message in unit)
+        fitting.append(unit)
+    return tuple(message for unit in reversed(fitting) for message in unit)
 
 
 def _merged_user_messages(conversation: Messages) -> Iterator[Message]:
@@ -117,7 +117,7 @@ class _MessageWriter(Struct, frozen=True, kw_only=True):
 
     def system(self, state: TurnState) -> Messages:
         created = state.created
-        text = self.exact(created.system_prompt, created.system_prompt_ref) if created else ""
+        text = self.exact_text(created.system_prompt, created.system_prompt_ref) if created else ""
         return (Message(role="system", content=text),) if text else ()
 
     def earlier(self, history: Iterable[UserMessage | ModelReply]) -> Iterator[Messages]:
@@ -125,25 +125,25 @@ class _MessageWriter(Struct, frozen=True, kw_only=True):
             yield self.user(item.prompts) if isinstance(item, UserMessage) else self.reply(item)
 
     def user(self, items: tuple[UserItem, ...]) -> Messages:
-        texts = map(self.heard, group_undone_changes(items))
+        texts = map(self.item_text, group_undone_changes(items))
         content = "\n\n".join(text for text in texts if text)
         return (Message(role="user", content=content),) if content else ()
 
-    def heard(self, item: Prompt | ReplyNote | tuple[UndoneChange, ...]) -> str:
+    def item_text(self, item: Prompt | ReplyNote | tuple[UndoneChange, ...]) -> str:
         match item:
             case Prompt(text=text, text_ref=ref):
-                return self.exact(text, ref)
+                return self.exact_text(text, ref)
             case ReplyNote(text=text):
                 return reply_note(text)
             case _:
                 return undo_note(item, self.wire_names)
 
     def reply(self, reply: ModelReply) -> Messages:
-        text = self.exact(reply.body.text, reply.body.text_ref)
+        text = self.exact_text(reply.body.text, reply.body.text_ref)
         if not text and not reply.calls:
             return ()
         calls = tuple(map(self.call, reply.body.calls))
-        opaque = self.exact("", reply.body.opaque_ref)
+        opaque = self.exact_text("", reply.body.opaque_ref)
         message = Message(
             role="assistant", content=text, calls=calls, opaque=opaque, opaque_kind=reply.body.opaque_kind
         )
@@ -160,7 +160,7 @@ class _MessageWriter(Struct, frozen=True, kw_only=True):
         )
 
     def arguments(self, call: ReplyCall) -> JsonObject:
-        text = self.exact("", call.arguments_ref)
+        text = self.exact_text("", call.arguments_ref)
         try:
             value: Json = canonical.loads(text) if text else None
         except ValueError:
@@ -169,13 +169,13 @@ class _MessageWriter(Struct, frozen=True, kw_only=True):
 
     def result(self, call: TurnCall, provider_call_id: str) -> Message:
         finished = call.finished
-        output = self.exact(finished.preview, finished.result_ref) if finished else ""
+        output = self.exact_text(finished.preview, finished.result_ref) if finished else ""
         text, outcome = call_result(call, output)
         if call.repeats:
             text = _joined_lines(text, repetition_note(call.repeats))
         return Message(role="tool", content=text, tool_call_id=provider_call_id, outcome=outcome)
 
-    def exact(self, recorded: str, ref: BlobRef | None) -> str:
+    def exact_text(self, recorded: str, ref: BlobRef | None) -> str:
         data = self.unseal(ref) if ref else None
         if data is None:
             return recorded
@@ -228,8 +228,8 @@ def result_digest(call: TurnCall) -> str | None:
     if not call.key or call.state not in _COUNTED_STATES:
         return None
     finished = call.finished
-    told, _ = call_result(call, finished.preview if finished else "")
-    return repetition_digest(call.state, told, finished.result_ref if finished else None)
+    result_text, _ = call_result(call, finished.preview if finished else "")
+    return repetition_digest(call.state, result_text, finished.result_ref if finished else None)
 
 
 def undo_note(undone: Sequence[UndoneChange], wire_names: Callable[[str], str] = str) -> str:
@@ -248,7 +248,7 @@ def reply_note(why: str) -> str:
 
 def _undone_lines(change: UndoneChange, wire_names: Callable[[str], str]) -> Iterator[str]:
     if change.extent != "call":
-        yield from _lines_of_several(change)
+        yield from _joint_undo_lines(change)
         return
     tool = f" ({wire_names(change.tool)})" if change.tool else ""
     call = f"your call {change.provider_call_id}{tool}" if change.provider_call_id else "an earlier call"
@@ -258,7 +258,7 @@ def _undone_lines(change: UndoneChange, wire_names: Callable[[str], str]) -> Ite
         yield f"- {one_line(path, _MAX_PATH)}: the change of {call} was undone; the file is {state}."
 
 
-def _lines_of_several(change: UndoneChange) -> Iterator[str]:
+def _joint_undo_lines(change: UndoneChange) -> Iterator[str]:
     """Yield a line a file where the changes of several calls were undone, or made again, in one step."""
     for path in change.paths:
         name, is_removed = one_line(path, _MAX_PATH), path in change.removed

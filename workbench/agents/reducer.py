@@ -67,11 +67,12 @@ from workbench.domain.machines import (
 )
 from workbench.domain.values import UNDO_TOOL, Body, ReplyCall
 
-_PAUSE_AFTER_OUTCOME: dict[str, PauseReason] = {
+PAUSE_AFTER_OUTCOME: dict[str, PauseReason] = {
     "interrupted": "user",
     "unattended": "unattended",
     "limit": "limit reached",
 }
+"""Why a session is paused after a turn that ended so; after any other it is ready."""
 _STATE_AFTER_VERDICT: dict[str, CallState] = {
     "allowed": "approved",
     "ask": "pending",
@@ -252,11 +253,11 @@ def _reply_completed(state: TurnState, event: Event) -> TurnState:
     past = ConversationHistory(state.reply, state.past) if state.reply else state.past
     if state.said:
         past = ConversationHistory(UserMessage(prompts=state.said), past)
-    left = (call for call in state.calls if not call.is_settled)
+    unsettled = (call for call in state.calls if not call.is_settled)
     return replace(
         _with_used_exchange(state, body.exchange), past=past, said=(), has_failed_compaction=False,
         reply=ModelReply(body=body, calls=tuple(map(_announced_call, body.calls))),
-        stragglers=(*state.stragglers, *left),
+        stragglers=(*state.stragglers, *unsettled),
     )  # fmt: skip
 
 
@@ -289,11 +290,11 @@ def _turn_ended(state: TurnState, event: Event) -> TurnState:
     if turn is None or event.turn_id not in (None, turn.id):
         return state
     state = replace(state, turn=None)
-    if body.outcome not in _PAUSE_AFTER_OUTCOME:
+    if body.outcome not in PAUSE_AFTER_OUTCOME:
         return state
     is_answered = body.outcome == "interrupted" and turn.is_followed
     is_held = state.is_held or not is_answered
-    return replace(state, is_held=is_held, is_lost=False, expected_pause=_PAUSE_AFTER_OUTCOME[body.outcome])
+    return replace(state, is_held=is_held, is_lost=False, expected_pause=PAUSE_AFTER_OUTCOME[body.outcome])
 
 
 # --- calls -----------------------------------------------------------------------------------------
@@ -461,9 +462,9 @@ def _action_superseded(state: TurnState, event: Event) -> TurnState:
     if call is None or body.why == "extended":
         return state
     bases = (state.call(base) for base, _ in call.on_top_of)
-    still = tuple((base.id, base.revision) for base in bases if base and not base.is_settled)
+    open_bases = tuple((base.id, base.revision) for base in bases if base and not base.is_settled)
     revision = call.revision + 1
-    return _with_call(state, call.id, lambda c: replace(c, on_top_of=still, revision=revision))
+    return _with_call(state, call.id, lambda c: replace(c, on_top_of=open_bases, revision=revision))
 
 
 def _action_became_stale(state: TurnState, event: Event) -> TurnState:

@@ -11,7 +11,7 @@ from workbench.domain.codec import to_json_value
 from workbench.domain.rows import Session
 from workbench.host.incident_requests import (
     cancel_incidents,
-    dismiss_incident,
+    dismiss_incidents,
     dismissed_fingerprints,
     listed_incidents,
 )
@@ -279,7 +279,7 @@ def execute_dismiss(options: Namespace, console: Console) -> int:
             )
             raise Refusal("nothing was dismissed", why, "workbench incidents show lists them")
         reason = "" if options.undo else options.reason
-        dismiss_incident(journal, session.id, matching[0], reason, user_actor())
+        dismiss_incidents(journal, session.id, [matching[0]], reason, user_actor())
         said = "is open again" if options.undo else "is dismissed; later lists of this workspace skip it"
         console.say(f"{matching[0]} {said}.")
     return EXIT_OK

@@ -199,10 +199,10 @@ def session_facts(writer: SessionWriter) -> SessionFacts:
     changes: list[FileChange] = []
     for event in writer.journal.events(writer.session_id):
         match event.body:
-            case PromptSubmitted() as said:
-                prompts.append(said.text)
-            case FileChanged() as changed:
-                changes.append(_exact_file_change(writer, changed))
+            case PromptSubmitted() as body:
+                prompts.append(body.text)
+            case FileChanged() as body:
+                changes.append(_exact_file_change(writer, body))
             case _:
                 pass
     title = redaction.redact_line(writer.session().title)
@@ -230,12 +230,12 @@ def _exact_file_change(writer: SessionWriter, changed: FileChanged) -> FileChang
 
 def last_command(writer: SessionWriter) -> LastCommand | None:
     """Return the last command of the session that ended, or None."""
-    ended = [
+    ended_commands = [
         row
         for row in writer.journal.calls(writer.session_id, states=_ENDED_STATES)
         if row.tool == _COMMAND_TOOL
     ]
-    for row in reversed(ended):
+    for row in reversed(ended_commands):
         command = _ended_command(writer, row)
         if command is not None:
             return command
@@ -298,13 +298,13 @@ def files_named_by_hooks(context: DriverContext, loaded: LoadedConfig) -> tuple[
 
 async def run_hooks_before_call(
     context: DriverContext,
-    passed: ScreenedCall,
+    screened: ScreenedCall,
     session_id: str,
     already: Sequence[HookRan],
     on_ran: Callable[[HookRan], None],
 ) -> GateVerdict | None:
     """Run the PreToolUse hooks that have not run for this call yet; return the verdict of one that blocks."""
-    payload = HookPayload(passed=passed, session_id=session_id, cwd=context.workspace)
+    payload = HookPayload(passed=screened, session_id=session_id, cwd=context.workspace)
     done = hooks.hooks_already_run(already)
     return await hooks.run_pre_tool_hooks(
         hook_rules(context, context.loaded()), payload, done, _hook_runner(context), on_ran
@@ -313,21 +313,26 @@ async def run_hooks_before_call(
 
 async def run_hooks_after_call(
     context: DriverContext,
-    passed: ScreenedCall,
+    screened: ScreenedCall,
     session_id: str,
     outcome: str,
     on_ran: Callable[[HookRan], None],
 ) -> None:
     """Run the PostToolUse hooks of a call; none of them can block."""
-    payload = HookPayload(passed=passed, session_id=session_id, cwd=context.workspace, outcome=outcome)
+    payload = HookPayload(passed=screened, session_id=session_id, cwd=context.workspace, outcome=outcome)
     await hooks.run_post_tool_hooks(
         hook_rules(context, context.loaded()), payload, _hook_runner(context), on_ran
     )
 
 
-def _hook_runner(context: DriverContext) -> hooks.HookRunner:
+def hook_environment(context: DriverContext) -> dict[str, str]:
+    """Return the variables of hooks and checkers: those of commands, with no relative folder in PATH."""
     path = hooks.absolute_search_path(context.environment.get("PATH", ""))
-    environment = {**context.environment, "PATH": path} if path else dict(context.environment)
+    return {**context.environment, "PATH": path} if path else dict(context.environment)
+
+
+def _hook_runner(context: DriverContext) -> hooks.HookRunner:
+    environment = hook_environment(context)
 
     async def run(command: str, stdin: bytes) -> HookExit:
         return await asyncio.to_thread(

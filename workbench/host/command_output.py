@@ -34,15 +34,15 @@ class CommandOutput:
         self, write: Callable[[int, str], None], monotonic: Callable[[], float] = lambda: 0.0
     ) -> None:
         self.total = 0
-        self._monotonic, self._later_at = monotonic, float("-inf")
-        self._gap = "\n"
+        self._monotonic, self._later_line_at = monotonic, float("-inf")
+        self._cut_line_end = "\n"
         """What ends the line in which the whole stream was cut."""
         self._line_ends, self._ends_in_line = 0, False
         self._head = bytearray()
         self._tail = bytearray()
         self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
         self._deltas = DeltaWriter(write)
-        self._left = MAX_STREAMED_CHARACTERS
+        self._streamable_characters = MAX_STREAMED_CHARACTERS
 
     def feed(self, data: bytes) -> None:
         self.total += len(data)
@@ -54,9 +54,9 @@ class CommandOutput:
         self._tail += data[free:]
         if len(self._tail) > 2 * MAX_KEPT_END_BYTES:
             del self._tail[:-MAX_KEPT_END_BYTES]
-        if self._left > 0:
-            text = self._decode(data)[: self._left]
-            self._left -= len(text)
+        if self._streamable_characters > 0:
+            text = self._decode(data)[: self._streamable_characters]
+            self._streamable_characters -= len(text)
             self._deltas.feed(text)
         else:
             self._stream_later_line(data if begins_line else data.partition(b"\n")[2])
@@ -65,13 +65,13 @@ class CommandOutput:
         """Stream the last whole line of a piece that begins with a line, once a second."""
         whole, _, _ = data.rpartition(b"\n")
         now = self._monotonic()
-        if not whole or now - self._later_at < LATER_LINE_SECONDS:
+        if not whole or now - self._later_line_at < LATER_LINE_SECONDS:
             return
-        self._later_at = now
+        self._later_line_at = now
         line = whole[whole.rfind(b"\n") + 1 :].decode("utf-8", "replace")
         # Whether it stands in the middle of a key is not known any more.
         clean = redaction.redact_text(f"{line}\n", is_fragment=True)
-        gap, self._gap = self._gap, ""
+        gap, self._cut_line_end = self._cut_line_end, ""
         self._deltas.feed(f"{gap}{clean.rstrip()[:_MAX_LATER_LINE]}\n")
 
     @property

@@ -51,17 +51,17 @@ class CompactionCall(ModelCall):
         progress = ProgressReported(message="compacts the conversation")
         self._writer.stream(self._event(progress, actor=AGENT_ACTOR))
         try:
-            await self._try(RetryPolicy(self.turn_id))
+            await self._ask_with_retries(RetryPolicy(self.turn_id))
         except asyncio.CancelledError:
             if self._is_over:
                 return
-            await self._failed(FailurePart(code="", message="it was stopped", recoverable=False))
+            await self._record_failure(FailurePart(code="", message="it was stopped", recoverable=False))
             raise
 
-    def _request(self, state: TurnState) -> ModelRequest:
+    def _model_request(self, state: TurnState) -> ModelRequest:
         session = self._writer.session()
-        most = min(MAX_TRANSCRIPT, self._context_tokens * _CHARACTERS_PER_TOKEN or MAX_TRANSCRIPT)
-        transcript = session_transcript(self._writer.journal.events(session.id), most)
+        limit = min(MAX_TRANSCRIPT, self._context_tokens * _CHARACTERS_PER_TOKEN or MAX_TRANSCRIPT)
+        transcript = session_transcript(self._writer.journal.events(session.id), limit)
         question = Message(role="user", content=summary_prompt(transcript, self._effect.words))
         system = exact_system_prompt(state, self._writer.unseal)
         return ModelRequest(
@@ -72,30 +72,30 @@ class CompactionCall(ModelCall):
     def _stream(self, kind: type[TextStreamed] | type[ThinkingStreamed], text: str) -> None:
         """Show nothing of a summary before it is whole: it is no reply."""
 
-    def _asks_anew(self, body: TurnStarted) -> list[Event]:
+    def _restart_events(self, body: TurnStarted) -> list[Event]:
         """Start no turn: a summary is none."""
         del body
         return []
 
-    async def _completed(self) -> None:
+    async def _record_reply(self) -> None:
         reply, session = self.reply, self._writer.session()
         if reply.stop or not reply.text.strip():
             why = CUT_REASONS.get(reply.stop or "", "the model wrote no summary")
-            await self._failed(FailurePart(code="", message=why))
+            await self._record_failure(FailurePart(code="", message=why))
             return
         summary, ref = redaction.redact_and_seal_text(
             scrubber.replace_registered_secrets(reply.text), self._writer.journal.blobs
         )
-        newest = self._state().reply
+        last_reply = self._state().reply
         body = ConversationCompacted(
             summary=summary, summary_ref=ref, usage=reply.usage, provider=session.provider,
-            model=session.model, tokens=newest.body.usage.total_tokens if newest else 0,
+            model=session.model, tokens=last_reply.body.usage.total_tokens if last_reply else 0,
             exchange=reply.exchange, is_asked=self._effect.is_asked,
         )  # fmt: skip
         self._is_over = True
         await self._writer.append(self._event(body))
 
-    async def _failed(self, failure: FailurePart, details: str = "") -> None:
+    async def _record_failure(self, failure: FailurePart, details: str = "") -> None:
         self._is_over = True
         body = ErrorRaised(
             code=COMPACTION_FAILED, details=details,

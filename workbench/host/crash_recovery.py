@@ -31,14 +31,14 @@ async def recover_call(writer: SessionWriter, call_id: str) -> None:
         bodies = _recovered_bodies(record, settled)
         await writer.append(*(writer.call_event(body, record.row) for body in bodies))
         return
-    done = await asyncio.to_thread(_recovered_act, writer, record)
-    if done is not None:
-        await writer.append(writer.call_event(done, record.row))
+    act_finished = await asyncio.to_thread(_recovered_act, writer, record)
+    if act_finished is not None:
+        await writer.append(writer.call_event(act_finished, record.row))
         return
-    ended = await asyncio.to_thread(_end_leftover_processes, record)
+    processes_ended = await asyncio.to_thread(_end_leftover_processes, record)
     finished = CallFinished(
         state="interrupted", detail="outcome unknown", error=_UNKNOWN_OUTCOME, summary="outcome unknown",
-        metadata={"leftovers_ended": ended} if ended else {},
+        metadata={"leftovers_ended": processes_ended} if processes_ended else {},
     )  # fmt: skip
     await writer.append(writer.call_event(finished, record.row))
 
@@ -50,12 +50,12 @@ def _recovered_act(writer: SessionWriter, record: CallRecord) -> CallFinished | 
         return None
     try:
         exact = writer.exact(record.row.parameters, record.row.parameters_ref)
-        now = gate_context(writer, writer.context.loaded())
-        passed = screen_call(GateCall(tool=record.row.tool, parameters=exact), now)
+        gate = gate_context(writer, writer.context.loaded())
+        screened = screen_call(GateCall(tool=record.row.tool, parameters=exact), gate)
         output = (
             None
-            if isinstance(passed, GateVerdict)
-            else tool.settle(passed.grounded, call_context(writer, gate=now))
+            if isinstance(screened, GateVerdict)
+            else tool.settle(screened.grounded, call_context(writer, gate=gate))
         )
     except (CallBytesMissing, ToolRefused):
         return None

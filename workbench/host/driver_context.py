@@ -158,22 +158,29 @@ def open_driver_context(
 STEP_WORKSPACES_FOLDER: Final = "workspaces"
 """Folder of the data root in which steps have workspaces of their own."""
 SYSTEM_ACTOR = Actor(kind="system")
+
+
+def host_actor() -> Actor:
+    """Return this process as the one that drives."""
+    return Actor(kind="host", pid=os.getpid())
+
+
 ToolDescriptors = Mapping[str, ToolDescriptor]
 
 
 def sync_config_rules(journal: Journal, loaded: LoadedConfig, tools: ToolDescriptors) -> None:
     """Make the journal's rules of origin `config` those of the configuration that may be saved."""
-    wanted = {
+    configured = {
         rule.id: rule for rule in loaded.config.auto_approval_rules if not _forbidden_reasons(rule, tools)
     }
-    known = {rule.external_id: rule for rule in journal.rules() if rule.origin == "config"}
-    for external_id, row in known.items():
-        rule = wanted.get(external_id or "")
+    recorded = {rule.external_id: rule for rule in journal.rules() if rule.origin == "config"}
+    for external_id, row in recorded.items():
+        rule = configured.get(external_id or "")
         if rule is None or (rule.tool_name, rule.param_pattern) != (row.tool, row.pattern):
             revoke_rule(journal, row.id, SYSTEM_ACTOR)
         else:
-            wanted.pop(rule.id)
-    for rule in wanted.values():
+            configured.pop(rule.id)
+    for rule in configured.values():
         add_rule(journal, _rule_added_body(rule), SYSTEM_ACTOR)
 
 
@@ -352,7 +359,7 @@ class SessionWriter(LeaseWriter, frozen=True):
         actor: Actor | None = None,
     ) -> Event:
         return self.journal.event(
-            body, self.session_id, actor or Actor(kind="host", pid=os.getpid()),
+            body, self.session_id, actor or host_actor(),
             turn_id=turn_id, call_id=call_id, action_id=action_id, step=self.context.constraints.step or None,
         )  # fmt: skip
 
@@ -383,7 +390,7 @@ class RunWriter(LeaseWriter, frozen=True):
         return self.session_id
 
     def event(self, body: Body, *, step: str | None = None, action_id: str | None = None) -> Event:
-        actor = Actor(kind="host", pid=os.getpid())
+        actor = host_actor()
         return self.context.journal.event(body, self.run_id, actor, step=step, action_id=action_id)
 
     def events(self, after: int) -> list[Event]:
@@ -399,16 +406,16 @@ class RunWriter(LeaseWriter, frozen=True):
             for row in journal.pipeline_states(self.context.workspace)
             if row.pipeline_name == pipeline and row.status == "completed"
         ]
-        top = self._topmost(self.run_id)
-        for row in sorted(rows, key=lambda row: self._topmost(row.pipeline_id) != top):
+        top = self._topmost_id(self.run_id)
+        for row in sorted(rows, key=lambda row: self._topmost_id(row.pipeline_id) != top):
             events = (event for event in journal.events(row.pipeline_id) if step in ("", event.step))
-            left = [event.body for event in events if isinstance(event.body, ArtifactStored)]
-            found = [body for body in left if name in (body.name, body.path.rpartition("/")[2])]
-            if found:
-                return run_title(row), found[-1]
+            artifacts = [event.body for event in events if isinstance(event.body, ArtifactStored)]
+            matches = [body for body in artifacts if name in (body.name, body.path.rpartition("/")[2])]
+            if matches:
+                return run_title(row), matches[-1]
         return None
 
-    def _topmost(self, session_id: str) -> str:
+    def _topmost_id(self, session_id: str) -> str:
         while (session := self.context.journal.session(session_id)) is not None and session.parent_id:
             session_id = session.parent_id
         return session_id
@@ -450,30 +457,30 @@ class DeltaWriter:
     def __init__(self, write: Callable[[int, str], None]) -> None:
         self._write = write
         self._scrubber = StreamScrubber()
-        self._came: list[str] = []
+        self._pieces: list[str] = []
         self._offset = 0
         self._timer: asyncio.TimerHandle | None = None
 
     def feed(self, text: str) -> None:
         """Take a piece of the stream; it is scrubbed once an interval, not once a word."""
-        self._came.append(text)
+        self._pieces.append(text)
         if self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(DELTA_INTERVAL_SECONDS, self._due)
+            self._timer = asyncio.get_running_loop().call_later(DELTA_INTERVAL_SECONDS, self._emit_due)
 
     def close(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        self._out(self._shown() + self._scrubber.flush())
+        self._emit(self._scrubbed_pieces() + self._scrubber.flush())
 
-    def _due(self) -> None:
+    def _emit_due(self) -> None:
         self._timer = None
-        self._out(self._shown())
+        self._emit(self._scrubbed_pieces())
 
-    def _shown(self) -> str:
-        came, self._came = "".join(self._came), []
-        return self._scrubber.feed(came)
+    def _scrubbed_pieces(self) -> str:
+        pieces, self._pieces = "".join(self._pieces), []
+        return self._scrubber.feed(pieces)
 
-    def _out(self, text: str) -> None:
+    def _emit(self, text: str) -> None:
         if text:
             self._write(self._offset, text)
             self._offset += len(text)

@@ -60,19 +60,19 @@ async def execute_call(writer: SessionWriter, call_id: str, stop: asyncio.Event)
     fault_point("call.before_executing")
     try:
         exact = writer.exact(record.row.parameters, record.row.parameters_ref)
-        passed = _recheck_call(writer, record, exact)
-        refusal = passed if isinstance(passed, ExecutionRefusal) else None
+        screened = _recheck_call(writer, record, exact)
+        refusal = screened if isinstance(screened, ExecutionRefusal) else None
         changes = _approved_changes(writer, record) if refusal is None else ()
     except (CallBytesMissing, SealedBytesMissing) as error:
-        passed, changes, refusal = None, (), ExecutionRefusal(detail="sealed bytes gone", error=str(error))
+        screened, changes, refusal = None, (), ExecutionRefusal(detail="sealed bytes gone", error=str(error))
     if refusal is not None:
         await _append_call_finished(
             writer, record, CallFinished(state="cancelled", detail=refusal.detail, error=refusal.error)
         )
     elif not _is_commit_call(writer, record) and await asyncio.to_thread(_has_base_changed, writer, changes):
         await propose_anew(writer, call_id, "the file changed after it was approved")
-    elif not isinstance(passed, ExecutionRefusal):
-        await _run_call(writer, record, passed, changes, stop)
+    elif not isinstance(screened, ExecutionRefusal):
+        await _run_call(writer, record, screened, changes, stop)
 
 
 def _recheck_call(
@@ -84,14 +84,14 @@ def _recheck_call(
         return ExecutionRefusal(detail="lapsed", error="it was approved, but nothing ran it in time")
     if _is_human_request(record):
         return None
-    verdict, passed = recheck_before_execution(writer, record, exact)
-    if passed is None or verdict.outcome in ("denied", "refused"):
+    verdict, screened = recheck_before_execution(writer, record, exact)
+    if screened is None or verdict.outcome in ("denied", "refused"):
         return ExecutionRefusal(detail=verdict.outcome, error=f"{verdict.reason} ({verdict.by})")
     if record.approved is None and verdict.outcome != "allowed":
         return ExecutionRefusal(
             detail="grant gone", error="the rule or grant that allowed it no longer exists"
         )
-    return passed
+    return screened
 
 
 def _is_human_request(record: CallRecord) -> bool:
@@ -132,7 +132,7 @@ def _has_base_changed(writer: SessionWriter, changes: tuple[FileChange, ...]) ->
 async def _run_call(
     writer: SessionWriter,
     record: CallRecord,
-    passed: ScreenedCall | None,
+    screened: ScreenedCall | None,
     changes: tuple[FileChange, ...],
     stop: asyncio.Event,
 ) -> None:
@@ -140,15 +140,18 @@ async def _run_call(
     plan = () if _is_commit_call(writer, record) else await asyncio.to_thread(_write_plan, writer, changes)
     await writer.append(writer.call_event(CallExecuting(digest=record.digest, plan=plan), record.row))
     fault_point("call.executing")
-    tool = writer.context.tools.get(passed.descriptor.id) if passed else None
-    parameters = passed.grounded if passed else {}
+    tool = writer.context.tools.get(screened.descriptor.id) if screened else None
+    parameters = screened.grounded if screened else {}
     started = writer.context.clock.monotonic()
     if isinstance(tool, CommitTool):
-        where = call_context(writer, stop=stop, record=record)
-        finished = await make_commit(writer, tool, record, changes, where, started)
-        taken, left = _hunks_taken_and_left(writer, record)
+        tool_context = call_context(writer, stop=stop, record=record)
+        finished = await make_commit(writer, tool, record, changes, tool_context, started)
+        hunks_taken, hunks_left = _hunks_taken_and_left(writer, record)
         ended = replace(
-            finished, hunks_taken=taken, hunks_left=left, detail=finished.detail or _alteration_detail(record)
+            finished,
+            hunks_taken=hunks_taken,
+            hunks_left=hunks_left,
+            detail=finished.detail or _alteration_detail(record),
         )
         await _append_call_finished(writer, record, ended)
     elif isinstance(tool, WriteTool | ActTool) and record.opened is not None and record.opened.prompt:
@@ -161,23 +164,27 @@ async def _run_call(
         ended = check_tool_result(tool.descriptor, finished, finished.preview, exit_code=finished.exit_code)
         await _append_call_finished(writer, record, ended)
     elif isinstance(tool, ReadTool | ActTool):
-        where = call_context(writer, stop=stop, record=record)
-        await _append_call_finished(writer, record, await run_tool(writer, tool, parameters, where, started))
+        tool_context = call_context(writer, stop=stop, record=record)
+        await _append_call_finished(
+            writer, record, await run_tool(writer, tool, parameters, tool_context, started)
+        )
     else:
         await _append_call_finished(
             writer, record, CallFinished(state="succeeded", summary="nothing to write")
         )
-    if passed is not None:
-        await _run_hooks_after(writer, record, passed)
+    if screened is not None:
+        await _run_hooks_after(writer, record, screened)
 
 
-async def _run_hooks_after(writer: SessionWriter, record: CallRecord, passed: ScreenedCall) -> None:
+async def _run_hooks_after(writer: SessionWriter, record: CallRecord, screened: ScreenedCall) -> None:
     row = writer.journal.call(record.row.id)
 
-    def ran(hook: HookRan) -> None:
+    def record_hook(hook: HookRan) -> None:
         writer.stream(writer.call_event(hook, record.row))
 
-    await run_hooks_after_call(writer.context, passed, writer.session_id, row.state if row else "", ran)
+    await run_hooks_after_call(
+        writer.context, screened, writer.session_id, row.state if row else "", record_hook
+    )
 
 
 # --- files ---------------------------------------------------------------------------------------
@@ -213,9 +220,9 @@ async def _write_files(
         )
         return
     fault_point("call.finished_effect")
-    taken, left = _hunks_taken_and_left(writer, record)
+    hunks_taken, hunks_left = _hunks_taken_and_left(writer, record)
     finished = CallFinished(
-        state="succeeded", summary=_written_summary(changes), hunks_taken=taken, hunks_left=left,
+        state="succeeded", summary=_written_summary(changes), hunks_taken=hunks_taken, hunks_left=hunks_left,
         files_affected=tuple(change.path for change in changes), preview=_written_summary(changes),
         detail=_alteration_detail(record), duration_ms=_milliseconds_since(writer, started),
         metadata={"bytes_written": sum(len(change.after or b"") for change in changes)},
@@ -266,8 +273,8 @@ def _hunks_taken_and_left(
     selection = record.approved.selection if record.approved else None
     if selection is None:
         return tuple(numbers), ()
-    named = {part.hunk for part in selection if part.lines is None or part.lines}
-    return tuple(n for n in numbers if n in named), tuple(n for n in numbers if n not in named)
+    selected = {part.hunk for part in selection if part.lines is None or part.lines}
+    return tuple(n for n in numbers if n in selected), tuple(n for n in numbers if n not in selected)
 
 
 def _alteration_detail(record: CallRecord) -> str:
@@ -342,27 +349,27 @@ def _command_finished(
 ) -> CallFinished:
     exact, clean = (f"{text}{_leftover_note(end.leftovers)}" for text in output.texts())
     limit, blobs = writer.context.limits().tool_output_bytes, writer.journal.blobs
-    shown = redaction.redact_output(exact, clean, limit, blobs, output.total)
+    redacted = redaction.redact_output(exact, clean, limit, blobs, output.total)
     detail, error = _command_detail_and_error(end, spec)
     facts: JsonObject = {"leftovers_ended": end.leftovers} if end.leftovers else {}
-    if output.lines > len(shown.recorded.splitlines()):
+    if output.lines > len(redacted.recorded.splitlines()):
         facts = {**facts, "output_lines": output.lines}
     return CallFinished(
         state=_command_state(end), detail=detail, error=error, summary=detail or "exit 0",
-        preview=shown.recorded,
-        result_ref=shown.ref, output_ref=shown.whole,
+        preview=redacted.recorded,
+        result_ref=redacted.ref, output_ref=redacted.whole,
         output_bytes=output.total, exit_code=end.code, duration_ms=round(end.duration * 1000),
-        metadata=shown.noted(facts),
+        metadata=redacted.noted(facts),
     )  # fmt: skip
 
 
 def _leftover_note(count: int) -> str:
     if not count:
         return ""
-    what = (
+    subject = (
         "1 process that it left running was" if count == 1 else f"{count} processes that it left running were"
     )
-    return f"\n[{what} ended with it]\n"
+    return f"\n[{subject} ended with it]\n"
 
 
 def _command_state(end: CommandExit) -> Literal["cancelled", "succeeded", "failed"]:
@@ -440,12 +447,12 @@ def call_finished_from_output(writer: SessionWriter, output: ToolOutput) -> Call
     clean = redaction.redact_text(output.text, is_fragment=output.is_fragment)
     limits, blobs = writer.context.limits(), writer.journal.blobs
     limit = limits.context_file_bytes if output.is_content else limits.tool_output_bytes
-    shown = redaction.redact_output(output.text, clean, limit, blobs)
+    redacted = redaction.redact_output(output.text, clean, limit, blobs)
     return CallFinished(
         state="failed" if output.error else "succeeded", error=redaction.redact_line(output.error, 4_000),
-        summary=redaction.redact_line(output.summary or shown.recorded, 120), preview=shown.recorded,
-        result_ref=shown.ref, output_ref=shown.whole, output_bytes=shown.total_bytes,
-        metadata=shown.noted(output.metadata), files_affected=output.affected,
+        summary=redaction.redact_line(output.summary or redacted.recorded, 120), preview=redacted.recorded,
+        result_ref=redacted.ref, output_ref=redacted.whole, output_bytes=redacted.total_bytes,
+        metadata=redacted.noted(output.metadata), files_affected=output.affected,
     )  # fmt: skip
 
 

@@ -92,9 +92,13 @@ def recheck_before_execution(
     writer: SessionWriter, record: CallRecord, exact: JsonObject
 ) -> tuple[GateVerdict, ScreenedCall | None]:
     """Ask steps 1 to 4 and 6 again before execution: stricter wins, looser changes nothing."""
-    now = replace(gate_context(writer, writer.context.loaded()), can_ask=True)
-    passed = screen_call(GateCall(tool=record.row.tool, parameters=exact), now)
-    return (passed, None) if isinstance(passed, GateVerdict) else (judge_screened_call(passed, now), passed)
+    gate = replace(gate_context(writer, writer.context.loaded()), can_ask=True)
+    screened = screen_call(GateCall(tool=record.row.tool, parameters=exact), gate)
+    return (
+        (screened, None)
+        if isinstance(screened, GateVerdict)
+        else (judge_screened_call(screened, gate), screened)
+    )
 
 
 async def propose_anew(writer: SessionWriter, call_id: str, why: str) -> None:
@@ -143,7 +147,7 @@ async def _withdraw_action(writer: SessionWriter, row: Call, action_id: str, ver
 class Proposal(Struct, frozen=True, kw_only=True):
     """What a call would do: exact bytes, and which earlier calls it builds on."""
 
-    passed: ScreenedCall
+    screened: ScreenedCall
     changes: tuple[FileChange, ...] = ()
     on_top_of: tuple[str, ...] = ()
     draft: CommitDraft | None = None
@@ -165,53 +169,57 @@ async def judge_and_propose(
     `is_new`: no human has seen it yet, so nothing may be told of a file that asks first.
     """
 
-    async def run_hooks(passed: ScreenedCall) -> GateVerdict | None:
-        written: list[Future[list[int]]] = []
+    async def run_hooks(screened: ScreenedCall) -> GateVerdict | None:
+        writes: list[Future[list[int]]] = []
 
-        def ran(hook: HookRan) -> None:
-            written.append(writer.stream(writer.call_event(hook, row)))
+        def record_hook(hook: HookRan) -> None:
+            writes.append(writer.stream(writer.call_event(hook, row)))
 
-        verdict = await run_hooks_before_call(writer.context, passed, writer.session_id, hooks_ran, ran)
+        verdict = await run_hooks_before_call(
+            writer.context, screened, writer.session_id, hooks_ran, record_hook
+        )
         # A hook is not run again by the next driver only if this one has written that it ran.
-        await asyncio.gather(*map(asyncio.wrap_future, written))
+        await asyncio.gather(*map(asyncio.wrap_future, writes))
         return verdict
 
     call = GateCall(tool=row.tool, parameters=exact)
-    now = gate_context(writer, writer.context.loaded())
-    if now.ended:
+    gate = gate_context(writer, writer.context.loaded())
+    if gate.ended:
         await asyncio.to_thread(_reopen_trust_question, writer.context)
-    judgement = await judge_call(call, now, run_hooks)
-    verdict, passed = judgement.verdict, judgement.passed
-    if passed is None or verdict.outcome in ("denied", "refused"):
+    judgement = await judge_call(call, gate, run_hooks)
+    verdict, screened = judgement.verdict, judgement.passed
+    if screened is None or verdict.outcome in ("denied", "refused"):
         return verdict, None
     try:
         return verdict, await asyncio.to_thread(
-            compute_proposal, writer, row, passed, call_context(writer, gate=now)
+            compute_proposal, writer, row, screened, call_context(writer, gate=gate)
         )
     except (ToolRefused, FileRefused) as error:
         if (
             is_new
-            and passed.descriptor.capability == "write"
-            and not _may_be_told_reason(writer, passed, now)
+            and screened.descriptor.capability == "write"
+            and not _may_be_told_reason(writer, screened, gate)
         ):
-            return _ask_before_telling(passed, str(error), now)
-        return GateVerdict(outcome="refused", step="schema", by=passed.descriptor.id, reason=str(error)), None
+            return _ask_before_telling(screened, str(error), gate)
+        return GateVerdict(
+            outcome="refused", step="schema", by=screened.descriptor.id, reason=str(error)
+        ), None
 
 
-def _may_be_told_reason(writer: SessionWriter, passed: ScreenedCall, now: GateContext) -> bool:
+def _may_be_told_reason(writer: SessionWriter, screened: ScreenedCall, gate: GateContext) -> bool:
     """Return whether the agent may hear why a change cannot be made: the reason quotes the file."""
-    return may_hear_reason(passed, now) or all(
-        _was_read_whole(writer, target) for target in passed.targets.values()
+    return may_hear_reason(screened, gate) or all(
+        _was_read_whole(writer, target) for target in screened.targets.values()
     )
 
 
 def _was_read_whole(writer: SessionWriter, target: ResolvedPath) -> bool:
-    done = writer.journal.calls(writer.session_id, states=("succeeded",))
+    calls = writer.journal.calls(writer.session_id, states=("succeeded",))
     return any(
         row.tool in _WHOLE_FILE_TOOLS
         and row.target == target.relative
         and not row.parameters.keys() & _PARTIAL_READ_PARAMETERS
-        for row in done
+        for row in calls
     )
 
 
@@ -221,14 +229,14 @@ _PARTIAL_READ_PARAMETERS = {"start_line", "end_line"}
 
 
 def _ask_before_telling(
-    passed: ScreenedCall, why: str, now: GateContext
+    screened: ScreenedCall, refusal: str, gate: GateContext
 ) -> tuple[GateVerdict, Proposal | None]:
     reason = "reading this file asks, so a human answers before the agent is told what came of it"
-    if not now.can_ask:
+    if not gate.can_ask:
         reason = f"{reason}, and nobody can answer here"
         return GateVerdict(outcome="denied", step="ask", by="default", reason=reason), None
     return GateVerdict(outcome="ask", step="ask", by="default", reason=reason), Proposal(
-        passed=passed, refusal=why
+        screened=screened, refusal=refusal
     )
 
 
@@ -263,20 +271,20 @@ MICROS_PER_MINUTE = 60_000_000
 
 
 def compute_proposal(
-    writer: SessionWriter, call: Call, passed: ScreenedCall, context: CallContext
+    writer: SessionWriter, call: Call, screened: ScreenedCall, context: CallContext
 ) -> Proposal:
     """Compute what a call would change, on top of earlier open calls of its turn; may raise ToolRefused."""
-    tool = writer.context.tools.get(passed.descriptor.id)
+    tool = writer.context.tools.get(screened.descriptor.id)
     if isinstance(tool, ActTool):
-        tool.check(passed.grounded, context)
+        tool.check(screened.grounded, context)
     if isinstance(tool, CommitTool):
-        draft = tool.draft(passed.grounded, context)
-        return Proposal(passed=passed, changes=draft.changes, draft=draft)
+        draft = tool.draft(screened.grounded, context)
+        return Proposal(screened=screened, changes=draft.changes, draft=draft)
     if not isinstance(tool, WriteTool):
-        return Proposal(passed=passed)
+        return Proposal(screened=screened)
     stack = _StackedWorkspace(writer, call)
-    changes = tool.propose(passed.grounded, stack.base)
-    return Proposal(passed=passed, changes=changes, on_top_of=tuple(dict.fromkeys(stack.used)))
+    changes = tool.propose(screened.grounded, stack.base)
+    return Proposal(screened=screened, changes=changes, on_top_of=tuple(dict.fromkeys(stack.used)))
 
 
 class _StackedWorkspace:
@@ -284,19 +292,19 @@ class _StackedWorkspace:
 
     def __init__(self, writer: SessionWriter, call: Call) -> None:
         self._root = writer.context.root
-        self._above: dict[str, tuple[str, FileChange]] = {}
+        self._earlier_changes: dict[str, tuple[str, FileChange]] = {}
         self.used: list[str] = []
         for earlier in _earlier_open_calls(writer, call):
             if isinstance(writer.context.tools.get(earlier.tool), CommitTool):
                 continue
             for change in _expected_changes(writer, read_call_record(writer.journal, earlier.id)):
-                self._above[change.path] = (earlier.id, change)
+                self._earlier_changes[change.path] = (earlier.id, change)
 
     def base(self, path: str) -> FileImage | None:
-        above = self._above.get(path)
-        if above is None:
+        earlier_change = self._earlier_changes.get(path)
+        if earlier_change is None:
             return self._root.image(path)
-        call_id, change = above
+        call_id, change = earlier_change
         self.used.append(call_id)
         if change.after is None:
             return None
@@ -362,7 +370,7 @@ def call_proposed_body(
     recorded, ref = redaction.redact_parameters(exact, writer.journal.blobs)
     is_allowed = verdict.outcome == "allowed" and proposal is not None
     return CallProposed(
-        tool=proposal.passed.descriptor.id if proposal else call.tool, verdict=verdict, parameters=recorded,
+        tool=proposal.screened.descriptor.id if proposal else call.tool, verdict=verdict, parameters=recorded,
         parameters_ref=ref, provider_call_id=call.provider_call_id, replaces=replaces,
         target=_proposal_target(proposal) if proposal else "",
         on_top_of=proposal.on_top_of if proposal else (),
@@ -379,15 +387,15 @@ def action_opened_body(
     """Return the `action.opened` that asks a human about a proposal."""
     blobs, descriptor, now = (
         writer.journal.blobs,
-        proposal.passed.descriptor,
+        proposal.screened.descriptor,
         writer.journal.now(),
     )
     files = sealed_plan(writer, proposal.changes)
     recorded, parameters_ref = redaction.redact_parameters(exact, blobs)
     exact_hunks = make_hunks(proposal.changes)
     prompt = _proposal_prompt(proposal)
-    shown, was_scrubbed = redaction.redact_hunks(exact_hunks)
-    inline, hunks_ref = _inline_or_stored_hunks(writer, shown)
+    recorded_hunks, was_scrubbed = redaction.redact_hunks(exact_hunks)
+    inline, hunks_ref = _inline_or_stored_hunks(writer, recorded_hunks)
     added, removed = changed_line_totals(exact_hunks)
     approvals, workspace = writer.context.loaded().config.approvals, writer.context.workspace
     minutes = approval_window_minutes(approvals, descriptor.verb, workspace)
@@ -419,32 +427,36 @@ _PROMPT_BEFORE_TELLING = (
 
 
 def _inline_or_stored_hunks(
-    writer: SessionWriter, shown: tuple[Hunk, ...]
+    writer: SessionWriter, hunks: tuple[Hunk, ...]
 ) -> tuple[tuple[Hunk, ...], str | None]:
-    data = canonical.dumps(to_json_value(shown)).encode()
+    data = canonical.dumps(to_json_value(hunks)).encode()
     if len(data) <= MAX_INLINE_HUNK_BYTES:
-        return shown, None
+        return hunks, None
     return (), writer.journal.blobs.record(data)
 
 
 def _proposal_target(proposal: Proposal) -> str:
     if proposal.draft is not None:
         return redaction.redact_target(proposal.draft.target)
-    passed = proposal.passed
-    name = passed.descriptor.target_parameter
+    screened = proposal.screened
+    name = screened.descriptor.target_parameter
     if name is None:
-        return passed.descriptor.id
-    exact = passed.targets[name].relative if name in passed.targets else str(passed.parameters.get(name, ""))
+        return screened.descriptor.id
+    exact = (
+        screened.targets[name].relative
+        if name in screened.targets
+        else str(screened.parameters.get(name, ""))
+    )
     return redaction.redact_target(exact)
 
 
 def _proposal_warnings(proposal: Proposal, exact: JsonObject, was_scrubbed: bool) -> Iterator[str]:
     if was_scrubbed:
         yield "scrubbed"
-    yield from proposal.passed.marks
-    yield from dict.fromkeys(_parameter_oddities(proposal.passed, exact))
-    if proposal.passed.view is not None:
-        yield from (mark for mark in proposal.passed.view.marks if mark == "runs net")
+    yield from proposal.screened.marks
+    yield from dict.fromkeys(_parameter_oddities(proposal.screened, exact))
+    if proposal.screened.view is not None:
+        yield from (mark for mark in proposal.screened.view.marks if mark == "runs net")
     sides = [
         side for change in proposal.changes for side in (change.before, change.after) if side is not None
     ]
@@ -456,14 +468,14 @@ def _proposal_warnings(proposal: Proposal, exact: JsonObject, was_scrubbed: bool
         yield "deletes"
 
 
-def _parameter_oddities(passed: ScreenedCall, exact: JsonObject) -> Iterator[str]:
+def _parameter_oddities(screened: ScreenedCall, exact: JsonObject) -> Iterator[str]:
     """Yield what a reader would overlook in the parameters."""
     for name, value in exact.items():
-        is_command = name == passed.descriptor.command_parameter
+        is_command = name == screened.descriptor.command_parameter
         where: DisplayPlace = "approval_command" if is_command else "diff_preview"
         for text in json_strings(value):
             yield from (oddity for oddity in text_warnings(text, where) if is_command or oddity != "long")
-            if name == passed.descriptor.url_parameter and has_mixed_script_host(text):
+            if name == screened.descriptor.url_parameter and has_mixed_script_host(text):
                 yield "mixed scripts"
 
 
@@ -498,7 +510,7 @@ class WaitingReads:
 
     def __init__(self, writer: SessionWriter) -> None:
         self._writer = writer
-        self._judged: dict[str, object] = {}
+        self._judged_by: dict[str, object] = {}
         """The grants by which an action was judged last."""
 
     async def release_allowed(self, state: TurnState) -> None:
@@ -507,10 +519,12 @@ class WaitingReads:
             return
         waiting = self._reads()
         grants = self._grants() if waiting else None
-        self._judged = {key: seen for key, seen in self._judged.items() if key in {a.id for a in waiting}}
+        self._judged_by = {
+            key: judged_by for key, judged_by in self._judged_by.items() if key in {a.id for a in waiting}
+        }
         for action in waiting:
-            if self._judged.get(action.id) != grants and action.call_id is not None:
-                self._judged[action.id] = grants
+            if self._judged_by.get(action.id) != grants and action.call_id is not None:
+                self._judged_by[action.id] = grants
                 await _release_if_allowed(self._writer, action, action.call_id)
 
     def _reads(self) -> list[Action]:

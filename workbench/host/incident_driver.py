@@ -12,7 +12,6 @@ nothing; what an agent was in the middle of goes on in the agent's own session, 
 # failed (S2), and the next incident of the batch begins another.
 
 import asyncio
-import os
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -32,11 +31,11 @@ from workbench.domain.events import (
 )
 from workbench.domain.incidents import Incident
 from workbench.domain.machines import PauseReason
-from workbench.domain.values import Actor, BlobRef, Body
+from workbench.domain.values import BlobRef, Body
 from workbench.effects.runtime import fault_point
 from workbench.formats.findings.place import Locator
 from workbench.host import redaction
-from workbench.host.driver_context import DriverContext, LeaseWriter, OnEvents, ignore_events
+from workbench.host.driver_context import DriverContext, LeaseWriter, OnEvents, host_actor, ignore_events
 from workbench.host.incident_requests import dismissed_fingerprints, is_checkers_own, listed_incidents
 from workbench.host.incident_sessions import (
     MOVES_BEFORE_WORK,
@@ -93,10 +92,6 @@ MOST_DETAIL: Final = 500
 """Characters that are kept of why an incident ended so."""
 
 
-def _never() -> bool:
-    return False
-
-
 def _is_at_rest(progress: SessionProgress) -> bool:
     return progress.is_resting and progress.is_idle
 
@@ -106,7 +101,7 @@ class IncidentDriverOptions(Struct, frozen=True, kw_only=True):
 
     context: DriverContext
     driver: DriverIdentity
-    is_stopped: Callable[[], bool] = field(default=_never)
+    is_stopped: Callable[[], bool] = field(default=lambda: False)
     """Whether the driver is to give the list back; asked whenever something was written."""
     parks: bool = False
     """Give the list back as soon as nothing goes on without a human."""
@@ -147,8 +142,6 @@ class _ListDriver:
         """The digests of the files; None once somebody may have written."""
         self._lines: LineDigests | None = None
         self._dismissed: dict[str, str] = {}
-        self._seen: dict[str, int] = {}
-        """The position up to which the events of each session were handed on."""
         self._comparison: Comparison | None = None
         """What the checker said last; None once an agent has worked since."""
         self._known: set[str] = set()
@@ -247,7 +240,7 @@ class _ListDriver:
         self._catch_up()
 
     def _event(self, body: Body, session_id: str = "", action_id: str | None = None) -> Event:
-        actor = Actor(kind="host", pid=os.getpid())
+        actor = host_actor()
         return self._journal.event(body, session_id or self._id, actor, action_id=action_id)
 
     async def _pause(self, reason: PauseReason) -> None:

@@ -165,11 +165,6 @@ def cancel_incidents(journal: Journal, list_id: str, reason: str, actor: Actor) 
     _append(journal, list_id, body, actor)
 
 
-def dismiss_incident(journal: Journal, list_id: str, incident_id: str, reason: str, actor: Actor) -> None:
-    """Say that one incident will not be fixed, as `dismiss_incidents` does."""
-    dismiss_incidents(journal, list_id, [incident_id], reason, actor)
-
-
 def dismiss_incidents(journal: Journal, list_id: str, ids: Sequence[str], reason: str, actor: Actor) -> None:
     """Say that incidents will not be fixed, and why; an empty reason takes it back.
 

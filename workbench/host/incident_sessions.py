@@ -5,11 +5,11 @@ process group of its own, for a limited time, and what it prints is data.
 """
 
 import asyncio
-import os
 from collections.abc import Callable, Mapping
 from typing import Final
 
 from msgspec import DecodeError, Struct, field, json
+from msgspec.structs import replace
 
 from workbench.agents.reducer import fold_turn
 from workbench.changes.digest import action_digest
@@ -28,7 +28,8 @@ from workbench.effects.folders import WalkedFolder
 from workbench.formats.findings.place import FindingsUnreadable, line_digest, read_lines
 from workbench.formats.findings.read import FindingsFile, read_findings
 from workbench.host import redaction
-from workbench.host.driver_context import DriverContext
+from workbench.host.call_context import hook_environment
+from workbench.host.driver_context import DriverContext, host_actor
 from workbench.host.incident_requests import listed_incidents
 from workbench.host.instruction_files import session_instructions
 from workbench.host.model_selection import ModelPreference, NoModelSelected, select_model
@@ -48,7 +49,6 @@ from workbench.incidents.state import (
 from workbench.journal.journal import Journal
 from workbench.journal.leases import is_lease_live
 from workbench.journal.session_queries import pending_action_ids
-from workbench.policy.hooks import absolute_search_path
 from workbench.providers.recording import RecordingBroken, load_recording
 from workbench.secrets.scrubber import scrub
 from workbench.text.human import counted
@@ -78,7 +78,7 @@ def batch_session(
     session = journal.session(child_id) if child_id else None
     if session is not None and session.status not in TERMINAL_SESSION_STATES:
         return child_id, []
-    child_id, actor = journal.clock.new_id(), Actor(kind="host", pid=os.getpid())
+    child_id, actor = journal.clock.new_id(), host_actor()
     provider, model, configuration = provider_and_model(context, state.options)
     prompt, ref = "", None
     if provider != RECORDED.name:
@@ -247,7 +247,7 @@ class WorkspaceDigests:
     def take(self) -> dict[str, str]:
         """Return the digest of each file that is not ignored, by its path."""
         known, self._known, self._is_cut = self._known, {}, False
-        for folder in IgnoreFilter(self._root, _is_open, with_ignored=False).folders("."):
+        for folder in IgnoreFilter(self._root, lambda _: False, with_ignored=False).folders("."):
             for name in folder.files:
                 if len(self._known) >= _MOST_FILES:
                     self._is_cut = True
@@ -285,11 +285,6 @@ class WorkspaceDigests:
         return {path: digest for path, (_, digest) in self._known.items()}
 
 
-def _is_open(path: str) -> bool:
-    del path
-    return False
-
-
 def decode_line_digests(data: bytes | None) -> LineDigests:
     """Return what is kept of the files of a list; nothing where that is gone."""
     try:
@@ -322,13 +317,11 @@ class _Output(Struct):
 
 async def run_checker(context: DriverContext, command: str, stop: asyncio.Event | None = None) -> CheckResult:
     """Run a checker in the workspace and read what it prints; whatever it does is a result, no error."""
-    path = absolute_search_path(context.environment.get("PATH", ""))
-    environment = {**context.environment, "PATH": path} if path else dict(context.environment)
     output = _Output()
     try:
         prepared = prepare_command(
-            ("/bin/sh", "-c", command), context.workspace, environment, f"check-{context.clock.new_id()}",
-            is_apart=True,
+            ("/bin/sh", "-c", command), context.workspace, hook_environment(context),
+            f"check-{context.clock.new_id()}", is_apart=True,
         )  # fmt: skip
     except ProcessNotStarted as error:
         return CheckResult(problem=f"it was not started: {error}")
@@ -344,20 +337,13 @@ def _read_result(context: DriverContext, printed: bytes, errors: bytes, ended: C
         output=_kept_text(printed if printed.strip() else errors),
     )  # fmt: skip
     if broken := _broken_end(ended):
-        return _with_problem(facts, broken)
+        return replace(facts, problem=broken)
     try:
         findings = read_findings(printed, context.root)
     except FindingsUnreadable as error:
-        return _with_problem(facts, f"{_exit_words(ended)}, and {error}{_first_line(errors or printed)}")
-    return CheckResult(
-        findings=findings, output=facts.output, exit_code=facts.exit_code, duration_ms=facts.duration_ms
-    )
-
-
-def _with_problem(facts: CheckResult, problem: str) -> CheckResult:
-    return CheckResult(
-        problem=problem, output=facts.output, exit_code=facts.exit_code, duration_ms=facts.duration_ms
-    )
+        problem = f"it ended with {ended.code}, and {error}{_first_line(errors or printed)}"
+        return replace(facts, problem=problem)
+    return replace(facts, findings=findings)
 
 
 def _broken_end(ended: CommandExit) -> str:
@@ -368,10 +354,6 @@ def _broken_end(ended: CommandExit) -> str:
     if ended.stopped:
         return "it was stopped"
     return f"it was ended by signal {ended.signal}" if ended.signal is not None else ""
-
-
-def _exit_words(ended: CommandExit) -> str:
-    return f"it ended with {ended.code}"
 
 
 def _first_line(data: bytes) -> str:

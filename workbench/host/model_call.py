@@ -109,19 +109,19 @@ class PartialReply(Struct):
     def is_full(self) -> bool:
         return self.stop == "size"
 
-    def fitting(self, text: str) -> str:
+    def take_fitting(self, text: str) -> str:
         """Count a text and return as much of it as one reply may have."""
-        kept = text[: MAX_REPLY_CHARACTERS - self.size]
-        self.size += len(kept)
-        if len(kept) < len(text):
+        fitting = text[: MAX_REPLY_CHARACTERS - self.size]
+        self.size += len(fitting)
+        if len(fitting) < len(text):
             self.stop = "size"
-        return kept
+        return fitting
 
     def take_call(self, part: ToolCallPart) -> None:
         """Keep a call if one more is allowed and all of it fits."""
         if len(self.calls) >= MAX_REPLY_CALLS:
             self.stop = "calls"
-        elif self.fitting(part.arguments) == part.arguments:
+        elif self.take_fitting(part.arguments) == part.arguments:
             self.calls.append(part)
 
 
@@ -162,7 +162,7 @@ class RetryPolicy:
 
 
 class ModelCall:
-    """One model call of one turn and round; `stopped` keeps what came when a human interrupts."""
+    """One model call of one turn and round, with its retries and its fallback."""
 
     def __init__(
         self, writer: SessionWriter, state: Callable[[], TurnState], turn_id: str | None, number: int
@@ -186,108 +186,110 @@ class ModelCall:
             [] if session.status == "processing" else [self._event(SessionStatusChanged(status="processing"))]
         )
         await self._writer.append(started, *moved)
-        await self._try(RetryPolicy(self.turn_id))
+        await self._ask_with_retries(RetryPolicy(self.turn_id))
 
-    async def _try(self, patience: RetryPolicy) -> None:
-        used: set[int] = set()
-        first: FailurePart | None = None
+    async def _ask_with_retries(self, retries: RetryPolicy) -> None:
+        used_exchanges: set[int] = set()
+        first_failure: FailurePart | None = None
         while True:
-            await self._ask(frozenset(used))
+            await self._ask(frozenset(used_exchanges))
             failure = self.reply.failure
             if failure is None:
-                await self._completed()
+                await self._record_reply()
                 return
-            if first is not None and failure.code == RECORDING_EXHAUSTED:
-                await self._failed(first)
+            if first_failure is not None and failure.code == RECORDING_EXHAUSTED:
+                await self._record_failure(first_failure)
                 return
             if self.reply.exchange is not None:
-                used.add(self.reply.exchange)
-            wait = patience.wait(failure)
-            if wait is None and await self._took_fallback(failure):
-                patience, first, self.reply = RetryPolicy(self._writer.new_id()), None, PartialReply()
+                used_exchanges.add(self.reply.exchange)
+            wait = retries.wait(failure)
+            if wait is None and await self._switch_to_fallback(failure):
+                retries, first_failure, self.reply = RetryPolicy(self._writer.new_id()), None, PartialReply()
                 continue
             if wait is None:
-                await self._failed(failure, patience.last_words(failure))
+                await self._record_failure(failure, retries.last_words(failure))
                 return
-            if first is None or failure.code != MODEL_LOADING or first.code != MODEL_LOADING:
+            if first_failure is None or failure.code != MODEL_LOADING or first_failure.code != MODEL_LOADING:
                 # Nobody has to do anything yet, so there is no remedy.
                 await self._writer.append(
-                    self._error(replace(failure, remedy=""), patience.words(failure, wait))
+                    self._error_event(replace(failure, remedy=""), retries.words(failure, wait))
                 )
-            first = failure
+            first_failure = failure
             await self._writer.context.sleep(wait)
             self.reply = PartialReply()
 
-    async def _took_fallback(self, failure: FailurePart) -> bool:
+    async def _switch_to_fallback(self, failure: FailurePart) -> bool:
         """Let the session ask the provider that the configuration names for an overload, and say so."""
         session, config = self._writer.session(), self._writer.context.loaded().config
         self._overloaded.add(session.provider)
-        chosen = fallback_of(config, session.provider)
-        if chosen is None or chosen.provider in self._overloaded or not is_momentary_failure(failure):
+        fallback = fallback_of(config, session.provider)
+        if fallback is None or fallback.provider in self._overloaded or not is_momentary_failure(failure):
             return False
-        whom = f"{chosen.model} ({chosen.provider})"
+        whom = f"{fallback.model} ({fallback.provider})"
         words = f"{whom} is asked instead, as the settings say; /model changes it."
         changed = SessionChanged(
-            provider=chosen.provider, model=chosen.model, configuration={"endpoint": None}
+            provider=fallback.provider, model=fallback.model, configuration={"endpoint": None}
         )
-        asked = TurnStarted(provider=chosen.provider, model=chosen.model, round=self._round)
+        restarted = TurnStarted(provider=fallback.provider, model=fallback.model, round=self._round)
         await self._writer.append(
-            self._error(replace(failure, remedy=""), words), self._event(changed), *self._asks_anew(asked)
+            self._error_event(replace(failure, remedy=""), words),
+            self._event(changed),
+            *self._restart_events(restarted),
         )
         return True
 
-    def _asks_anew(self, body: TurnStarted) -> list[Event]:
+    def _restart_events(self, body: TurnStarted) -> list[Event]:
         return [self._event(body)]
 
-    async def stopped(self) -> list[Event]:
+    async def stopped_reply_events(self) -> list[Event]:
         """Return the events for the part of a reply that came before an interrupt."""
-        self._close()
+        self._close_block()
         if not self.reply.text:
             return []
-        return [self._event(self._body(()), actor=AGENT_ACTOR)]
+        return [self._event(self._reply_body(()), actor=AGENT_ACTOR)]
 
-    async def _ask(self, used: frozenset[int]) -> None:
+    async def _ask(self, used_exchanges: frozenset[int]) -> None:
         state = self._state()
-        request = self._request(state)
-        request = replace(request, used_exchanges=request.used_exchanges | used)
+        request = self._model_request(state)
+        request = replace(request, used_exchanges=request.used_exchanges | used_exchanges)
         try:
             context = self._writer.context
             apply_pending_config_changes(context)
             provider = context.provider(self._writer.session(), context.loaded().config)
             fault_point("turn.model_called")
-            async with asyncio.timeout(self._seconds()), aclosing(provider.reply(request)) as parts:
+            async with asyncio.timeout(self._reply_seconds()), aclosing(provider.reply(request)) as parts:
                 async for part in parts:
-                    self._take(part)
+                    self._take_part(part)
                     if self.reply.is_full:
                         break
         except TimeoutError:
-            self._run_out()
+            self._note_timeout()
         except ProviderUnavailable as error:
-            self._take(FailurePart(code="provider_unavailable", message=error.why, remedy=error.remedy))
+            self._take_part(FailurePart(code="provider_unavailable", message=error.why, remedy=error.remedy))
         finally:
-            self._close()
+            self._close_block()
 
-    def _request(self, state: TurnState) -> ModelRequest:
+    def _model_request(self, state: TurnState) -> ModelRequest:
         context, session = self._writer.context, self._writer.session()
         config = context.loaded().config
         kind, limit = provider_kind(session.provider, config), config.max_session_messages
-        every, fresh = model_messages(state, self._writer.unseal, limit, self._wire_name)
+        messages, fresh = model_messages(state, self._writer.unseal, limit, self._wire_name)
         return ModelRequest(
-            session_id=session.id, model=session.model, messages=every, fresh=fresh,
+            session_id=session.id, model=session.model, messages=messages, fresh=fresh,
             tools=context.tools.visible(session.provider, session.active_tools, kind, config.tools),
             used_exchanges=state.used_exchanges,
             answer_schema=ANSWER_SCHEMA if session.kind == "ask" else None,
         )  # fmt: skip
 
-    def _seconds(self) -> float:
+    def _reply_seconds(self) -> float:
         provider = self._writer.context.loaded().config.providers.get(self._writer.session().provider)
         return (provider.reply_seconds if provider else None) or DEFAULT_REPLY_SECONDS
 
-    def _run_out(self) -> None:
+    def _note_timeout(self) -> None:
         if self.reply.text or self.reply.calls:
             self.reply.stop = "time"
             return
-        why = f"no reply came within {self._seconds():g} s"
+        why = f"no reply came within {self._reply_seconds():g} s"
         remedy = "Look whether the server is busy; reply_seconds of the provider makes the wait longer."
         self.reply.failure = FailurePart(code="no_answer", message=why, remedy=remedy)
 
@@ -295,22 +297,22 @@ class ModelCall:
         descriptor = self._writer.context.tools.descriptors().get(tool)
         return descriptor.wire_name if descriptor else tool
 
-    def _take(self, part: ReplyPart) -> None:
+    def _take_part(self, part: ReplyPart) -> None:
         match part:
             case TextPart(text=text):
-                text = self.reply.fitting(text)
+                text = self.reply.take_fitting(text)
                 self.reply.text += text
                 self._stream(TextStreamed, text)
             case ThinkingPart(text=text):
-                text = self.reply.fitting(text)
+                text = self.reply.take_fitting(text)
                 self.reply.thinking += text
                 self._stream(ThinkingStreamed, text)
             case ToolCallPart():
                 self.reply.take_call(part)
             case OpaquePart(content=content):
-                self.reply.opaque = self.reply.fitting(content)
+                self.reply.opaque = self.reply.take_fitting(content)
             case ProgressPart():
-                self._report(part)
+                self._report_progress(part)
             case UsagePart(usage=usage):
                 self.reply.usage = usage
             case StopPart(reason=reason):
@@ -322,7 +324,7 @@ class ModelCall:
 
     # --- streaming ------------------------------------------------------------------------------
 
-    def _report(self, part: ProgressPart) -> None:
+    def _report_progress(self, part: ProgressPart) -> None:
         """Record that the request goes out, or, now and then, how much of calls came."""
         now = self._writer.context.clock.monotonic()
         self._received = 0 if part.sent else self._received + part.received
@@ -334,7 +336,7 @@ class ModelCall:
 
     def _stream(self, kind: type[TextStreamed] | type[ThinkingStreamed], text: str) -> None:
         if kind is not self._kind or self._deltas is None:
-            self._close()
+            self._close_block()
             self._block += 1
             self._kind = kind
             self._deltas = DeltaWriter(self._delta_writer(kind, self._block))
@@ -349,26 +351,28 @@ class ModelCall:
 
         return write
 
-    def _close(self) -> None:
+    def _close_block(self) -> None:
         if self._deltas is not None:
             self._deltas.close()
         self._deltas = self._kind = None
 
     # --- recording ------------------------------------------------------------------------------
 
-    async def _completed(self) -> None:
-        read = [self._read_call(part) for part in self.reply.calls]
-        refused = [self._refused(call) for call in read if call.malformed]
-        cut = [self._cut(self.reply.stop)] if self.reply.stop else []
-        await self._writer.append(self._event(self._body(tuple(read)), actor=AGENT_ACTOR), *refused, *cut)
+    async def _record_reply(self) -> None:
+        calls = [self._read_call(part) for part in self.reply.calls]
+        refusals = [self._refusal_event(call) for call in calls if call.malformed]
+        cut_events = [self._cut_event(self.reply.stop)] if self.reply.stop else []
+        await self._writer.append(
+            self._event(self._reply_body(tuple(calls)), actor=AGENT_ACTOR), *refusals, *cut_events
+        )
 
-    def _cut(self, reason: str) -> Event:
+    def _cut_event(self, reason: str) -> Event:
         failure = FailurePart(
             code=f"reply_{reason}", message=CUT_REASONS[reason], remedy=CUT_REMEDIES[reason]
         )
-        return self._error(failure, has_used_exchange=False)
+        return self._error_event(failure, has_used_exchange=False)
 
-    def _body(self, calls: tuple[ReplyCall, ...]) -> ReplyCompleted:
+    def _reply_body(self, calls: tuple[ReplyCall, ...]) -> ReplyCompleted:
         blobs = self._writer.journal.blobs
         # A key that a server says back is not even sealed.
         text, ref = redaction.redact_and_seal_text(
@@ -376,14 +380,14 @@ class ModelCall:
         )
         # Nobody reads exact thinking again, so none is sealed but what its provider signed and wants back.
         thinking = redaction.redact_and_cut_text(scrubber.replace_registered_secrets(self.reply.thinking))
-        opaque_ref, opaque_kind = self._opaque()
+        opaque_ref, opaque_kind = self._sealed_opaque()
         return ReplyCompleted(
             text=text, text_ref=ref, thinking=thinking, calls=calls, usage=self.reply.usage,
             opaque_ref=opaque_ref, opaque_kind=opaque_kind,
             model=self._writer.session().model, exchange=self.reply.exchange, round=self._round,
         )  # fmt: skip
 
-    def _opaque(self) -> tuple[BlobRef | None, str]:
+    def _sealed_opaque(self) -> tuple[BlobRef | None, str]:
         content = self.reply.opaque
         if not content or self.reply.is_full or scrubber.replace_registered_secrets(content) != content:
             return None, ""
@@ -403,22 +407,24 @@ class ModelCall:
             arguments=arguments, arguments_ref=ref, malformed=malformed,
         )  # fmt: skip
 
-    def _refused(self, call: ReplyCall) -> Event:
+    def _refusal_event(self, call: ReplyCall) -> Event:
         reason = f"the arguments are not a JSON object: {call.malformed}; send the call again, whole"
         verdict = GateVerdict(outcome="refused", step="schema", by=call.tool, reason=reason)
         body = CallProposed(tool=call.tool, verdict=verdict, provider_call_id=call.provider_call_id)
         return self._writer.event(body, turn_id=self.turn_id, call_id=call.call_id)
 
-    async def _failed(self, failure: FailurePart, details: str = "") -> None:
+    async def _record_failure(self, failure: FailurePart, details: str = "") -> None:
         ended = self._event(TurnEnded(outcome="error", detail=failure.code))
         status: list[Event] = []
         if "incident_ids" not in self._writer.session().configuration:
             # Of one that works on incidents the driver of the list says how it goes on.
             status.append(self._event(SessionStatusChanged(status="ready", reason="failed")))
         # What came of the reply is no answer: to go on means to ask again.
-        await self._writer.append(self._error(failure, details), ended, *status)
+        await self._writer.append(self._error_event(failure, details), ended, *status)
 
-    def _error(self, failure: FailurePart, details: str = "", *, has_used_exchange: bool = True) -> Event:
+    def _error_event(
+        self, failure: FailurePart, details: str = "", *, has_used_exchange: bool = True
+    ) -> Event:
         body = ErrorRaised(
             code=failure.code, message=redaction.redact_line(failure.message, 2_000), details=details,
             remedy=redaction.redact_line(failure.remedy, 1_000), recoverable=failure.recoverable,

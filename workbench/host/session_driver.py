@@ -15,7 +15,7 @@ lease, the clock (expiry, staleness, time of a turn), and handing back in order.
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from typing import Final
 
 from msgspec import Struct
@@ -41,7 +41,7 @@ from workbench.agents.planner import (
     due_effects,
     end_of_stopped_turn,
 )
-from workbench.agents.reducer import apply_event, worked_microseconds
+from workbench.agents.reducer import PAUSE_AFTER_OUTCOME, apply_event, worked_microseconds
 from workbench.agents.state import TurnState
 from workbench.changes.apply import stale_paths
 from workbench.domain.events import (
@@ -76,11 +76,6 @@ from workbench.tools.base import CommitTool
 
 _FEWEST_TOKENS_TO_COMPACT: Final = 2_000
 """Below it no server is asked for its context: no conversation is that near its end."""
-_PAUSE_AFTER_OUTCOME: dict[str, PauseReason] = {
-    "unattended": "unattended",
-    "limit": "limit reached",
-    "interrupted": "user",
-}
 
 
 def thread_safe_setter(loop: asyncio.AbstractEventLoop, event: asyncio.Event) -> Callable[[], None]:
@@ -96,19 +91,21 @@ def thread_safe_setter(loop: asyncio.AbstractEventLoop, event: asyncio.Event) ->
 class SessionRunner:
     """Drives one session under its lease until told to stop or the lease is lost."""
 
-    def __init__(self, writer: SessionWriter, on_events: OnEvents | None = None) -> None:
+    def __init__(self, writer: SessionWriter, on_events: OnEvents = ignore_events) -> None:
         self.writer = writer
         self.state = TurnState()
         self.failure: BaseException | None = None
         self.cursor = 0
         """The position up to which the session was read back."""
-        self._on_events = on_events or ignore_events
+        self.last_outcome: str | None = None
+        """Of the newest `turn.ended` that was read back."""
+        self._on_events = on_events
         self._running: dict[Effect, asyncio.Task[None]] = {}
         self._idle: dict[Effect, int] = {}
         """Effects that changed nothing, with the cursor at which they did not: not tried again there."""
         self._stops: dict[str, asyncio.Event] = {}
         self._model: ModelCall | None = None
-        self._learned: dict[tuple[str, str], int | None] = {}
+        self._told_tokens: dict[tuple[str, str], int | None] = {}
         """Tokens of context by provider and model, as their servers said."""
         self._changed = asyncio.Event()
 
@@ -143,19 +140,23 @@ class SessionRunner:
         while events := journal.events(self.writer.session_id, after=self.cursor, limit=2_000):
             for event in events:
                 self.state = apply_event(self.state, event)
+                if isinstance(event.body, TurnEnded):
+                    self.last_outcome = event.body.outcome
             self.cursor = events[-1].position
             self._on_events(events)
 
     def _limits(self) -> TurnLimits:
         config, tools = self.writer.context.loaded().config, self.writer.context.tools
-        wanted = configured_number(self.state, "max_turns")
-        reading = {
+        session_rounds = configured_number(self.state, "max_turns")
+        read_tools = {
             name for name, descriptor in tools.descriptors().items() if descriptor.capability == "read"
         }
         return TurnLimits(
-            max_rounds=min(config.limits.max_turns, int(wanted) if wanted else config.limits.max_turns),
+            max_rounds=min(
+                config.limits.max_turns, int(session_rounds) if session_rounds else config.limits.max_turns
+            ),
             on_expiry=config.approvals.on_expiry,
-            read_only_tools=frozenset(reading),
+            read_only_tools=frozenset(read_tools),
             repeats_noted=config.limits.repeats_noted,
             repeats_paused=config.limits.repeats_paused,
             most_tokens=self.writer.context.constraints.most_tokens,
@@ -191,11 +192,11 @@ class SessionRunner:
         except LeaseLost as error:
             self.failure = error
         except (IllegalMoveError, GuardFailed) as error:
-            await self._overtaken(effect, error, before)
+            await self._look_again(effect, error, before)
         except JournalError as error:
             self.failure = error
         except Exception as error:  # noqa: BLE001 -- a defect ends this session's run, named, never the host
-            await self._defect(effect, error)
+            await self._record_defect(effect, error)
         finally:
             if self.failure is None:
                 self.catch_up()
@@ -204,13 +205,13 @@ class SessionRunner:
             self._running.pop(effect, None)
             self._changed.set()
 
-    async def _overtaken(self, effect: Effect, error: Exception, before: int) -> None:
+    async def _look_again(self, effect: Effect, error: Exception, before: int) -> None:
         """Look again after a refused append: somebody else's event came first."""
         self.catch_up()
         if self.cursor == before:
-            await self._defect(effect, error)
+            await self._record_defect(effect, error)
 
-    async def _defect(self, effect: Effect, error: Exception) -> None:
+    async def _record_defect(self, effect: Effect, error: Exception) -> None:
         body = ErrorRaised(
             code="internal", message=f"{type(effect).__name__} failed: {type(error).__name__}: {error}",
             remedy="Continue the session to try again; the log of the background process has the details.",
@@ -285,19 +286,19 @@ class SessionRunner:
     def _context_tokens(self) -> int:
         """Return the tokens of the session's context; 0 where nothing says it."""
         session, config = self.writer.session(), self.writer.context.loaded().config
-        told = self._learned.get((session.provider, session.model))
+        told = self._told_tokens.get((session.provider, session.model))
         return known_context_tokens(config, session.provider, told) or 0
 
     async def _learn_context(self) -> bool:
         """Ask the server once how large its context is, before it begins to matter; say whether it told."""
         session, reply = self.writer.session(), self.state.reply
-        asked = (session.provider, session.model)
+        model_key = (session.provider, session.model)
         used = reply.body.usage.total_tokens if reply else 0
-        if asked in self._learned or used < _FEWEST_TOKENS_TO_COMPACT:
+        if model_key in self._told_tokens or used < _FEWEST_TOKENS_TO_COMPACT:
             return False
         context = self.writer.context
         told = await told_context_tokens(context.provider, context.loaded().config, session)
-        self._learned[asked] = told
+        self._told_tokens[model_key] = told
         return told is not None
 
     async def _stop_model(self) -> None:
@@ -308,9 +309,9 @@ class SessionRunner:
         self.catch_up()
         if self.state.turn is None or self.state.turn.phase != "calling":
             return
-        kept = await self._model.stopped() if self._model else []
+        partial_reply = await self._model.stopped_reply_events() if self._model else []
         self._model = None
-        await self.writer.append(*kept, *self._ending(end_of_stopped_turn(self.state.turn)))
+        await self.writer.append(*partial_reply, *self._turn_end_events(end_of_stopped_turn(self.state.turn)))
 
     async def _execute(self, call_id: str) -> None:
         stop = self._stops.setdefault(call_id, asyncio.Event())
@@ -365,9 +366,9 @@ class SessionRunner:
 
     async def _end_turn(self, effect: EndTurn) -> None:
         fault_point("turn.before_end")
-        await self.writer.append(*self._ending(effect))
+        await self.writer.append(*self._turn_end_events(effect))
 
-    def _ending(self, effect: EndTurn) -> list[Event]:
+    def _turn_end_events(self, effect: EndTurn) -> list[Event]:
         turn_id = self.state.turn.id if self.state.turn else None
         ended = self.writer.event(TurnEnded(outcome=effect.outcome, detail=effect.detail), turn_id=turn_id)
         status = _status_after_turn(self.writer.session(), effect)
@@ -385,7 +386,7 @@ class SessionRunner:
 def _status_after_turn(session: Session, effect: EndTurn) -> list[SessionStatusChanged]:
     if "incident_ids" in session.configuration:
         return []  # one turn an incident: the driver of the list says when the session is over (S2)
-    reason = _PAUSE_AFTER_OUTCOME.get(effect.outcome)
+    reason = PAUSE_AFTER_OUTCOME.get(effect.outcome)
     if reason is not None:
         return [SessionStatusChanged(status="paused", reason=reason)]
     return [] if session.status == "ready" else [SessionStatusChanged(status="ready")]
@@ -406,7 +407,7 @@ class SessionProgress(Struct, frozen=True, kw_only=True):
     """Nothing runs and nothing is due; a turn may be open and wait for its human."""
     open_turn: str | None
     last_outcome: str | None
-    """Of the newest `turn.ended` that this driver has read."""
+    """Of the newest `turn.ended` that this driver has read back."""
 
 
 async def drive_session(
@@ -422,9 +423,7 @@ async def drive_session(
     Raises Driven (another process drives it) or LeaseLost.
     """
     lease = take_lease(context.journal, session_id, driver)
-    outcome = _LastOutcome(on_events)
-    runner = SessionRunner(SessionWriter(context, session_id, lease_guard(lease)), outcome.see)
-
+    runner = SessionRunner(SessionWriter(context, session_id, lease_guard(lease)), on_events)
     reads = WaitingReads(runner.writer)
 
     async def tick() -> None:
@@ -436,12 +435,10 @@ async def drive_session(
     try:
         expire_due_actions(context.journal)
         async with running_clock(session_id, tick):
-            await _run_until_given_back(
-                runner, lease, lambda driven: until(_session_progress(driven, outcome.last))
-            )
+            await _run_until_given_back(runner, lease, lambda driven: until(_session_progress(driven)))
     finally:
         release_lease(context.journal, lease)
-    return _session_progress(runner, outcome.last)
+    return _session_progress(runner)
 
 
 async def _run_until_given_back(
@@ -456,18 +453,6 @@ async def _run_until_given_back(
             await _record_pause(runner)
         runner.catch_up()
         is_given_back = until(runner) and release_lease(runner.writer.journal, lease, runner.cursor)
-
-
-class _LastOutcome:
-    def __init__(self, on_events: OnEvents) -> None:
-        self.last: str | None = None
-        self._on_events = on_events
-
-    def see(self, events: Sequence[Event]) -> None:
-        for event in events:
-            if isinstance(event.body, TurnEnded):
-                self.last = event.body.outcome
-        self._on_events(events)
 
 
 @contextlib.asynccontextmanager
@@ -502,7 +487,7 @@ async def _record_pause(runner: SessionRunner) -> None:
     await runner.pause("parked" if is_waiting else "host lost")
 
 
-def _session_progress(runner: SessionRunner, outcome: str | None) -> SessionProgress:
+def _session_progress(runner: SessionRunner) -> SessionProgress:
     journal, session_id = runner.writer.journal, runner.writer.session_id
     turn = runner.state.turn
     return SessionProgress(
@@ -512,7 +497,7 @@ def _session_progress(runner: SessionRunner, outcome: str | None) -> SessionProg
         is_idle=turn is None and not runner.is_busy,
         is_resting=not runner.is_busy,
         open_turn=turn.id if turn else None,
-        last_outcome=outcome,
+        last_outcome=runner.last_outcome,
     )
 
 

@@ -4,7 +4,6 @@ The program does these things by itself: its calls are told here, and no gate is
 """
 
 import asyncio
-import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from typing import Final
@@ -13,21 +12,19 @@ from msgspec.structs import replace
 
 from workbench.domain.events import (
     Event,
-    PromptSubmitted,
     ReplyCompleted,
     SessionChanged,
     SessionCreated,
     SessionStatusChanged,
 )
 from workbench.domain.machines import TERMINAL_SESSION_STATES
-from workbench.domain.messages import StepOutcome, StepSpec
-from workbench.domain.values import Actor, Usage
+from workbench.domain.messages import StepSpec
+from workbench.domain.values import Usage
 from workbench.formats import records as r
 from workbench.formats.agent_output import AgentAnswer, AgentOutput, log_lines
 from workbench.formats.assemble import Assembler
-from workbench.host import redaction
 from workbench.host.driver_context import DriverContext, OnEvents, SessionWriter, StepConstraints
-from workbench.host.spend_limits import held_back_step
+from workbench.host.steps.agent_step import step_session_events
 from workbench.journal.leases import DriverIdentity, lease_guard, release_lease, take_lease
 
 MOST_RECORDS: Final = 20_000
@@ -39,18 +36,11 @@ _ENDED_EARLY: Final = "its program ended before it told how this call ended"
 
 def adapter_session_events(context: DriverContext, spec: StepSpec, run_id: str) -> list[Event]:
     """Return the events that begin the session of an attempt."""
-    journal = context.journal
-    session_id, actor = journal.clock.new_id(), Actor(kind="host", pid=os.getpid())
-    system, system_ref = redaction.redact_and_seal_text(str(spec.persona.get("prompt") or ""), journal.blobs)
-    prompt, prompt_ref = redaction.redact_and_seal_text(spec.source, journal.blobs)
+    provider = str(spec.adapter.get("name") or spec.adapter.get("binary") or "")
     created = SessionCreated(
-        session_kind="step", parent_id=run_id, title=redaction.redact_line(spec.title, 120),
-        workspace=spec.workspace, provider=str(spec.adapter.get("name") or spec.adapter.get("binary") or ""),
-        model=str(spec.persona.get("model") or ""), system_prompt=system, system_prompt_ref=system_ref,
-        telemetry_id=journal.clock.new_id(),
-    )  # fmt: skip
-    bodies = (created, PromptSubmitted(text=prompt, text_ref=prompt_ref))
-    return [journal.event(body, session_id, actor, step=spec.title) for body in bodies]
+        session_kind="step", parent_id=run_id, provider=provider, model=str(spec.persona.get("model") or "")
+    )
+    return step_session_events(context, spec, created, str(spec.persona.get("prompt") or ""))
 
 
 class AdapterSession:
@@ -64,7 +54,7 @@ class AdapterSession:
         self._context, self._spec, self._session_id = context, spec, spec.session_id
         self._lease = take_lease(context.journal, self._session_id, driver)
         limited = replace(context, constraints=StepConstraints(run_id=spec.id.run, step=spec.title))
-        self._writer = SessionWriter(limited, self._session_id, lease_guard(self._lease))
+        self.writer = SessionWriter(limited, self._session_id, lease_guard(self._lease))
         self._on_events, self._read_back = on_events, 0
         self._output = AgentOutput()
         self._assembler: Assembler | None = None
@@ -76,10 +66,6 @@ class AdapterSession:
         self._is_below = False
         self._counted = Usage()
         self._last_words = ""
-
-    async def held_back(self) -> StepOutcome | None:
-        """Return why its program is not started, after a row of the queue asked; None where it may."""
-        return await held_back_step(self._writer)
 
     # --- while it works ---------------------------------------------------------------------------
 
@@ -158,7 +144,7 @@ class AdapterSession:
 
     def _append(self, events: Iterable[Event]) -> None:
         loop = asyncio.get_running_loop()
-        future = self._writer.stream(*events)
+        future = self.writer.stream(*events)
 
         def written(done: Future[list[int]]) -> None:
             if not loop.is_closed() and done.exception() is None:
@@ -183,7 +169,7 @@ class AdapterSession:
         """Record what the program's answer adds: its words where it told none, and tokens not counted yet."""
         events = await asyncio.to_thread(self._closing, answer)
         if events:
-            await self._writer.append(*events)
+            await self.writer.append(*events)
         self._tell_read_back()
 
     def _closing(self, answer: AgentAnswer) -> list[Event]:

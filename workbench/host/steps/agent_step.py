@@ -27,12 +27,12 @@ from workbench.domain.events import (
 )
 from workbench.domain.machines import TERMINAL_SESSION_STATES
 from workbench.domain.messages import StepOutcome, StepSpec
-from workbench.domain.values import SPEND_LIMIT, Actor, BlobRef, Json, Usage
+from workbench.domain.values import SPEND_LIMIT, BlobRef, Json, Usage
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import Root, read_bounded
 from workbench.host import redaction
 from workbench.host.crash_recovery import recover_call
-from workbench.host.driver_context import DriverContext, OnEvents, SessionWriter, StepConstraints
+from workbench.host.driver_context import DriverContext, OnEvents, SessionWriter, StepConstraints, host_actor
 from workbench.host.instruction_files import SessionInstructions, step_instructions
 from workbench.host.model_selection import model_of_step
 from workbench.host.session_driver import SessionProgress, drive_session
@@ -55,24 +55,34 @@ class RecordingMissing(Exception):
 
 def child_session_events(context: DriverContext, spec: StepSpec, run_id: str, recordings: str) -> list[Event]:
     """Return the events that begin the child session of an attempt; may raise RecordingMissing."""
-    journal, persona = context.journal, spec.persona
-    session_id = journal.clock.new_id()
-    actor = Actor(kind="host", pid=os.getpid())
     provider, model, configuration = _provider_and_model(context, spec, recordings)
     config = context.loaded().config
-    begun = SessionInstructions(system_prompt=str(persona.get("prompt") or ""))
+    instructions = SessionInstructions(system_prompt=str(spec.persona.get("prompt") or ""))
     if not plays_recording(provider, config):
         folders = (spec.workspace, context.workspace)
-        begun = step_instructions(journal, begun.system_prompt, folders, config.instruction_files)
-    prompt, ref = redaction.redact_and_seal_text(begun.system_prompt, journal.blobs)
+        instructions = step_instructions(
+            context.journal, instructions.system_prompt, folders, config.instruction_files
+        )
     created = SessionCreated(
-        session_kind="step", parent_id=run_id, title=redaction.redact_line(spec.title, 120),
-        workspace=spec.workspace, provider=provider, model=model, system_prompt=prompt,
-        system_prompt_ref=ref, configuration={**configuration, **begun.configuration},
-        telemetry_id=journal.clock.new_id(),
+        session_kind="step", parent_id=run_id, provider=provider, model=model,
+        configuration={**configuration, **instructions.configuration},
     )  # fmt: skip
-    prompt_text, prompt_ref = redaction.redact_and_seal_text(spec.source, journal.blobs)
-    bodies = (created, PromptSubmitted(text=prompt_text, text_ref=prompt_ref))
+    return step_session_events(context, spec, created, instructions.system_prompt)
+
+
+def step_session_events(
+    context: DriverContext, spec: StepSpec, created: SessionCreated, system_prompt: str
+) -> list[Event]:
+    """Return the events that begin the session of a step: `created` completed, and the step's prompt."""
+    journal = context.journal
+    session_id, actor = journal.clock.new_id(), host_actor()
+    system, system_ref = redaction.redact_and_seal_text(system_prompt, journal.blobs)
+    prompt, prompt_ref = redaction.redact_and_seal_text(spec.source, journal.blobs)
+    created = replace(
+        created, title=redaction.redact_line(spec.title, 120), workspace=spec.workspace,
+        system_prompt=system, system_prompt_ref=system_ref, telemetry_id=journal.clock.new_id(),
+    )  # fmt: skip
+    bodies = (created, PromptSubmitted(text=prompt, text_ref=prompt_ref))
     return [journal.event(body, session_id, actor, step=spec.title) for body in bodies]
 
 

@@ -47,11 +47,11 @@ from workbench.domain.events import (
 from workbench.domain.machines import ENDED_RUN_STATES, PauseReason
 from workbench.domain.messages import StepOutcome, StepSpec
 from workbench.domain.rows import PipelineState, run_title
-from workbench.domain.values import Actor, BlobRef, Json, RunLink
+from workbench.domain.values import BlobRef, Json, RunLink
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import open_append
 from workbench.effects.folders import make_folder
-from workbench.host.driver_context import DriverContext, OnEvents, RunWriter, ignore_events
+from workbench.host.driver_context import DriverContext, OnEvents, RunWriter, host_actor, ignore_events
 from workbench.host.host_locks import SharedPlaces
 from workbench.host.session_driver import running_clock, thread_safe_setter
 from workbench.host.steps.run_requests import (
@@ -61,7 +61,7 @@ from workbench.host.steps.run_requests import (
     require_runnable_pipeline,
 )
 from workbench.host.steps.run_start import StartedRun, start_run, take_over_steps, worker_limit
-from workbench.host.steps.step_executor import EmbeddedExecutor, ExecutorFactory, NestedRunner
+from workbench.host.steps.step_executor import EmbeddedExecutor, ExecutorFactory
 from workbench.host.workspace_trust import is_governed_file
 from workbench.journal.decisions import expire_due_actions
 from workbench.journal.journal import Journal
@@ -79,13 +79,9 @@ from workbench.pipelines.workspaces import Workspaces
 from workbench.text.safe import escape_json
 
 
-def _never_stop(coordinator: Coordinator) -> bool:
+def _never(coordinator: Coordinator) -> bool:
     del coordinator
     return False
-
-
-def _run_here(embedded: EmbeddedExecutor) -> StepExecutor:
-    return embedded
 
 
 RunPath = tuple[str, ...]
@@ -128,7 +124,7 @@ class RunDriverOptions(Struct, frozen=True, kw_only=True):
 
     context: DriverContext
     driver: DriverIdentity
-    until: Callable[[Coordinator], bool] = field(default=_never_stop)
+    until: Callable[[Coordinator], bool] = field(default=_never)
     on_events: OnEvents = ignore_events
     """Told of the events of the run and of its steps' sessions."""
     slots: StepSlots | None = None
@@ -136,7 +132,7 @@ class RunDriverOptions(Struct, frozen=True, kw_only=True):
     """What the runs below the topmost one came to; None for the topmost one itself."""
     path: RunPath = ()
     """How this run is reached from the topmost one."""
-    executor: ExecutorFactory = field(default=_run_here)
+    executor: ExecutorFactory = field(default=lambda embedded: embedded)
     """Makes what runs the steps of this run and of those below it."""
 
 
@@ -210,10 +206,9 @@ def _embedded_executor(
 ) -> EmbeddedExecutor:
     context, definition, trace = options.context, started_run.definition, _trace_of(started_run)
     meta = started_run.manifest.runtime.meta if started_run.manifest else MetaLimits()
-    below = _NestedRuns(options, writer, started_run, meta)
     return EmbeddedExecutor(
         context=context, driver=options.driver, run_id=writer.run_id, recordings=definition.recordings,
-        nested=NestedRunner(opening=below.opening, run=below.run, cancel=below.cancel),
+        nested=_NestedRuns(options, writer, started_run, meta),
         on_events=options.on_events, journal=writer, files=definition.files(),
         workspaces=Workspaces(
             project=definition.root, base=started_run.base, environment=context.environment,
@@ -319,7 +314,7 @@ class _NestedRuns:
         self._reserve_steps(self._nested_path(spec, name), len(loaded.pipeline.steps))
         numbers = [r.number or 0 for r in journal.pipeline_states(workspace) if r.pipeline_name == name]
         number = max(numbers, default=0) + 1
-        actor = Actor(kind="host", pid=os.getpid())
+        actor = host_actor()
         created = SessionCreated(
             session_kind="pipeline", parent_id=self._writer.run_id, title=f"{name} #{number}"[:120],
             workspace=workspace, number=number, telemetry_id=journal.clock.new_id(),
@@ -353,7 +348,7 @@ class _NestedRuns:
         if row.status == "completed":
             # Its end was not recorded above: it is taken as it is. A step that failed after it begins anew.
             return [] if self._was_cut_off(spec.id.step) else None
-        actor = Actor(kind="host", pid=os.getpid())
+        actor = host_actor()
         return [journal.event(ContinueRequested(reads_files=state.reads_files), step.session_id, actor)]
 
     def _is_same(self, run_id: str, name: str, input_text: str) -> bool:
@@ -415,7 +410,7 @@ class _NestedRuns:
     async def _ended(self, run_id: str, why: str) -> StepOutcome:
         """End a nested run that exceeded a limit."""
         self.cancel(run_id, why)
-        row = await drive_run(replace(self._options, until=_never_stop), run_id)
+        row = await drive_run(replace(self._options, until=_never), run_id)
         return StepOutcome(state="failed", reason=why, is_retryable=False, usage=row.usage)
 
     def _links(self, run_id: str) -> tuple[RunLink, ...]:
@@ -459,7 +454,7 @@ class _NestedRuns:
         row = journal.pipeline_state(run_id)
         if row is not None and row.status in ("queued", "running", "waiting"):
             body = RunCancelRequested(reason=why)
-            actor = Actor(kind="host", pid=os.getpid())
+            actor = host_actor()
             journal.append([journal.event(body, run_id, actor)])
 
 

@@ -9,8 +9,8 @@ An adapter step is another program's command line with JSON back; its own tool c
 import asyncio
 import json
 import re
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from typing import Any, Final, cast
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final, Protocol, cast
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -26,6 +26,7 @@ from workbench.effects.runtime import fault_point
 from workbench.formats.agent_output import AgentAnswer, agent_answer
 from workbench.host.command_output import CommandOutput, abandoned_on_error
 from workbench.host.driver_context import DriverContext, OnEvents
+from workbench.host.spend_limits import held_back_step
 from workbench.host.steps import agent_step
 from workbench.host.steps.adapter_session import AdapterSession, adapter_session_events
 from workbench.journal.leases import DriverIdentity
@@ -38,12 +39,16 @@ from workbench.text.safe import one_line
 from workbench.views.usage import sum_usage
 
 
-class NestedRunner(Struct, frozen=True, kw_only=True):
-    """How a pipeline step is begun and driven; a run's driver fills it."""
+class NestedRunner(Protocol):
+    """Begins and drives the runs that pipeline steps start; the driver of the run above is one."""
 
-    opening: Callable[[StepSpec], list[Event]]
-    run: Callable[[StepSpec], Awaitable[StepOutcome]]
-    cancel: Callable[[str], None]
+    def opening(self, spec: StepSpec) -> list[Event]:
+        """Return the events that begin a run, or raise AttemptNotReady."""
+        ...
+
+    async def run(self, spec: StepSpec) -> StepOutcome: ...
+
+    def cancel(self, run_id: str) -> None: ...
 
 
 class EmbeddedExecutor(StepFiles, kw_only=True):
@@ -95,10 +100,9 @@ class EmbeddedExecutor(StepFiles, kw_only=True):
             return await self.write_aggregate(spec)
         if spec.kind == "command":
             return (await run_command_step(self.context, spec, (*SHELL, spec.source), on_event, stop)).outcome
-        if spec.kind == "pipeline":
-            self._sessions[str(spec.id)] = spec.session_id or ""
-            return await self.nested.run(spec)
         self._sessions[str(spec.id)] = spec.session_id or ""
+        if spec.kind == "pipeline":
+            return await self.nested.run(spec)
         if spec.adapter:
             outcome = await self._run_adapter(spec, on_event, stop)
         else:
@@ -114,7 +118,7 @@ class EmbeddedExecutor(StepFiles, kw_only=True):
             return await run_adapter_step(self.context, spec, on_event, stop)
         session = AdapterSession(self.context, self.driver, spec, self.on_events)
         try:
-            if (held_back := await session.held_back()) is not None:
+            if (held_back := await held_back_step(session.writer)) is not None:
                 return held_back
             return await run_adapter_step(self.context, spec, on_event, stop, session)
         finally:
