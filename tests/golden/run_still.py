@@ -192,7 +192,7 @@ def run_stillness(clock):
             (asyncio, "run", _run_apart),
             (run_driver, "running_clock", stopped_clock),
             # It looks at the clock whenever something rang, and a look takes time here.
-            (pipeline_tool._Watch, "ends", lambda watch, coordinator: False),
+            (pipeline_tool._RunWatch, "ends", lambda watch, coordinator: False),
             (run_driver, "Coordinator", lambda *parts: StillCoordinator(turnstile(), *parts)),
             (step_executor, "prepare_command", prepared),
             (step_executor, "CommandOutput", StillOutput),

@@ -178,11 +178,11 @@ class CommandSession:
         lease = self._journal.lease(self.session_id)
         assert lease is not None
         # The session itself has no tools, so that nothing of them is checked before the model is asked.
-        judging = replace(self._context, tools=tool_registry())
-        writer = SessionWriter(judging, self.session_id, lease_guard(lease))
+        judging_context = replace(self._context, tools=tool_registry())
+        writer = SessionWriter(judging_context, self.session_id, lease_guard(lease))
         gate = replace(gate_context(writer, self._context.loaded()), active_tools=(), can_ask=True)
-        passed = screen_call(GateCall(tool=_COMMAND_TOOL, parameters={"command": command}), gate)
-        verdict = passed if isinstance(passed, GateVerdict) else judge_screened_call(passed, gate)
+        screened = screen_call(GateCall(tool=_COMMAND_TOOL, parameters={"command": command}), gate)
+        verdict = screened if isinstance(screened, GateVerdict) else judge_screened_call(screened, gate)
         return verdict, review_command(command, command_boundary(gate))
 
     def _record(self, turn_id: str | None, answer: Answer, verdict: GateVerdict) -> None:

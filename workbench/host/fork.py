@@ -101,13 +101,13 @@ def fork_session(
     `until` is the number of the last event that is taken over. Raises SessionRefused without a conversation.
     """
     require_conversation(journal, session, until)
-    taking = _ConversationCopy(journal, session, actor, until)
-    events = list(taking.conversation())
-    journal.append([taking.created(plan), *taking.statuses("initializing")])
+    copy = _ConversationCopy(journal, session, actor, until)
+    events = list(copy.conversation())
+    journal.append([copy.created(plan), *copy.statuses("initializing")])
     for start in range(0, len(events), _EVENTS_AT_ONCE):
         journal.append(events[start : start + _EVENTS_AT_ONCE], strict=False)
-    journal.append(list(taking.statuses("ready")))
-    return taking.new_id
+    journal.append(list(copy.statuses("ready")))
+    return copy.new_id
 
 
 class _ConversationCopy:
@@ -118,8 +118,8 @@ class _ConversationCopy:
         # The rows as they stood after the last event that is taken over, not as they stand now.
         rows = MemoryTables().fold(self._events)
         self._calls, self._actions = rows.calls, rows.actions
-        self._names: dict[str, str] = {}
-        self._announced: dict[str, str] = {}
+        self._new_ids: dict[str, str] = {}
+        self._announced_ids: dict[str, str] = {}
         """The id by which a reply named a call, by that of the call that ended in its place."""
         self._proposals = {
             event.call_id: event.body
@@ -154,11 +154,11 @@ class _ConversationCopy:
 
     def conversation(self) -> Iterator[Event]:
         for event in self._events:
-            yield from self._taken(event)
+            yield from self._copied_event(event)
         if self._open_turn is not None:
             yield self._event(TurnEnded(outcome="interrupted", detail="forked here"), self._last, None)
 
-    def _taken(self, event: Event) -> Iterator[Event]:
+    def _copied_event(self, event: Event) -> Iterator[Event]:
         self._last = event
         match event.body:
             case PromptSubmitted() | ConversationCompacted():
@@ -172,18 +172,18 @@ class _ConversationCopy:
             case ReplyCompleted() as body:
                 yield from self._reply(event, body)
             case CallFinished(state="succeeded") as body:
-                yield from self._undone(event, body)
+                yield from self._copied_undo(event, body)
             case _:
                 return
 
     def _reply(self, event: Event, body: ReplyCompleted) -> Iterator[Event]:
-        calls = tuple(replace(call, call_id=self._name(call.call_id)) for call in body.calls)
+        calls = tuple(replace(call, call_id=self._new_id_of(call.call_id)) for call in body.calls)
         yield self._event(replace(body, calls=calls), event, None)
         for call in body.calls:
-            if ended_call := self._final(call.call_id):
-                yield from self._called(event, call.call_id, ended_call)
+            if ended_call := self._final_call(call.call_id):
+                yield from self._copied_call(event, call.call_id, ended_call)
 
-    def _final(self, call_id: str) -> Call | None:
+    def _final_call(self, call_id: str) -> Call | None:
         """Return a call, or the one that replaced it."""
         call = self._calls.get(call_id)
         for _ in range(len(self._calls)):
@@ -192,34 +192,36 @@ class _ConversationCopy:
             call = self._calls.get(call.replaced_by)
         return call
 
-    def _undone(self, event: Event, body: CallFinished) -> Iterator[Event]:
+    def _copied_undo(self, event: Event, body: CallFinished) -> Iterator[Event]:
         proposed = self._proposals.get(event.call_id or "")
         if proposed is None or proposed.tool != UNDO_TOOL or event.call_id is None:
             return
         if "calls" in proposed.parameters:
-            yield from self._undone_together(event, proposed, body)
+            yield from self._copied_joint_undo(event, proposed, body)
             return
         undone = proposed.parameters.get("call")
         action = self._actions.get(str(proposed.parameters.get("action")))
         source = str(undone) if undone else (action.call_id if action else None)
-        call_id = self._announced.get(source or "", source)
-        parameters: dict[str, Json] = {"call": self._name(call_id)} if call_id else {}
-        yield from self._undo_events(event, replace(proposed, parameters=parameters), body)
+        call_id = self._announced_ids.get(source or "", source)
+        parameters: dict[str, Json] = {"call": self._new_id_of(call_id)} if call_id else {}
+        yield from self._copied_undo_events(event, replace(proposed, parameters=parameters), body)
 
-    def _undone_together(self, event: Event, proposed: CallProposed, body: CallFinished) -> Iterator[Event]:
+    def _copied_joint_undo(self, event: Event, proposed: CallProposed, body: CallFinished) -> Iterator[Event]:
         """Take over that several calls were undone; nothing of it can be undone in the fork."""
         parameters: dict[str, Json] = {"calls": [], "redo": bool(proposed.parameters.get("redo"))}
-        yield from self._undo_events(event, replace(proposed, parameters=parameters), body)
+        yield from self._copied_undo_events(event, replace(proposed, parameters=parameters), body)
 
-    def _undo_events(self, event: Event, proposed: CallProposed, body: CallFinished) -> Iterator[Event]:
+    def _copied_undo_events(
+        self, event: Event, proposed: CallProposed, body: CallFinished
+    ) -> Iterator[Event]:
         verdict = GateVerdict(outcome="allowed", step="request", by="fork")
-        taken = replace(proposed, verdict=verdict, parameters_ref=None, replaces=None)
-        yield self._event(taken, event, event.call_id)
+        proposal = replace(proposed, verdict=verdict, parameters_ref=None, replaces=None)
+        yield self._event(proposal, event, event.call_id)
         yield self._event(CallExecuting(), event, event.call_id)
         yield self._event(body, event, event.call_id)
 
-    def _called(self, event: Event, call_id: str, call: Call) -> Iterator[Event]:
-        self._announced[call.id] = call_id
+    def _copied_call(self, event: Event, call_id: str, call: Call) -> Iterator[Event]:
+        self._announced_ids[call.id] = call_id
         action = self._actions.get(call.action_id or "")
         proposed = CallProposed(
             tool=call.tool, verdict=_forked_verdict(call, action), parameters=call.parameters,
@@ -235,13 +237,14 @@ class _ConversationCopy:
 
     def _event(self, body: Body, old: Event, call_id: str | None) -> Event:
         event_copy = self._journal.event(
-            body, self.new_id, old.actor, at=old.at, turn_id=self._name(old.turn_id) if old.turn_id else None,
-            call_id=self._name(call_id) if call_id else None,
+            body, self.new_id, old.actor, at=old.at,
+            turn_id=self._new_id_of(old.turn_id) if old.turn_id else None,
+            call_id=self._new_id_of(call_id) if call_id else None,
         )  # fmt: skip
         return replace(event_copy, recorded_at=self._journal.now())
 
-    def _name(self, old: str) -> str:
-        return self._names.setdefault(old, self._journal.clock.new_id())
+    def _new_id_of(self, old: str) -> str:
+        return self._new_ids.setdefault(old, self._journal.clock.new_id())
 
 
 def _forked_verdict(call: Call, action: Action | None) -> GateVerdict:
@@ -318,8 +321,8 @@ def restore_workspace(
     make, unmake = (_make_copy, _remove_copy) if kind == "copy" else (_make_worktree, _remove_worktree)
     with _removed_on_failure(workspace, target, unmake):
         inside = make(workspace, target)
-        done, lost = _restore_files(journal, files_at_position(journal, workspace, position), inside)
-    return RestoredWorkspace(workspace=inside, files=done, lost=lost)
+        restored, lost = _restore_files(journal, files_at_position(journal, workspace, position), inside)
+    return RestoredWorkspace(workspace=inside, files=restored, lost=lost)
 
 
 def _checked_target_folder(journal: Journal, workspace: str, folder: str) -> str:
@@ -354,12 +357,12 @@ def _removed_on_failure(
 def _restore_files(
     journal: Journal, files: tuple[FileAtMoment, ...], folder: str
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    done: list[str] = []
-    lost: list[str] = []
+    restored: list[str] = []
+    kept_as_they_are: list[str] = []
     with Root(folder) as root:
         for file in files:
-            (done if _restore_file(journal, root, file) else lost).append(file.path)
-    return tuple(done), tuple(lost)
+            (restored if _restore_file(journal, root, file) else kept_as_they_are).append(file.path)
+    return tuple(restored), tuple(kept_as_they_are)
 
 
 def _restore_file(journal: Journal, root: Root, file: FileAtMoment) -> bool:

@@ -30,9 +30,11 @@ _PROVIDER_VARIABLE_ENDINGS = ("_API_KEY", "_BASE_URL")
 
 def provider_variables(named: Iterable[str] = ()) -> tuple[str, ...]:
     """Return the sorted names, never values, of this process's provider variables and those of `key_env`."""
-    wanted = set(named)
+    key_variables = set(named)
     return tuple(
-        sorted(name for name in os.environ if name.endswith(_PROVIDER_VARIABLE_ENDINGS) or name in wanted)
+        sorted(
+            name for name in os.environ if name.endswith(_PROVIDER_VARIABLE_ENDINGS) or name in key_variables
+        )
     )
 
 
@@ -96,19 +98,19 @@ class InsideAgent(Refused):
 
 def refuse_inside_agents(journal: Journal | None, home: Home, what: str) -> None:
     """Raise InsideAgent, and note the attempt if the journal is open, where a driver is an ancestor."""
-    line = tuple(ancestor_pids())
-    if AGENT_VARIABLE not in os.environ and not _is_below_driver(home, line):
+    ancestry = tuple(ancestor_pids())
+    if AGENT_VARIABLE not in os.environ and not _is_below_driver(home, ancestry):
         return
     if journal is not None:
         actor = Actor(kind="agent", pid=os.getpid())
-        body = SecurityNoted(what="decision from inside an agent", detail=what, ancestry=line)
+        body = SecurityNoted(what="decision from inside an agent", detail=what, ancestry=ancestry)
         journal.append([journal.event(body, SYSTEM_SESSION, actor)])
     raise InsideAgent(what)
 
 
-def _is_below_driver(home: Home, line: tuple[int, ...]) -> bool:
+def _is_below_driver(home: Home, pids: tuple[int, ...]) -> bool:
     """Return whether a process holds a driver's lock; the holder's pid is in the lock."""
-    return any(lock_holder(path) in line for path in home.run.glob("driver-*.lock"))
+    return any(lock_holder(path) in pids for path in home.run.glob("driver-*.lock"))
 
 
 # They are taken in this order, so nobody waits for the second who holds what others of them want first. Each
@@ -120,12 +122,12 @@ def _is_below_driver(home: Home, line: tuple[int, ...]) -> bool:
 class _HeldPlaces(Struct):
     """What one step holds, and how it is given back."""
 
-    gives: tuple[Callable[[], None], ...]
+    releases: tuple[Callable[[], None], ...]
 
     def release(self) -> None:
-        gives, self.gives = self.gives, ()
-        for give in gives:
-            give()
+        releases, self.releases = self.releases, ()
+        for release_place in releases:
+            release_place()
 
 
 class SharedPlaces:
@@ -138,7 +140,7 @@ class SharedPlaces:
             PlaceQueue(folder / workspace_hash(workspace), settings.max_workspace_steps),
             PlaceQueue(folder / HOME_QUEUE, settings.max_home_steps),
         )
-        self._first: dict[str, FileLock] = {}
+        self._workspace_places: dict[str, FileLock] = {}
         """Places of the workspace of runs that wait for one of the home."""
         self._lent = lent
 
@@ -153,22 +155,22 @@ class SharedPlaces:
 
     def _take(self, run_id: str) -> _HeldPlaces | None:
         workspace, home = self._queues
-        first = self._first.get(run_id) or workspace.take(run_id)
-        if first is None:
+        workspace_place = self._workspace_places.get(run_id) or workspace.take(run_id)
+        if workspace_place is None:
             return None
-        second = home.take(run_id)
-        if second is None:
-            self._first[run_id] = first
+        home_place = home.take(run_id)
+        if home_place is None:
+            self._workspace_places[run_id] = workspace_place
             return None
-        self._first.pop(run_id, None)
-        return _HeldPlaces((first.release, second.release))
+        self._workspace_places.pop(run_id, None)
+        return _HeldPlaces((workspace_place.release, home_place.release))
 
     def withdraw(self, run_id: str) -> None:
         for queue in self._queues:
             queue.withdraw(run_id)
-        first = self._first.pop(run_id, None)
-        if first is not None:
-            first.release()
+        workspace_place = self._workspace_places.pop(run_id, None)
+        if workspace_place is not None:
+            workspace_place.release()
 
     def before(self, run_id: str) -> int | None:
         return next((before for queue in self._queues if (before := queue.before(run_id)) is not None), None)

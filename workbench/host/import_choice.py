@@ -62,7 +62,7 @@ class LeftOut(Struct, frozen=True):
 
     def has_folder(self, folder: str) -> bool:
         """Return whether a folder is left out, by itself, a folder above it, or a pattern."""
-        return bool(folder) and any(_is_match(entry, folder) for entry in self.entries)
+        return bool(folder) and any(_names_folder(entry, folder) for entry in self.entries)
 
     def has_history(self, folder: AgentFolder) -> bool:
         return self.has_agent(folder.agent) or self.has_folder(folder.path)
@@ -74,16 +74,16 @@ class LeftOut(Struct, frozen=True):
         return self.has_agent(source.agent) or self.has_folder(source.name)
 
 
-def _is_match(entry: str, folder: str) -> bool:
-    wanted = str(Path(entry).expanduser()).rstrip("/") or "/"
+def _names_folder(entry: str, folder: str) -> bool:
+    pattern = str(Path(entry).expanduser()).rstrip("/") or "/"
     if entry in AGENT_NAMES:
         return False
     paths = (folder, *map(str, Path(folder).parents))
-    if "/" not in wanted:
-        return any(fnmatchcase(Path(path).name, wanted) for path in paths)
-    if _GLOB.isdisjoint(wanted):
-        return wanted in paths
-    return any(fnmatchcase(path, wanted) for path in paths)
+    if "/" not in pattern:
+        return any(fnmatchcase(Path(path).name, pattern) for path in paths)
+    if _GLOB.isdisjoint(pattern):
+        return pattern in paths
+    return any(fnmatchcase(path, pattern) for path in paths)
 
 
 def import_request(
@@ -132,13 +132,17 @@ def found_histories(
 
 
 def _history_of(folder: AgentFolder, left_out: LeftOut, plan: ImportPlan | None) -> FoundHistory:
-    is_out = left_out.has_history(folder)
-    history = FoundHistory(folder=folder, is_left_out=is_out)
+    is_left_out = left_out.has_history(folder)
+    history = FoundHistory(folder=folder, is_left_out=is_left_out)
     for source in folder.sources():
         state = state_of(source)
         size = state.size if state is not None else 0
         history.files, history.size = history.files + 1, history.size + size
-        if is_out or left_out.has_source(source) or (plan is not None and _is_known(plan, source, state)):
+        if (
+            is_left_out
+            or left_out.has_source(source)
+            or (plan is not None and _is_known(plan, source, state))
+        ):
             continue
         history.due.append(source)
         history.due_size += size
@@ -218,21 +222,23 @@ def session_settings(home: Home) -> SessionSettings:
 
 def leave_out(home: Home, entries: Iterable[str]) -> str:
     """Add agents, folders and patterns to `sessions.leave_out`; return the path. Raises ProviderRefused."""
-    more = list(entries)
+    added = list(entries)
 
     def edit(text: str) -> str:
-        known = as_array(_written(text).get("leave_out")) or []
-        return _with(text, "leave_out", [*known, *(entry for entry in more if entry not in known)])
+        present = as_array(_sessions_section(text).get("leave_out")) or []
+        return _with_session_setting(
+            text, "leave_out", [*present, *(entry for entry in added if entry not in present)]
+        )
 
     return edit_user_file(home, edit).path
 
 
 def set_watch(home: Home, *, is_on: bool) -> str:
     """Turn `sessions.watch` on or off; return the path of the file. Raises ProviderRefused."""
-    return edit_user_file(home, lambda text: _with(text, "watch", is_on)).path
+    return edit_user_file(home, lambda text: _with_session_setting(text, "watch", is_on)).path
 
 
-def _written(text: str) -> JsonObject:
+def _sessions_section(text: str) -> JsonObject:
     if not text.strip():
         return {}
     try:
@@ -242,7 +248,7 @@ def _written(text: str) -> JsonObject:
     return as_object(root.get("sessions")) or {}
 
 
-def _with(text: str, name: str, value: Json) -> str:
+def _with_session_setting(text: str, name: str, value: Json) -> str:
     try:
         return set_member(text if text.strip() else _NEW_FILE, ("sessions", name), value)
     except JsonError as error:

@@ -58,7 +58,7 @@ class ImportWatch:
     def __init__(self, home: Home, journal: Journal, workspace: str, delay: float = 0.0) -> None:
         """Begin after `delay` seconds; `workspace` is a folder that agents may work in."""
         self._home, self._journal, self._workspace, self._delay = home, journal, workspace, delay
-        self._over = threading.Event()
+        self._stop = threading.Event()
         self._config_state: tuple[int, int] | None = None
         self._settings = SessionSettings()
         self._due: dict[str, ImportSource] = {}
@@ -70,20 +70,20 @@ class ImportWatch:
 
     def close(self) -> None:
         """End it; a file that is being read is taken back."""
-        self._over.set()
+        self._stop.set()
         self._thread.join(_CLOSE_SECONDS)
 
     def _work(self) -> None:
-        if self._over.wait(self._delay):
+        if self._stop.wait(self._delay):
             return
         with FileLock(self._home.run / WATCH_LOCK) as lock:
-            while not self._over.is_set():
+            while not self._stop.is_set():
                 try:
                     pause = self._step(lock)
                 except (JournalError, OSError, RuntimeError, FileRefused) as error:
                     LOG.warning("sessions of other agents were not imported: %s", error)
                     pause = _OTHER_SECONDS
-                self._over.wait(pause)
+                self._stop.wait(pause)
 
     def _step(self, lock: FileLock) -> float:
         """Do what is due; returns seconds until the next look."""
@@ -94,7 +94,7 @@ class ImportWatch:
             return _OFF_SECONDS
         if not lock.is_mine and not lock.try_acquire():
             return _OTHER_SECONDS
-        self._follow()
+        self._import_changes()
         return _OFF_SECONDS
 
     def _read_settings(self) -> bool:
@@ -124,11 +124,11 @@ class ImportWatch:
                 "deleted %d imported sessions older than %d days", count, self._settings.keep_imported_days
             )
 
-    def _follow(self) -> None:
+    def _import_changes(self) -> None:
         """Import what is new, then what changes, until the settings change or folders come and go."""
         folders = self._folders()
         for folder in folders:
-            self._take(folder.sources())
+            self._queue_sources(folder.sources())
         self._import_due()
         titles = sorted({folder.title for folder in folders})
         LOG.info("in step with the sessions of %s", ", ".join(titles) or "no agent")
@@ -137,16 +137,16 @@ class ImportWatch:
         listed_at = float("-inf")
         for paths in self._changes(trees):
             for path in paths:
-                self._take(_sources_of(path, trees))
+                self._queue_sources(_sources_of(path, trees))
             if time.monotonic() - listed_at > _LIST_SECONDS:
                 # What came before the watch had begun, and what the system lost of too many changes at once.
                 listed_at = time.monotonic()
                 for folder in folders:
-                    self._take(folder.sources())
+                    self._queue_sources(folder.sources())
             for source in _flat_sources(folders):
                 before, states[source.name] = states.get(source.name), state_of(source)
                 if states[source.name] != before:
-                    self._take([source])
+                    self._queue_sources([source])
             self._import_due()
             self._delete_expired()
             if self._read_settings() or (not paths and self._folders() != folders):
@@ -154,16 +154,16 @@ class ImportWatch:
 
     def _changes(self, trees: Iterable[str]) -> Iterator[frozenset[str]]:
         if trees:
-            yield from tree_changes(trees, self._over)
-        while not trees and not self._over.wait(_FLAT_SECONDS):
+            yield from tree_changes(trees, self._stop)
+        while not trees and not self._stop.wait(_FLAT_SECONDS):
             yield frozenset()
 
     def _folders(self) -> list[AgentFolder]:
         left_out = LeftOut(self._settings.leave_out)
-        found = find_agent_folders(self._workspace)
-        return [folder for folder in found if not left_out.has_history(folder)]
+        folders = find_agent_folders(self._workspace)
+        return [folder for folder in folders if not left_out.has_history(folder)]
 
-    def _take(self, sources: Iterable[ImportSource]) -> None:
+    def _queue_sources(self, sources: Iterable[ImportSource]) -> None:
         left_out = LeftOut(self._settings.leave_out)
         for source in sources:
             if not left_out.has_source(source):
@@ -176,20 +176,22 @@ class ImportWatch:
         if not sources:
             return
         request = import_request(self._settings, is_found=True)
-        begin = time.monotonic()
-        result = import_sources(self._journal, sources, request, SilentProgress(self._over.is_set))
-        spent = time.monotonic() - begin
-        until = time.monotonic() + spent * _REST_SHARE
-        self._rests_until = {name: at for name, at in self._rests_until.items() if at > now}
-        self._rests_until.update((report.name, until) for report in result.reports if not report.is_unchanged)
+        started_at = time.monotonic()
+        result = import_sources(self._journal, sources, request, SilentProgress(self._stop.is_set))
+        seconds = time.monotonic() - started_at
+        rest_until = time.monotonic() + seconds * _REST_SHARE
+        self._rests_until = {name: moment for name, moment in self._rests_until.items() if moment > now}
+        self._rests_until.update(
+            (report.name, rest_until) for report in result.reports if not report.is_unchanged
+        )
         _log_result(result)
 
 
 def _log_result(result: ImportResult) -> None:
-    fresh = sum(count > 0 for count in result.added.values())
+    new = sum(count > 0 for count in result.added.values())
     grown = sum(count < 0 for count in result.added.values())
-    if fresh or grown:
-        LOG.info("sessions of other agents: %d imported, %d continued", fresh, grown)
+    if new or grown:
+        LOG.info("sessions of other agents: %d imported, %d continued", new, grown)
 
 
 def _flat_sources(folders: Iterable[AgentFolder]) -> Iterator[ImportSource]:

@@ -138,15 +138,15 @@ class _ListDriver:
         self._id, self._journal = writer.session_id, options.context.journal
         self.state = ListState(incidents={i.id: i for i in listed_incidents(self._journal, self._id)})
         self._digests = WorkspaceDigests(self._context.root, self._journal.blobs.keyed)
-        self._files: dict[str, str] | None = None
+        self._current_digests: dict[str, str] | None = None
         """The digests of the files; None once somebody may have written."""
-        self._lines: LineDigests | None = None
+        self._line_digests: LineDigests | None = None
         self._dismissed: dict[str, str] = {}
         self._comparison: Comparison | None = None
         """What the checker said last; None once an agent has worked since."""
-        self._known: set[str] = set()
+        self._known_fingerprints: set[str] = set()
         """Fingerprints that were there before, by the list or by the checker's first run."""
-        self._found_before: set[str] = set()
+        self._reported_before: set[str] = set()
         """Incidents that this driver saw the checker report; what it never reported it cannot find fixed."""
         self._changed = asyncio.Event()
 
@@ -154,7 +154,7 @@ class _ListDriver:
 
     async def run(self) -> None:
         self._catch_up()
-        if not self._may_go_on():
+        if not self._may_continue():
             if self.state.status == "processing":
                 await self._pause_lost()
             return
@@ -162,8 +162,8 @@ class _ListDriver:
         reason: PauseReason = "host lost"
         try:
             async with running_clock(self._id, self._tick):
-                await self._begin()
-                await self._work_off()
+                await self._begin_work()
+                await self._work_through()
                 reason = "run ended"
         except _ListGivenBack as given_back:
             reason = given_back.reason
@@ -180,10 +180,12 @@ class _ListDriver:
         work = self.state.current
         child = self._journal.session(work.child_id) if work else None
         lost = SessionStatusChanged(status="paused", reason="host lost")
-        below = [self._event(lost, child.id)] if child is not None and child.status == "processing" else []
-        await self._append(lost, more=below)
+        child_events = (
+            [self._event(lost, child.id)] if child is not None and child.status == "processing" else []
+        )
+        await self._append(lost, more=child_events)
 
-    def _may_go_on(self) -> bool:
+    def _may_continue(self) -> bool:
         waiting = len(waiting_ids(self._context, self._id))
         is_answered = self.state.status == "paused" and is_list_runnable(self.state, waiting)
         return self.state.has_word or is_answered
@@ -192,39 +194,39 @@ class _ListDriver:
         if expire_due_actions(self._journal):
             self._changed.set()
 
-    async def _begin(self) -> None:
+    async def _begin_work(self) -> None:
         before = MOVES_BEFORE_WORK.get(self.state.status, ())
         await self._append(*before, SessionStatusChanged(status="processing"))
         fault_point("incidents.begun")
         self._dismissed = dismissed_fingerprints(self._journal, self._context.workspace)
-        self._known = {i.fingerprint for i in self.state.incidents.values()} | self.state.new
+        self._known_fingerprints = {i.fingerprint for i in self.state.incidents.values()} | self.state.new
         if self.state.checker and self.state.has_work:
-            await self._compare_first()
+            await self._check_before_work()
 
-    async def _compare_first(self) -> None:
+    async def _check_before_work(self) -> None:
         """Run the checker before anything is asked: what it does not find now it cannot find fixed."""
         result = await run_checker(self._context, self.state.checker)
         if result.findings is None:
             return
-        self._known.update(incident.fingerprint for incident in result.findings.incidents)
-        comparison = self._compared(result)
+        self._known_fingerprints.update(incident.fingerprint for incident in result.findings.incidents)
+        comparison = self._compare_findings(result)
         self._comparison = comparison if self.state.current is None else None
 
-    async def _work_off(self) -> None:
+    async def _work_through(self) -> None:
         while self.state.has_work:
             work, following = self.state.current, self.state.next_work
             if self.state.is_cancelled:
-                await self._cancel(work)
+                await self._skip_the_rest(work)
                 return
-            self._require_go_on()
+            self._require_not_stopped()
             if work is not None:
-                await self._go_on(work)
+                await self._advance(work)
             elif following is not None:
                 await self._start_next(following)
             else:
                 return
 
-    def _require_go_on(self) -> None:
+    def _require_not_stopped(self) -> None:
         if self._options.is_stopped() or (self.state.is_stopped and self.state.current is None):
             raise _ListGivenBack("user" if self.state.is_stopped else "host lost")
 
@@ -263,23 +265,23 @@ class _ListDriver:
     async def _start_next(self, work: IncidentWork) -> None:
         incident = work.incident
         if (why := self._reason_to_skip(incident)) is not None:
-            await self._end(work, Verdict(outcome="skipped", detail=why))
+            await self._end_incident(work, Verdict(outcome="skipped", detail=why))
             return
         is_known, is_found = self._is_known_to_checker(incident), None
         if self.state.checker and self._comparison is not None:
             is_found = incident.id in self._comparison.found
             if not is_found and is_known:
                 detail = "the checker does not find it any more"
-                await self._end(work, Verdict(outcome="fixed", detail=detail))
+                await self._end_incident(work, Verdict(outcome="fixed", detail=detail))
                 return
         elif self.state.checker and not is_known:
             is_found = False
-        before = self._journal.blobs.record(json.encode(await self._look()))
-        await self._ask(work, "", is_found, before)
+        before = self._journal.blobs.record(json.encode(await self._file_digests()))
+        await self._prompt_agent(work, "", is_found, before)
 
     def _is_known_to_checker(self, incident: Incident) -> bool:
         """Return whether the checker has reported an incident: it made the list, or this driver saw it."""
-        return is_checkers_own(self.state.listed) or incident.id in self._found_before
+        return is_checkers_own(self.state.listed) or incident.id in self._reported_before
 
     def _reason_to_skip(self, incident: Incident) -> str | None:
         dismissed = {**self._dismissed, **self.state.dismissed}
@@ -289,7 +291,7 @@ class _ListDriver:
             return incident.problem
         return Locator(self._context.root).problem(incident.path) or None
 
-    async def _ask(
+    async def _prompt_agent(
         self, work: IncidentWork, text: str, is_found: bool | None, before_ref: BlobRef | None = None
     ) -> None:
         """Ask an agent about an incident: the question and the note of it are one transaction."""
@@ -309,16 +311,16 @@ class _ListDriver:
         self._comparison = None
 
     def _line_now(self, incident: Incident) -> int:
-        return self._carrier().line(incident.path, incident.line)
+        return self._current_line_carrier().line(incident.path, incident.line)
 
-    def _carrier(self) -> LineCarrier:
-        if self._lines is None:
+    def _current_line_carrier(self) -> LineCarrier:
+        if self._line_digests is None:
             listed = self.state.listed
             data = self._journal.blobs.read(listed.lines_ref) if listed and listed.lines_ref else None
-            self._lines = decode_line_digests(data)
-        return line_carrier(self._context.root, self._lines)
+            self._line_digests = decode_line_digests(data)
+        return line_carrier(self._context.root, self._line_digests)
 
-    async def _go_on(self, work: IncidentWork) -> None:
+    async def _advance(self, work: IncidentWork) -> None:
         facts = turn_facts(self._journal.events(work.child_id), work)
         if not facts.outcome:
             await self._drive_child(work, self._has_rested)
@@ -330,12 +332,12 @@ class _ListDriver:
         move = next_move(work, facts, checker=bool(self.state.checker), changed=bool(changed), limit=limit)
         match move:
             case Verdict():
-                await self._end(work, move)
+                await self._end_incident(work, move)
                 await self._after_end(work, facts, move)
             case "check":
                 await self._check(work)
             case "again":
-                await self._ask_again(work)
+                await self._prompt_again(work)
             case "ask":
                 await self._ask_human(work, has_changed=bool(changed))
             case "wait":
@@ -343,22 +345,22 @@ class _ListDriver:
             case "undo":
                 await self._undo(work, facts)
 
-    async def _look(self) -> dict[str, str]:
-        if self._files is None:
-            self._files = await asyncio.to_thread(self._digests.take)
+    async def _file_digests(self) -> dict[str, str]:
+        if self._current_digests is None:
+            self._current_digests = await asyncio.to_thread(self._digests.take)
             if words := self._digests.cut_words():
                 await self._append(ErrorRaised(code=FILES_NOT_LOOKED_AT, message=words))
-        return self._files
+        return self._current_digests
 
-    def _before(self, work: IncidentWork) -> dict[str, str]:
+    def _digests_before(self, work: IncidentWork) -> dict[str, str]:
         data = self._journal.blobs.read(work.before_ref) if work.before_ref else None
         return json.decode(data, type=dict[str, str]) if data else {}
 
-    async def _end(self, work: IncidentWork, verdict: Verdict) -> None:
+    async def _end_incident(self, work: IncidentWork, verdict: Verdict) -> None:
         since, files, after = work.started_at or self._journal.now(), (), None
         if work.round:
-            digests = await self._look()
-            files = changed_paths(self._before(work), digests)
+            digests = await self._file_digests()
+            files = changed_paths(self._digests_before(work), digests)
             after = self._journal.blobs.record(json.encode(digests))
         body = IncidentEnded(
             incident=work.incident.id, outcome=verdict.outcome, error=verdict.error, files=files,
@@ -404,8 +406,8 @@ class _ListDriver:
 
         def is_over(progress: SessionProgress) -> bool:
             self._catch_up()
-            is_unwanted = self.state.is_cancelled or self.state.is_stopped
-            if is_unwanted and not interrupted[0] and progress.open_turn is not None:
+            has_to_stop = self.state.is_cancelled or self.state.is_stopped
+            if has_to_stop and not interrupted[0] and progress.open_turn is not None:
                 interrupted[0] = True
                 self._journal.append([self._event(InterruptRequested(), work.child_id)])
             return until(progress)
@@ -417,7 +419,7 @@ class _ListDriver:
             until=is_over,
             on_events=self._options.on_events,
         )
-        self._files = None
+        self._current_digests = None
         if self._options.is_stopped():
             raise _ListGivenBack("host lost")
         if progress.waiting and self._options.parks:
@@ -432,55 +434,59 @@ class _ListDriver:
             return self._options.parks
         return progress.is_idle or progress.session.reason in ("loop", "user")
 
-    async def _ask_again(self, work: IncidentWork) -> None:
-        found = self._comparison.found.get(work.incident.id) if self._comparison else None
-        said = work.checked.detail if work.checked and found is None else ""
+    async def _prompt_again(self, work: IncidentWork) -> None:
+        finding = self._comparison.found.get(work.incident.id) if self._comparison else None
+        detail = work.checked.detail if work.checked and finding is None else ""
         line = (work.checked.line if work.checked else 0) or self._line_now(work.incident)
-        printed = checked_output(self._journal, work.checked)
-        await self._ask(work, next_prompt(work.incident, found, line, said, printed), work.is_found)
+        output = checked_output(self._journal, work.checked)
+        await self._prompt_agent(
+            work, next_prompt(work.incident, finding, line, detail, output), work.is_found
+        )
 
     # --- the checker ----------------------------------------------------------------------------------
 
     async def _check(self, work: IncidentWork) -> None:
-        before = await self._look()
+        before = await self._file_digests()
         fault_point("incident.before_check")
         result = await run_checker(self._context, self.state.checker)
-        self._files = None
-        edited = changed_paths(before, await self._look())
-        body = self._checked(work, result, edited)
+        self._current_digests = None
+        edited = changed_paths(before, await self._file_digests())
+        body = self._check_body(work, result, edited)
         fault_point("incident.checked")
         await self._append(body)
 
-    def _checked(self, work: IncidentWork, result: CheckResult, edited: Sequence[str]) -> IncidentChecked:
+    def _check_body(self, work: IncidentWork, result: CheckResult, edited: Sequence[str]) -> IncidentChecked:
         notes = [f"the checker changed {', '.join(edited[:5])}"] if edited else []
         ref = self._journal.blobs.record(result.output.encode()) if result.output else None
-        key = work.incident.id
+        incident_id = work.incident.id
         if result.findings is None:
             detail = "; ".join([f"the checker could not be used: {result.problem}", *notes])
             return IncidentChecked(
-                incident=key, outcome="not checked", detail=redaction.redact_line(detail, MOST_DETAIL),
-                exit_code=result.exit_code, duration_ms=result.duration_ms, output_ref=ref,
+                incident=incident_id, outcome="not checked",
+                detail=redaction.redact_line(detail, MOST_DETAIL), output_ref=ref,
+                exit_code=result.exit_code, duration_ms=result.duration_ms,
             )  # fmt: skip
-        self._comparison = self._compared(result)
-        found = self._comparison.found.get(key)
-        new = unseen(self._comparison.new, self._known)
-        self._known.update(i.fingerprint for i in new)
-        is_blind = found is None and work.is_found is False and not self._is_known_to_checker(work.incident)
+        self._comparison = self._compare_findings(result)
+        finding = self._comparison.found.get(incident_id)
+        new_incidents = unseen(self._comparison.new, self._known_fingerprints)
+        self._known_fingerprints.update(i.fingerprint for i in new_incidents)
+        is_blind = finding is None and work.is_found is False and not self._is_known_to_checker(work.incident)
         if is_blind:
             notes.insert(0, "the checker did not find it before the change either")
-        elif found is not None:
-            notes.insert(0, one_line(found.message, 300))
+        elif finding is not None:
+            notes.insert(0, one_line(finding.message, 300))
         return IncidentChecked(
-            incident=key, outcome="not checked" if is_blind else "gone" if found is None else "still there",
-            detail="; ".join(notes)[:MOST_DETAIL], line=found.line if found else 0, new=new[:_MOST_NEW],
-            new_count=len(new), exit_code=result.exit_code, duration_ms=result.duration_ms, output_ref=ref,
+            incident=incident_id, detail="; ".join(notes)[:MOST_DETAIL], line=finding.line if finding else 0,
+            outcome="not checked" if is_blind else "gone" if finding is None else "still there",
+            new=new_incidents[:_MOST_NEW], new_count=len(new_incidents), exit_code=result.exit_code,
+            duration_ms=result.duration_ms, output_ref=ref,
         )  # fmt: skip
 
-    def _compared(self, result: CheckResult) -> Comparison:
+    def _compare_findings(self, result: CheckResult) -> Comparison:
         assert result.findings is not None
-        open_ones = [i for i in self.state.incidents.values() if i.id not in self.state.fixed]
-        comparison = compare(open_ones, result.findings.incidents, self._carrier())
-        self._found_before.update(comparison.found)
+        open_incidents = [i for i in self.state.incidents.values() if i.id not in self.state.fixed]
+        comparison = compare(open_incidents, result.findings.incidents, self._current_line_carrier())
+        self._reported_before.update(comparison.found)
         return comparison
 
     # --- the human --------------------------------------------------------------------------------------
@@ -488,7 +494,7 @@ class _ListDriver:
     async def _ask_human(self, work: IncidentWork, *, has_changed: bool) -> None:
         if not self._context.can_ask:
             verdict = Verdict(outcome="unchanged", detail=NOBODY_COULD_BE_ASKED)
-            await self._end(work, verdict)
+            await self._end_incident(work, verdict)
             await self._after_end(work, TurnFacts(outcome="done"), verdict)
             return
         question = finding_question(self._context, self._id, work, has_changed=has_changed)
@@ -496,7 +502,7 @@ class _ListDriver:
         fault_point("incident.asked")
 
     async def _changed_files(self, work: IncidentWork) -> tuple[str, ...]:
-        return changed_paths(self._before(work), await self._look())
+        return changed_paths(self._digests_before(work), await self._file_digests())
 
     async def _wait_for_human(self) -> None:
         if self._options.parks:
@@ -505,33 +511,33 @@ class _ListDriver:
         self._catch_up()
         work = self.state.current
         if work is not None and not work.answer and not self.state.is_cancelled:
-            self._require_go_on()
+            self._require_not_stopped()
             await self._changed.wait()
-            self._files = None
+            self._current_digests = None
             self._catch_up()
 
     async def _undo(self, work: IncidentWork, facts: TurnFacts) -> None:
         """Take back what the agent's calls changed for this incident, the newest turn first."""
-        left = ""
+        why_not_all = ""
         if is_undo_open(self._journal, work.child_id):  # asked for by a driver that was killed then
             await self._drive_child(work, _is_at_rest)
         for turn_id in reversed(facts.turns):
             if why := request_turn_undo(self._journal, work.child_id, turn_id):
-                left = why
+                why_not_all = why
                 continue
             fault_point("incident.undo_requested")
             await self._drive_child(work, _is_at_rest)
         files = await self._changed_files(work)
         detail = "the checker still found it; what was changed is undone"
         if files:
-            detail = f"the checker still found it; not all is undone: {left or 'a command changed it'}"
+            detail = f"the checker still found it; not all is undone: {why_not_all or 'a command changed it'}"
         verdict = Verdict(outcome="unchanged", detail=detail)
-        await self._end(work, verdict)
+        await self._end_incident(work, verdict)
         await self._after_end(work, facts, verdict)
 
     # --- the end ------------------------------------------------------------------------------------------
 
-    async def _cancel(self, work: IncidentWork | None) -> None:
+    async def _skip_the_rest(self, work: IncidentWork | None) -> None:
         """Skip everything that is left; an agent at work is stopped first."""
         detail = f"the work was cancelled: {self.state.cancel_reason}".removesuffix(": ")
         if work is not None:
@@ -540,6 +546,6 @@ class _ListDriver:
             for action_id in pending_action_ids(self._journal, self._id):
                 await self._append(ActionCancelled(why="the work was cancelled"), action_id=action_id)
             verdict = Verdict(outcome="skipped", detail=detail)
-            await self._end(work, verdict)
+            await self._end_incident(work, verdict)
         while (waiting := self.state.next_work) is not None:
-            await self._end(waiting, Verdict(outcome="skipped", detail=detail))
+            await self._end_incident(waiting, Verdict(outcome="skipped", detail=detail))

@@ -35,12 +35,12 @@ from workbench.text.human import counted, sentence
 
 MAX_REASON: Final = 500
 """Characters of a reason that are kept."""
-_MOST_SOURCE: Final = 500
+_MAX_SOURCE: Final = 500
 """Characters that are kept of the name of a list's file, or of the command that made it."""
-_MOST_COMMAND: Final = 2_000
-_MOST_AT_ONCE: Final = 500
+_MAX_COMMAND: Final = 2_000
+_EVENTS_AT_ONCE: Final = 500
 """Events of one transaction, so that none is long."""
-_MOST_LINES: Final = 2_000_000
+_MAX_LINES: Final = 2_000_000
 """Lines of all files of a list whose digests are kept."""
 
 
@@ -83,7 +83,7 @@ def list_incidents(
     is left out. `driver`: who drives it, with its `DriverLock`; None leaves it to the background process.
     Raises IncidentsRefused for a checker that cannot be kept as it is.
     """
-    if redaction.redact_line(checker, _MOST_COMMAND) != checker:
+    if redaction.redact_line(checker, _MAX_COMMAND) != checker:
         why = "The checker's command has several lines, is very long, or holds a secret."
         remedy = "Put it into a script, and its secrets into the environment."
         raise IncidentsRefused("No list was made.", why, remedy)
@@ -96,7 +96,7 @@ def list_incidents(
         title=redaction.redact_line(f"{counted(len(incidents), 'incident')} from {name}", 120),
     )  # fmt: skip
     listed = IncidentsListed(
-        source=redaction.redact_line(name, _MOST_SOURCE), format=findings.format,
+        source=redaction.redact_line(name, _MAX_SOURCE), format=findings.format,
         checker=checker, root=findings.root, count=len(incidents),
         incidents_ref=blobs.record(json.encode(incidents)),
         lines_ref=blobs.seal(json.encode(_line_digests(workspace, incidents))), skipped=findings.skipped,
@@ -112,20 +112,20 @@ def is_checkers_own(listed: IncidentsListed | None) -> bool:
     """Return whether the checker of a list also made it, so that it reported all that is in it."""
     if listed is None or not listed.checker:
         return False
-    return listed.source == redaction.redact_line(listed.checker, _MOST_SOURCE)
+    return listed.source == redaction.redact_line(listed.checker, _MAX_SOURCE)
 
 
 def _line_digests(workspace: str, incidents: Sequence[Incident]) -> dict[str, list[str]]:
     """Return the lines of each file as they are now: what an edit does to it later moves incidents."""
-    left, kept = _MOST_LINES, dict[str, list[str]]()
+    lines_left, digests = _MAX_LINES, dict[str, list[str]]()
     with Root(workspace) as root:
         for path in dict.fromkeys(i.path for i in incidents if not i.problem):
             lines = read_lines(root, path)
-            left -= len(lines)
-            if left < 0:
+            lines_left -= len(lines)
+            if lines_left < 0:
                 break
-            kept[path] = [line_digest(line) for line in lines]
-    return kept
+            digests[path] = [line_digest(line) for line in lines]
+    return digests
 
 
 def dismissed_fingerprints(journal: Journal, workspace: str) -> dict[str, str]:
@@ -173,18 +173,18 @@ def dismiss_incidents(journal: Journal, list_id: str, ids: Sequence[str], reason
     """
     what = "Nothing was dismissed."
     require_open_list(journal, list_id, what)
-    prints = {incident.id: incident.fingerprint for incident in listed_incidents(journal, list_id)}
-    if unknown := [key for key in ids if key not in prints]:
+    fingerprints = {incident.id: incident.fingerprint for incident in listed_incidents(journal, list_id)}
+    if unknown := [key for key in ids if key not in fingerprints]:
         why = f"The list has no incident {unknown[0]}."
         raise IncidentsRefused(what, why, "workbench incidents show")
-    words = redaction.redact_line(reason.strip(), MAX_REASON)
+    clean_reason = redaction.redact_line(reason.strip(), MAX_REASON)
     bodies = [
-        IncidentDismissed(fingerprint=text, reason=words)
-        for text in dict.fromkeys(prints[key] for key in ids)
+        IncidentDismissed(fingerprint=text, reason=clean_reason)
+        for text in dict.fromkeys(fingerprints[key] for key in ids)
     ]
-    for start in range(0, len(bodies), _MOST_AT_ONCE):
-        some = bodies[start : start + _MOST_AT_ONCE]
-        journal.append([journal.event(body, list_id, actor) for body in some])
+    for start in range(0, len(bodies), _EVENTS_AT_ONCE):
+        batch = bodies[start : start + _EVENTS_AT_ONCE]
+        journal.append([journal.event(body, list_id, actor) for body in batch])
 
 
 def listed_incidents(journal: Journal, list_id: str) -> tuple[Incident, ...]:

@@ -83,9 +83,9 @@ def batch_session(
     prompt, ref = "", None
     if provider != RECORDED.name:
         names = context.loaded().config.instruction_files
-        begun = session_instructions(journal, context.workspace, names)
-        prompt, ref = redaction.redact_and_seal_text(begun.system_prompt, journal.blobs)
-        configuration = {**begun.configuration, **configuration}
+        instructions = session_instructions(journal, context.workspace, names)
+        prompt, ref = redaction.redact_and_seal_text(instructions.system_prompt, journal.blobs)
+        configuration = {**instructions.configuration, **configuration}
     created = SessionCreated(
         session_kind="step", parent_id=list_id, workspace=context.workspace, provider=provider, model=model,
         system_prompt=prompt, system_prompt_ref=ref, telemetry_id=journal.clock.new_id(),
@@ -121,15 +121,15 @@ def provider_and_model(context: DriverContext, options: IncidentOptions) -> tupl
             raise SessionRefused(_NOT_STARTED, f"{error}.", "Correct it, or name another.") from None
         facts: dict[str, Json] = {"path": str(recording.path), "sha256": recording.sha256}
         return RECORDED.name, options.model or recording.model, {"recording": facts}
-    wish = ModelPreference(provider=options.provider or None, model=options.model or None)
+    preference = ModelPreference(provider=options.provider or None, model=options.model or None)
     if not options.provider and not usable_providers(context.loaded().config):
         remedy = "Add one: workbench providers list says how, 9 on the screen does it."
         raise SessionRefused(_NOT_STARTED, "No provider is set up.", remedy)
     try:
-        chosen = select_model(context.loaded().config, wish)
+        selected = select_model(context.loaded().config, preference)
     except NoModelSelected as error:
         raise SessionRefused(_NOT_STARTED, error.why, error.remedy) from None
-    return chosen.provider, chosen.model, dict(chosen.configuration)
+    return selected.provider, selected.model, dict(selected.configuration)
 
 
 def finding_question(
@@ -139,8 +139,8 @@ def finding_question(
     incident, journal = work.incident, context.journal
     now = journal.now()
     choices = tuple(choice for choice in FINDING_CHOICES if has_changed or choice.key != "undo")
-    said = work.checked.detail if work.checked else ""
-    prompt = f"The checker still finds this after {counted(work.round, 'prompt')}: {incident.rule} {said}"
+    detail = work.checked.detail if work.checked else ""
+    prompt = f"The checker still finds this after {counted(work.round, 'prompt')}: {incident.rule} {detail}"
     subject: JsonObject = {
         "incident": incident.id, "list": list_id, "path": incident.path, "rule": incident.rule,
         "line": work.line, "child": work.child_id,
@@ -241,25 +241,25 @@ class WorkspaceDigests:
         """`keyed`: the home's digest, which says nothing to who has no key."""
         self._root, self._keyed = root, keyed
         self._known: dict[str, tuple[FileStamp, str]] = {}
-        self._is_cut = self._is_said = False
+        self._is_incomplete = self._is_reported = False
         """Whether there are more files than are looked at."""
 
     def take(self) -> dict[str, str]:
         """Return the digest of each file that is not ignored, by its path."""
-        known, self._known, self._is_cut = self._known, {}, False
+        known, self._known, self._is_incomplete = self._known, {}, False
         for folder in IgnoreFilter(self._root, lambda _: False, with_ignored=False).folders("."):
             for name in folder.files:
                 if len(self._known) >= _MOST_FILES:
-                    self._is_cut = True
+                    self._is_incomplete = True
                     return self._digests()
                 self._look(folder, name, known)
         return self._digests()
 
     def cut_words(self) -> str:
         """Return what is to be said of a folder with more files than are looked at; said once."""
-        if not self._is_cut or self._is_said:
+        if not self._is_incomplete or self._is_reported:
             return ""
-        self._is_said = True
+        self._is_reported = True
         return f"The folder has more than {_MOST_FILES:,} files: files_modified may be incomplete."
 
     def _look(self, folder: WalkedFolder, name: str, known: dict[str, tuple[FileStamp, str]]) -> None:

@@ -71,14 +71,14 @@ def step_instructions(
 
 def _with_files(prompt: str, workspace: Path, names: Sequence[str]) -> SessionInstructions:
     texts: dict[str, str] = {}
-    left = MAX_ALL_BYTES
+    bytes_left = MAX_ALL_BYTES
     # The nearest counts most, so it is read first and stands last.
     for name, data in _nearest_first(workspace, names):
-        kept = data[: min(MAX_FILE_BYTES, left)]
-        text = _shown_text(kept)
+        part = data[: min(MAX_FILE_BYTES, bytes_left)]
+        text = _shown_text(part)
         if text.strip() and text not in texts.values():
-            left -= len(kept)
-            texts[name] = text if len(kept) == len(data) else f"{text}\n[The rest of {name} is left out.]"
+            bytes_left -= len(part)
+            texts[name] = text if len(part) == len(data) else f"{text}\n[The rest of {name} is left out.]"
     parts = [f"{_HEAD.format(name=name)}\n\n{text.strip()}" for name, text in reversed(texts.items())]
     return SessionInstructions(
         system_prompt="\n\n".join(filter(None, (prompt, *parts))), files=tuple(reversed(texts))

@@ -274,8 +274,8 @@ def host_warnings(
         return ()
     if is_suspended(host.pid):
         return (suspended_host_sentence(host.pid),)
-    wanted = inherited_variables(home, journal, workspace) if variables is None else variables
-    differences = host_differences(host, wanted)
+    expected = inherited_variables(home, journal, workspace) if variables is None else variables
+    differences = host_differences(host, expected)
     if not differences:
         return ()
     sentences = " ".join(differences)
@@ -292,10 +292,10 @@ def host_differences(host: Host, variables: Iterable[str]) -> tuple[str, ...]:
         differences.append(f"It runs version {host.version}, this is {__version__}.")
     if host.schema != SCHEMA_VERSION:
         differences.append(f"It writes schema {host.schema}, this program {SCHEMA_VERSION}.")
-    here, there = set(variables), set(host.variables)
-    if missing := sorted(name for name in here - there if not has_variable(host, name)):
+    own_variables, host_variables = set(variables), set(host.variables)
+    if missing := sorted(name for name in own_variables - host_variables if not has_variable(host, name)):
         differences.append(f"It was started without {', '.join(missing)}.")
-    if extra := sorted(there - here):
+    if extra := sorted(host_variables - own_variables):
         differences.append(f"It was started with {', '.join(extra)}, which is not set here.")
     return tuple(differences)
 
@@ -339,14 +339,14 @@ def tidy_data_folder_later(
     home: Home, journal: Journal, sealed_days: int, delay: float
 ) -> Callable[[], None]:
     """Tidy in a thread after some seconds, if due; returns the function that cancels it."""
-    over = threading.Event()
+    cancelled = threading.Event()
 
     def work() -> None:
-        if not over.wait(delay):
+        if not cancelled.wait(delay):
             tidy_data_folder_if_due(home, journal, sealed_days)
 
     threading.Thread(target=work, name="upkeep", daemon=True).start()
-    return over.set
+    return cancelled.set
 
 
 def tidy_data_folder(home: Home, journal: Journal, sealed_days: int) -> None:

@@ -46,30 +46,32 @@ def find_local_models(servers: Sequence[LocalServer] = LOCAL_SERVERS) -> tuple[F
         return ()
     until = time.monotonic() + DISCOVERY_SECONDS
     with ThreadPoolExecutor(max_workers=len(servers), thread_name_prefix="find models") as pool:
-        asked = [pool.submit(_found_server, server, until) for server in servers]
-    return tuple(one for answer in asked if (one := answer.result()) is not None)
+        answers = [pool.submit(_found_server, server, until) for server in servers]
+    return tuple(model for answer in answers if (model := answer.result()) is not None)
 
 
 def find_keys(env: Mapping[str, str] = os.environ) -> tuple[FoundModel, ...]:
     """Return the services whose key is in the environment; an empty variable does not count."""
     rows = (row for row in KEY_VARIABLES if row.kind in PROVIDER_KINDS and env.get(row.variable, "").strip())
-    return tuple(one for row in rows if (one := _found_key(row, env)) is not None)
+    return tuple(model for row in rows if (model := _found_key(row, env)) is not None)
 
 
 def without_known(found: Iterable[FoundModel], config: Config) -> tuple[FoundModel, ...]:
     """Leave out what the configuration has, by its address or its variable; give the rest free names."""
-    addresses = {_place(provider.base_url) for provider in config.providers.values() if provider.base_url}
+    addresses = {
+        _server_key(provider.base_url) for provider in config.providers.values() if provider.base_url
+    }
     variables = {provider.key_env for provider in config.providers.values() if provider.key_env}
     taken = set(config.providers)
-    kept: list[FoundModel] = []
-    for one in found:
-        if _place(one.base_url) in addresses or one.key_env in variables:
+    unknown: list[FoundModel] = []
+    for model in found:
+        if _server_key(model.base_url) in addresses or model.key_env in variables:
             continue  # the same server under another name
-        name = next(name for name in _names(one.provider) if name not in taken)
+        name = next(name for name in _numbered_names(model.provider) if name not in taken)
         taken.add(name)
-        addresses.add(_place(one.base_url))
-        kept.append(replace(one, provider=name))
-    return tuple(kept)
+        addresses.add(_server_key(model.base_url))
+        unknown.append(replace(model, provider=name))
+    return tuple(unknown)
 
 
 def _found_server(server: LocalServer, until: float) -> FoundModel | None:
@@ -105,26 +107,29 @@ def _is_usable_name(name: str) -> bool:
 
 
 def _found_key(row: KeyVariable, env: Mapping[str, str]) -> FoundModel | None:
-    base_url, place = row.base_url, ""
-    if row.address_env and (other := env.get(row.address_env, "").strip()):
-        base_url, place = other.rstrip("/") + row.address_path, f" at the address of {row.address_env}"
+    base_url, address_note = row.base_url, ""
+    if row.address_env and (address := env.get(row.address_env, "").strip()):
+        base_url, address_note = (
+            address.rstrip("/") + row.address_path,
+            f" at the address of {row.address_env}",
+        )
     try:
         convert_node(node_of_value(base_url), URL)
     except InvalidValue:
         return None
     return FoundModel(
-        provider=row.name, kind=row.kind, base_url=base_url, model=None if place else row.model,
-        key_env=row.variable, source=f"{row.label}{place}, {row.variable} is set",
+        provider=row.name, kind=row.kind, base_url=base_url, model=None if address_note else row.model,
+        key_env=row.variable, source=f"{row.label}{address_note}, {row.variable} is set",
     )  # fmt: skip
 
 
-def _place(url: str) -> tuple[str, int | None, str]:
+def _server_key(url: str) -> tuple[str, int | None, str]:
     """Return what two addresses of the same server have in common."""
     parts = urlsplit(url)
     host = "this machine" if is_loopback(url) else parts.hostname or ""
     return host, parts.port, "" if is_loopback(url) else parts.path.rstrip("/")
 
 
-def _names(name: str) -> Iterator[str]:
+def _numbered_names(name: str) -> Iterator[str]:
     yield name
     yield from (f"{name}-{number}" for number in range(2, 1_000_000))

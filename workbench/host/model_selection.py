@@ -74,23 +74,25 @@ def list_model_names(provider: Provider, seconds: float) -> tuple[str, ...]:
 
 
 def select_model(
-    config: Config, wish: ModelPreference, listing: ModelLister = list_model_names
+    config: Config, preference: ModelPreference, listing: ModelLister = list_model_names
 ) -> SelectedModel:
     """Return which model a new session asks, or raise NoModelSelected."""
-    name = selected_provider(config, wish)
+    name = selected_provider(config, preference)
     if not has_server(name, config):
         raise _unusable_provider_error(name, config)
     chosen: dict[str, Json] = {}
-    if wish.base_url:
-        chosen["base_url"] = wish.base_url
-    if wish.key_env:
-        chosen["key_env"] = wish.key_env
+    if preference.base_url:
+        chosen["base_url"] = preference.base_url
+    if preference.key_env:
+        chosen["key_env"] = preference.key_env
     try:
         provider = server_provider(config, name, chosen)
     except EndpointUnavailable as error:
         raise NoModelSelected(error.why, error.remedy, is_misuse=True) from None
     model = (
-        wish.model or configured_model(config, wish, name) or _only_listed_model(config, provider, listing)
+        preference.model
+        or configured_model(config, preference, name)
+        or _only_listed_model(config, provider, listing)
     )
     return SelectedModel(provider=name, model=model, configuration={"endpoint": chosen} if chosen else {})
 
@@ -103,11 +105,11 @@ def is_provider_set_up(config: Config) -> bool:
         return False
 
 
-def selected_provider(config: Config, wish: ModelPreference) -> str:
+def selected_provider(config: Config, preference: ModelPreference) -> str:
     """Return the provider that is asked for, else the default or the only one; may raise NoModelSelected."""
-    if wish.provider is not None and wish.provider.strip():
-        return wish.provider
-    if wish.base_url:
+    if preference.provider is not None and preference.provider.strip():
+        return preference.provider
+    if preference.base_url:
         return UNNAMED_PROVIDER
     if config.default_provider:
         return config.default_provider
@@ -123,22 +125,22 @@ def selected_provider(config: Config, wish: ModelPreference) -> str:
 
 
 def _unusable_provider_error(name: str, config: Config) -> NoModelSelected:
-    shown = one_line(name, 40)
+    provider_text = one_line(name, 40)
     if plays_recording(name, config):
-        why = f"The provider {shown} plays a recording."
+        why = f"The provider {provider_text} plays a recording."
         return NoModelSelected(why, "Name one with --recording FILE.", is_misuse=True)
     known = ", ".join(dict.fromkeys((*usable_providers(config), *sorted(PROVIDER_KINDS))))
-    why = f"There is no provider “{shown}”."
+    why = f"There is no provider “{provider_text}”."
     return NoModelSelected(
         why, f"Name one of these: {known}; or add it: workbench providers add.", is_misuse=True
     )
 
 
-def configured_model(config: Config, wish: ModelPreference, name: str) -> str | None:
+def configured_model(config: Config, preference: ModelPreference, name: str) -> str | None:
     """Return the model that the settings name for a provider; None where they name none."""
     provider = config.providers.get(name)
     own = provider.model if provider else None
-    if wish.provider is None and not wish.base_url:
+    if preference.provider is None and not preference.base_url:
         return config.default_model or own
     return own
 
@@ -156,10 +158,10 @@ def _only_listed_model(config: Config, provider: Provider, listing: ModelLister)
     address = provider.endpoint.base_url if provider.endpoint else provider.name
     if not names:
         raise NoModelSelected(f"{address} offers no model.", "Load one there, or name one with --model.")
-    more = f" and {len(names) - _MAX_SHOWN_MODELS} more" if len(names) > _MAX_SHOWN_MODELS else ""
-    shown = ", ".join(names[:_MAX_SHOWN_MODELS])
+    rest = f" and {len(names) - _MAX_SHOWN_MODELS} more" if len(names) > _MAX_SHOWN_MODELS else ""
+    listed = ", ".join(names[:_MAX_SHOWN_MODELS])
     raise NoModelSelected(
-        f"{address} has several models.", f"Name one with --model: {shown}{more}.", is_misuse=True
+        f"{address} has several models.", f"Name one with --model: {listed}{rest}.", is_misuse=True
     )
 
 
@@ -225,23 +227,18 @@ def model_named(
     config: Config, session: Session | None, text: str, listing: ModelLister = list_model_names
 ) -> AvailableModel:
     """Return the model meant by `MODEL` or `PROVIDER/MODEL`, or raise SessionRefused."""
-    wanted = text.strip()
-    if (
-        not wanted
-        or len(wanted) > MAX_MODEL_NAME
-        or one_line(wanted, MAX_MODEL_NAME) != wanted
-        or " " in wanted
-    ):
-        why = f"“{one_line(wanted, 40)}” is not a name of a model."
+    name = text.strip()
+    if not name or len(name) > MAX_MODEL_NAME or one_line(name, MAX_MODEL_NAME) != name or " " in name:
+        why = f"“{one_line(name, 40)}” is not a name of a model."
         raise SessionRefused(_MODEL_UNCHANGED, why, "Write /model and one of those it lists.")
     providers = _providers_to_ask(config, session)
     if not providers:
         why = "No provider that can be asked is set up."
         raise SessionRefused(_MODEL_UNCHANGED, why, "workbench providers list shows what can be added.")
-    head, _, rest = wanted.partition("/")
+    head, _, rest = name.partition("/")
     if rest and head in providers:
         return _checked_model(config, session, head, rest, listing)
-    return _checked_model(config, session, providers[0], wanted, listing)
+    return _checked_model(config, session, providers[0], name, listing)
 
 
 def change_model(
@@ -327,14 +324,14 @@ def _checked_model(
     listed = _models_or_reason(config, session, name, listing)
     if isinstance(listed, str):
         return AvailableModel(provider=name, model=model, note=listed)
-    known = tuple(_known_models(config, session, name, listed))
-    if model in known:
+    names = tuple(_known_models(config, session, name, listed))
+    if model in names:
         return AvailableModel(provider=name, model=model)
     why = f"{name} has no model “{one_line(model, 60)}”."
-    near = difflib.get_close_matches(model, known, _MAX_SUGGESTIONS, 0.4) or known[:_MAX_SUGGESTIONS]
-    remedy = f"It has {', '.join(near)}." if near else "Load one there first."
-    more = len(known) - len(near)
-    rest = f" {more} more: /model lists them." if near and more else ""
+    similar = difflib.get_close_matches(model, names, _MAX_SUGGESTIONS, 0.4) or names[:_MAX_SUGGESTIONS]
+    remedy = f"It has {', '.join(similar)}." if similar else "Load one there first."
+    more = len(names) - len(similar)
+    rest = f" {more} more: /model lists them." if similar and more else ""
     raise SessionRefused(_MODEL_UNCHANGED, why, remedy + rest)
 
 
@@ -344,13 +341,13 @@ def model_of_step(config: Config, provider: str, model: str) -> tuple[str, str]:
     The provider is chosen as a session's is. No server is asked for its models: a model that nobody names
     stays empty, and servers with one model take that.
     """
-    wish = ModelPreference(provider=provider or None)
+    preference = ModelPreference(provider=provider or None)
     try:
-        name = selected_provider(config, wish)
+        name = selected_provider(config, preference)
     except NoModelSelected:
         return "", model or config.default_model or ""
     takes_default = is_default_provider(config, name) or name not in config.providers
-    known = model or configured_model(config, wish, name)
+    known = model or configured_model(config, preference, name)
     return name, known or (config.default_model if takes_default else None) or ""
 
 

@@ -80,12 +80,12 @@ def put_provider(
     was changed meanwhile.
     """
     require_valid_draft(draft, os.environ)
-    was_there: list[bool] = []
+    existed: list[bool] = []
 
     def edit(text: str) -> str:
-        there = provider_members(text).get(draft.name)
-        was_there.append(there is not None)
-        if there is not None and there != draft.members and not may_replace:
+        existing = provider_members(text).get(draft.name)
+        existed.append(existing is not None)
+        if existing is not None and existing != draft.members and not may_replace:
             why = f"There is a provider {draft.name} already, with other settings."
             raise ProviderRefused(NOT_CHANGED, why, "Choose another name, or replace it.")
         text = with_provider(text, draft)
@@ -95,7 +95,7 @@ def put_provider(
     default = f" {_default_sentence(draft.name, draft.model)}" if is_default else ""
     if not edited.is_changed:
         return f"{draft.name} is in {edited.path} already.{default}"
-    return f"{'Changed' if was_there[-1] else 'Added'} {draft.name} in {edited.path}.{default}"
+    return f"{'Changed' if existed[-1] else 'Added'} {draft.name} in {edited.path}.{default}"
 
 
 def change_provider(home: Home, draft: ProviderDraft, *, is_default: bool) -> "ConfigEdit":
@@ -177,12 +177,12 @@ def config_with(config: Config, draft: ProviderDraft, file: str = "") -> Config:
     """
     require_valid_draft(draft, os.environ)
     settings = settings_of(draft, file)
-    there = config.providers.get(draft.name)
-    if there is not None and there.origin.layer == "user":
+    existing = config.providers.get(draft.name)
+    if existing is not None and existing.origin.layer == "user":
         settings = replace(
-            there, kind=settings.kind, base_url=settings.base_url, model=settings.model,
+            existing, kind=settings.kind, base_url=settings.base_url, model=settings.model,
             key_env=settings.key_env, key_command=settings.key_command, origin=settings.origin,
-            headers=there.headers if there.base_url == settings.base_url else settings.headers,
+            headers=existing.headers if existing.base_url == settings.base_url else settings.headers,
         )  # fmt: skip
     return replace(config, providers={**config.providers, draft.name: settings})
 

@@ -64,10 +64,10 @@ def key_from_command(command: str, folder: str, now: Callable[[], float] = time.
     A key is kept for 30 minutes, for it may be a token that ends; `forget_command_key` asks for a new one
     before. Raises KeyMissing.
     """
-    kept = _COMMAND_KEYS.get((command, folder))
-    if kept is None or now() - kept[1] > _COMMAND_KEY_SECONDS:
-        kept = _COMMAND_KEYS[command, folder] = (_printed_key(command, folder), now())
-    return kept[0]
+    cached = _COMMAND_KEYS.get((command, folder))
+    if cached is None or now() - cached[1] > _COMMAND_KEY_SECONDS:
+        cached = _COMMAND_KEYS[command, folder] = (_printed_key(command, folder), now())
+    return cached[0]
 
 
 def forget_command_key(command: str, folder: str) -> bool:

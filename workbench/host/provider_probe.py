@@ -54,19 +54,19 @@ async def _probe(
     seconds = float(config.api_timeout_seconds)
     address = provider.endpoint.base_url if provider.endpoint else provider.name
     report = ProviderReport(provider=provider.name, base_url=address)
-    wanted = model or _model_in_settings(config, provider.name)
+    wanted_model = model or _model_in_settings(config, provider.name)
     on_progress(f"Asking {address} for its models.")
     try:
         listed = await provider.list_models(seconds)
     except ModelsNotListed as error:
-        if wanted is None or error.failure.status not in _UNLISTED_STATUSES:
+        if wanted_model is None or error.failure.status not in _UNLISTED_STATUSES:
             return replace(report, problems=(failure_text(error.failure),))
     else:
         report = replace(report, models=offered_models(listed))
-        problems = (*missing_model_problems(report, wanted), *_undecided_problems(report, wanted))
+        problems = (*missing_model_problems(report, wanted_model), *_undecided_problems(report, wanted_model))
         if problems:
             return replace(report, problems=problems)
-    chosen = wanted or report.models[0].id
+    chosen = wanted_model or report.models[0].id
     on_progress(f"Asking {chosen} for two short replies; it may have to be loaded first.")
     result = await provider.probe(chosen, seconds)
     return with_result(report, chosen, result)
@@ -137,7 +137,7 @@ def model_names(models: tuple[OfferedModel, ...]) -> str:
 
 def with_result(report: ProviderReport, model: str, result: ProbeResult) -> ProviderReport:
     """Add to a report what two replies of a model have shown."""
-    listed = next((one.context for one in report.models if one.id == model), None)
+    listed = next((listed_model.context for listed_model in report.models if listed_model.id == model), None)
     return replace(
         report, model=model, answers=result.failure is None, streams=result.streams,
         calls_tools=result.calls_tools, counts_tokens=result.counts_tokens, thinks=result.thinks,

@@ -176,9 +176,9 @@ def import_sources(
     return result
 
 
-def read_source(source: ImportSource, wanted: str | None, progress: ImportProgress) -> FileReport:
+def read_source(source: ImportSource, format_name: str | None, progress: ImportProgress) -> FileReport:
     """Read a source and store nothing of it."""
-    return _read_source(source, wanted, None, progress)
+    return _read_source(source, format_name, None, progress)
 
 
 class ImportPlan:
@@ -191,8 +191,8 @@ class ImportPlan:
         self._journal, self._request = journal, request
         is_few = sources is not None and len(sources) <= _MOST_NOTED
         keys = [file_key(journal, source.name) for source in sources or ()] if is_few else None
-        self._known = imported_files(journal, keys)
-        self._there = _imported_ids(journal) if request.returns_deleted else set[str]()
+        self._known_files = imported_files(journal, keys)
+        self._imported_ids = _imported_ids(journal) if request.returns_deleted else set[str]()
         self._oldest = time.time_ns() - request.most_days * _DAY_NS if request.most_days else 0
 
     def is_too_old(self, state: FileState | None) -> bool:
@@ -200,7 +200,7 @@ class ImportPlan:
 
     def unchanged(self, source: ImportSource, state: FileState | None) -> ImportedFile | None:
         """Return what is known of a source that is as it was when it was read; None where it is due."""
-        row = self._known.get(file_key(self._journal, source.name))
+        row = self._known_files.get(file_key(self._journal, source.name))
         if row is None or state is None or self._request.is_again or self._request.format is not None:
             return None
         is_same = (row.size, row.modified_ns, row.inode) == (state.size, state.modified_ns, state.inode)
@@ -208,19 +208,19 @@ class ImportPlan:
             return None
         if source.is_named and not row.sessions:
             return None  # it is said again why
-        if self._request.returns_deleted and not self._there.issuperset(row.sessions):
+        if self._request.returns_deleted and not self._imported_ids.issuperset(row.sessions):
             return None
         return row
 
     def point(self, source: ImportSource, state: FileState | None) -> detect.ResumePoint | None:
         """Return where to go on with a source that grew since it was read; None where all of it is read."""
-        row = self._known.get(file_key(self._journal, source.name))
+        row = self._known_files.get(file_key(self._journal, source.name))
         if row is None or state is None or not row.point or self._request.is_again or self._request.format:
             return None
         is_grown = row.inode == state.inode and row.size < state.size
         if not is_grown or row.read_by not in self._read_marks(row):
             return None
-        if self._request.returns_deleted and not self._there.issuperset(row.sessions):
+        if self._request.returns_deleted and not self._imported_ids.issuperset(row.sessions):
             return None
         try:
             return msgspec.json.decode(row.point, type=detect.ResumePoint)
@@ -229,7 +229,9 @@ class ImportPlan:
 
     def _read_marks(self, row: ImportedFile) -> tuple[str, ...]:
         return (
-            (_mark(), _mark(self._request.left_out_mark or "-")) if row.format else (_mark(_format_mark()),)
+            (_reader_mark(), _reader_mark(self._request.left_out_mark or "-"))
+            if row.format
+            else (_reader_mark(_format_mark()),)
         )
 
 
@@ -243,26 +245,26 @@ class _Import:
         self._journal, self._request, self._progress, self._result = journal, request, progress, result
         self._sources = list(sources)
         self._plan = ImportPlan(journal, request, self._sources)
-        self._read: list[ImportedFile] = []
+        self._read_files: list[ImportedFile] = []
         self._noted_at = time.monotonic()
 
     def run(self) -> None:
-        waiting = list(self._due())
-        self._progress.begin(len(waiting), sum(state.size for _, state in waiting if state))
-        fresh: set[str] = set()
+        due = list(self._due())
+        self._progress.begin(len(due), sum(state.size for _, state in due if state))
+        new_ids: set[str] = set()
         added: Counter[str] = Counter()
         try:
-            for source, state in waiting:
+            for source, state in due:
                 report, intake = self._import(source, self._plan.point(source, state))
                 self._result.reports.append(report)
-                fresh.update(intake.new_sessions)
+                new_ids.update(intake.new_sessions)
                 added.update(intake.added)
                 self._note(source, state, report)
                 self._progress.file_done()
         finally:
             # A session that was there is in `added` only if it got something.
             self._result.added = {
-                key: count if key in fresh else -count for key, count in added.items() if count
+                key: count if key in new_ids else -count for key, count in added.items() if count
             }
 
     def _import(
@@ -306,18 +308,18 @@ class _Import:
 
     def _is_in_another_file(self, session_id: str, source: ImportSource) -> bool:
         """Return whether a session was read from other files only, or from another one that is as it was."""
-        own, rows = file_key(self._journal, source.name), files_of_session(self._journal, session_id)
-        return (bool(rows) and all(row.key != own for row in rows)) or any(
-            row.key != own and state is not None and row.size == state.size
+        own_key, rows = file_key(self._journal, source.name), files_of_session(self._journal, session_id)
+        return (bool(rows) and all(row.key != own_key for row in rows)) or any(
+            row.key != own_key and state is not None and row.size == state.size
             for row in rows
             for state in (state_of(ImportSource(name=row.path)),)
         )
 
     def _rewrites(self, report: FileReport, session_id: str) -> bool:
         """Return whether an agent wrote its own file anew, which is no surprise."""
-        own = file_key(self._journal, report.name)
+        own_key = file_key(self._journal, report.name)
         is_ours = report.format == workbench_sessions.FORMAT_NAME
-        return not is_ours and any(row.key == own for row in files_of_session(self._journal, session_id))
+        return not is_ours and any(row.key == own_key for row in files_of_session(self._journal, session_id))
 
     def _due(self) -> Iterator[tuple[ImportSource, FileState | None]]:
         for source in self._sources:
@@ -340,19 +342,19 @@ class _Import:
             key=file_key(self._journal, source.name), path=sanitize.sanitize_line(source.name),
             agent=source.agent, format=report.format if is_known else "", size=state.size,
             modified_ns=state.modified_ns, inode=state.inode,
-            read_by=_mark(extra if is_known else _format_mark()),
+            read_by=_reader_mark(extra if is_known else _format_mark()),
             sessions=(*(session.session_id for session in report.sessions), *report.deleted),
             point=_point_text(report),
         )  # fmt: skip
-        self._read.append(row)
+        self._read_files.append(row)
         report.point = None  # it is noted, and of thousands of files it would stay
-        if len(self._read) >= _MOST_NOTED or time.monotonic() - self._noted_at > _NOTE_SECONDS:
+        if len(self._read_files) >= _MOST_NOTED or time.monotonic() - self._noted_at > _NOTE_SECONDS:
             self.note_files()
 
     def note_files(self) -> None:
         """Remember how the files were that were read so far."""
-        store_imported_files(self._journal, self._read)
-        self._read, self._noted_at = [], time.monotonic()
+        store_imported_files(self._journal, self._read_files)
+        self._read_files, self._noted_at = [], time.monotonic()
 
 
 def _point_text(report: FileReport) -> str:
@@ -361,7 +363,7 @@ def _point_text(report: FileReport) -> str:
     return msgspec.json.encode(report.point).decode() if is_whole else ""
 
 
-def _mark(extra: str = "") -> str:
+def _reader_mark(extra: str = "") -> str:
     """Return which reader reads now, and where it counts what else decides on what it takes."""
     return f"{READ_AS} {extra}" if extra else str(READ_AS)
 
@@ -408,13 +410,13 @@ def _stored_summary(journal: Journal, session_id: str) -> ImportSummary | None:
 
 
 def _import_source(
-    source: ImportSource, form: str | None, intake: SessionImport, progress: ImportProgress,
+    source: ImportSource, format_name: str | None, intake: SessionImport, progress: ImportProgress,
     point: detect.ResumePoint | None,
 ) -> FileReport:  # fmt: skip
     try:
         if point and not intake.resume(point.state.session_id, point.state.last_event):
             point = None
-        report = _read_source(source, form, intake, progress, point)
+        report = _read_source(source, format_name, intake, progress, point)
         intake.finish(is_durable=False)
     except BaseException:
         intake.cancel()
@@ -423,18 +425,18 @@ def _import_source(
 
 
 def _read_source(
-    source: ImportSource, wanted: str | None, intake: SessionImport | None, progress: ImportProgress,
+    source: ImportSource, format_name: str | None, intake: SessionImport | None, progress: ImportProgress,
     point: detect.ResumePoint | None = None,
 ) -> FileReport:  # fmt: skip
     report = FileReport(name=source.name, is_named=source.is_named)
     begun = len(intake.new_sessions) if intake else 0
     try:
         if source.name == "-":
-            _read_stream(sys.stdin.buffer, time.time_ns() // 1_000, report, wanted, intake, progress)
+            _read_stream(sys.stdin.buffer, time.time_ns() // 1_000, report, format_name, intake, progress)
         else:
             stream, changed = source.open()
             with stream:
-                _read_stream(stream, changed, report, wanted, intake, progress, point)
+                _read_stream(stream, changed, report, format_name, intake, progress, point)
         if intake is not None:
             _finish_file(intake, report)
     except UnknownFormat as error:
@@ -453,24 +455,24 @@ def _read_source(
 def _finish_file(intake: SessionImport, report: FileReport) -> None:
     if report.format == workbench_sessions.FORMAT_NAME:
         intake.flush()  # only our own files may be refused for what is in their events
-    kept = set(intake.end_file())
+    older_ids = set(intake.end_file())
     for session in report.sessions:
-        if session.session_id in kept:
+        if session.session_id in older_ids:
             report.kept.append(
                 f"{session.title or session.key}: this file is older than what is there, which stays"
             )
-    outside = [session for session in report.sessions if session.session_id in intake.left_out]
-    report.left_out = len(outside)
-    report.deleted = tuple(s.session_id for s in outside if s.session_id in intake.deleted)
-    report.sessions = [session for session in report.sessions if session not in outside]
+    excluded = [session for session in report.sessions if session.session_id in intake.left_out]
+    report.left_out = len(excluded)
+    report.deleted = tuple(s.session_id for s in excluded if s.session_id in intake.deleted)
+    report.sessions = [session for session in report.sessions if session not in excluded]
 
 
 def _read_stream(
-    stream: BinaryIO, time_us: int, report: FileReport, wanted: str | None, intake: SessionImport | None,
+    stream: BinaryIO, time_us: int, report: FileReport, format_name: str | None, intake: SessionImport | None,
     progress: ImportProgress, point: detect.ResumePoint | None = None,
 ) -> None:  # fmt: skip
     opened = detect.open_file(
-        progress.counted(stream, report.name), report.name, time_us, wanted,
+        progress.counted(stream, report.name), report.name, time_us, format_name,
         store=intake.store if intake else lambda _: None,
         current_id=intake.current_id if intake else lambda key: key,
         recorded_at=intake.now if intake else None,

@@ -199,8 +199,8 @@ def change_tags(
     """Change a session's tags and return them; SessionRefused above 20."""
     _refuse_system_session(session.id, "tagged")
     lines = (redaction.redact_line(word.strip(), MAX_TAG_LENGTH) for word in add)
-    kept = [word for word in session.tags if word not in remove]
-    tags = tuple(dict.fromkeys((*kept, *(line for line in lines if line))))
+    remaining = [word for word in session.tags if word not in remove]
+    tags = tuple(dict.fromkeys((*remaining, *(line for line in lines if line))))
     if len(tags) > MAX_TAGS:
         why = f"It would have {len(tags)} tags."
         raise SessionRefused("The session was not tagged.", why, f"Keep to {MAX_TAGS}.")
@@ -217,7 +217,7 @@ def archive_session(journal: Journal, session: Session, is_archived: bool, actor
 
 
 def end_session(
-    journal: Journal, session: Session, actor: Actor, patience: float = AGENT_STOP_SECONDS
+    journal: Journal, session: Session, actor: Actor, stop_seconds: float = AGENT_STOP_SECONDS
 ) -> str:
     """End a session for good and return its status: `completed`, or `terminated` if it never worked.
 
@@ -227,7 +227,7 @@ def end_session(
     if session.status in TERMINAL_SESSION_STATES:
         why = f"It is {session.status}."
         raise SessionRefused("The session was not ended.", why, "Nothing is left to do.")
-    _stop_agent(journal, session, actor, patience)
+    _stop_agent(journal, session, actor, stop_seconds)
     journal.transact(lambda live, now: _ending_events(journal, live, session.id, actor, now))
     if session.kind == "incidents":  # what worked on it has nobody left who ends it
         for child in journal.sessions(parent_id=session.id, kinds=("step",)):
@@ -240,18 +240,22 @@ def _end_child(journal: Journal, session_id: str, actor: Actor) -> None:
     journal.transact(lambda live, now: _ending_events(journal, live, session_id, actor, now))
 
 
-def _stop_agent(journal: Journal, session: Session, actor: Actor, patience: float) -> None:
-    until = time.monotonic() + patience
+def _stop_agent(journal: Journal, session: Session, actor: Actor, stop_seconds: float) -> None:
+    deadline = time.monotonic() + stop_seconds
     is_asked = False
-    while (now := journal.session(session.id)) and now.status == "processing" and _is_driven(journal, now):
+    while (
+        (current := journal.session(session.id))
+        and current.status == "processing"
+        and _is_driven(journal, current)
+    ):
         if not is_asked:
             interrupt_session(journal, session.id, actor)
             is_asked = True
-        left = until - time.monotonic()
-        if left <= 0:
-            why = f"Its agent has not stopped for {patience:.0f} s."
+        seconds_left = deadline - time.monotonic()
+        if seconds_left <= 0:
+            why = f"Its agent has not stopped for {stop_seconds:.0f} s."
             raise SessionRefused("The session was not ended.", why, "Look with workbench host status.")
-        journal.wait(journal.last_position(), min(left, 0.5))
+        journal.wait(journal.last_position(), min(seconds_left, 0.5))
 
 
 def _is_driven(journal: Journal, session: Session) -> bool:
@@ -267,15 +271,15 @@ def _ending_events(
     if session.status in TERMINAL_SESSION_STATES:
         return []
     status = "completed" if "completed" in SESSION_MOVES[session.status] else "terminated"
-    open_ones = live.all(
+    pending = live.all(
         "SELECT id, call_id FROM action WHERE session_id = ? AND state = 'pending'", session_id
     )
-    closing = [
+    cancellations = [
         journal.event(ActionCancelled(why="the session was ended"), session_id, actor, action_id=row[0],
                       call_id=row[1], at=now)
-        for row in open_ones
+        for row in pending
     ]  # fmt: skip
-    return [*closing, journal.event(SessionStatusChanged(status=status), session_id, actor, at=now)]
+    return [*cancellations, journal.event(SessionStatusChanged(status=status), session_id, actor, at=now)]
 
 
 def delete_with_steps(journal: Journal, session: Session, actor: Actor) -> int:
@@ -353,9 +357,9 @@ def require_changeable_session(journal: Journal, session: Session, what: str) ->
         raise SessionRefused(what, "It came from a file; nobody works in it.", "F starts one from its end.")
 
 
-_WHAT: Final = "Nothing was asked for."
-_ASKED: Final = "The agent was asked for it already."
-_ASKED_REMEDY: Final = "Its answer is in the conversation; say it there once more if you want."
+_NOT_ASKED: Final = "Nothing was asked for."
+_ALREADY_ASKED: Final = "The agent was asked for it already."
+_ALREADY_ASKED_REMEDY: Final = "Its answer is in the conversation; say it there once more if you want."
 
 
 def propose_again(journal: Journal, action_ids: Sequence[str], actor: Actor) -> list[Action]:
@@ -370,12 +374,12 @@ def propose_again(journal: Journal, action_ids: Sequence[str], actor: Actor) -> 
     actions = _named_actions(journal, action_ids)
     session_id = actions[0].session_id
     with journal.snapshot() as database:
-        before = asked_again_ids(database, session_id)
-    wanted = [action for action in actions if action.id not in before]
-    if not wanted:
-        raise SessionRefused(_WHAT, _ASKED, _ASKED_REMEDY)
-    text, ref = redaction.redact_and_seal_text(propose_again_prompt(wanted), journal.blobs)
-    ids = tuple(action.id for action in wanted)
+        asked_before = asked_again_ids(database, session_id)
+    unasked = [action for action in actions if action.id not in asked_before]
+    if not unasked:
+        raise SessionRefused(_NOT_ASKED, _ALREADY_ASKED, _ALREADY_ASKED_REMEDY)
+    text, ref = redaction.redact_and_seal_text(propose_again_prompt(unasked), journal.blobs)
+    ids = tuple(action.id for action in unasked)
     body = PromptSubmitted(text=text, text_ref=ref, asks_again=ids)
 
     def work(live: TransactionTables, now: int) -> list[Event]:
@@ -384,8 +388,8 @@ def propose_again(journal: Journal, action_ids: Sequence[str], actor: Actor) -> 
         return [journal.event(body, session_id, actor, at=now)]
 
     if not journal.transact(work):
-        raise SessionRefused(_WHAT, _ASKED, _ASKED_REMEDY)
-    return wanted
+        raise SessionRefused(_NOT_ASKED, _ALREADY_ASKED, _ALREADY_ASKED_REMEDY)
+    return unasked
 
 
 def _named_actions(journal: Journal, action_ids: Sequence[str]) -> list[Action]:
@@ -394,15 +398,15 @@ def _named_actions(journal: Journal, action_ids: Sequence[str]) -> list[Action]:
     for action_id in action_ids:
         action = journal.action(action_id)
         if action is None:
-            raise SessionRefused(_WHAT, f"There is no action {action_id}.", "List them first.")
+            raise SessionRefused(_NOT_ASKED, f"There is no action {action_id}.", "List them first.")
         if is_imported_session(journal, action.session_id):
             why = "Its session came from a file and nobody works in it."
-            raise SessionRefused(_WHAT, why, "workbench sessions fork starts one from its end.")
+            raise SessionRefused(_NOT_ASKED, why, "workbench sessions fork starts one from its end.")
         if why := why_not_propose_again(journal.session(action.session_id), action):
             reason, _, remedy = why.partition("; ")
-            raise SessionRefused(_WHAT, sentence(reason), sentence(remedy))
+            raise SessionRefused(_NOT_ASKED, sentence(reason), sentence(remedy))
         actions.append(action)
     if len({action.session_id for action in actions}) != 1:
         why = "They are of several sessions, or none is named."
-        raise SessionRefused(_WHAT, why, "Ask for one session at a time.")
+        raise SessionRefused(_NOT_ASKED, why, "Ask for one session at a time.")
     return actions

@@ -72,11 +72,11 @@ class Supervisor:
         self._context, self._driver = context, driver
         self._is_attached, self._linger = is_attached, linger
         self._driven: dict[str, asyncio.Task[None]] = {}
-        self._looked_at: dict[str, int] = {}
+        self._considered_versions: dict[str, int] = {}
         self._broken_at: dict[str, int] = {}
-        self._runs_looked_at = 0.0
+        self._answered_checked_at = 0.0
         self._changed = asyncio.Event()
-        self._readings = 0
+        self._noted_readings = 0
 
     async def run(self, stop: asyncio.Event) -> None:
         """Run until told to stop, or until idle for `linger` seconds."""
@@ -87,10 +87,10 @@ class Supervisor:
         try:
             while not stop.is_set():
                 self._changed.clear()
-                if self._is_homeless():
+                if self._is_workspace_gone():
                     LOG.error("%s is gone; what waits there keeps waiting", self._context.workspace)
                     return
-                self._look()
+                self._start_sessions()
                 if self._driven or self._is_attached():
                     idle_since = self._context.clock.monotonic()
                 if self._context.clock.monotonic() - idle_since >= self._linger:
@@ -100,7 +100,7 @@ class Supervisor:
         finally:
             unsubscribe()
             tidying.cancel()
-            await self._let_go()
+            await self._end_driving()
             await asyncio.gather(tidying, return_exceptions=True)
 
     async def _tidy(self) -> None:
@@ -109,40 +109,40 @@ class Supervisor:
             await asyncio.to_thread(tidy_data_folder_if_due, self._context.home, self._context.journal, days)
             await asyncio.sleep(TIDY_INTERVAL_SECONDS)
 
-    def _is_homeless(self) -> bool:
+    def _is_workspace_gone(self) -> bool:
         """Return whether the workspace's folder was moved or replaced: nothing may be done there."""
         return not self._context.root.is_in_place()
 
-    def _look(self) -> None:
+    def _start_sessions(self) -> None:
         self._note_key_variables()
         unfinished = unfinished_sessions(self._context.journal, self._context.workspace)
         for session in (*unfinished, *undriven_lists(self._context)):
-            is_known = self._looked_at.get(session.id) == session.updated_at
+            is_known = self._considered_versions.get(session.id) == session.updated_at
             if session.id in self._driven or is_known or session.kind == "step":
                 continue  # a step is driven by the coordinator of its run
-            self._looked_at[session.id] = session.updated_at
+            self._considered_versions[session.id] = session.updated_at
             if self._has_work(session):
-                self._begin(session)
-        self._look_at_runs()
+                self._start_driving(session)
+        self._start_answered()
 
     def _note_key_variables(self) -> None:
         """Say in this host's row which of the variables it has that its settings name as keys by now."""
-        if self._readings == (readings := self._context.settings.readings):
+        if self._noted_readings == (readings := self._context.settings.readings):
             return
-        self._readings = readings
+        self._noted_readings = readings
         variables = provider_variables(key_variables(self._context.loaded().config))
         self._context.journal.change(lambda live: _put_variables(live, self._driver.host_id, variables))
 
-    def _look_at_runs(self) -> None:
+    def _start_answered(self) -> None:
         now = self._context.clock.monotonic()
-        if now - self._runs_looked_at < 1.0:
+        if now - self._answered_checked_at < 1.0:
             return
-        self._runs_looked_at = now
+        self._answered_checked_at = now
         for session in (*answered_runs(self._context), *answered_lists(self._context)):
             if session.id not in self._driven:
-                self._begin(session)
+                self._start_driving(session)
 
-    def _begin(self, session: Session) -> None:
+    def _start_driving(self, session: Session) -> None:
         if self._broken_at.get(session.id) == session.updated_at:
             return
         driving = {"pipeline": self._drive_run, "incidents": self._drive_list}.get(session.kind, self._drive)
@@ -165,17 +165,17 @@ class Supervisor:
 
     async def _drive_run(self, run_id: str) -> None:
         options = RunDriverOptions(context=self._context, driver=self._driver)
-        await self._guarded(run_id, drive_run(options, run_id))
+        await self._drive_guarded(run_id, drive_run(options, run_id))
 
     async def _drive_list(self, list_id: str) -> None:
         options = IncidentDriverOptions(context=self._context, driver=self._driver)
-        await self._guarded(list_id, drive_incidents(options, list_id))
+        await self._drive_guarded(list_id, drive_incidents(options, list_id))
 
     async def _drive(self, session_id: str) -> None:
         driving = drive_session(self._context, self._driver, session_id, until=_is_only_waiting)
-        await self._guarded(session_id, driving)
+        await self._drive_guarded(session_id, driving)
 
-    async def _guarded(self, session_id: str, driving: Coroutine[None, None, object]) -> None:
+    async def _drive_guarded(self, session_id: str, driving: Coroutine[None, None, object]) -> None:
         try:
             await driving
         except SessionDriven as error:
@@ -183,7 +183,7 @@ class Supervisor:
         except JournalError as error:
             # A disk that was full may have room in a while, and nothing else would ring for that.
             LOG.error("session %s: %s", session_id, error)
-            self._looked_at.pop(session_id, None)
+            self._considered_versions.pop(session_id, None)
             await asyncio.sleep(RETRY_SECONDS)
         except Exception:
             # Whatever it is, it would be met again: not before somebody has done something about the session.
@@ -203,7 +203,7 @@ class Supervisor:
             for waiter in waiters:
                 waiter.cancel()
 
-    async def _let_go(self) -> None:
+    async def _end_driving(self) -> None:
         tasks = list(self._driven.values())
         for task in tasks:
             task.cancel()

@@ -48,15 +48,16 @@ def plan_undo(
     written = _written_files(journal, session.id)
     calls = [call for call in journal.calls(session.id) if turn_id is None or call.turn_id == turn_id]
     ids = {call.id for call in calls}
-    mine = [write for write in written.writes if write.call_id in ids]
+    own_writes = [write for write in written.writes if write.call_id in ids]
     sides = {
-        is_undone: [w for w in mine if ((w.call_id, w.path) in written.undone) == is_undone]
+        is_undone: [w for w in own_writes if ((w.call_id, w.path) in written.undone) == is_undone]
         for is_undone in (False, True)
     }
     try:
         with Root(session.workspace) as root:
-            looked, other = (
-                list(_looked_at(journal, root, sides[side], is_redo=side)) for side in (is_redo, not is_redo)
+            files, other_files = (
+                list(_present_files(journal, root, sides[side], is_redo=side))
+                for side in (is_redo, not is_redo)
             )
     except FileRefused as error:
         raise SessionRefused(NOT_UNDONE, f"{error.path}: {error.why}.", error.remedy) from None
@@ -65,9 +66,9 @@ def plan_undo(
         touched.setdefault(write.call_id, set()).add(write.path)
     return UndoPlan(
         session_id=session.id, turn_id=turn_id, subject=_subject(journal, session, turn_id),
-        is_redo=is_redo, rows=tuple(_undo_row(file, is_redo=is_redo) for file in looked),
+        is_redo=is_redo, rows=tuple(_undo_row(file, is_redo=is_redo) for file in files),
         commands=sum(call.tool in _COMMAND_TOOLS and call.started_at is not None for call in calls),
-        is_working=session.status == "processing", others=len(other),
+        is_working=session.status == "processing", others=len(other_files),
         touched={call_id: frozenset(paths) for call_id, paths in touched.items()},
     )  # fmt: skip
 
@@ -130,7 +131,7 @@ def _undone_calls(undo: Call, actions: dict[str, str | None]) -> Iterable[str]:
     return [key] if (key := actions.get(str(action))) else []
 
 
-def _looked_at(
+def _present_files(
     journal: Journal, root: Root, writes: Sequence[FileWrite], *, is_redo: bool
 ) -> Iterable[FileUndo]:
     blobs = journal.blobs
@@ -188,15 +189,15 @@ def request_undo_of_files(journal: Journal, plan: UndoPlan, paths: Collection[st
 
 async def propose_undo(writer: SessionWriter, undo: Undo) -> None:
     """Propose the undo that was asked for; the machine executes it like any allowed call."""
-    asked = undo.body
-    if asked.files:
-        verdict, changes = await asyncio.to_thread(_judged_files, writer, asked, undo.request_id)
-        parameters: JsonObject = {"calls": list(asked.calls), "whole": list(asked.whole)}
-        parameters |= {"redo": True} if asked.is_redo else {}
+    request = undo.body
+    if request.files:
+        verdict, changes = await asyncio.to_thread(_judge_files, writer, request, undo.request_id)
+        parameters: JsonObject = {"calls": list(request.calls), "whole": list(request.whole)}
+        parameters |= {"redo": True} if request.is_redo else {}
     else:
         action = writer.journal.action(undo.action_id)
         record = read_call_record(writer.journal, action.call_id) if action and action.call_id else None
-        verdict, changes = await asyncio.to_thread(_judged_action, writer, record, undo.request_id)
+        verdict, changes = await asyncio.to_thread(_judge_action, writer, record, undo.request_id)
         parameters = {"action": undo.action_id}
     body = CallProposed(
         tool=UNDO_TOOL, verdict=verdict, parameters=parameters, target=_target(changes),
@@ -213,20 +214,21 @@ def _target(changes: Sequence[FileChange]) -> str:
     return ", ".join(change.path for change in changes[:_MOST_NAMED]) + more
 
 
-_Judged = tuple[GateVerdict, tuple[FileChange, ...]]
+_Judgement = tuple[GateVerdict, tuple[FileChange, ...]]
 
 
-def _judged_files(writer: SessionWriter, asked: UndoRequested, request_id: str) -> _Judged:
+def _judge_files(writer: SessionWriter, request: UndoRequested, request_id: str) -> _Judgement:
     """Judge a request that names files: it may only put bytes there that a call of this session changed."""
     known = _known_images(session_file_changes(writer.journal, writer.session_id))
-    strange = [plan.path for plan in asked.files if (plan.path, plan.after) not in known]
-    if strange:
-        return _verdict(request_id, f"no change of this session knows it so: {', '.join(strange)}"), ()
+    unknown = [plan.path for plan in request.files if (plan.path, plan.after) not in known]
+    if unknown:
+        return _verdict(request_id, f"no change of this session knows it so: {', '.join(unknown)}"), ()
     applied = [
-        PlannedWrite(path=plan.path, base=plan.after, after=plan.base, mode=plan.mode) for plan in asked.files
+        PlannedWrite(path=plan.path, base=plan.after, after=plan.base, mode=plan.mode)
+        for plan in request.files
     ]
-    refs = {plan.path: plan.after_ref for plan in asked.files}
-    return _judged(writer, applied, refs, request_id)
+    refs = {plan.path: plan.after_ref for plan in request.files}
+    return _judge_writes(writer, applied, refs, request_id)
 
 
 def _known_images(events: Iterable[Event]) -> set[tuple[str, str | None]]:
@@ -234,7 +236,7 @@ def _known_images(events: Iterable[Event]) -> set[tuple[str, str | None]]:
     return {(body.path, side) for body in bodies for side in (body.before, body.after)}
 
 
-def _judged_action(writer: SessionWriter, record: CallRecord | None, request_id: str) -> _Judged:
+def _judge_action(writer: SessionWriter, record: CallRecord | None, request_id: str) -> _Judgement:
     if record is None or not record.changed:
         return _verdict(request_id, "this action changed no file"), ()
     refs = {change.path: change.before_ref for change in record.changed}
@@ -242,15 +244,15 @@ def _judged_action(writer: SessionWriter, record: CallRecord | None, request_id:
         PlannedWrite(path=change.path, base=change.before, after=change.after, mode=change.mode)
         for change in record.changed
     ]
-    return _judged(writer, applied, refs, request_id)
+    return _judge_writes(writer, applied, refs, request_id)
 
 
-def _judged(
+def _judge_writes(
     writer: SessionWriter,
     applied: Sequence[PlannedWrite],
     refs: dict[str, BlobRef | None],
     request_id: str,
-) -> _Judged:
+) -> _Judgement:
     def before(path: str) -> bytes | None:
         ref = refs[path]
         return writer.unseal(ref) if ref else None

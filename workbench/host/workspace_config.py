@@ -97,21 +97,21 @@ class ConfigWatch:
         self._files = [str(path) for path in files]
         self._folders = {str(path.parent) for path in files}
         self._on_change = on_change
-        self._over = threading.Event()
+        self._closed = threading.Event()
         self._delay, self._on_start = delay, on_start
         self._thread = threading.Thread(target=self._work, name="config watch", daemon=True)
         self._thread.start()
 
     def close(self) -> None:
         """Call back no more; nobody waits for the thread."""
-        self._over.set()
+        self._closed.set()
 
     def _work(self) -> None:
-        if self._over.wait(self._delay):
+        if self._closed.wait(self._delay):
             return
         if self._on_start is not None:
             self._on_start()
-        for _ in changed_files(lambda: self._files, self._folders, self._over):
+        for _ in changed_files(lambda: self._files, self._folders, self._closed):
             self._on_change()
 
 
@@ -127,39 +127,39 @@ PipelineReport = Callable[[str, bool], None]
 class PipelineWatch:
     """A thread that tells of changed pipelines and manifests."""
 
-    def __init__(self, journal: Journal, workspace: str, tell: PipelineReport, delay: float = 0.0) -> None:
-        """Watch the pipelines of a workspace; `tell` is called in the thread, after `delay` seconds."""
-        self._journal, self._root, self._tell = journal, workspace, tell
-        self._over = threading.Event()
+    def __init__(self, journal: Journal, workspace: str, report: PipelineReport, delay: float = 0.0) -> None:
+        """Watch the pipelines of a workspace; `report` is called in the thread, after `delay` seconds."""
+        self._journal, self._root, self._report = journal, workspace, report
+        self._closed = threading.Event()
         self._delay = delay
         self.is_watching = threading.Event()
         self._thread = threading.Thread(target=self._work, name="pipeline watch", daemon=True)
         self._thread.start()
 
     def close(self) -> None:
-        self._over.set()
+        self._closed.set()
 
     def _work(self) -> None:
-        if self._over.wait(self._delay):
+        if self._closed.wait(self._delay):
             return
         from workbench.pipelines.documents import watched_paths
 
         folders = (self._root, *(f"{self._root}/{folder}" for folder in PIPELINE_FOLDERS))
         self.is_watching.set()
-        for paths in changed_files(lambda: watched_paths(self._root), folders, self._over):
-            self._told(sorted(paths))
+        for paths in changed_files(lambda: watched_paths(self._root), folders, self._closed):
+            self._report_changes(sorted(paths))
 
-    def _told(self, paths: list[str]) -> None:
+    def _report_changes(self, paths: list[str]) -> None:
         from workbench.pipelines.load import change_report
 
         for path in paths[:MAX_REPORTED_FILES]:
-            report = change_report(self._root, path)
-            if report.is_error and not self._over.wait(HALF_WRITTEN_SECONDS):
-                report = change_report(self._root, path)
+            change = change_report(self._root, path)
+            if change.is_error and not self._closed.wait(HALF_WRITTEN_SECONDS):
+                change = change_report(self._root, path)
             kept = "; the run under way keeps what it was started with"
-            self._tell(report.words + kept * self._is_under_way(report.pipeline), report.is_error)
+            self._report(change.words + kept * self._is_under_way(change.pipeline), change.is_error)
         if len(paths) > MAX_REPORTED_FILES:
-            self._tell(f"{len(paths) - MAX_REPORTED_FILES} more files of pipelines changed", False)
+            self._report(f"{len(paths) - MAX_REPORTED_FILES} more files of pipelines changed", False)
 
     def _is_under_way(self, pipeline: str) -> bool:
         with suppress(JournalError):

@@ -79,8 +79,8 @@ class TrustSummary(Struct, frozen=True, kw_only=True):
 
     def _sentences(self) -> Iterator[str]:
         if self.hooks:
-            shown = "; ".join(map(_hook_in_words, self.hooks[:_MAX_SHOWN_FACTS]))
-            yield f"Its hooks would run: {shown}{_and_more(len(self.hooks), _MAX_SHOWN_FACTS)}."
+            hook_texts = "; ".join(map(_hook_in_words, self.hooks[:_MAX_SHOWN_FACTS]))
+            yield f"Its hooks would run: {hook_texts}{_and_more(len(self.hooks), _MAX_SHOWN_FACTS)}."
         if self.checker:
             yield f"Findings would be checked by: {one_line(self.checker, _MAX_SHOWN_COMMAND)}."
         for server in [fact for fact in self.servers if fact.is_used][:1]:
@@ -116,12 +116,12 @@ def summarize_workspace(workspace: str, loaded: LoadedConfig) -> TrustSummary:
     """Say what the files of a workspace would do with trust."""
     config = loaded.config
     checker = loaded.origins.get("incidents.checker")
-    named = trust.manifest_commands(workspace)
+    manifest = trust.manifest_commands(workspace)
     return TrustSummary(
         hooks=(
             *_hook_facts("PreToolUse", config.hooks.pre_tool_use),
             *_hook_facts("PostToolUse", config.hooks.post_tool_use),
-            *(HookFact(event="manifest", matcher="", command=_scrubbed_fact(text)) for text in named),
+            *(HookFact(event="manifest", matcher="", command=_scrubbed_fact(line)) for line in manifest),
         ),
         denials=sum(pattern.origin.layer == "workspace" for pattern in config.approvals.deny),
         servers=tuple(_server_facts(config, loaded)), commands=trust.count_pipeline_commands(workspace),
@@ -243,8 +243,8 @@ def open_trust_question(journal: Journal, workspace: str) -> str | None:
     actor = Actor(kind="system", pid=os.getpid())
     content = read_governing_content(journal, workspace)
     question = journal.event(_question_body(journal, content), SYSTEM_SESSION, actor, action_id=action_id)
-    outdated = _withdrawn_questions(journal, workspace, actor, "the settings of the workspace have changed")
-    journal.append([*outdated, question])
+    withdrawn = _withdrawn_questions(journal, workspace, actor, "the settings of the workspace have changed")
+    journal.append([*withdrawn, question])
     return action_id
 
 
@@ -254,8 +254,8 @@ def grant_trust(journal: Journal, workspace: str, read: bool, actor: Actor) -> N
     body = WorkspaceTrusted(
         workspace=workspace, content_hash=content.content_hash, read_grant=read, guards=content.summary.guards
     )
-    answered = _withdrawn_questions(journal, workspace, actor, "the workspace was trusted by command")
-    journal.append([*answered, journal.event(body, SYSTEM_SESSION, actor)])
+    withdrawn = _withdrawn_questions(journal, workspace, actor, "the workspace was trusted by command")
+    journal.append([*withdrawn, journal.event(body, SYSTEM_SESSION, actor)])
 
 
 def _withdrawn_questions(journal: Journal, workspace: str, actor: Actor, why: str) -> list[Event]:
@@ -284,8 +284,8 @@ def _is_current_trust(row: Trust, workspace: str) -> bool:
 
 
 def _trust_questions(journal: Journal, workspace: str) -> list[Action]:
-    asked = journal.actions(session_id=SYSTEM_SESSION)
-    return [a for a in asked if a.kind == "trust" and a.subject.get("workspace") == workspace]
+    actions = journal.actions(session_id=SYSTEM_SESSION)
+    return [a for a in actions if a.kind == "trust" and a.subject.get("workspace") == workspace]
 
 
 class GoverningContent(Struct, frozen=True, kw_only=True):
@@ -339,9 +339,9 @@ def is_governed_file(file: str, workspace: str) -> bool:
     """Return whether trust covers a file: an agent's own commands elsewhere would run without asking."""
     root = os.path.realpath(workspace)
     try:
-        known = trust.governing_files(root)
+        governing = trust.governing_files(root)
     except trust.TrustRefused:
         return False
     # A link counts by its own name, as trust counts it, and by what it leads to.
-    ways = (os.path.normpath(f"{root}/{os.path.relpath(file, workspace)}"), os.path.realpath(file))
-    return any(os.path.relpath(way, root) in known for way in ways)
+    paths = (os.path.normpath(f"{root}/{os.path.relpath(file, workspace)}"), os.path.realpath(file))
+    return any(os.path.relpath(path, root) in governing for path in paths)

@@ -237,7 +237,7 @@ def test_a_dismissed_incident_is_skipped_now_and_in_later_lists(made):
     lists = made(*FIX_SYS, *FIX_NONE)
     first = lists.findings().incidents[0]
     list_id = lists.make()
-    incident_requests.dismiss_incident(lists.journal, list_id, first.id, "the API needs it", USER)
+    incident_requests.dismiss_incidents(lists.journal, list_id, [first.id], "the API needs it", USER)
     lists.go_on(lists.ask(list_id))
     assert lists.outcomes(list_id) == {OS: "skipped", SYS: "fixed", NONE: "fixed"}
     later = lists.work_off()
@@ -609,7 +609,9 @@ def test_requests_that_cannot_be_met_are_refused(made):
         "no list of incidents nowhere": lambda: incident_requests.continue_incidents(
             lists.journal, "nowhere", USER
         ),
-        "no incident y": lambda: incident_requests.dismiss_incident(lists.journal, list_id, "y", "r", USER),
+        "no incident y": lambda: incident_requests.dismiss_incidents(
+            lists.journal, list_id, ["y"], "r", USER
+        ),
     }.items():
         with pytest.raises(IncidentsRefused, match=why):
             ask()

@@ -99,7 +99,7 @@ def test_a_run_under_way_keeps_what_it_was_started_with_and_that_is_said(tmp_pat
         here.trust()
         run = here.drive(here.request("p")).pipeline_id
         write(here.root, {"pipelines/p.yaml": HEAD % "p" + command("other", "false")})
-        watching._told([f"{here.root}/pipelines/p.yaml"])
+        watching._report_changes([f"{here.root}/pipelines/p.yaml"])
         assert told == [
             ("pipelines/p.yaml changed: valid; the run under way keeps what it was started with", False)
         ]
@@ -107,7 +107,7 @@ def test_a_run_under_way_keeps_what_it_was_started_with_and_that_is_said(tmp_pat
         assert here.drive(run).status == "completed"
         assert set(here.states(run)) == {"g", "z"}
         told.clear()
-        watching._told([f"{here.root}/pipelines/{n}.yaml" for n in range(MAX_REPORTED_FILES + 2)])
+        watching._report_changes([f"{here.root}/pipelines/{n}.yaml" for n in range(MAX_REPORTED_FILES + 2)])
         assert len(told) == MAX_REPORTED_FILES + 1
         assert told[-1] == ("2 more files of pipelines changed", False)
     finally:

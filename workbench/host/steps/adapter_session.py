@@ -29,7 +29,7 @@ from workbench.journal.leases import DriverIdentity, lease_guard, release_lease,
 
 MOST_RECORDS: Final = 20_000
 """Records of one attempt that are told; a program that goes on has its log and its answer."""
-_NEVER_TOLD: Final = (r.Prompt, r.CallQuestion, r.CallDecision, r.TitleChange, r.UsageRecord)
+_UNRECORDED: Final = (r.Prompt, r.CallQuestion, r.CallDecision, r.TitleChange, r.UsageRecord)
 """Its prompt is ours, nobody is there to be asked, and usage is counted from its answer."""
 _ENDED_EARLY: Final = "its program ended before it told how this call ended"
 
@@ -58,12 +58,12 @@ class AdapterSession:
         self._on_events, self._read_back = on_events, 0
         self._output = AgentOutput()
         self._assembler: Assembler | None = None
-        self._came: list[bytes] = []
-        self._working: asyncio.Task[None] | None = None
+        self._pieces: list[bytes] = []
+        self._reading_task: asyncio.Task[None] | None = None
         self._show: Callable[[bytes], None] | None = None
         self._running: dict[str, None] = {}
         self._count = 0
-        self._is_below = False
+        self._is_child_agent = False
         self._counted = Usage()
         self._last_words = ""
 
@@ -71,48 +71,50 @@ class AdapterSession:
 
     def feed(self, data: bytes, show: Callable[[bytes], None]) -> None:
         """Take a piece of what was printed; `show` is given what the step's log shows of it."""
-        self._came.append(data)
+        self._pieces.append(data)
         self._show = show
-        if self._working is None or self._working.done():
-            self._working = asyncio.get_running_loop().create_task(self._work(), name="agent output")
+        if self._reading_task is None or self._reading_task.done():
+            self._reading_task = asyncio.get_running_loop().create_task(
+                self._read_pieces(), name="agent output"
+            )
 
     async def written(self) -> None:
         """Wait until all that was printed is read and shown, the last line too."""
-        if self._working is not None:
-            await self._working
-        await self._tell(await asyncio.to_thread(self._output.finish))
+        if self._reading_task is not None:
+            await self._reading_task
+        await self._record_items(await asyncio.to_thread(self._output.finish))
 
-    async def _work(self) -> None:
-        while self._came:
-            data, self._came = b"".join(self._came), []
-            await self._tell(await asyncio.to_thread(self._output.feed, data))
+    async def _read_pieces(self) -> None:
+        while self._pieces:
+            data, self._pieces = b"".join(self._pieces), []
+            await self._record_items(await asyncio.to_thread(self._output.feed, data))
 
-    async def _tell(self, items: list[r.Record | bytes]) -> None:
+    async def _record_items(self, items: list[r.Record | bytes]) -> None:
         if not items:
             return
-        shown, events = await asyncio.to_thread(self._read, items)
-        if shown and self._show is not None:
-            self._show(shown.encode("utf-8", "replace"))
+        log_text, events = await asyncio.to_thread(self._read, items)
+        if log_text and self._show is not None:
+            self._show(log_text.encode("utf-8", "replace"))
         if events:
             self._append(events)
 
     def _read(self, items: list[r.Record | bytes]) -> tuple[str, list[Event]]:
-        shown: list[str] = []
+        log_texts: list[str] = []
         events: list[Event] = []
         for item in items:
             if isinstance(item, bytes):
-                shown.append(f"{item.decode('utf-8', 'replace')}\n")
-            elif not self._is_left_out(item):
-                shown.append(log_lines(item))
+                log_texts.append(f"{item.decode('utf-8', 'replace')}\n")
+            elif not self._is_unrecorded(item):
+                log_texts.append(log_lines(item))
                 events += self._events_of(item)
-        return "".join(shown), events
+        return "".join(log_texts), events
 
-    def _is_left_out(self, record: r.Record) -> bool:
+    def _is_unrecorded(self, record: r.Record) -> bool:
         if isinstance(record, r.SessionHead):
             # What stands below the first one are agents of its own, whose calls it told already.
-            self._is_below = self._assembler is not None
+            self._is_child_agent = self._assembler is not None
         self._count += 1
-        return self._is_below or isinstance(record, _NEVER_TOLD) or self._count > MOST_RECORDS
+        return self._is_child_agent or isinstance(record, _UNRECORDED) or self._count > MOST_RECORDS
 
     def _events_of(self, record: r.Record) -> list[Event]:
         now = self._context.journal.now()
@@ -127,10 +129,10 @@ class AdapterSession:
             self._running.pop(record.call, None)
         if hasattr(record, "at"):
             record = replace(record, at=now)  # type: ignore[call-arg]
-        told = [*self._assembler.take(record), *self._assembler.told_so_far()]
-        return [own for event in told if (own := self._own(event, now))]
+        events = [*self._assembler.take(record), *self._assembler.told_so_far()]
+        return [own_event for event in events if (own_event := self._own_event(event, now))]
 
-    def _own(self, event: Event, now: int) -> Event | None:
+    def _own_event(self, event: Event, now: int) -> Event | None:
         """Return an event as one of this session, which began before its program told of one."""
         body = event.body
         if isinstance(body, SessionCreated):
@@ -148,11 +150,11 @@ class AdapterSession:
 
         def written(done: Future[list[int]]) -> None:
             if not loop.is_closed() and done.exception() is None:
-                loop.call_soon_threadsafe(self._tell_read_back)
+                loop.call_soon_threadsafe(self._hand_on_read_back)
 
         future.add_done_callback(written)
 
-    def _tell_read_back(self) -> None:
+    def _hand_on_read_back(self) -> None:
         events = self._context.journal.events(self._session_id, after=self._read_back)
         if events:
             self._read_back = events[-1].position
@@ -170,7 +172,7 @@ class AdapterSession:
         events = await asyncio.to_thread(self._closing, answer)
         if events:
             await self.writer.append(*events)
-        self._tell_read_back()
+        self._hand_on_read_back()
 
     def _closing(self, answer: AgentAnswer) -> list[Event]:
         records: list[r.Record] = []
@@ -189,14 +191,16 @@ class AdapterSession:
             events += self._events_of(r.UsageRecord(usage=missing))
         assert self._assembler is not None
         now = self._context.journal.now()
-        closing = [own for event in self._assembler.finish() if (own := self._own(event, now))]
+        last_events = [
+            own_event for event in self._assembler.finish() if (own_event := self._own_event(event, now))
+        ]
         # Which of its last states it gets depends on how the step ends.
-        return [*events, *(event for event in closing if not _is_last_state(event))]
+        return [*events, *(event for event in last_events if not _is_last_state(event))]
 
     def release(self) -> None:
         """Give the lease back; what was not written yet is written before it, in order."""
-        if self._working is not None:
-            self._working.cancel()
+        if self._reading_task is not None:
+            self._reading_task.cancel()
         release_lease(self._context.journal, self._lease)
 
 

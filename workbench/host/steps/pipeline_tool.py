@@ -118,10 +118,10 @@ class SessionPipelineStarter:
 
     def _generated_steps(self) -> Iterator[int]:
         """Yield the steps of each run below the topmost one that an agent wrote."""
-        journal, waiting = self._writer.journal, [*self._runs_above()][-1:]
-        while waiting:
-            for child in journal.sessions(parent_id=waiting.pop()):
-                waiting.append(child.id)
+        journal, unvisited = self._writer.journal, [*self._runs_above()][-1:]
+        while unvisited:
+            for child in journal.sessions(parent_id=unvisited.pop()):
+                unvisited.append(child.id)
                 bodies = (event.body for event in journal.events(child.id, limit=10))
                 if any(isinstance(body, RunRequested) and body.is_generated for body in bodies):
                     yield sum(not row.matrix for row in journal.step_states(child.id))
@@ -144,10 +144,10 @@ class SessionPipelineStarter:
         except RunRefused as error:
             raise ToolRefused(f"{error.why}; {error.remedy}") from None
         limits = manifest.runtime.meta if manifest and definition.is_generated else None
-        self._drive(run_id, _Watch(writer, run_id, actor, is_stopped, limits))
+        self._drive(run_id, _RunWatch(writer, run_id, actor, is_stopped, limits))
         return self._run_output(run_id)
 
-    def _drive(self, run_id: str, watch: "_Watch") -> None:
+    def _drive(self, run_id: str, watch: "_RunWatch") -> None:
         writer, context = self._writer, self._writer.context
         governing = context.governing_workspace
         driver = DriverIdentity(host_id=writer.guard.host_id, pid=os.getpid(), workspace=governing)
@@ -174,7 +174,7 @@ class SessionPipelineStarter:
         facts: dict[str, Json] = {
             "run_id": run_id, "status": row.status, "steps": steps[:MOST_RUN_FACTS],
             "artifacts": artifacts[:MOST_RUN_FACTS],
-            "left_out": sum(max(0, len(every) - MOST_RUN_FACTS) for every in (steps, artifacts)),
+            "left_out": sum(max(0, len(listed) - MOST_RUN_FACTS) for listed in (steps, artifacts)),
             "log": f"workbench pipeline logs {run_id}",
         }  # fmt: skip
         error = "" if row.status == "completed" else f"the run is {row.status}: {row.error_message}"
@@ -193,7 +193,7 @@ def _project_context(context: DriverContext, governing: str, opened: ExitStack) 
     )  # fmt: skip
 
 
-class _Watch:
+class _RunWatch:
     """Ends a run whose call was stopped, or that an agent wrote and that goes beyond its limits."""
 
     def __init__(
@@ -210,11 +210,11 @@ class _Watch:
 
     def ends(self, coordinator: Coordinator) -> bool:
         """Ask for the run to be cancelled where it has to end; it then ends by itself."""
-        if why := self._reason(coordinator):
+        if why := self._end_reason(coordinator):
             _cancel_unless_over(self._writer, self._run_id, self._actor, why)
         return False
 
-    def _reason(self, coordinator: Coordinator) -> str:
+    def _end_reason(self, coordinator: Coordinator) -> str:
         if self._is_stopped():
             return "the call was stopped"
         if self._limits is None:

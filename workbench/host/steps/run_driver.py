@@ -107,12 +107,12 @@ class NestedRunBudget(Struct):
             child = journal.pipeline_state(step.session_id) if step.session_id else None
             if child is None:
                 continue
-            here = (*path, step.matrix or step.step_id, child.pipeline_name)
-            if here not in self.steps:
-                self.steps[here] = sum(
+            child_path = (*path, step.matrix or step.step_id, child.pipeline_name)
+            if child_path not in self.steps:
+                self.steps[child_path] = sum(
                     not step_row.matrix for step_row in journal.step_states(child.pipeline_id)
                 )
-            self._read(journal, child.pipeline_id, here)
+            self._read(journal, child.pipeline_id, child_path)
 
     def with_more(self, path: RunPath, steps: int) -> int:
         """Return how many steps it would come to if that pipeline were started there."""
@@ -162,14 +162,14 @@ def _run_row(context: DriverContext, run_id: str) -> PipelineState:
 
 async def _drive_coordinator(options: RunDriverOptions, writer: RunWriter, started_run: StartedRun) -> None:
     context, changed = options.context, asyncio.Event()
-    tell, cursor = options.on_events, started_run.state.cursor
+    hand_on, cursor = options.on_events, started_run.state.cursor
     options = replace(
         options, slots=options.slots or _new_slots(context, writer.run_id, started_run.manifest),
         on_events=_traced(options, started_run),
     )  # fmt: skip
     executor = options.executor(_embedded_executor(options, writer, started_run))
     await take_over_steps(context, writer, options.driver, started_run, executor)
-    tell(context.journal.events(writer.run_id, after=cursor))
+    hand_on(context.journal.events(writer.run_id, after=cursor))
     unsubscribe = context.journal.on_change(thread_safe_setter(asyncio.get_running_loop(), changed))
     coordinator = _make_coordinator(options, writer, started_run, executor, changed)
 
@@ -294,8 +294,8 @@ class _NestedRuns:
             )
         journal, workspace = self._options.context.journal, self._options.context.workspace
         input_text = str(spec.environment.get("input", ""))
-        if (going_on := self._going_on(spec, input_text)) is not None:
-            return going_on
+        if (continuation := self._continuation_events(spec, input_text)) is not None:
+            return continuation
         try:
             loaded = load_requested_pipeline(
                 workspace,
@@ -319,20 +319,20 @@ class _NestedRuns:
             session_kind="pipeline", parent_id=self._writer.run_id, title=f"{name} #{number}"[:120],
             workspace=workspace, number=number, telemetry_id=journal.clock.new_id(),
         )  # fmt: skip
-        wanted = RunRequested(
-            mounted_ref=self._sealed(spec.environment.get("mounted")),
-            values_ref=self._sealed(spec.environment.get("values")),
+        requested = RunRequested(
+            mounted_ref=self._sealed_json(spec.environment.get("mounted")),
+            values_ref=self._sealed_json(spec.environment.get("values")),
             pipeline=name, file=os.path.relpath(loaded.file, workspace), manifest=loaded.manifest_file or "",
             input=self._writer.scrubbed(input_text), grants=spec.grants, depth=depth,
             recordings=self._started_run.definition.recordings,
             input_ref=self._writer.seal(input_text.encode("utf-8", "surrogatepass")) if input_text else None,
         )  # fmt: skip
-        return [journal.event(body, run_id, actor) for body in (created, wanted)]
+        return [journal.event(body, run_id, actor) for body in (created, requested)]
 
-    def _sealed(self, value: Json) -> BlobRef | None:
+    def _sealed_json(self, value: Json) -> BlobRef | None:
         return None if value is None else self._writer.seal(json.dumps(value).encode())
 
-    def _going_on(self, spec: StepSpec, input_text: str) -> list[Event] | None:
+    def _continuation_events(self, spec: StepSpec, input_text: str) -> list[Event] | None:
         """Return what continues the nested run of an earlier round; None to begin a new one.
 
         Only after a human resumed and with the same input: a retry and a way back begin a new one.
@@ -355,9 +355,9 @@ class _NestedRuns:
         before = fold_run(self._options.context.journal.events(run_id)).request
         if before is None:
             return False
-        exact = self._writer.unseal(before.input_ref) if before.input_ref else b""
+        input_bytes = self._writer.unseal(before.input_ref) if before.input_ref else b""
         names = (before.pipeline, before.file, Path(before.file).stem)
-        return name in names and (exact or b"").decode("utf-8", "surrogatepass") == input_text
+        return name in names and (input_bytes or b"").decode("utf-8", "surrogatepass") == input_text
 
     def _was_cut_off(self, step: str) -> bool:
         events = self._options.context.journal.events(self._writer.run_id)
@@ -373,7 +373,7 @@ class _NestedRuns:
     def _reserve_steps(self, path: RunPath, steps: int) -> None:
         limits, total = self._limits, self._budget.with_more(path, steps)
         if self._is_spent():
-            raise AttemptNotReady(self._spent())
+            raise AttemptNotReady(self._spent_reason())
         if total > limits.max_total_steps:
             raise AttemptNotReady(
                 f"it would come to {total} steps; "
@@ -392,46 +392,46 @@ class _NestedRuns:
                 row = row if row.status == "completed" else await drive_run(options, run_id)
         except TimeoutError:
             why = f"it took longer than meta_pipeline.timeout_minutes, {limits.timeout_minutes} min"
-            return await self._ended(run_id, why)
+            return await self._end_over_limit(run_id, why)
         self._tokens[run_id] = fold_run(options.context.journal.events(run_id)).usage.total_tokens
         if row.status == "completed":
             return StepOutcome(
                 state="completed", usage=row.usage, output=f"{run_title(row)} completed",
-                artifacts=self._handed_on(run_id), links=self._links(run_id),
+                artifacts=self._outputs(run_id), links=self._step_links(run_id),
             )  # fmt: skip
         if self._is_spent():
-            return await self._ended(run_id, self._spent())
+            return await self._end_over_limit(run_id, self._spent_reason())
         pending = self._writer.pending(run_id)
         if row.status in ("waiting", "running") and pending:
             return StepOutcome(state="parked", reason=f"{run_title(row)} waits", action_ids=pending)
         why = f"{run_title(row)}: {row.error_message or row.status}"
         return StepOutcome(state="failed", reason=why, usage=row.usage)
 
-    async def _ended(self, run_id: str, why: str) -> StepOutcome:
+    async def _end_over_limit(self, run_id: str, why: str) -> StepOutcome:
         """End a nested run that exceeded a limit."""
         self.cancel(run_id, why)
         row = await drive_run(replace(self._options, until=_never), run_id)
         return StepOutcome(state="failed", reason=why, is_retryable=False, usage=row.usage)
 
-    def _links(self, run_id: str) -> tuple[RunLink, ...]:
+    def _step_links(self, run_id: str) -> tuple[RunLink, ...]:
         steps = fold_run(self._options.context.journal.events(run_id)).steps.values()
         return tuple(dict.fromkeys(link for step in steps for link in step.links))[:MOST_LINKS]
 
-    def _handed_on(self, run_id: str) -> tuple[ArtifactStored, ...]:
+    def _outputs(self, run_id: str) -> tuple[ArtifactStored, ...]:
         """Return a nested run's named outputs, or the artifacts of its steps."""
         state = fold_run(self._options.context.journal.events(run_id))
         started = state.started
         data = self._writer.unseal(started.definition_ref) if started and started.definition_ref else None
-        named = RunDefinition.from_bytes(data).read()[0].outputs if data else ()
-        if not named:
-            every = (
+        outputs = RunDefinition.from_bytes(data).read()[0].outputs if data else ()
+        if not outputs:
+            artifacts_of_steps = (
                 artifact
                 for step in state.steps.values()
                 if not step.matrix
                 for artifact in step.artifacts.values()
             )
-            return tuple({artifact.name: artifact for artifact in every}.values())
-        steps = ((output, state.steps.get(output.step)) for output in named)
+            return tuple({artifact.name: artifact for artifact in artifacts_of_steps}.values())
+        steps = ((output, state.steps.get(output.step)) for output in outputs)
         return tuple(
             artifacts.select_output(self._writer, step.artifacts[output.artifact], output)
             for output, step in steps
@@ -445,7 +445,7 @@ class _NestedRuns:
     def _is_spent(self) -> bool:
         return sum(self._tokens.values()) > self._limits.max_total_tokens
 
-    def _spent(self) -> str:
+    def _spent_reason(self) -> str:
         most = self._limits.max_total_tokens
         return f"the pipelines below it used more than meta_pipeline.max_total_tokens, {most}"
 

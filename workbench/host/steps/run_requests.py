@@ -93,9 +93,9 @@ def require_runnable_pipeline(loaded: LoadedPipeline) -> None:
     if agents and loaded.manifest is None:
         why = f"{agents[0]} is done by a persona, and no manifest was found that says who that is"
         raise RunRefused(_NO_RUN, why, "write workbench.yaml, or name a manifest with --manifest")
-    stuck = [step for step in loaded.pipeline.steps if step.unrunnable]
-    if stuck:
-        why = f"{stuck[0].id}: {stuck[0].unrunnable}, which is not run here"
+    unrunnable = [step for step in loaded.pipeline.steps if step.unrunnable]
+    if unrunnable:
+        why = f"{unrunnable[0].id}: {unrunnable[0].unrunnable}, which is not run here"
         raise RunRefused(_NO_RUN, why, "write the step with prompt, command, gate or pipeline")
 
 
@@ -122,7 +122,7 @@ def request_run(
             title=redaction.redact_line(f"{name} #{number}", 120),
             workspace=workspace, provider="", model="", number=number, telemetry_id=journal.clock.new_id(),
         )  # fmt: skip
-        wanted = RunRequested(
+        requested = RunRequested(
             pipeline=name, file=file, manifest=manifest_file, definition_ref=request.sealed,
             is_generated=is_generated, input=input_text, input_ref=ref, grants=request.grants,
             from_step=request.from_step, from_run=from_run,
@@ -133,7 +133,7 @@ def request_run(
             for n, pattern in enumerate(request.grants)
         ]
         return [
-            journal.event(created, run_id, actor, at=now), journal.event(wanted, run_id, actor, at=now),
+            journal.event(created, run_id, actor, at=now), journal.event(requested, run_id, actor, at=now),
             *(journal.event(rule, SYSTEM_SESSION, actor, at=now) for rule in rules),
         ]  # fmt: skip
 
@@ -170,12 +170,12 @@ def kept_steps(pipeline: Pipeline, from_step: str) -> tuple[str, ...]:
     needs = {step.id: step.needs for step in pipeline.steps}
     if from_step not in needs:
         raise RunRefused(_NO_RUN, f"there is no step {from_step}", f"there are {', '.join(needs)}")
-    anew = descendants(from_step, needs) | {from_step}
-    return tuple(step for step in needs if step not in anew)
+    redone = descendants(from_step, needs) | {from_step}
+    return tuple(step for step in needs if step not in redone)
 
 
 def _earlier_run(journal: Journal, workspace: str, pipeline: Pipeline, request: RunRequest) -> str:
-    wanted = set(kept_steps(pipeline, request.from_step))
+    needed = set(kept_steps(pipeline, request.from_step))
     for run in journal.pipeline_states(workspace):
         if run.pipeline_name != pipeline.name:
             continue
@@ -184,7 +184,7 @@ def _earlier_run(journal: Journal, workspace: str, pipeline: Pipeline, request: 
             for row in journal.step_states(run.pipeline_id)
             if row.state in ("completed", "completed_empty", "skipped")
         }
-        if wanted <= done:
+        if needed <= done:
             return run.pipeline_id
     why = f"no earlier run of {pipeline.name} has completed what comes before {request.from_step}"
     raise RunRefused(_NO_RUN, why, "run the whole pipeline once")

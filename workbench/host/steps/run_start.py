@@ -89,16 +89,16 @@ def run_continuation(state: RunState, pending: int) -> RunContinuation:
 
 async def start_run(context: DriverContext, writer: RunWriter, state: RunState) -> StartedRun | None:
     """Begin a run or read what continues it; None if it cannot, which the journal says."""
-    how = run_continuation(state, len(writer.pending(writer.run_id)))
-    if how in ("lost", "over"):
-        if how == "lost" and state.session_status != "paused":
+    continuation = run_continuation(state, len(writer.pending(writer.run_id)))
+    if continuation in ("lost", "over"):
+        if continuation == "lost" and state.session_status != "paused":
             lost = SessionStatusChanged(status="paused", reason="host lost")
             await writer.append(writer.event(lost))
         return None
     try:
-        if how == "new":
+        if continuation == "new":
             return await _start_first_round(context, writer, state)
-        return await _continue_run(context, writer, state, is_new_round=how == "again")
+        return await _continue_run(context, writer, state, is_new_round=continuation == "again")
     except RunRefused as error:
         await _record_refusal(writer, state, str(error))
         return None
@@ -220,13 +220,13 @@ def worker_limit(context: DriverContext, manifest: Manifest | None) -> int:
 def _workspaces_folder(
     context: DriverContext, manifest: Manifest | None, definition: RunDefinition, run_id: str
 ) -> str:
-    wanted = manifest.runtime.workspace_root if manifest else ""
-    if not wanted:
+    configured = manifest.runtime.workspace_root if manifest else ""
+    if not configured:
         root = context.home.path / STEP_WORKSPACES_FOLDER
-    elif wanted.startswith("/"):
-        root = private_folder(type(context.home.path)(wanted))
+    elif configured.startswith("/"):
+        root = private_folder(type(context.home.path)(configured))
     else:
-        root = type(context.home.path)(definition.root) / wanted
+        root = type(context.home.path)(definition.root) / configured
     return str(private_folder(root / run_id))
 
 
@@ -300,9 +300,9 @@ async def take_over_steps(
         return
     reattached = await _reattached_steps(writer, started_run, executor)
     # A reviewer's conversation is named by no step; only those of steps that go on do so, too.
-    going_on = {state.steps[name].session_id for name in (*state.waiting, *reattached)}
+    open_session_ids = {state.steps[name].session_id for name in (*state.waiting, *reattached)}
     for child in context.journal.sessions(parent_id=writer.run_id, kinds=("step",)):
-        if child.id not in going_on:
+        if child.id not in open_session_ids:
             await agent_step.close_child_session(context, driver, child.id, is_done=False)
     events = [writer.event(body) for body in _moves_to_processing(state)]
     if started_run.next_round is not None:
@@ -320,21 +320,21 @@ async def _reattached_steps(
     writer: RunWriter, started_run: StartedRun, executor: StepExecutor
 ) -> frozenset[str]:
     """Return the steps that the executor goes on with; what is left of the others is ended."""
-    state, goes_on = started_run.state, set[str]()
+    state, reattached = started_run.state, set[str]()
     # What is done again, or by other files, or not at all any more, is nothing to go on with.
     is_unwanted = state.is_cancelled or state.reads_files
-    again = _steps_wanted_again(state, started_run.pipeline)
+    wanted_again = _steps_wanted_again(state, started_run.pipeline)
     for step in list(state.steps.values()):
         if step.state != "running":
             continue
         step_id = attempt_step_id(writer.run_id, step)
         if not await executor.reattach(step_id, step.process, step.session_id):
             continue
-        if is_unwanted or step.id in again:
+        if is_unwanted or step.id in wanted_again:
             await executor.cancel(step_id)
         else:
-            goes_on.add(step.id)
-    return frozenset(goes_on)
+            reattached.add(step.id)
+    return frozenset(reattached)
 
 
 async def _define_again(
@@ -348,9 +348,9 @@ async def _define_again(
         request = replace(request, definition_ref=None)
     definition, pipeline, manifest = await asyncio.to_thread(_define_run, context, request, before.input)
     known = {step.id for step in pipeline.steps}
-    gone = [step.id for step in state.waiting.values() if (step.matrix or step.id) not in known]
-    if gone:
-        why = f"{gone[0]} waits for an answer, and the file has no such step any more"
+    missing = [step.id for step in state.waiting.values() if (step.matrix or step.id) not in known]
+    if missing:
+        why = f"{missing[0]} waits for an answer, and the file has no such step any more"
         raise RunRefused(what, why, "answer it first, or start another run")
     kept = {"started_at": before.started_at, "branch": before.branch, "grants": before.grants}
     return replace(definition, **kept), pipeline, manifest
@@ -368,14 +368,14 @@ def _steps_wanted_again(state: RunState, pipeline: Pipeline) -> set[str]:
 def _steps_to_reset(state: RunState, pipeline: Pipeline, reattached: frozenset[str]) -> tuple[str, ...]:
     """Return what begins anew: all that is not completed and does not go on, and what is wanted again."""
     again = _steps_wanted_again(state, pipeline)
-    left = set(state.steps_to_redo()) - reattached
-    again |= reworks_of(again | left, pipeline.steps)
+    unfinished = set(state.steps_to_redo()) - reattached
+    again |= reworks_of(again | unfinished, pipeline.steps)
     known = {step.id for step in pipeline.steps}
     return tuple(
         step
         for step in state.steps
         if (state.steps[step].matrix or step) in known
-        and (step in left or (step in again and state.steps[step].state != "pending"))
+        and (step in unfinished or (step in again and state.steps[step].state != "pending"))
     )
 
 
@@ -393,9 +393,9 @@ def is_runnable(context: DriverContext, session: Session) -> bool:
     if session.parent_id is not None:
         return False  # a run below another is driven by the one above
     state = fold_run(journal.events(session.id))
-    how = run_continuation(state, len(pending_action_ids(journal, session.id)))
-    if how != "on":
-        return how in ("new", "again")
+    continuation = run_continuation(state, len(pending_action_ids(journal, session.id)))
+    if continuation != "on":
+        return continuation in ("new", "again")
     return state.is_cancelled or any(_is_step_answered(journal, step) for step in state.steps.values())
 
 

@@ -182,12 +182,12 @@ async def run_command_step(
     session: AdapterSession | None = None,
 ) -> CommandRun:
     """Run a program to its end and return how it ended; `session` reads what it prints while it works."""
-    added = cast("Mapping[str, str]", spec.environment) if environment is None else environment
+    own_variables = cast("Mapping[str, str]", spec.environment) if environment is None else environment
     mark = context.clock.new_id()
     try:
-        every = {**context.environment, **added, "PWD": spec.workspace}
+        variables = {**context.environment, **own_variables, "PWD": spec.workspace}
         is_apart = _has_separate_stdout(spec)
-        command = prepare_command(argv, spec.workspace, every, mark, is_apart=is_apart, stdin=stdin)
+        command = prepare_command(argv, spec.workspace, variables, mark, is_apart=is_apart, stdin=stdin)
     except ProcessNotStarted as error:
         return CommandRun(outcome=StepOutcome(state="failed", reason=str(error), is_retryable=False))
     identity = command.identity
@@ -207,11 +207,11 @@ async def _follow_command(
     stop: asyncio.Event,
     session: AdapterSession | None,
 ) -> CommandRun:
-    events, whole = _OrderedEvents(on_event), _WholeStdout()
+    events, stdout_buffer = _OrderedEvents(on_event), _WholeStdout()
     output = CommandOutput(events.write, context.clock.monotonic)
 
     def on_stdout(data: bytes) -> None:
-        whole.feed(data)
+        stdout_buffer.feed(data)
         if session is None:
             output.feed(data)
         else:
@@ -229,13 +229,11 @@ async def _follow_command(
     outcome = _command_outcome(context, spec, end, output.total, exact, clean)
     if not _has_separate_stdout(spec):
         return CommandRun(outcome=outcome)
-    stdout = (
-        None if whole.data is None or not spec.keeps_output else context.journal.blobs.seal(bytes(whole.data))
-    )
-    outcome = replace(outcome, stdout_ref=stdout, stdout_bytes=whole.total)
-    return CommandRun(
-        outcome=outcome, text=exact if whole.data is None else whole.data.decode("utf-8", "replace")
-    )
+    data, ref = stdout_buffer.data, None
+    if data is not None and spec.keeps_output:
+        ref = context.journal.blobs.seal(bytes(data))
+    outcome = replace(outcome, stdout_ref=ref, stdout_bytes=stdout_buffer.total)
+    return CommandRun(outcome=outcome, text=exact if data is None else data.decode("utf-8", "replace"))
 
 
 def _has_separate_stdout(spec: StepSpec) -> bool:
@@ -349,17 +347,17 @@ async def run_adapter_step(
     """Run an adapter's program and return what it said."""
     argv = adapter_command_line(spec)
     stdin = adapter_stdin(spec)
-    ran = await run_command_step(
+    run = await run_command_step(
         context, spec, argv, on_event, stop, environment={}, stdin=stdin, session=session
     )
-    values = list(_json_objects(ran.text))
-    answer = agent_answer(values) if values else AgentAnswer(reply=ran.text)
+    values = list(_json_objects(run.text))
+    answer = agent_answer(values) if values else AgentAnswer(reply=run.text)
     if session is not None:
         await session.finish(answer)
         answer = answer if answer.usage.total_tokens else replace(answer, usage=session.counted)
-    if ran.outcome.state != "completed":
-        return replace(ran.outcome, usage=answer.usage)
-    return _adapter_outcome(context, spec, ran, answer if values else None)
+    if run.outcome.state != "completed":
+        return replace(run.outcome, usage=answer.usage)
+    return _adapter_outcome(context, spec, run, answer if values else None)
 
 
 def adapter_command_line(spec: StepSpec) -> list[str]:
@@ -416,23 +414,23 @@ def _filled_words(words: list[str], values: Mapping[str, str]) -> Iterator[str]:
 
 
 def _adapter_outcome(
-    context: DriverContext, spec: StepSpec, ran: CommandRun, answer: AgentAnswer | None
+    context: DriverContext, spec: StepSpec, run: CommandRun, answer: AgentAnswer | None
 ) -> StepOutcome:
-    wanted = str(spec.adapter.get("output_format") or "json")
-    if answer is None and wanted != "text":
-        text = ran.text if ran.text.strip() else ran.outcome.output
-        shown = one_line(scrub(text[-400:]).text, 300) or "nothing"
-        reason = f"{spec.adapter.get('binary')} answered no JSON; the end of its answer: {shown}"
-        return replace(ran.outcome, state="failed", reason=reason)
-    answer = answer or AgentAnswer(reply=ran.text)
+    output_format = str(spec.adapter.get("output_format") or "json")
+    if answer is None and output_format != "text":
+        text = run.text if run.text.strip() else run.outcome.output
+        excerpt = one_line(scrub(text[-400:]).text, 300) or "nothing"
+        reason = f"{spec.adapter.get('binary')} answered no JSON; the end of its answer: {excerpt}"
+        return replace(run.outcome, state="failed", reason=reason)
+    answer = answer or AgentAnswer(reply=run.text)
     if answer.error:
-        return replace(ran.outcome, state="failed", reason=scrub(answer.error).text, usage=answer.usage)
+        return replace(run.outcome, state="failed", reason=scrub(answer.error).text, usage=answer.usage)
     reply = answer.reply
     stdout = context.journal.blobs.seal(reply.encode("utf-8", "surrogatepass")) if spec.keeps_output else None
-    said = scrub(reply).text
-    thread = context.journal.blobs.seal(said.encode("utf-8", "surrogatepass")) if spec.thread else None
+    clean_reply = scrub(reply).text
+    thread = context.journal.blobs.seal(clean_reply.encode("utf-8", "surrogatepass")) if spec.thread else None
     return replace(
-        ran.outcome, usage=answer.usage, reply=said[:4_000], stdout_ref=stdout, transcript_ref=thread
+        run.outcome, usage=answer.usage, reply=clean_reply[:4_000], stdout_ref=stdout, transcript_ref=thread
     )
 
 
