@@ -1,13 +1,13 @@
 """Reader of Agent Client Protocol traces: JSON-RPC lines, of one direction or of both."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 from msgspec.structs import replace
 
 from workbench.domain.values import JsonObject
 from workbench.formats import records as r
-from workbench.formats.input import JsonLine
+from workbench.formats.input import JsonLines
 
 _NO_ANSWER: Final = "the trace does not hold the answer, and the call did not run"
 _CALL_STATES: Final[dict[str, r.ResultState]] = {"completed": "succeeded", "failed": "failed"}
@@ -48,7 +48,7 @@ def message_of(line: JsonObject) -> JsonObject:
     )
 
 
-def read(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
+def read(lines: JsonLines, name: str) -> Iterator[r.Record]:
     """Yield the sessions of a trace; usually it is one."""
     reader = _TraceReader(name)
     for line in lines:
@@ -188,9 +188,9 @@ class _TraceReader:
         changes = tuple(
             r.FileEdit(
                 path=r.text_of(item, "path"),
-                old=old if isinstance(old := item.get("oldText"), str) else None,
+                old=(old := r.text_or_none(item.get("oldText"))),
                 new=r.text_of(item, "newText"),
-                change="modify" if isinstance(item.get("oldText"), str) else "create",
+                change="create" if old is None else "modify",
             )
             for item in items
             if item.get("type") == "diff"

@@ -5,13 +5,14 @@ from pathlib import PurePath
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
-import orjson
+from msgspec.structs import replace
 
 from workbench.domain.values import Json, JsonObject, Usage
 from workbench.formats import records as r
 from workbench.formats.chat_messages import (
     call_result,
     calls_of_blocks,
+    json_text,
     result_blocks,
     said_text,
     thought_text,
@@ -77,12 +78,10 @@ def _message(row: JsonObject, number: int) -> Iterator[r.Record]:
 
 def _usage(used: JsonObject) -> Usage:
     """Return tokens; of a model that bills no writing to a cache, what is called so is input as any other."""
-    written, sent = r.count_of(used, "cacheCreationInputTokens"), r.count_of(used, "inputTokens")
-    if r.text_of(used, "model").startswith("gpt-"):
-        sent, written = sent + written, 0
-    return usage_apart(
-        sent, r.count_of(used, "outputTokens"), r.count_of(used, "cacheReadInputTokens"), written
+    usage = usage_apart(
+        used, "inputTokens", "outputTokens", "cacheReadInputTokens", "cacheCreationInputTokens"
     )
+    return replace(usage, cache_write_tokens=0) if r.text_of(used, "model").startswith("gpt-") else usage
 
 
 def _result(block: JsonObject, at: int | None, number: int) -> r.CallResult:
@@ -102,4 +101,4 @@ def _shown(value: Json) -> str:
     said = r.content_text(value) or r.first_text(fields, "output", "content", "diff")
     if said or value is None or isinstance(value, str):
         return said
-    return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS).decode()
+    return json_text(value)

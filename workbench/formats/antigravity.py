@@ -4,14 +4,15 @@
 # call was written for (a transcript may be cut) makes a call by its name.
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Final
 
 from workbench.domain.values import Json, JsonObject
 from workbench.formats import records as r
-from workbench.formats.chat_messages import call_result, object_lines, parse_arguments
-from workbench.formats.input import JsonLine
+from workbench.formats.chat_messages import call_result, parse_arguments
+from workbench.formats.input import JsonLines
+from workbench.formats.record_streams import read_rows
 
 _REQUEST: Final = re.compile(r"<USER_REQUEST>\s*(.*?)\s*</USER_REQUEST>", re.DOTALL)
 _FAILED: Final = re.compile(r"\s*(?:Error\b|The command failed)")
@@ -27,13 +28,12 @@ def is_transcript(sample: list[JsonObject]) -> bool:
     )
 
 
-def read(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
-    reader = _StepReader(name)
-    for line in object_lines(lines):
-        if isinstance(line, r.FileProblem):
-            yield line
-        else:
-            yield from reader.step(*line)
+def read(lines: JsonLines, name: str) -> Iterator[r.Record]:
+    reader = _StepReader()
+    yield from read_rows(
+        lines, reader.step,
+        lambda row: r.SessionHead(key=_session_key(name), provider="google", at=r.time_of(row, "created_at")),
+    )  # fmt: skip
 
 
 def _session_key(name: str) -> str:
@@ -47,17 +47,12 @@ def _session_key(name: str) -> str:
 
 
 class _StepReader:
-    def __init__(self, name: str) -> None:
-        self._key = _session_key(name)
-        self._has_begun = False
+    def __init__(self) -> None:
         self._open: list[str] = []
         """Calls without a result, in their order."""
 
     def step(self, row: JsonObject, number: int) -> Iterator[r.Record]:
         at, kind, source = r.time_of(row, "created_at"), r.text_of(row, "type"), r.text_of(row, "source")
-        if not self._has_begun:
-            self._has_begun = True
-            yield r.SessionHead(key=self._key, provider="google", at=at)
         said = r.content_of(row, "content")
         if kind == "USER_INPUT":
             request = _REQUEST.search(said)

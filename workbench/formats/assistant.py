@@ -19,7 +19,8 @@ from workbench.domain.messages import asked_models
 from workbench.domain.rows import Action, Call, Session
 from workbench.domain.values import Json, JsonObject, ToolDescriptor, Usage
 from workbench.formats import records as r
-from workbench.formats.input import JsonLine
+from workbench.formats.chat_messages import usage_within
+from workbench.formats.input import JsonLine, JsonLines
 from workbench.text.human import iso_time
 from workbench.text.safe import one_line
 
@@ -276,7 +277,7 @@ def read_assistant(value: Json, name: str) -> Iterator[r.Record]:
     yield from read_assistant_lines([JsonLine(1, value)], name)
 
 
-def read_assistant_lines(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
+def read_assistant_lines(lines: JsonLines, name: str) -> Iterator[r.Record]:
     """Yield a session of S4, and the records that follow it in lines of their own."""
     records = _Records()
     has_begun = False
@@ -323,9 +324,7 @@ def _read_turn(turn: JsonObject, number: int) -> Iterator[r.Record]:
     if role == "user":
         yield r.Prompt(said, time_us, number)
     elif role == "assistant":
-        used = Usage(
-            input_tokens=r.count_of(meta, "inputTokens"), output_tokens=r.count_of(meta, "outputTokens")
-        )
+        used = usage_within(meta, "inputTokens", "outputTokens")
         yield r.Reply(text=said, usage=used, at=time_us, line=number)
     elif role != "system" or number > 1:
         yield r.UnmappedRecord(f"turn.{role}", turn, time_us, number)

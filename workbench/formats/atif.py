@@ -11,7 +11,7 @@ from workbench.domain.rows import Call, Session
 from workbench.domain.values import Json, JsonObject, Usage
 from workbench.formats import patches
 from workbench.formats import records as r
-from workbench.formats.usage_records import join_usage_before
+from workbench.formats.record_streams import join_usage_before
 from workbench.text.human import iso_time
 
 VERSION = "ATIF-v1.4"
@@ -96,7 +96,7 @@ def _read_agent_step(step: JsonObject, said: str, time_us: int | None, number: i
             r.text_of(call, "tool_call_id"), r.text_of(call, "function_name"), r.object_of(call, "arguments")
         )
         for call in r.objects_of(step, "tool_calls")
-    )  # fmt: skip
+    )
     yield r.Reply(
         text=said, thinking=r.text_of(step, "reasoning_content"), calls=calls, at=time_us, line=number,
         model=r.text_of(step, "model_name"), usage=_usage(r.object_of(step, "metrics")),

@@ -1,11 +1,11 @@
 """Readers of logs of chat completions: Mistral Vibe, Grok, Hermes, and logs of requests and responses."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from itertools import chain
 from pathlib import PurePath
 from typing import Final
 
-import orjson
 from msgspec.structs import replace
 
 from workbench.domain.values import Json, JsonObject, Usage
@@ -13,12 +13,18 @@ from workbench.formats import records as r
 from workbench.formats.chat_messages import (
     call_result,
     calls_of_completion,
-    head_with_model,
-    object_lines,
+    end_state,
+    json_text,
     usage_within,
 )
-from workbench.formats.input import JsonLine
-from workbench.formats.usage_records import join_usage_before
+from workbench.formats.input import JsonLine, JsonLines
+from workbench.formats.record_streams import (
+    head_with_model,
+    join_usage_before,
+    read_rows,
+    session_key,
+    with_heads,
+)
 
 _ROLES: Final = ("system", "developer", "user", "assistant", "tool")
 _ERROR: Final = re.compile(r"\s*(?:<tool_error>|\[?(?:Tool )?Error\b)", re.IGNORECASE)
@@ -47,9 +53,8 @@ def _message(row: JsonObject, number: int, at: int | None, model: str = "") -> I
 
 
 def _result(key: str, said: str, number: int, at: int | None, *, is_error: bool = False) -> r.CallResult:
-    is_bad = is_error or bool(_ERROR.match(said))
     is_refused = bool(_REFUSAL.search(said[:400]))
-    state: r.ResultState = "rejected" if is_refused else "failed" if is_bad else "succeeded"
+    state = end_state(is_bad=is_error or bool(_ERROR.match(said)), is_refused=is_refused)
     return call_result(key, said, state, at=at, line=number)
 
 
@@ -60,42 +65,26 @@ def is_vibe(sample: list[JsonObject]) -> bool:
     return any(line.get("role") in _ROLES and "message_id" in line for line in sample)
 
 
-def read_vibe(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
-    path = PurePath(name)
-    key = path.parent.name if path.name == "messages.jsonl" else path.stem
-    yield r.SessionHead(key=key or name, provider="mistral")
-    for line in object_lines(lines):
-        if isinstance(line, r.FileProblem):
-            yield line
-        else:
-            row, number = line
-            yield from _message(row, number, r.time_of(row, "timestamp"))
+def read_vibe(lines: JsonLines, name: str) -> Iterator[r.Record]:
+    yield r.SessionHead(key=session_key(name, "messages.jsonl"), provider="mistral")
+    yield from read_rows(lines, lambda row, number: _message(row, number, r.time_of(row, "timestamp")))
 
 
 def join_vibe(records: Iterator[r.Record], documents: list[JsonObject]) -> Iterator[r.Record]:
     """Yield a session with its id, title, folder, model, time and tokens, which stand in another file."""
     meta = documents[0]
-    stats, place = r.object_of(meta, "stats"), r.object_of(meta, "environment")
     used = usage_within(
-        r.count_of(stats, "session_prompt_tokens"), r.count_of(stats, "session_completion_tokens"),
-        r.count_of(stats, "session_cached_tokens"), stats.get("session_cost"),
+        r.object_of(meta, "stats"), "session_prompt_tokens", "session_completion_tokens",
+        "session_cached_tokens", cost=r.value_of(meta, "stats", "session_cost"),
     )  # fmt: skip
-    model = r.text_of(meta, "model") or r.text_of(meta, "config", "active_model")
-
-    def told() -> Iterator[r.Record]:
-        for record in records:
-            if isinstance(record, r.SessionHead):
-                yield replace(
-                    record, key=r.text_of(meta, "session_id") or record.key, title=r.text_of(meta, "title"),
-                    workspace=r.text_of(place, "working_directory"), at=r.time_of(meta, "start_time"),
-                    model=model, parent=r.text_of(meta, "parent_session_id"),
-                )  # fmt: skip
-            else:
-                yield record
-        if used != Usage():
-            yield r.UsageRecord(usage=used)
-
-    yield from join_usage_before(told())
+    named = with_heads(records, lambda head: replace(
+        head, key=r.text_of(meta, "session_id") or head.key, title=r.text_of(meta, "title"),
+        workspace=r.text_of(meta, "environment", "working_directory"), at=r.time_of(meta, "start_time"),
+        model=r.text_of(meta, "model") or r.text_of(meta, "config", "active_model"),
+        parent=r.text_of(meta, "parent_session_id"),
+    ))  # fmt: skip
+    spent = [r.UsageRecord(usage=used)] if used != Usage() else []
+    yield from join_usage_before(chain(named, spent))
 
 
 # --- Grok: chat_history.jsonl, and summary.json beside it -----------------------------------------------
@@ -109,21 +98,15 @@ def is_grok(sample: list[JsonObject]) -> bool:
     )
 
 
-def read_grok(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
+def read_grok(lines: JsonLines, name: str) -> Iterator[r.Record]:
     """Yield a session; its file holds no times."""
     yield from head_with_model(_read_grok(lines, name))
 
 
-def _read_grok(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
-    path = PurePath(name)
-    key = path.parent.name if path.name == "chat_history.jsonl" else path.stem
-    yield r.SessionHead(key=key or name, provider="xai")
+def _read_grok(lines: JsonLines, name: str) -> Iterator[r.Record]:
+    yield r.SessionHead(key=session_key(name, "chat_history.jsonl"), provider="xai")
     thoughts: list[str] = []
-    for line in object_lines(lines):
-        if isinstance(line, r.FileProblem):
-            yield line
-        else:
-            yield from _grok_row(*line, thoughts)
+    yield from read_rows(lines, lambda row, number: _grok_row(row, number, thoughts))
     if thoughts:
         yield r.Reply(thinking="\n\n".join(thoughts))
 
@@ -161,16 +144,12 @@ def join_grok(records: Iterator[r.Record], documents: list[JsonObject]) -> Itera
     summary = documents[0]
     info = r.object_of(summary, "info")
     facts = {key: summary[key] for key in ("head_branch", "agent_name") if r.as_text(summary.get(key))}
-    for record in records:
-        if isinstance(record, r.SessionHead):
-            yield replace(
-                record, key=r.text_of(info, "id") or record.key, workspace=r.text_of(info, "cwd"),
-                title=r.first_text(summary, "generated_title", "session_summary"), facts=facts,
-                model=record.model or r.text_of(summary, "current_model_id"),
-                at=r.time_of(summary, "created_at"), parent=r.text_of(summary, "parent_session_id"),
-            )  # fmt: skip
-        else:
-            yield record
+    yield from with_heads(records, lambda head: replace(
+        head, key=r.text_of(info, "id") or head.key, workspace=r.text_of(info, "cwd"),
+        title=r.first_text(summary, "generated_title", "session_summary"), facts=facts,
+        model=head.model or r.text_of(summary, "current_model_id"),
+        at=r.time_of(summary, "created_at"), parent=r.text_of(summary, "parent_session_id"),
+    ))  # fmt: skip
 
 
 # --- Hermes: one document -------------------------------------------------------------------------------
@@ -211,34 +190,37 @@ def read_log_document(value: Json, name: str) -> Iterator[r.Record]:
     yield from read_log([JsonLine(1, value)], name)
 
 
-def read_log(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
+def read_log(lines: JsonLines, name: str) -> Iterator[r.Record]:
     """Yield the conversation of a log; each request repeats all that was said before, which is taken once."""
     yield from head_with_model(join_usage_before(_read_log(lines, name)))
 
 
-def _read_log(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
-    said: list[str] = []
-    has_begun = False
-    for line in object_lines(lines):
-        if isinstance(line, r.FileProblem):
-            yield line
-            continue
-        row, number = line
-        at = r.time_of(row, "timestamp") or r.time_of(row, "created")
-        if not has_begun:
-            has_begun = True
-            key = r.first_text(row, "session_id", "conversation_id") or PurePath(name).stem
-            yield r.SessionHead(key=key or name, provider=r.text_of(row, "provider") or "openai", at=at)
-        model = r.text_of(row, "model")
-        messages = _messages(row)
-        if row.get("type") not in ("request", "response") or not messages:
-            yield r.UnmappedRecord("record", row, at, number, is_understood=False)
-        fresh = messages[_common(said, messages) :] if row.get("type") == "request" else messages
-        for message in fresh:
-            said.append(_mark(message))
-            yield from _message(message, number, at, model)
-        if used := r.object_of(row, "usage"):
-            yield r.UsageRecord(usage=_usage(used))
+def _read_log(lines: JsonLines, name: str) -> Iterator[r.Record]:
+    earlier: list[str] = []
+    """Marks of the messages so far."""
+
+    def head(row: JsonObject) -> r.SessionHead:
+        key = r.first_text(row, "session_id", "conversation_id") or session_key(name)
+        provider = r.text_of(row, "provider") or "openai"
+        return r.SessionHead(key=key, provider=provider, at=_log_time(row))
+
+    yield from read_rows(lines, lambda row, number: _log_row(row, number, earlier), head)
+
+
+def _log_time(row: JsonObject) -> int | None:
+    return r.time_of(row, "timestamp") or r.time_of(row, "created")
+
+
+def _log_row(row: JsonObject, number: int, earlier: list[str]) -> Iterator[r.Record]:
+    at, model, messages = _log_time(row), r.text_of(row, "model"), _messages(row)
+    if row.get("type") not in ("request", "response") or not messages:
+        yield r.UnmappedRecord("record", row, at, number, is_understood=False)
+    fresh = messages[_common(earlier, messages) :] if row.get("type") == "request" else messages
+    for message in fresh:
+        earlier.append(_mark(message))
+        yield from _message(message, number, at, model)
+    if used := r.object_of(row, "usage"):
+        yield r.UsageRecord(usage=_usage(used))
 
 
 def _messages(row: JsonObject) -> list[JsonObject]:
@@ -251,7 +233,7 @@ def _mark(message: JsonObject) -> str:
     """Return what tells a message from another: role, words, and the calls that it makes or answers."""
     calls = [call.id for call in calls_of_completion(message)]
     held = [r.text_of(message, "role"), r.content_of(message, "content"), calls, message.get("tool_call_id")]
-    return orjson.dumps(held, option=orjson.OPT_NON_STR_KEYS).decode()
+    return json_text(held)
 
 
 def _common(said: list[str], messages: list[JsonObject]) -> int:
@@ -266,6 +248,9 @@ def _common(said: list[str], messages: list[JsonObject]) -> int:
 
 def _usage(used: JsonObject) -> Usage:
     details = r.object_of(used, "prompt_tokens_details") or r.object_of(used, "input_tokens_details")
-    sent = r.count_of(used, "prompt_tokens") or r.count_of(used, "input_tokens")
-    got = r.count_of(used, "completion_tokens") or r.count_of(used, "output_tokens")
-    return usage_within(sent, got, r.count_of(details, "cached_tokens"), used.get("cost"))
+    counts: JsonObject = {
+        "sent": r.count_of(used, "prompt_tokens") or r.count_of(used, "input_tokens"),
+        "received": r.count_of(used, "completion_tokens") or r.count_of(used, "output_tokens"),
+        "cached": r.count_of(details, "cached_tokens"),
+    }
+    return usage_within(counts, "sent", "received", "cached", cost=used.get("cost"))

@@ -1,91 +1,74 @@
-"""Messages as chat protocols write them: blocks of the Messages API, and calls of chat completions.
+"""Messages as chat protocols write them: blocks, calls and results, tables of counted tokens, JSON in texts.
 
-What several agents' files share stands here once. A missing or wrong value reads as empty and never raises.
+What several programs' files share stands here once. A missing or wrong value reads as empty and never raises.
 """
 
-from collections.abc import Iterable, Iterator
 from typing import Final
 
 import orjson
-from msgspec.structs import replace
 
 from workbench.domain.values import Json, JsonObject, Usage
 from workbench.formats import records as r
-from workbench.formats.input import JsonLine
 
 _CALL_TYPES: Final = ("tool_use", "tool-call", "server_tool_use")
 _RESULT_TYPES: Final = ("tool_result", "tool-result")
 _THOUGHT_TYPES: Final = ("thinking", "reasoning", "redacted_thinking", "redacted-reasoning")
-_MOST_RECORDS_WITHOUT_MODEL: Final = 50
-"""Records after which a session begins without its model being known."""
 MOST_ERROR: Final = 2_000
 """Characters of a result that are also its error."""
 
 
-def object_lines(
-    lines: Iterable[JsonLine | r.FileProblem],
-) -> Iterator[tuple[JsonObject, int] | r.FileProblem]:
-    """Yield the objects of lines with their numbers; what is no object is a problem."""
-    for line in lines:
-        if isinstance(line, r.FileProblem):
-            yield line
-        elif row := r.as_object(line.value):
-            yield row, line.number
-        else:
-            yield r.FileProblem(line.number, "it is not an object")
+def parse_json(written: Json | bytes) -> Json:
+    """Return the value of a JSON text, None where it is damaged; any other value is itself."""
+    try:
+        return orjson.loads(written) if isinstance(written, str | bytes) else written
+    except ValueError:
+        return None
 
 
-def head_with_model(records: Iterable[r.Record]) -> Iterator[r.Record]:
-    """Yield records with the model of a session's first reply in its head, where the head names none."""
-    head: r.SessionHead | None = None
-    held: list[r.Record] = []
-    for record in records:
-        if isinstance(record, r.SessionHead) and not record.model:
-            yield from _begun(head, "", held)
-            head, held = record, []
-            continue
-        if head is None:
-            yield record
-            continue
-        held.append(record)
-        model = record.model if isinstance(record, r.Reply) else ""
-        if model or len(held) >= _MOST_RECORDS_WITHOUT_MODEL:
-            yield from _begun(head, model, held)
-            head, held = None, []
-    yield from _begun(head, "", held)
-
-
-def _begun(head: r.SessionHead | None, model: str, held: list[r.Record]) -> Iterator[r.Record]:
-    if head is not None:
-        yield replace(head, model=model)
-        yield from held
+def json_text(value: Json) -> str:
+    return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS).decode()
 
 
 def parse_arguments(written: Json) -> JsonObject:
     """Return the arguments of a call, an object or its JSON text; any other text becomes `input`."""
-    if isinstance(written, str):
-        try:
-            value = orjson.loads(written)
-        except ValueError:
-            return {"input": written}
-        return r.as_object(value) or {"input": written}
-    return r.as_object(written)
+    return r.as_object(parse_json(written)) or ({"input": written} if isinstance(written, str) else {})
 
 
-def usage_apart(sent: int, got: int, read: int, written: int, cost: Json = None) -> Usage:
-    """Return tokens of a file that counts what was cached apart from what was sent; cost in US dollars."""
+Names = str | tuple[str, ...]
+"""A member of a table of counts, or several that are added up; empty: the program has none."""
+
+
+def _count(counts: JsonObject, names: Names) -> int:
+    return sum(r.count_of(counts, name) for name in ([names] if isinstance(names, str) else names) if name)
+
+
+def usage_apart(
+    counts: JsonObject, sent: Names, received: Names, read: str = "", written: str = "", cost: Json = None
+) -> Usage:
+    """Return tokens of a program that counts what was cached apart from what was sent; cost in US dollars."""
+    cache_read, cache_write = _count(counts, read), _count(counts, written)
     return Usage(
-        input_tokens=sent + read + written, output_tokens=got, cache_read_tokens=read,
-        cache_write_tokens=written, cost_microdollars=r.as_cost(cost),
+        input_tokens=_count(counts, sent) + cache_read + cache_write,
+        output_tokens=_count(counts, received), cache_read_tokens=cache_read,
+        cache_write_tokens=cache_write, cost_microdollars=r.as_cost(cost),
     )  # fmt: skip
 
 
-def usage_within(sent: int, got: int, read: int, cost: Json = None) -> Usage:
-    """Return tokens of a file that counts what was read from a cache among what was sent."""
+def usage_within(
+    counts: JsonObject, sent: Names, received: Names, read: str = "", written: str = "", cost: Json = None
+) -> Usage:
+    """Return tokens of a program that counts what was read from a cache among what was sent."""
+    input_tokens = _count(counts, sent)
     return Usage(
-        input_tokens=sent, output_tokens=got, cache_read_tokens=min(sent, read),
-        cost_microdollars=r.as_cost(cost),
+        input_tokens=input_tokens, output_tokens=_count(counts, received),
+        cache_read_tokens=min(input_tokens, _count(counts, read)),
+        cache_write_tokens=_count(counts, written), cost_microdollars=r.as_cost(cost),
     )  # fmt: skip
+
+
+def texts_of(blocks: list[JsonObject], kind: str, name: str = "text") -> str:
+    """Return the texts of the blocks of a type, each in a line of its own; `name` is their member."""
+    return "\n".join(r.text_of(block, name) for block in blocks if block.get("type") == kind)
 
 
 def said_text(content: Json) -> str:
@@ -144,3 +127,10 @@ def call_result(
         reason=reason, exit_code=exit_code, duration_ms=duration_ms, changes=changes, child=child,
         at=at, line=line,
     )  # fmt: skip
+
+
+def end_state(*, is_bad: bool, is_refused: bool = False, is_stopped: bool = False) -> r.ResultState:
+    """Return how a call ended by what is known of it; that it was refused tells more than that it failed."""
+    if is_refused:
+        return "rejected"
+    return "cancelled" if is_stopped else "failed" if is_bad else "succeeded"

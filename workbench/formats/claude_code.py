@@ -1,13 +1,14 @@
 """Reader of Claude Code: session files, the prompt history, and stream-json output."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 from msgspec.structs import replace
 
 from workbench.domain.values import JsonObject, Usage
 from workbench.formats import records as r
+from workbench.formats.chat_messages import call_result, texts_of
 from workbench.formats.claude_tree import (
     QUESTION_TOOLS,
     MessageTree,
@@ -17,7 +18,8 @@ from workbench.formats.claude_tree import (
     question_of,
     rewind_records,
 )
-from workbench.formats.input import JsonLine
+from workbench.formats.input import JsonLines
+from workbench.formats.record_streams import read_sessions, typed_prompts
 
 _BOOKKEEPING_TYPES: Final = frozenset({
     "system", "summary", "file-history-snapshot", "queue-operation", "progress", "attachment", "result",
@@ -72,32 +74,20 @@ def is_history(sample: list[JsonObject]) -> bool:
     return any({"display", "project", "timestamp"} <= line.keys() for line in sample)
 
 
-def read_history(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
+def read_history(lines: JsonLines, name: str) -> Iterator[r.Record]:
     """Yield one session a project, with what was typed in it."""
     del name
-    rows = list(lines)
-    yield from (row for row in rows if isinstance(row, r.FileProblem))
-    yield from r.typed_prompts(
-        ((row.number, r.as_object(row.value)) for row in rows if isinstance(row, JsonLine)),
-        "project", "display", "timestamp",
-        lambda project, time_us: r.SessionHead(
-            key=f"history:{project}", title=f"typed in {project}", workspace=project, at=time_us
-        ),
-    )  # fmt: skip
+
+    def head(project: str, time_us: int | None) -> r.SessionHead:
+        title = f"typed in {project}"
+        return r.SessionHead(key=f"history:{project}", title=title, workspace=project, at=time_us)
+
+    yield from typed_prompts(lines, "project", "display", "timestamp", head)
 
 
-def read(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
+def read(lines: JsonLines, name: str) -> Iterator[r.Record]:
     """Yield the sessions of a stream: one, or several behind one another."""
-    reader, order = _SessionReader(name), r.HeadFirst()
-    for line in lines:
-        if isinstance(line, r.FileProblem):
-            yield line
-            continue
-        if reader.is_another(r.as_object(line.value)):
-            yield from order.take(reader.ended())
-            reader, order = _SessionReader(name), r.HeadFirst(is_waiting=True)
-        yield from order.take(reader.line(line))
-    yield from order.take(reader.ended())
+    yield from read_sessions(lines, lambda: _SessionReader(name))
 
 
 class _SessionReader:
@@ -112,7 +102,7 @@ class _SessionReader:
         self._progress = ProgressReader()
         self._title, self._is_named = "", False
         self._chains: dict[str, str] = {}
-        self._sides: dict[str, list[JsonLine]] = {}
+        self._sides: dict[str, list[tuple[JsonObject, int]]] = {}
         self._side_forks: dict[str, int] = {}
 
     def is_another(self, row: JsonObject) -> bool:
@@ -127,16 +117,12 @@ class _SessionReader:
         is_side = row.get("isSidechain") is True or "agent" in self._head.facts
         return bool(key) and is_root and not is_side and key != self._head.key
 
-    def line(self, line: JsonLine) -> Iterator[r.Record]:
-        row = r.as_object(line.value)
-        if not row:
-            yield r.FileProblem(line.number, "it is not an object")
-            return
+    def row(self, row: JsonObject, number: int) -> Iterator[r.Record]:
         key = r.text_of(row, "uuid")
         if self._tree.was_read(key):
             return
         if self._is_aside(row):
-            self._sides.setdefault(self._chain(row, key), []).append(line)
+            self._sides.setdefault(self._chain(row, key), []).append((row, number))
             return
         is_repeated, rewind = self._tree.add(row)
         if is_repeated:
@@ -145,14 +131,14 @@ class _SessionReader:
         yield from self._start(row)
         if rewind and self._head is not None:
             yield from self.begun("")
-            yield from rewind_records(row, rewind, replace(self._head, model=self._model), line.number)
+            yield from rewind_records(row, rewind, replace(self._head, model=self._model), number)
         match r.text_of(row, "type"):
             case "user":
-                yield from self._user(row, line.number)
+                yield from self._user(row, number)
             case "assistant":
-                yield from self._assistant(row, line.number)
+                yield from self._assistant(row, number)
             case kind:
-                yield from self._other(kind, row, line.number)
+                yield from self._other(kind, row, number)
 
     def _is_aside(self, row: JsonObject) -> bool:
         if self._side or row.get("isSidechain") is not True:
@@ -194,11 +180,11 @@ class _SessionReader:
 
     def ended(self) -> Iterator[r.Record]:
         yield from self.begun("")
-        for chain, lines in self._sides.items():
+        for chain, rows in self._sides.items():
             below = _SessionReader(self._name, chain, self._side_forks[chain])
-            yield from below.beginning([r.as_object(line.value) for line in lines])
-            for line in lines:
-                yield from below.line(line)
+            yield from below.beginning([row for row, _ in rows])
+            for row, number in rows:
+                yield from below.row(row, number)
 
     def beginning(self, lines: list[JsonObject]) -> Iterator[r.Record]:
         heads = (head for line in lines if (head := self._first(line)))
@@ -282,10 +268,7 @@ class _SessionReader:
                 )
                 self._calls[asked.id] = asked
                 calls.append(asked)
-        words = "\n".join(r.text_of(block, "text") for block in blocks if block.get("type") == "text")
-        thoughts = "\n".join(
-            r.text_of(block, "thinking") for block in blocks if block.get("type") == "thinking"
-        )
+        words, thoughts = texts_of(blocks, "text"), texts_of(blocks, "thinking", "thinking")
         time_us, words = r.time_of(row, "timestamp"), words or r.text_of(message, "content")
         if row.get("isApiErrorMessage") is True:
             yield r.ErrorRecord("api_error", words or "error", time_us)
@@ -318,7 +301,7 @@ class _SessionReader:
         return f"{self._head.key}/{agent}" if agent and self._head is not None else ""
 
     def _result(self, block: JsonObject, row: JsonObject, number: int) -> r.CallResult:
-        call, said = r.text_of(block, "tool_use_id"), _block_content(block)
+        call, said = r.text_of(block, "tool_use_id"), r.content_of(block, "content")
         asked = self._calls.get(call, r.ToolCall(call, ""))
         full = row.get("toolUseResult")
         outcome = r.as_object(full)
@@ -328,12 +311,12 @@ class _SessionReader:
         if outcome.get("interrupted") is True and state == "succeeded":
             state = "cancelled"
         exits = _EXIT_CODE.search(said) if is_error else None
-        return r.CallResult(
-            call=call, text=said, state=state, error=said[:2_000] if state == "failed" else "", reason=reason,
+        return call_result(
+            call, said, state, at=r.time_of(row, "timestamp"), line=number, reason=reason,
             exit_code=int(exits[1]) if exits else r.integer_of(outcome, "exitCode"),
             duration_ms=r.integer_of(outcome, "durationMs") or r.integer_of(outcome, "totalDurationMs"),
-            changes=_edits_of_result(asked.tool, asked.arguments, outcome), line=number,
-            at=r.time_of(row, "timestamp"), child=self._child(call, outcome),
+            changes=_edits_of_result(asked.tool, asked.arguments, outcome),
+            child=self._child(call, outcome),
         )  # fmt: skip
 
 
@@ -384,13 +367,6 @@ def _cache_writes(usage: JsonObject) -> int:
     """Return what was written to the cache; some messages only say how long each part is kept."""
     kept = r.object_of(usage, "cache_creation")
     return r.count_of(usage, "cache_creation_input_tokens") or sum(map(r.as_count, kept.values()))
-
-
-def _block_content(block: JsonObject) -> str:
-    inner = block.get("content")
-    if isinstance(inner, str):
-        return inner
-    return r.content_text(inner)
 
 
 def _model_name(holder: JsonObject) -> str:

@@ -6,10 +6,8 @@
 
 import re
 from collections.abc import Iterator
-from pathlib import PurePath
 from typing import Final
 
-import orjson
 from msgspec.structs import replace
 
 from workbench.domain.values import Json, JsonObject, Usage
@@ -17,12 +15,15 @@ from workbench.formats import records as r
 from workbench.formats.chat_messages import (
     call_result,
     calls_of_blocks,
+    end_state,
+    parse_json,
     result_blocks,
     said_text,
     thought_text,
     usage_apart,
+    usage_within,
 )
-from workbench.formats.usage_records import join_usage
+from workbench.formats.record_streams import join_usage, session_key
 
 _TOOLS: Final = (
     "execute_command", "read_file", "write_to_file", "replace_in_file", "apply_diff", "insert_content",
@@ -117,9 +118,7 @@ def read(value: Json, name: str) -> Iterator[r.Record]:
 
 
 def _task_key(name: str) -> str:
-    path = PurePath(name)
-    is_named = path.name in ("api_conversation_history.json", "ui_messages.json", "claude_messages.json")
-    return (path.parent.name if is_named else path.stem) or name
+    return session_key(name, "api_conversation_history.json", "ui_messages.json", "claude_messages.json")
 
 
 def _start(key: str, rows: list[JsonObject]) -> int | None:
@@ -151,19 +150,13 @@ class _TaskReader:
 
     def _reply(self, row: JsonObject, content: Json, at: int | None, number: int) -> Iterator[r.Record]:
         words, written = split_calls(said_text(content), number)
+        every_call = (*written, *calls_of_blocks(content, f"{number}."))
         spoken = [
             r.text_of(call.arguments, _SPOKEN_TOOLS[call.tool])
-            for call in written
+            for call in every_call
             if call.tool in _SPOKEN_TOOLS
         ]
-        written = [call for call in written if call.tool not in _SPOKEN_TOOLS]
-        native = calls_of_blocks(content, f"{number}.")
-        spoken += [
-            r.text_of(call.arguments, _SPOKEN_TOOLS[call.tool])
-            for call in native
-            if call.tool in _SPOKEN_TOOLS
-        ]
-        calls = (*written, *(call for call in native if call.tool not in _SPOKEN_TOOLS))
+        calls = tuple(call for call in every_call if call.tool not in _SPOKEN_TOOLS)
         self._open = [*self._open[-_MOST_TAGS:], *calls]
         metrics = r.object_of(row, "metrics")
         yield r.Reply(
@@ -220,29 +213,22 @@ class _TaskReader:
             choice = answer if answer in dict(_choices(asked.arguments)) else ""
             yield r.CallDecision(call=key, is_approved=True, choice=choice, text=answer, at=at)
         # Roo's calls in blocks have results that are objects.
-        status = r.text_of(r.as_object(_json(said)), "status") if said.startswith('{"status"') else ""
+        status = r.text_of(r.as_object(parse_json(said)), "status") if said.startswith('{"status"') else ""
         is_denied = said.lstrip().startswith(_DENIED) or status == "denied"
         is_bad = is_error or said.lstrip().startswith(_FAILED) or status == "error"
         exits = _EXIT_CODE.search(said[:400])
         code = int(exits[1]) if exits else None
-        state: r.ResultState = "rejected" if is_denied else "failed" if is_bad or code else "succeeded"
-        told = r.first_text(r.as_object(_json(said)), "feedback", "message") if status else ""
+        state = end_state(is_bad=is_bad or bool(code), is_refused=is_denied)
+        told = r.first_text(r.as_object(parse_json(said)), "feedback", "message") if status else ""
         reason = (typed[2] if typed else told) if is_denied else ""
         yield call_result(key, said, state, at=at, line=number, exit_code=code, reason=reason)
 
 
 def _metrics_usage(metrics: JsonObject) -> Usage:
-    tokens = r.object_of(metrics, "tokens")
-    if tokens:
-        sent, read = r.count_of(tokens, "prompt"), r.count_of(tokens, "cached")
-        got, cost = r.count_of(tokens, "completion"), r.as_cost(metrics.get("cost"))
-        return Usage(
-            input_tokens=sent, output_tokens=got, cache_read_tokens=min(sent, read), cost_microdollars=cost
-        )
-    return usage_apart(
-        r.count_of(metrics, "inputTokens"), r.count_of(metrics, "outputTokens"),
-        r.count_of(metrics, "cacheReadTokens"), r.count_of(metrics, "cacheWriteTokens"), metrics.get("cost"),
-    )  # fmt: skip
+    if tokens := r.object_of(metrics, "tokens"):
+        return usage_within(tokens, "prompt", "completion", "cached", cost=metrics.get("cost"))
+    names = ("inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens")
+    return usage_apart(metrics, *names, metrics.get("cost"))
 
 
 def split_calls(text: str, number: int) -> tuple[str, list[r.ToolCall]]:
@@ -279,27 +265,17 @@ def _choices(arguments: JsonObject) -> tuple[tuple[str, str], ...]:
     options = arguments.get("options", arguments.get("follow_up"))
     if isinstance(options, str):
         listed = re.findall(r"<suggest(?:\s[^>]{0,80})?>([^<]{1,400})</suggest>", options[:20_000])
-        options = listed or _json(options)
+        options = listed or parse_json(options)
     said = [r.as_text(item) or r.text_of(r.as_object(item), "text") for item in r.as_array(options)]
     return tuple((words, words) for words in said if words)
-
-
-def _json(text: str) -> Json:
-    try:
-        return orjson.loads(text)
-    except ValueError:
-        return None
 
 
 # --- what stands on the screen --------------------------------------------------------------------------
 
 
 def _request_usage(row: JsonObject) -> Usage:
-    told = r.as_object(_json(r.text_of(row, "text")))
-    return usage_apart(
-        r.count_of(told, "tokensIn"), r.count_of(told, "tokensOut"), r.count_of(told, "cacheReads"),
-        r.count_of(told, "cacheWrites"), told.get("cost"),
-    )  # fmt: skip
+    counts = r.as_object(parse_json(r.text_of(row, "text")))
+    return usage_apart(counts, "tokensIn", "tokensOut", "cacheReads", "cacheWrites", counts.get("cost"))
 
 
 def join_screen(records: Iterator[r.Record], documents: list[JsonObject]) -> Iterator[r.Record]:
@@ -399,7 +375,7 @@ def _read_screen(rows: list[tuple[int, JsonObject]]) -> Iterator[r.Record]:
 
 
 def _screen_call(kind: str, row: JsonObject, said: str, at: int | None, number: int) -> Iterator[r.Record]:
-    arguments = r.as_object(_json(said)) or {"command" if kind == "command" else "question": said}
+    arguments = r.as_object(parse_json(said)) or {"command" if kind == "command" else "question": said}
     tool = r.text_of(arguments, "tool") or ("ask_followup_question" if kind == "followup" else kind)
     call = r.ToolCall(str(number), tool, arguments)
     yield r.Reply(calls=(call,), at=at, line=number)

@@ -1,18 +1,17 @@
 """Reader of Codex CLI: rollouts old and new, `exec --json`, and the prompt history."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from typing import Final, Literal
 
-import orjson
 from msgspec.structs import replace
 
 from workbench.domain.values import Json, JsonObject, Usage
 from workbench.formats import records as r
-from workbench.formats.chat_messages import parse_arguments
-from workbench.formats.input import JsonLine
+from workbench.formats.chat_messages import call_result, parse_arguments, parse_json, usage_within
+from workbench.formats.input import JsonLines
 from workbench.formats.patches import move_edits, parse_begin_patch
-from workbench.formats.usage_records import join_usage
+from workbench.formats.record_streams import join_usage, read_sessions, typed_prompts
 
 _WRAPPER_TYPES: Final = frozenset({
     "session_meta", "response_item", "event_msg", "turn_context", "compacted", "world_state",
@@ -65,35 +64,16 @@ def is_history(sample: list[JsonObject]) -> bool:
     return any({"session_id", "ts", "text"} <= line.keys() for line in sample)
 
 
-def read_history(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
+def read_history(lines: JsonLines, name: str) -> Iterator[r.Record]:
     """Yield one session for each id, with what was typed."""
     del name
-    rows = list(lines)
-    yield from (row for row in rows if isinstance(row, r.FileProblem))
-    yield from r.typed_prompts(
-        ((row.number, r.as_object(row.value)) for row in rows if isinstance(row, JsonLine)),
-        "session_id", "text", "ts",
-        lambda key, time_us: r.SessionHead(key=f"history:{key}", at=time_us),
-    )  # fmt: skip
+    yield from typed_prompts(
+        lines, "session_id", "text", "ts", lambda key, at: r.SessionHead(key=f"history:{key}", at=at)
+    )
 
 
-def read(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
-    yield from join_usage(_read_rollout(lines, name))
-
-
-def _read_rollout(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
-    reader, order = _RolloutReader(name), r.HeadFirst()
-    for line in lines:
-        if isinstance(line, r.FileProblem):
-            yield line
-        elif row := r.as_object(line.value):
-            if reader.is_another(row):
-                yield from order.take(reader.ended())
-                reader, order = _RolloutReader(name), r.HeadFirst(is_waiting=True)
-            yield from order.take(reader.record(row, line.number))
-        else:
-            yield r.FileProblem(line.number, "it is not an object")
-    yield from order.take(reader.ended())
+def read(lines: JsonLines, name: str) -> Iterator[r.Record]:
+    yield from join_usage(read_sessions(lines, lambda: _RolloutReader(name)))
 
 
 class _RolloutReader:
@@ -122,7 +102,7 @@ class _RolloutReader:
         key = r.text_of(row, "payload", "id")
         return is_head and bool(key) and self._head is not None and key != self._head.key
 
-    def record(self, row: JsonObject, number: int) -> Iterator[r.Record]:
+    def row(self, row: JsonObject, number: int) -> Iterator[r.Record]:
         kind, payload = r.text_of(row, "type"), r.object_of(row, "payload")
         self._has_items = self._has_items or kind == "response_item"
         time_us = r.time_of(row, "timestamp")
@@ -262,9 +242,9 @@ class _RolloutReader:
             ran_us = None if seconds is None else int(seconds * 1_000_000)
             begun = None if time_us is None or ran_us is None else time_us - ran_us
             yield r.CallDecision(call=key, is_approved=True, at=begun or time_us)
-        yield r.CallResult(
-            call=key, text=said, state=state, error=said[:2_000] if state == "failed" else "", exit_code=code,
-            duration_ms=None if seconds is None else int(seconds * 1000), at=time_us, line=number,
+        yield call_result(
+            key, said, state, at=time_us, line=number, exit_code=code,
+            duration_ms=None if seconds is None else int(seconds * 1000),
             changes=self._patches.pop(key, ()),
         )  # fmt: skip
 
@@ -345,16 +325,15 @@ def _applied_edits(changes: JsonObject) -> tuple[r.FileEdit, ...]:
     for path, value in changes.items():
         change = r.as_object(value)
         kind = _CHANGE_KINDS.get(r.text_of(change, "type"), "modify")
-        whole_text = change.get("content")
-        known = whole_text if isinstance(whole_text, str) else None
+        whole_text = r.text_or_none(change.get("content"))
         if target := r.text_of(change, "move_path"):
             edits += move_edits(path, target, r.text_of(change, "unified_diff"))
             continue
         edits.append(
             r.FileEdit(
                 path=path, change=kind,
-                patch=r.text_of(change, "unified_diff"), old=known if kind == "delete" else None,
-                new=known if kind == "create" else None,
+                patch=r.text_of(change, "unified_diff"), old=whole_text if kind == "delete" else None,
+                new=whole_text if kind == "create" else None,
             )
         )  # fmt: skip
     return tuple(edits)
@@ -362,11 +341,7 @@ def _applied_edits(changes: JsonObject) -> tuple[r.FileEdit, ...]:
 
 def usage_of_counts(counts: JsonObject) -> Usage:
     """Return tokens as Codex counts them; cached ones are among the input, reasoning among the output."""
-    sent = r.count_of(counts, "input_tokens")
-    return Usage(
-        input_tokens=sent, output_tokens=r.count_of(counts, "output_tokens"),
-        cache_read_tokens=min(sent, r.count_of(counts, "cached_input_tokens")),
-    )  # fmt: skip
+    return usage_within(counts, "input_tokens", "output_tokens", "cached_input_tokens")
 
 
 def _patch_text(written: Json, arguments: JsonObject) -> str:
@@ -378,10 +353,7 @@ def _patch_text(written: Json, arguments: JsonObject) -> str:
 
 def _call_outcome(output: Json) -> tuple[str, int | None, float | None]:
     if isinstance(output, str) and output.startswith("{"):
-        try:
-            parsed: Json = orjson.loads(output)
-        except ValueError:
-            return output, None, None
+        parsed = parse_json(output)
         if not r.as_object(parsed).keys() & {"output", "content", "metadata"}:
             return output, None, None  # what a program printed, or a tool of somebody else's gave back
         output = parsed
@@ -415,12 +387,12 @@ def _seconds_behind(said: str, words: str) -> float | None:
         return None
 
 
-def read_exec(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
+def read_exec(lines: JsonLines, name: str) -> Iterator[r.Record]:
     """Yield a session from the events of `codex exec --json`; they have no times."""
     yield from join_usage(_read_exec(lines, name))
 
 
-def _read_exec(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
+def _read_exec(lines: JsonLines, name: str) -> Iterator[r.Record]:
     has_begun = False
     running: set[str] = set()
     for line in lines:

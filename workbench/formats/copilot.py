@@ -1,15 +1,15 @@
 """Reader of Copilot CLI: the events of a session as JSON lines (github/copilot-sdk, session-events)."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Final
 
 from workbench.domain.values import JsonObject, Usage
 from workbench.formats import records as r
-from workbench.formats.chat_messages import call_result, head_with_model, object_lines, parse_arguments
-from workbench.formats.input import JsonLine
+from workbench.formats.chat_messages import call_result, end_state, parse_arguments, usage_apart, usage_within
+from workbench.formats.input import JsonLines
 from workbench.formats.patches import PatchRefused, parse_git_diff
-from workbench.formats.usage_records import join_usage_before
+from workbench.formats.record_streams import head_with_model, join_usage_before, object_lines
 
 _BOOKKEEPING: Final = frozenset({
     "session.resume", "session.idle", "session.info", "session.warning", "session.model_change",
@@ -35,11 +35,11 @@ def is_session(sample: list[JsonObject]) -> bool:
     )
 
 
-def read(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
+def read(lines: JsonLines, name: str) -> Iterator[r.Record]:
     yield from head_with_model(join_usage_before(_read(lines, name)))
 
 
-def _read(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
+def _read(lines: JsonLines, name: str) -> Iterator[r.Record]:
     reader = _SessionReader(name)
     asides: dict[str, list[tuple[JsonObject, int]]] = {}
     for line in object_lines(lines):
@@ -136,7 +136,7 @@ class _SessionReader:
                 r.text_of(call, "toolCallId"), r.text_of(call, "name"), parse_arguments(call.get("arguments"))
             )
             for call in r.objects_of(data, "toolRequests")
-        )  # fmt: skip
+        )
         self._asked |= {call.id for call in calls}
         got = r.count_of(data, "outputTokens")
         self._spent += got
@@ -180,11 +180,10 @@ class _SessionReader:
         result, error = r.object_of(data, "result"), r.object_of(data, "error")
         said = r.content_of(result, "content") or r.text_of(error, "message") or r.text_of(data, "result")
         is_refused = r.text_of(error, "code") in ("rejected", "denied")
-        state: r.ResultState = "succeeded" if data.get("success") is True else "failed"
-        metrics = r.object_of(data, "toolTelemetry", "metrics")
+        state = end_state(is_bad=data.get("success") is not True, is_refused=is_refused)
         return call_result(
-            key, said, "rejected" if is_refused else state, at=time_us, line=number,
-            duration_ms=r.integer_of(metrics, "durationMs"),
+            key, said, state, at=time_us, line=number,
+            duration_ms=r.integer_of(data, "toolTelemetry", "metrics", "durationMs"),
             changes=_edits(r.text_of(result, "detailedContent")),
             child=f"{self.key}/{key}" if key in self.children else "",
         )  # fmt: skip
@@ -209,20 +208,13 @@ def _edits(shown: str) -> tuple[r.FileEdit, ...]:
 
 def _shutdown_usage(data: JsonObject) -> Usage:
     """Return what a session spent since it was begun or taken up again: as billed, or else by model."""
-    details = r.object_of(data, "tokenDetails")
-    names = ("input", "output", "cache_read", "cache_write")
-    sent, got, read, written = (r.count_of(details, name, "tokenCount") for name in names)
-    if details:
-        return Usage(
-            input_tokens=sent + read + written, output_tokens=got, cache_read_tokens=read,
-            cache_write_tokens=written,
-        )  # fmt: skip
+    if details := r.object_of(data, "tokenDetails"):
+        counts: JsonObject = {name: r.count_of(details, name, "tokenCount") for name in details}
+        return usage_apart(counts, "input", "output", "cache_read", "cache_write")
     total = Usage()
     for metrics in r.object_of(data, "modelMetrics").values():
         used = r.object_of(r.as_object(metrics), "usage")
-        sent, read = r.count_of(used, "inputTokens"), r.count_of(used, "cacheReadTokens")
-        total = total.plus(Usage(
-            input_tokens=sent, output_tokens=r.count_of(used, "outputTokens"),
-            cache_read_tokens=min(sent, read), cache_write_tokens=r.count_of(used, "cacheWriteTokens"),
-        ))  # fmt: skip
+        total = total.plus(
+            usage_within(used, "inputTokens", "outputTokens", "cacheReadTokens", "cacheWriteTokens")
+        )
     return total

@@ -4,25 +4,27 @@ Of the editor's keys only those of chats are looked at: beside them it keeps tok
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Final
 from urllib.parse import unquote
-
-import orjson
 
 from workbench.domain.values import Json, JsonObject, Usage
 from workbench.formats import records as r
 from workbench.formats.chat_messages import (
     call_result,
     calls_of_blocks,
-    object_lines,
+    end_state,
+    json_text,
     parse_arguments,
+    parse_json,
     result_blocks,
     said_text,
     thought_text,
+    usage_within,
 )
-from workbench.formats.input import JsonLine
+from workbench.formats.input import JsonLines
+from workbench.formats.record_streams import read_rows
 from workbench.journal.database import Database
 
 # A transcript holds neither times nor results; of a call in it nothing is known but that it was asked for.
@@ -48,27 +50,25 @@ def is_transcript(sample: list[JsonObject]) -> bool:
     )
 
 
-def read_transcript(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
+def read_transcript(lines: JsonLines, name: str) -> Iterator[r.Record]:
     """Yield a session; its id and its parent are the names of its file and folders."""
     path = PurePath(name)
     parent = path.parent.parent.name if path.parent.name == _SUBAGENTS else ""
     yield r.SessionHead(key=path.stem or name, provider="cursor", parent=parent)
-    for line in object_lines(lines):
-        if isinstance(line, r.FileProblem):
-            yield line
-            continue
-        row, number = line
-        if row.get("type") == "turn_ended":
-            status = r.text_of(row, "status")
-            yield r.UnmappedRecord("turn_ended", row, line=number)
-            if status not in ("success", "completed", ""):
-                yield r.TurnStop(detail=status)
-            continue
-        content = r.object_of(row, "message").get("content")
-        if not r.text_of(row, "role"):
-            yield r.UnmappedRecord(r.text_of(row, "type") or "record", row, line=number, is_understood=False)
-            continue
-        yield from _message(r.text_of(row, "role"), content, number)
+    yield from read_rows(lines, _read_row)
+
+
+def _read_row(row: JsonObject, number: int) -> Iterator[r.Record]:
+    role, kind = r.text_of(row, "role"), r.text_of(row, "type")
+    if kind == "turn_ended":
+        yield r.UnmappedRecord(kind, row, None, number)
+        status = r.text_of(row, "status")
+        if status not in ("success", "completed", ""):
+            yield r.TurnStop(detail=status)
+    elif role:
+        yield from _message(role, r.value_of(row, "message", "content"), number)
+    else:
+        yield r.UnmappedRecord(kind or "record", row, None, number, is_understood=False)
 
 
 def _message(role: str, content: Json, number: int, at: int | None = None) -> Iterator[r.Record]:
@@ -92,10 +92,12 @@ def _result(block: JsonObject, number: int, at: int | None) -> r.CallResult:
     value = block.get("result", block.get("content"))
     said = r.content_text(value) or r.content_text(block.get("experimental_content"))
     if not said and isinstance(value, dict):
-        said = orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS).decode()
-    is_refused = "rejected by the user" in said[:400].casefold() or "user rejected" in said[:400].casefold()
-    is_bad = block.get("isError") is True or block.get("is_error") is True
-    state: r.ResultState = "rejected" if is_refused else "failed" if is_bad else "succeeded"
+        said = json_text(value)
+    start = said[:400].casefold()
+    state = end_state(
+        is_bad=block.get("isError") is True or block.get("is_error") is True,
+        is_refused="rejected by the user" in start or "user rejected" in start,
+    )
     return call_result(r.first_text(block, "toolCallId", "tool_use_id"), said, state, at=at, line=number)
 
 
@@ -109,8 +111,8 @@ def read_database(database: Database, name: str) -> Iterator[r.Record]:
         model=r.text_of(meta, "lastUsedModel"), provider="cursor", at=at, facts=facts,
     )  # fmt: skip
     for number, (key, data) in enumerate(_blobs(database, r.text_of(meta, "latestRootBlobId")), 1):
-        message = _json_object(data)
-        if message is None:
+        message = r.as_object(parse_json(data))
+        if not message:
             why = f"the blob {key[:12]} is none of the messages that are known; it was left out"
             yield r.FileProblem(number, why)
         else:
@@ -124,7 +126,7 @@ def _meta(database: Database) -> JsonObject:
             data = bytes.fromhex(written.decode("ascii")) if isinstance(written, bytes) else b""
         except (ValueError, UnicodeDecodeError):
             data = written
-        if meta := _json_object(data):
+        if meta := r.as_object(parse_json(data)):
             return meta
     return {}
 
@@ -150,13 +152,6 @@ def _digests(data: bytes) -> list[str]:
         digests.append(data[place + 2 : place + 2 + _DIGEST_BYTES].hex())
         place += 2 + _DIGEST_BYTES
     return digests
-
-
-def _json_object(data: bytes) -> JsonObject | None:
-    try:
-        return r.as_object(orjson.loads(data)) or None
-    except ValueError:
-        return None
 
 
 # `composerData:CHAT` says what a chat is called and which messages it has, in order; `bubbleId:CHAT:MESSAGE`
@@ -197,12 +192,8 @@ def read_state(database: Database, name: str) -> Iterator[r.Record]:
 
 
 def _value(database: Database, key: str) -> JsonObject:
-    for (value,) in database.execute("SELECT value FROM cursorDiskKV WHERE key = ?", (key,)):
-        try:
-            return r.as_object(orjson.loads(value)) if isinstance(value, str | bytes) else {}
-        except ValueError:
-            return {}
-    return {}
+    rows = database.execute("SELECT value FROM cursorDiskKV WHERE key = ?", (key,))
+    return r.as_object(next((parse_json(value) for (value,) in rows), None))
 
 
 def _messages(database: Database, chat: str, about: JsonObject) -> Iterator[tuple[str, JsonObject]]:
@@ -259,9 +250,7 @@ def _chat_records(
 
 def _reply(key: str, message: JsonObject, at: int | None, number: int) -> Iterator[r.Record]:
     tool, tokens = r.object_of(message, "toolFormerData"), r.object_of(message, "tokenCount")
-    usage = Usage(
-        input_tokens=r.count_of(tokens, "inputTokens"), output_tokens=r.count_of(tokens, "outputTokens")
-    )
+    usage = usage_within(tokens, "inputTokens", "outputTokens")
     name = r.text_of(tool, "name")
     asked = r.ToolCall(
         r.text_of(tool, "toolCallId") or key, name, parse_arguments(tool.get("rawArgs") or tool.get("params"))

@@ -55,6 +55,7 @@ from workbench.formats.input import (
     UNSUPPORTED_MAGIC,
     DecompressedStream,
     JsonLine,
+    JsonLines,
     LineMeter,
     PrefixChanged,
     Seal,
@@ -87,7 +88,7 @@ class Format(Struct, Generic[_Sample, _Source], frozen=True):
     read: Callable[[_Source, str], Iterator[Record]]
 
 
-LineFormat = Format[list[JsonObject], Iterable[JsonLine | FileProblem]]
+LineFormat = Format[list[JsonObject], JsonLines]
 DocumentFormat = Format[Json, Json]
 TextFormat = Format[str, Iterable[str]]
 LINE_FORMATS: Final[tuple[LineFormat, ...]] = (

@@ -1,12 +1,11 @@
 """Reader of Factory's Droid: its session store, and what `droid exec --output-format stream-json` prints."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import chain
 from pathlib import PurePath
 from typing import Final
 
-import orjson
 from msgspec.structs import replace
 
 from workbench.domain.values import Json, JsonObject, Usage
@@ -14,16 +13,16 @@ from workbench.formats import records as r
 from workbench.formats.chat_messages import (
     call_result,
     calls_of_blocks,
-    head_with_model,
-    object_lines,
+    end_state,
+    json_text,
     parse_arguments,
     result_blocks,
     said_text,
     thought_text,
     usage_apart,
 )
-from workbench.formats.input import JsonLine
-from workbench.formats.usage_records import join_usage_before
+from workbench.formats.input import JsonLines
+from workbench.formats.record_streams import head_with_model, join_usage_before, read_rows, with_heads
 
 _STREAM_TYPES: Final = ("tool_call", "tool_result", "completion")
 _STREAM_MEMBERS: Final = frozenset({"toolCallId", "toolName", "finalText"})
@@ -52,27 +51,17 @@ def is_stream(sample: list[JsonObject]) -> bool:
     )
 
 
-def read_store(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
+def read_store(lines: JsonLines, name: str) -> Iterator[r.Record]:
     """Yield a session of the store; its settings lie beside it."""
-    yield from head_with_model(_read_store(lines, name))
+    yield from head_with_model(read_rows(lines, _read_stored, lambda row: _store_head(row, name)))
 
 
-def _read_store(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
-    has_begun = False
-    for line in object_lines(lines):
-        if isinstance(line, r.FileProblem):
-            yield line
-            continue
-        row, number = line
-        if not has_begun:
-            has_begun = True
-            yield _store_head(row, name)
-        kind, time_us = r.text_of(row, "type"), r.time_of(row, "timestamp")
-        if kind == "message":
-            yield from _message(r.object_of(row, "message"), time_us, number)
-        elif kind != "session_start":
-            known = kind in _BOOKKEEPING
-            yield r.UnmappedRecord(kind or "record", row, time_us, number, known)
+def _read_stored(row: JsonObject, number: int) -> Iterator[r.Record]:
+    kind, time_us = r.text_of(row, "type"), r.time_of(row, "timestamp")
+    if kind == "message":
+        yield from _message(r.object_of(row, "message"), time_us, number)
+    elif kind != "session_start":
+        yield r.UnmappedRecord(kind or "record", row, time_us, number, kind in _BOOKKEEPING)
 
 
 def _store_head(row: JsonObject, name: str) -> r.SessionHead:
@@ -111,9 +100,8 @@ def _message(message: JsonObject, time_us: int | None, number: int) -> Iterator[
 
 def _usage(used: JsonObject) -> Usage:
     return usage_apart(
-        r.count_of(used, "input_tokens"), r.count_of(used, "output_tokens"),
-        r.count_of(used, "cache_read_input_tokens"), r.count_of(used, "cache_creation_input_tokens"),
-    )  # fmt: skip
+        used, "input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"
+    )
 
 
 def _result(key: str, value: Json, time_us: int | None, number: int, *, is_error: bool) -> r.CallResult:
@@ -123,9 +111,7 @@ def _result(key: str, value: Json, time_us: int | None, number: int, *, is_error
     if code is None and (is_error or said.startswith("Error:")):
         code = int(match[1]) if (match := _EXIT_CODE.search(said[:400])) else None
     is_bad = is_error or bool(code) or said.startswith("Error:")
-    state: r.ResultState = "failed" if is_bad else "succeeded"
-    if is_bad and _REFUSAL.search(said[:400]):
-        state = "rejected"
+    state = end_state(is_bad=is_bad, is_refused=is_bad and bool(_REFUSAL.search(said[:400])))
     return call_result(key, said, state, at=time_us, line=number, exit_code=code)
 
 
@@ -134,57 +120,46 @@ def _shown(fields: JsonObject) -> str:
     said = "\n".join(filter(None, parts))
     if said or not fields:
         return said
-    return orjson.dumps(fields, option=orjson.OPT_NON_STR_KEYS).decode()
+    return json_text(fields)
 
 
 def join_settings(records: Iterator[r.Record], documents: list[JsonObject]) -> Iterator[r.Record]:
     """Yield a session of the store with the model and the tokens that its settings name."""
     settings = documents[0]
-    used = r.object_of(settings, "tokenUsage")
+    model = r.text_of(settings, "model")
     total = usage_apart(
-        r.count_of(used, "inputTokens"),
-        r.count_of(used, "outputTokens") + r.count_of(used, "thinkingTokens"),
-        r.count_of(used, "cacheReadTokens"), r.count_of(used, "cacheCreationTokens"),
+        r.object_of(settings, "tokenUsage"), "inputTokens", ("outputTokens", "thinkingTokens"),
+        "cacheReadTokens", "cacheCreationTokens",
     )  # fmt: skip
     spent = [r.UsageRecord(usage=total)] if total != Usage() else []
-    yield from join_usage_before(chain(_with_model(records, r.text_of(settings, "model")), spent))
+    named = with_heads(records, lambda head: replace(head, model=head.model or model))
+    yield from join_usage_before(chain(named, spent))
 
 
-def _with_model(records: Iterator[r.Record], model: str) -> Iterator[r.Record]:
-    for record in records:
-        is_head = isinstance(record, r.SessionHead)
-        yield replace(record, model=record.model or model) if is_head else record
-
-
-def read_stream(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
+def read_stream(lines: JsonLines, name: str) -> Iterator[r.Record]:
     """Yield a session from what a run printed."""
     yield from join_usage_before(read_live(lines, name))
 
 
-def read_live(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
+def read_live(lines: JsonLines, name: str) -> Iterator[r.Record]:
     """Yield what a run prints as it comes: what it spent stands behind the rest."""
     reader = _StreamReader(name)
-    for line in object_lines(lines):
-        if isinstance(line, r.FileProblem):
-            yield line
-        else:
-            yield from reader.row(*line)
+    yield from read_rows(lines, reader.row, reader.head)
 
 
 class _StreamReader:
     def __init__(self, name: str) -> None:
         self._name, self._model, self._last = name, "", ""
-        self._has_begun = False
+
+    def head(self, row: JsonObject) -> r.SessionHead:
+        self._model = r.text_of(row, "model")
+        return r.SessionHead(
+            key=r.text_of(row, "session_id") or self._name, workspace=r.text_of(row, "cwd"),
+            provider="factory", model=self._model, at=r.time_of(row, "timestamp"),
+        )  # fmt: skip
 
     def row(self, row: JsonObject, number: int) -> Iterator[r.Record]:
         kind, time_us = r.text_of(row, "type"), r.time_of(row, "timestamp")
-        if not self._has_begun:
-            self._has_begun = True
-            self._model = r.text_of(row, "model")
-            yield r.SessionHead(
-                key=r.text_of(row, "session_id") or self._name, workspace=r.text_of(row, "cwd"),
-                provider="factory", model=self._model, at=time_us,
-            )  # fmt: skip
         call = r.first_text(row, "toolCallId", "id")
         match kind:
             case "message" if row.get("role") == "user":

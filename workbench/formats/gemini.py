@@ -1,13 +1,15 @@
 """Reader of Gemini CLI: chats as one document or as lines, checkpoints, and the prompt log."""
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import orjson
 
-from workbench.domain.values import Json, JsonObject, Usage
+from workbench.domain.values import Json, JsonObject
 from workbench.formats import records as r
-from workbench.formats.input import JsonLine
+from workbench.formats.chat_messages import end_state, usage_within
+from workbench.formats.input import JsonLine, JsonLines
+from workbench.formats.record_streams import object_lines, typed_prompts
 
 
 def is_chat(value: Json) -> bool:
@@ -45,22 +47,20 @@ def _checkpoint_messages(value: Json) -> Json:
     return value if not document else document.get("history") or document.get("clientHistory")
 
 
-def read_lines(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
+def read_lines(lines: JsonLines, name: str) -> Iterator[r.Record]:
     """Yield a session from its lines, once all of them were played: a later one may change an earlier one.
 
     A head of another id behind it begins another session.
     """
     chat = _ChatReplay()
-    for line in lines:
+    for line in object_lines(lines):
         if isinstance(line, r.FileProblem):
             chat.problems.append(line)
-        elif row := r.as_object(line.value):
-            if chat.is_another(row):
-                yield from _played(chat, name)
-                chat = _ChatReplay()
-            chat.play(row, line.number)
-        else:
-            chat.problems.append(r.FileProblem(line.number, "it is not an object"))
+            continue
+        if chat.is_another(line[0]):
+            yield from _played(chat, name)
+            chat = _ChatReplay()
+        chat.play(*line)
     yield from _played(chat, name)
 
 
@@ -168,9 +168,10 @@ def _user_turn(parts: list[JsonObject], number: int, waiting: list[tuple[str, st
 def read_log(value: Json, name: str) -> Iterator[r.Record]:
     """Yield one session for each id, with what was typed."""
     del name
-    yield from r.typed_prompts(
-        enumerate(r.as_objects(value), 1), "sessionId", "message", "timestamp",
-        lambda key, time_us: r.SessionHead(key=f"log:{key}", at=time_us, provider="google"),
+    rows = (JsonLine(number, row) for number, row in enumerate(r.as_objects(value), 1))
+    yield from typed_prompts(
+        rows, "sessionId", "message", "timestamp",
+        lambda key, at: r.SessionHead(key=f"log:{key}", at=at, provider="google"),
     )  # fmt: skip
 
 
@@ -211,11 +212,7 @@ def _read_reply(message: JsonObject, said: str, time_us: int | None, number: int
     ]
     calls = r.objects_of(message, "toolCalls")
     tokens = r.object_of(message, "tokens")
-    sent = r.count_of(tokens, "input") + r.count_of(tokens, "tool")
-    used = Usage(
-        input_tokens=sent, output_tokens=r.count_of(tokens, "output") + r.count_of(tokens, "thoughts"),
-        cache_read_tokens=min(sent, r.count_of(tokens, "cached")),
-    )  # fmt: skip
+    used = usage_within(tokens, ("input", "tool"), ("output", "thoughts"), "cached")
     yield r.Reply(
         text=said, thinking="\n\n".join(thoughts), usage=used, model=r.text_of(message, "model"), at=time_us,
         line=number, calls=tuple(
@@ -236,10 +233,8 @@ def read_result(call: JsonObject, number: int) -> r.CallResult:
     error = error or r.text_of(call, "error") or r.text_of(call, "error", "message")
     said = said or r.text_of(call, "resultDisplay") or error
     is_refused = status == "cancelled" and "did not" in f"{said} {error}".casefold()
-    state: r.ResultState = (
-        "rejected" if is_refused else "cancelled" if status == "cancelled" else "failed" if status == "error"
-        else "succeeded"
-    )  # fmt: skip
+    is_stopped = status == "cancelled"
+    state = end_state(is_bad=status == "error", is_refused=is_refused, is_stopped=is_stopped)
     return r.CallResult(
         call=r.text_of(call, "id"), text=said, state=state, error=error, at=r.time_of(call, "timestamp"),
         line=number, changes=_edits_of_call(call),

@@ -4,12 +4,13 @@ Source: geminicli.com/docs/cli/headless, which lists the events: init, message, 
 and result.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 from workbench.domain.values import JsonObject, Usage
 from workbench.formats import records as r
-from workbench.formats.input import JsonLine
+from workbench.formats.chat_messages import usage_within
+from workbench.formats.input import JsonLines
 
 NAME: Final = "gemini-stream"
 
@@ -18,7 +19,7 @@ def is_stream(sample: list[JsonObject]) -> bool:
     return any(line.get("type") == "init" and "session_id" in line for line in sample)
 
 
-def read(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
+def read(lines: JsonLines, name: str) -> Iterator[r.Record]:
     """Yield one session; pieces of an answer are joined up to the next event of another kind."""
     reader = _StreamReader(name)
     for line in lines:
@@ -85,11 +86,7 @@ def usage_of_stats(stats: JsonObject) -> Usage:
     """Return tokens of all models; cached ones are among the input, thoughts among the output."""
     models = [r.object_of(r.as_object(model), "tokens") for model in r.object_of(stats, "models").values()]
     if not models:
-        sent, cached = r.count_of(stats, "input_tokens"), r.count_of(stats, "cached")
-        return Usage(
-            input_tokens=sent, output_tokens=r.count_of(stats, "output_tokens"),
-            cache_read_tokens=min(sent, cached),
-        )  # fmt: skip
+        return usage_within(stats, "input_tokens", "output_tokens", "cached")
     sent = sum(r.count_of(tokens, "prompt") + r.count_of(tokens, "tool") for tokens in models)
     return Usage(
         input_tokens=sent,

@@ -45,6 +45,9 @@ class JsonLine(Struct, frozen=True):
     value: Json
 
 
+JsonLines = Iterable[JsonLine | FileProblem]
+
+
 def raw_lines(stream: BinaryIO, most: int = MOST_LINE) -> Iterator[bytes | int]:
     """Yield lines without their ends; for one that is too long its size instead, read in pieces."""
     while line := stream.readline(most + 1):

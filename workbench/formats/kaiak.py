@@ -3,7 +3,7 @@
 # Our own export tells in `System` messages what S2 has no kind for: prompts, decisions, ends of turns. A call
 # is asked for in the reply before it, so a reply waits for the calls that follow it.
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 from msgspec.structs import replace
@@ -11,8 +11,9 @@ from msgspec.structs import replace
 from workbench.domain.values import Json, JsonObject, Usage
 from workbench.formats import patches
 from workbench.formats import records as r
-from workbench.formats.input import JsonLine
-from workbench.formats.usage_records import join_usage_before
+from workbench.formats.chat_messages import usage_within
+from workbench.formats.input import JsonLine, JsonLines
+from workbench.formats.record_streams import join_usage_before
 
 _KINDS: Final = {
     kind.casefold(): kind
@@ -49,7 +50,7 @@ def read_document(value: Json, name: str) -> Iterator[r.Record]:
     yield from read_lines([*rows, *(JsonLine(n, row) for n, row in enumerate(messages, 1))], name)
 
 
-def read_lines(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
+def read_lines(lines: JsonLines, name: str) -> Iterator[r.Record]:
     """Yield sessions from messages of S2, with what stands before them of the session and its calls.
 
     A stream of several sessions holds them mixed: the first is read as it comes, each other one after it.
@@ -61,7 +62,7 @@ def read_lines(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator
 
 
 def _lines_of_first(
-    lines: Iterable[JsonLine | r.FileProblem], others: dict[str, list[JsonLine | r.FileProblem]]
+    lines: JsonLines, others: dict[str, list[JsonLine | r.FileProblem]]
 ) -> Iterator[JsonLine | r.FileProblem]:
     first = ""
     for line in lines:
@@ -79,7 +80,7 @@ def _session_id(row: JsonObject) -> str:
     return r.text_of(r.object_of(row, "tool_call") or row, "session_id")
 
 
-def _read_session(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
+def _read_session(lines: JsonLines, name: str) -> Iterator[r.Record]:
     reader = _MessageReader(name)
     for line in lines:
         if isinstance(line, r.FileProblem):
@@ -218,10 +219,7 @@ class _MessageReader:
     def ended(self) -> Iterator[r.Record]:
         yield from self._joined()
         yield from self._flushed()
-        used = r.object_of(self._session, "token_usage")
-        usage = Usage(
-            input_tokens=r.count_of(used, "input_tokens"), output_tokens=r.count_of(used, "output_tokens")
-        )
+        usage = usage_within(r.object_of(self._session, "token_usage"), "input_tokens", "output_tokens")
         if usage != Usage() and self._has_begun:
             yield r.UsageRecord(usage=usage)
         if self._failed:
@@ -407,5 +405,5 @@ def _edit(payload: JsonObject) -> r.FileEdit:
         kind = "delete" if isinstance(old, str) else "create"  # S2 tells one path: each end by itself
     return r.FileEdit(
         path=r.text_of(payload, "file_path"), change=kind,  # type: ignore[arg-type]
-        old=old if isinstance(old, str) else None, new=new if isinstance(new, str) else None,
+        old=r.text_or_none(old), new=r.text_or_none(new),
     )  # fmt: skip

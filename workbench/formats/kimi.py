@@ -3,7 +3,8 @@
 # An approval is recorded where it was given, before the call that it is about: the question stood since the
 # last thing that the model said, for a call is shown as soon as it is whole.
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from itertools import chain
 from pathlib import PurePath
 from typing import Final
 
@@ -11,9 +12,9 @@ from msgspec.structs import replace
 
 from workbench.domain.values import JsonObject
 from workbench.formats import records as r
-from workbench.formats.chat_messages import call_result, object_lines, parse_arguments, usage_apart
-from workbench.formats.input import JsonLine
-from workbench.formats.usage_records import join_usage_before
+from workbench.formats.chat_messages import call_result, end_state, parse_arguments, usage_apart
+from workbench.formats.input import JsonLines
+from workbench.formats.record_streams import join_usage_before, read_rows, with_heads
 
 _PREPARATION: Final = (
     "metadata", "config.update", "tools.set_active_tools", "profile.bind", "permission.set_mode",
@@ -42,30 +43,21 @@ def is_wire(sample: list[JsonObject]) -> bool:
     ) or any("timestamp" in line and r.text_of(line, "message", "type") in _LEGACY for line in sample)
 
 
-def read(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
-    yield from join_usage_before(_read(lines, name))
-
-
-def _read(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
+def read(lines: JsonLines, name: str) -> Iterator[r.Record]:
     reader = _WireReader(name)
-    for line in object_lines(lines):
-        if isinstance(line, r.FileProblem):
-            yield line
-        else:
-            yield from reader.row(*line)
-    yield from reader.ended()
+    yield from join_usage_before(chain(read_rows(lines, reader.row), reader.ended()))
 
 
 def join_state(records: Iterator[r.Record], documents: list[JsonObject]) -> Iterator[r.Record]:
     """Yield a session with the title and the folder that its state names."""
     state = documents[0] or documents[-1]
-    for record in records:
-        if isinstance(record, r.SessionHead):
-            title = "" if record.parent else r.text_of(state, "title")
-            folder = r.text_of(state, "workDir") or record.workspace
-            yield replace(record, title=title or record.title, workspace=folder)
-        else:
-            yield record
+
+    def named(head: r.SessionHead) -> r.SessionHead:
+        title = "" if head.parent else r.text_of(state, "title")
+        folder = r.text_of(state, "workDir") or head.workspace
+        return replace(head, title=title or head.title, workspace=folder)
+
+    yield from with_heads(records, named)
 
 
 def _session_key(name: str) -> tuple[str, str]:
@@ -181,11 +173,10 @@ class _WireReader:
 
     def _spent(self, used: JsonObject) -> r.UsageRecord:
         self._counted = used
-        names = ("inputOther", "inputCacheRead", "inputCacheCreation")
+        names = ("inputOther", "output", "inputCacheRead", "inputCacheCreation")
         if "input_other" in used:
-            names = ("input_other", "input_cache_read", "input_cache_creation")
-        sent, read, written = (r.count_of(used, name) for name in names)
-        return r.UsageRecord(usage=usage_apart(sent, r.count_of(used, "output"), read, written))
+            names = ("input_other", "output", "input_cache_read", "input_cache_creation")
+        return r.UsageRecord(usage=usage_apart(used, *names))
 
     def _event(self, kind: str, event: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:
         match kind:
@@ -245,8 +236,8 @@ class _WireReader:
             said.partition("agent_id: ")[2].partition("\n")[0].strip() if said[:10] == "agent_id: " else ""
         )
         return call_result(
-            key, said, "rejected" if is_refused else "failed" if is_bad else "succeeded", at=time_us,
-            line=number, child=f"{self._parent or self._key}/{agent}" if agent else "",
+            key, said, end_state(is_bad=is_bad, is_refused=is_refused), at=time_us, line=number,
+            child=f"{self._parent or self._key}/{agent}" if agent else "",
         )  # fmt: skip
 
     def _legacy(self, kind: str, payload: JsonObject, time_us: int | None, number: int) -> Iterator[r.Record]:

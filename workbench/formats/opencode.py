@@ -8,10 +8,11 @@ from typing import Final
 
 import orjson
 
-from workbench.domain.values import Json, JsonObject, Usage
+from workbench.domain.values import Json, JsonObject
 from workbench.formats import records as r
-from workbench.formats.chat_messages import object_lines
-from workbench.formats.input import JsonLine
+from workbench.formats.chat_messages import texts_of, usage_apart
+from workbench.formats.input import JsonLines
+from workbench.formats.record_streams import read_rows
 from workbench.journal.database import Database
 
 _IGNORED_PARTS = ("step-start", "step-finish", "patch", "snapshot", "agent", "subtask", "compaction", "retry")
@@ -49,20 +50,14 @@ def _read_message(message: JsonObject, number: int) -> Iterator[r.Record]:
         yield r.Prompt("\n".join(filter(None, map(_part_text, parts))), time_us, number)
         return
     tools = [part for part in parts if part.get("type") == "tool"]
-    tokens = r.object_of(info, "tokens")
-    cache = r.object_of(tokens, "cache")
+    counts: JsonObject = {**r.object_of(info, "tokens", "cache"), **r.object_of(info, "tokens")}
     yield r.Reply(
-        text="\n".join(r.text_of(part, "text") for part in parts if part.get("type") == "text"),
-        thinking="\n".join(r.text_of(part, "text") for part in parts if part.get("type") == "reasoning"),
+        text=texts_of(parts, "text"), thinking=texts_of(parts, "reasoning"),
         may_be_empty=bool(info.get("error") or info.get("finish")),
         calls=tuple(_tool_call_of(part) for part in tools), model=r.text_of(info, "modelID"), at=time_us,
         line=number,
-        usage=Usage(
-            input_tokens=r.count_of(tokens, "input") + r.count_of(cache, "read")
-            + r.count_of(cache, "write"),
-            output_tokens=r.count_of(tokens, "output") + r.count_of(tokens, "reasoning"),
-            cache_read_tokens=r.count_of(cache, "read"), cache_write_tokens=r.count_of(cache, "write"),
-            cost_microdollars=r.as_cost(info.get("cost")),
+        usage=usage_apart(
+            counts, "input", ("output", "reasoning"), "read", "write", info.get("cost")
         ),
     )  # fmt: skip
     yield from _call_lives(tools, number)
@@ -181,33 +176,30 @@ def is_run(sample: list[JsonObject]) -> bool:
     )
 
 
-def read_run(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
+def read_run(lines: JsonLines, name: str) -> Iterator[r.Record]:
     """Yield a session from the parts that a run printed; what was typed is not among them."""
     parts: list[JsonObject] = []
-    has_begun = False
-    for line in object_lines(lines):
-        if isinstance(line, r.FileProblem):
-            yield line
-            continue
-        row, number = line
-        if not has_begun:
-            has_begun = True
-            yield r.SessionHead(key=r.text_of(row, "sessionID") or name, at=r.time_of(row, "timestamp"))
-        kind, part = r.text_of(row, "type"), r.object_of(row, "part")
+    """Of the message that is not whole yet."""
+
+    def read(row: JsonObject, number: int) -> Iterator[r.Record]:
+        kind, part, time_us = r.text_of(row, "type"), r.object_of(row, "part"), r.time_of(row, "timestamp")
         if kind == "error":
             yield from _run_error(row)
         elif kind not in _RUN_TYPES:
-            yield r.UnmappedRecord(
-                kind or "record", row, r.time_of(row, "timestamp"), number, is_understood=False
-            )
+            yield r.UnmappedRecord(kind or "record", row, time_us, number, is_understood=False)
         else:
             if parts and r.text_of(parts[0], "messageID") != r.text_of(part, "messageID"):
                 yield from _run_message(parts, number)
-                parts = []
+                parts.clear()
             parts.append({"printed": row.get("timestamp"), **part})
             if kind == "step_finish":
                 yield from _run_message(parts, number)
-                parts = []
+                parts.clear()
+
+    yield from read_rows(
+        lines, read,
+        lambda row: r.SessionHead(key=r.text_of(row, "sessionID") or name, at=r.time_of(row, "timestamp")),
+    )  # fmt: skip
     yield from _run_message(parts, 0)
 
 

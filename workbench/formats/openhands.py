@@ -1,14 +1,15 @@
 """Reader of OpenHands trajectories: one array of events, or rows that each hold a history."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 from workbench.domain.values import Json, JsonObject, Usage
 from workbench.formats import records as r
-from workbench.formats.input import JsonLine
-from workbench.formats.patches import PatchRefused, parse_git_diff
+from workbench.formats.chat_messages import MOST_ERROR, end_state, usage_within
+from workbench.formats.input import JsonLines
+from workbench.formats.patches import submitted_patch
+from workbench.formats.record_streams import join_usage
 from workbench.formats.swe_agent import openai_tool_call
-from workbench.formats.usage_records import join_usage
 
 _UNDERSTOOD_TYPES: Final = frozenset({
     "recall", "change_agent_state", "system", "null", "condensation", "condensation_request",
@@ -42,7 +43,7 @@ def read(value: Json, name: str) -> Iterator[r.Record]:
     yield from _session(list(enumerate(r.as_objects(value), 1)), name, {})
 
 
-def read_rows(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
+def read_rows(lines: JsonLines, name: str) -> Iterator[r.Record]:
     """Yield a session for each row with a history, or one of all events."""
     events: list[tuple[int, JsonObject]] = []
     for line in lines:
@@ -74,13 +75,7 @@ def _session(events: list[tuple[int, JsonObject]], name: str, row: JsonObject) -
     reader = _EventReader()
     yield from join_usage(record for number, event in events for record in reader.event(event, number))
     if patch := r.first_text(row, "git_patch") or r.first_text(r.object_of(row, "test_result"), "git_patch"):
-        yield r.Reply(calls=(r.ToolCall("result", "submit", {"path": "git_patch"}),))
-        try:
-            changes = parse_git_diff(patch)
-        except PatchRefused as error:
-            changes = ()
-            yield r.FileProblem(1, f"the patch is kept as text, because it is not a unified diff: {error}")
-        yield r.CallResult(call="result", text=patch, changes=changes)
+        yield from submitted_patch("result", "git_patch", patch)
 
 
 def _session_id(events: list[tuple[int, JsonObject]], name: str) -> str:
@@ -108,14 +103,10 @@ class _EventReader:
             yield from self._newer(row, time_us, number)
 
     def _spent(self, metrics: JsonObject) -> Iterator[r.Record]:
-        used = r.object_of(metrics, "accumulated_token_usage")
-        now = Usage(
-            input_tokens=r.count_of(used, "prompt_tokens"),
-            output_tokens=r.count_of(used, "completion_tokens"),
-            cache_read_tokens=min(r.count_of(used, "prompt_tokens"), r.count_of(used, "cache_read_tokens")),
-            cache_write_tokens=r.count_of(used, "cache_write_tokens"),
-            cost_microdollars=r.as_cost(metrics.get("accumulated_cost")),
-        )
+        now = usage_within(
+            r.object_of(metrics, "accumulated_token_usage"), "prompt_tokens", "completion_tokens",
+            "cache_read_tokens", "cache_write_tokens", metrics.get("accumulated_cost"),
+        )  # fmt: skip
         more = now.beyond(self._usage)
         if more != Usage():
             yield r.UsageRecord(usage=more)
@@ -174,9 +165,9 @@ class _EventReader:
         code = r.integer_of(extras, "metadata", "exit_code")
         code = r.integer_of(extras, "exit_code") if code is None else code
         is_bad = kind == "error" or bool(code and code > 0)
-        state: r.ResultState = "rejected" if kind == "user_rejected" else "failed" if is_bad else "succeeded"
+        state = end_state(is_bad=is_bad, is_refused=kind == "user_rejected")
         return r.CallResult(
-            call=key, text=said, state=state, error=said[:2_000] if is_bad else "", exit_code=code,
+            call=key, text=said, state=state, error=said[:MOST_ERROR] if is_bad else "", exit_code=code,
             at=time_us, line=number, changes=_edits_of_result(tool, arguments, said),
         )  # fmt: skip
 
@@ -236,31 +227,27 @@ class _EventReader:
         code = r.integer_of(observation, "exit_code")
         code = r.integer_of(observation, "metadata", "exit_code") if code is None else code
         is_bad = kind == "AgentErrorEvent" or bool(code) or observation.get("is_error") is True
-        state: r.ResultState = (
-            "rejected" if kind == "UserRejectObservation" else "failed" if is_bad else "succeeded"
-        )
+        state = end_state(is_bad=is_bad, is_refused=kind == "UserRejectObservation")
         if self._waits and state != "rejected":
             yield r.CallDecision(call=key, is_approved=True, at=time_us)
         self._waits = False
         yield r.CallResult(
             call=key, text=said, state=state, exit_code=code, at=time_us, line=number,
-            error=said[:2_000] if is_bad else "", reason=r.text_of(row, "rejection_reason"),
+            error=said[:MOST_ERROR] if is_bad else "", reason=r.text_of(row, "rejection_reason"),
             changes=_edit_of_observation(observation) if state == "succeeded" else (),
         )  # fmt: skip
 
 
 def _edit_of_observation(observation: JsonObject) -> tuple[r.FileEdit, ...]:
-    before, after = observation.get("old_content"), observation.get("new_content")
-    if not isinstance(after, str) or before == after:
+    before, after = (r.text_or_none(observation.get(name)) for name in ("old_content", "new_content"))
+    if after is None or before == after:
         return ()
-    known = before if isinstance(before, str) else None
-    is_new = known is None or observation.get("prev_exist") is False
-    path = r.text_of(observation, "path")
-    return (
-        r.FileEdit(
-            path=path, change="create" if is_new else "modify", old=None if is_new else known, new=after
-        ),
-    )
+    is_new = before is None or observation.get("prev_exist") is False
+    edit = r.FileEdit(
+        path=r.text_of(observation, "path"), change="create" if is_new else "modify",
+        old=None if is_new else before, new=after,
+    )  # fmt: skip
+    return (edit,)
 
 
 def _edits_of_result(tool: str, arguments: JsonObject, said: str) -> tuple[r.FileEdit, ...]:

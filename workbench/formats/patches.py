@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING, Final
 
 from workbench.changes.diff import FileChange, make_hunks
 from workbench.domain.values import Hunk, JsonObject
-from workbench.formats.records import FileEdit, ToolCall, as_objects, as_text, first_text
+from workbench.formats.records import (
+    CallResult,
+    FileEdit,
+    FileProblem,
+    Record,
+    Reply,
+    ToolCall,
+    as_objects,
+    as_text,
+    first_text,
+)
 from workbench.text.safe import one_line
 
 if TYPE_CHECKING:
@@ -90,6 +100,17 @@ def unified_diff_hunks(path: str, patch: str) -> Iterator[Hunk]:
 
 class PatchRefused(ValueError):
     """A text is no unified diff; says why."""
+
+
+def submitted_patch(call: str, name: str, patch: str) -> Iterator[Record]:
+    """Yield the call that hands in a whole session's work, a unified diff that the file calls `name`."""
+    yield Reply(calls=(ToolCall(call, "submit", {"path": name}),))
+    try:
+        changes = parse_git_diff(patch)
+    except PatchRefused as error:
+        changes = ()
+        yield FileProblem(1, f"the patch is kept as text, because it is not a unified diff: {error}")
+    yield CallResult(call=call, text=patch, changes=changes)
 
 
 def _read_patch(text: str) -> "PatchSet":

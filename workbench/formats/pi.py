@@ -1,25 +1,18 @@
 """Reader of pi sessions: JSON lines."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from typing import Final
 
-from workbench.domain.values import JsonObject, Usage
+from workbench.domain.values import JsonObject
 from workbench.formats import records as r
-from workbench.formats.input import JsonLine
+from workbench.formats.chat_messages import call_result, end_state, texts_of, usage_apart
+from workbench.formats.input import JsonLines
 
-_ENTRY_TYPES = (
-    "message",
-    "model_change",
-    "thinking_level_change",
-    "compaction",
-    "branch_summary",
-    "custom",
-    "custom_message",
-    "label",
-    "session_info",
-    "leaf",
-    "usage",
-    "context_edit",
-)
+_ENTRY_TYPES: Final = (
+    "message", "model_change", "thinking_level_change", "compaction", "branch_summary", "custom",
+    "custom_message", "label", "session_info", "leaf", "usage", "context_edit",
+)  # fmt: skip
+_NOTE_ROLES: Final = ("custom", "hookMessage", "branchSummary", "compactionSummary")
 
 
 def is_session(sample: list[JsonObject]) -> bool:
@@ -29,7 +22,7 @@ def is_session(sample: list[JsonObject]) -> bool:
     return "cwd" in start or any(line.get("type") in _ENTRY_TYPES for line in sample[1:])
 
 
-def read(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
+def read(lines: JsonLines, name: str) -> Iterator[r.Record]:
     calls: dict[str, tuple[str, JsonObject]] = {}
     for line in lines:
         if isinstance(line, r.FileProblem):
@@ -54,8 +47,7 @@ def read(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Rec
             case "label" if r.text_of(row, "label"):
                 yield r.UnmappedRecord("label", row, time_us, line.number)
             case kind:
-                known = kind in _ENTRY_TYPES
-                yield r.UnmappedRecord(kind or "entry", row, time_us, line.number, known)
+                yield r.UnmappedRecord(kind or "entry", row, time_us, line.number, kind in _ENTRY_TYPES)
 
 
 def _read_message(
@@ -72,8 +64,7 @@ def _read_message(
         case "bashExecution":
             yield from _read_shell_command(message, when, number)
         case role:
-            known = role in ("custom", "hookMessage", "branchSummary", "compactionSummary")
-            yield r.UnmappedRecord(f"message.{role}", message, when, number, known)
+            yield r.UnmappedRecord(f"message.{role}", message, when, number, role in _NOTE_ROLES)
 
 
 def _read_reply(
@@ -87,19 +78,12 @@ def _read_reply(
     )
     calls.update({call.id: (call.tool, call.arguments) for call in asked})
     used = r.object_of(message, "usage")
-    read, written = r.count_of(used, "cacheRead"), r.count_of(used, "cacheWrite")
-    spent = Usage(
-        input_tokens=r.count_of(used, "input") + read + written, output_tokens=r.count_of(used, "output"),
-        cache_read_tokens=read, cache_write_tokens=written,
-        cost_microdollars=r.as_cost(r.object_of(used, "cost").get("total")),
-    )  # fmt: skip
+    cost = r.value_of(used, "cost", "total")
+    spent = usage_apart(used, "input", "output", "cacheRead", "cacheWrite", cost)
     reason = r.text_of(message, "stopReason")
     yield r.Reply(
-        text="\n".join(r.text_of(block, "text") for block in blocks if block.get("type") == "text"),
+        text=texts_of(blocks, "text"), thinking=texts_of(blocks, "thinking", "thinking"),
         may_be_empty=reason in ("aborted", "error"),
-        thinking="\n".join(
-            r.text_of(block, "thinking") for block in blocks if block.get("type") == "thinking"
-        ),
         calls=asked, usage=spent, model=r.text_of(message, "model"), at=time_us, line=number,
     )  # fmt: skip
     if reason == "aborted":
@@ -113,11 +97,9 @@ def _read_result(
 ) -> r.CallResult:
     key, said = r.text_of(message, "toolCallId"), r.content_of(message, "content")
     tool, arguments = calls.get(key, (r.text_of(message, "toolName"), {}))
-    is_error = message.get("isError") is True
-    return r.CallResult(
-        call=key, text=said, state="failed" if is_error else "succeeded",
-        error=said[:2_000] if is_error else "",
-        changes=_edits_of_result(tool, arguments, r.object_of(message, "details")), at=time_us, line=number,
+    return call_result(
+        key, said, end_state(is_bad=message.get("isError") is True), at=time_us, line=number,
+        changes=_edits_of_result(tool, arguments, r.object_of(message, "details")),
     )  # fmt: skip
 
 
@@ -140,8 +122,7 @@ def _read_shell_command(message: JsonObject, time_us: int | None, number: int) -
     asked = r.ToolCall(key, "bash", {"command": r.text_of(message, "command")})
     yield r.Reply(calls=(asked,), at=time_us, line=number)
     code = r.integer_of(message, "exitCode")
-    is_stopped = message.get("cancelled") is True
-    state: r.ResultState = "cancelled" if is_stopped else "failed" if code else "succeeded"
+    state = end_state(is_bad=bool(code), is_stopped=message.get("cancelled") is True)
     yield r.CallResult(
         call=key, text=r.text_of(message, "output"), state=state, exit_code=code, at=time_us, line=number
     )

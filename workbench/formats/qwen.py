@@ -1,12 +1,12 @@
 """Reader of Qwen Code: chats as JSON lines, whose messages have parts where Claude Code's have content."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from workbench.domain.values import Json, JsonObject, Usage
 from workbench.formats import gemini
 from workbench.formats import records as r
-from workbench.formats.chat_messages import head_with_model, object_lines
-from workbench.formats.input import JsonLine
+from workbench.formats.input import JsonLines
+from workbench.formats.record_streams import head_with_model, object_lines
 
 _HOOK_CONTEXT = "<qwen:"
 """How a part begins that a hook added to what was typed."""
@@ -20,11 +20,11 @@ def is_session(sample: list[JsonObject]) -> bool:
     )
 
 
-def read(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
+def read(lines: JsonLines, name: str) -> Iterator[r.Record]:
     yield from head_with_model(_read(lines, name))
 
 
-def _read(lines: Iterable[JsonLine | r.FileProblem], name: str) -> Iterator[r.Record]:
+def _read(lines: JsonLines, name: str) -> Iterator[r.Record]:
     calls: dict[str, JsonObject] = {}
     begun: set[str] = set()
     above: set[str] = set()

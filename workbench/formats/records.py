@@ -9,7 +9,7 @@ A missing or wrong JSON value reads as empty and never raises. Times are microse
 # file twice is one session and a longer one brings only what is new; what closes an unfinished one has ids
 # of its own.
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from typing import Final, Literal, cast
 
 from msgspec import Struct, field
@@ -225,20 +225,6 @@ Record = (
 )
 
 
-def typed_prompts(
-    rows: Iterable[tuple[int, JsonObject]], group: str, text: str, time: str,
-    head: Callable[[str, int | None], SessionHead],
-) -> Iterator[Record]:  # fmt: skip
-    """Yield a session for each value of the key `group` in a prompt history; `text`, `time` are keys."""
-    typed: dict[str, list[Prompt]] = {}
-    for number, row in rows:
-        prompt = Prompt(as_text(row.get(text)), as_time(row.get(time)), number)
-        typed.setdefault(as_text(row.get(group)), []).append(prompt)
-    for name, prompts in typed.items():
-        yield head(name, prompts[0].at)
-        yield from prompts
-
-
 _EMPTY_OBJECT: Final[JsonObject] = {}
 _YEAR_10000: Final = 253_402_300_800_000_000
 """Microseconds of the year 10000, which ISO 8601 cannot write."""
@@ -246,26 +232,6 @@ _YEAR_10000: Final = 253_402_300_800_000_000
 
 def as_object(value: Json) -> JsonObject:
     return cast("JsonObject", value) if isinstance(value, dict) else _EMPTY_OBJECT
-
-
-class HeadFirst:
-    """Holds the records of a session back until its head is known: before that they are of the one before."""
-
-    def __init__(self, *, is_waiting: bool = False) -> None:
-        """Begin; `is_waiting`: whether another session stands before this one."""
-        self._early: list[Record] | None = [] if is_waiting else None
-
-    def take(self, records: Iterable[Record]) -> Iterator[Record]:
-        """Yield records, the head of the session first."""
-        for record in records:
-            if self._early is None:
-                yield record
-            elif isinstance(record, SessionHead):
-                early, self._early = self._early, None
-                yield record
-                yield from early
-            else:
-                self._early.append(record)
 
 
 def as_array(value: Json) -> list[Json]:
@@ -279,6 +245,10 @@ def as_objects(value: Json) -> list[JsonObject]:
 def as_text(value: Json) -> str:
     """Return a string, or an empty one."""
     return value if isinstance(value, str) else ""
+
+
+def text_or_none(value: Json) -> str | None:
+    return value if isinstance(value, str) else None
 
 
 def value_of(holder: JsonObject, name: str, *below: str) -> Json:

@@ -3,13 +3,12 @@
 from collections.abc import Iterator
 from typing import Final
 
-import orjson
 from msgspec import Struct, field
 
 from workbench.domain.values import Json, JsonObject, Usage
 from workbench.formats import records as r
-from workbench.formats.chat_messages import call_result, parse_arguments, usage_within
-from workbench.formats.usage_records import join_usage_before
+from workbench.formats.chat_messages import call_result, end_state, parse_arguments, parse_json, usage_within
+from workbench.formats.record_streams import join_usage_before
 from workbench.journal.database import Database
 
 _DECLINED: Final = (
@@ -34,13 +33,6 @@ def _rows(database: Database, table: str, order: str, session: str | None = None
         }
 
 
-def _json(value: Json) -> Json:
-    try:
-        return orjson.loads(value) if isinstance(value, str) else None
-    except ValueError:
-        return None
-
-
 def _is_declined(said: str) -> bool:
     lower = said[:400].casefold()
     return any(words in lower for words in _DECLINED)
@@ -58,7 +50,7 @@ def read_goose(database: Database, name: str) -> Iterator[r.Record]:
 
 def _goose_session(database: Database, row: JsonObject) -> Iterator[r.Record]:
     key = r.text_of(row, "id")
-    settings = r.as_object(_json(row.get("model_config_json")))
+    settings = r.as_object(parse_json(row.get("model_config_json")))
     facts = {name: row[name] for name in ("session_type", "schedule_id") if r.as_text(row.get(name))}
     model = r.text_of(settings, "model_name") or r.text_of(settings, "model")
     yield r.SessionHead(
@@ -68,17 +60,19 @@ def _goose_session(database: Database, row: JsonObject) -> Iterator[r.Record]:
     )  # fmt: skip
     for number, message in enumerate(_rows(database, "messages", "created_timestamp, id", key), 1):
         yield from _goose_message(message, number, model)
-    total = usage_within(
-        r.count_of(row, "accumulated_input_tokens") or r.count_of(row, "input_tokens"),
-        r.count_of(row, "accumulated_output_tokens") or r.count_of(row, "output_tokens"),
-        r.count_of(row, "accumulated_cache_read_tokens"), row.get("accumulated_cost"),
-    )  # fmt: skip
+    counts: JsonObject = {
+        name: r.count_of(row, f"accumulated_{name}") or r.count_of(row, name)
+        for name in ("input_tokens", "output_tokens")
+    }
+    cached = {"cached": row.get("accumulated_cache_read_tokens")}
+    cost = row.get("accumulated_cost")
+    total = usage_within({**counts, **cached}, "input_tokens", "output_tokens", "cached", cost=cost)
     if total != Usage():
         yield r.UsageRecord(usage=total)
 
 
 def _goose_message(row: JsonObject, number: int, model: str) -> Iterator[r.Record]:
-    at, content = r.time_of(row, "created_timestamp"), _json(row.get("content_json"))
+    at, content = r.time_of(row, "created_timestamp"), parse_json(row.get("content_json"))
     if not isinstance(content, list):
         yield r.UnmappedRecord("message.damaged", row, at, number, is_understood=False)
         return
@@ -110,7 +104,7 @@ _NOTES: Final = ("toolConfirmationRequest", "actionRequired", "systemNotificatio
 
 
 def _is_hidden(row: JsonObject) -> bool:
-    return r.as_object(_json(row.get("metadata_json"))).get("userVisible") is False
+    return r.as_object(parse_json(row.get("metadata_json"))).get("userVisible") is False
 
 
 def _goose_calls(parts: list[JsonObject]) -> Iterator[r.ToolCall]:
@@ -138,7 +132,7 @@ def _goose_result(part: JsonObject, at: int | None, number: int) -> r.CallResult
     held = r.as_object(value)
     said = r.content_text(held.get("content") if held else value) or r.text_of(result, "error")
     is_bad = r.text_of(result, "status") == "error" or held.get("isError") is True
-    state: r.ResultState = "rejected" if _is_declined(said) else "failed" if is_bad else "succeeded"
+    state = end_state(is_bad=is_bad, is_refused=_is_declined(said))
     return call_result(r.text_of(part, "id"), said, state, at=at, line=number)
 
 
@@ -179,15 +173,13 @@ def _crush_session(database: Database, row: JsonObject, below: _CrushCalls) -> I
     )  # fmt: skip
     for number, message in enumerate(messages, 1):
         yield from _crush_message(message, number, below)
-    total = usage_within(
-        r.count_of(row, "prompt_tokens"), r.count_of(row, "completion_tokens"), 0, row.get("cost")
-    )
+    total = usage_within(row, "prompt_tokens", "completion_tokens", cost=row.get("cost"))
     if total != Usage():
         yield r.UsageRecord(usage=total)
 
 
 def _crush_message(row: JsonObject, number: int, below: _CrushCalls) -> Iterator[r.Record]:
-    at, content = r.time_of(row, "created_at"), _json(row.get("parts"))
+    at, content = r.time_of(row, "created_at"), parse_json(row.get("parts"))
     if not isinstance(content, list):
         yield r.UnmappedRecord("message.damaged", row, at, number, is_understood=False)
         return
@@ -247,11 +239,10 @@ def _crush_reply(
 
 def _crush_result(data: JsonObject, at: int | None, number: int, below: _CrushCalls) -> r.CallResult:
     key, said = r.text_of(data, "tool_call_id"), r.text_of(data, "content")
-    about = r.as_object(_json(data.get("metadata")))
+    about = r.as_object(parse_json(data.get("metadata")))
     is_bad = data.get("is_error") is True
-    is_refused = is_bad and _is_declined(said)
     return call_result(
-        key, said, "rejected" if is_refused else "failed" if is_bad else "succeeded", at=at, line=number,
+        key, said, end_state(is_bad=is_bad, is_refused=is_bad and _is_declined(said)), at=at, line=number,
         exit_code=r.integer_of(about, "exit_code"),
         changes=() if is_bad else _crush_edits(below.paths.get(key, ""), about),
         child=below.sessions.get(key, ""),
@@ -269,7 +260,7 @@ def _crush_shell(data: JsonObject, at: int | None, key: str, number: int) -> Ite
     asked = r.ToolCall(key, "bash", {"command": r.text_of(data, "command")})
     yield r.Reply(calls=(asked,), at=at, line=number)
     code = r.integer_of(data, "exit_code")
-    state: r.ResultState = "failed" if code else "succeeded"
+    state = end_state(is_bad=bool(code))
     yield call_result(key, r.text_of(data, "output"), state, at=at, line=number, exit_code=code)
 
 

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from workbench.domain.values import Json, JsonObject, Usage
 from workbench.formats import patches
 from workbench.formats import records as r
-from workbench.formats.patches import PatchRefused, parse_git_diff
-from workbench.formats.usage_records import join_usage
+from workbench.formats.chat_messages import MOST_ERROR, parse_arguments, usage_within
+from workbench.formats.record_streams import join_usage
 
 _COMMAND_BLOCK: Final = re.compile(r"```(?:mswea_bash_command|bash|sh)\s*\n(.*?)\n?```", re.DOTALL)
 _COMMAND_RESULT: Final = re.compile(
@@ -163,7 +163,7 @@ class EditorWindow:
 def _result_with_edits(editor: EditorWindow, asked: r.ToolCall, result: r.CallResult) -> r.CallResult:
     changes, has_failed = editor.edited(asked, result.text)
     if has_failed:
-        return replace(result, state="failed", error=result.text[:2_000])
+        return replace(result, state="failed", error=result.text[:MOST_ERROR])
     return replace(result, changes=changes if result.state == "succeeded" else ())
 
 
@@ -177,15 +177,8 @@ def _calls_of_row(row: JsonObject, number: int) -> tuple[r.ToolCall, ...]:
 
 def openai_tool_call(call: JsonObject, default: str) -> r.ToolCall:
     function = r.object_of(call, "function") or call
-    arguments = function.get("arguments")
-    if isinstance(arguments, str):
-        try:
-            parsed: Json = orjson.loads(arguments)
-        except ValueError:
-            parsed = {"input": arguments}
-        arguments = dict(r.as_object(parsed)) or {"input": arguments}
     tool = r.text_of(function, "name") or r.text_of(call, "function")
-    return r.ToolCall(r.text_of(call, "id") or default, tool, r.as_object(arguments))
+    return r.ToolCall(r.text_of(call, "id") or default, tool, parse_arguments(function.get("arguments")))
 
 
 def _read_steps(steps: Sequence[JsonObject]) -> Iterator[r.Record]:
@@ -210,21 +203,11 @@ def _read_steps(steps: Sequence[JsonObject]) -> Iterator[r.Record]:
 
 def _session_end(info: JsonObject) -> Iterator[r.Record]:
     stats = r.object_of(info, "model_stats")
-    used = Usage(
-        input_tokens=r.count_of(stats, "tokens_sent"),
-        output_tokens=r.count_of(stats, "tokens_received"),
-        cost_microdollars=r.as_cost(stats.get("instance_cost")),
-    )
+    used = usage_within(stats, "tokens_sent", "tokens_received", cost=stats.get("instance_cost"))
     if used != Usage():
         yield r.UsageRecord(usage=used)
     if patch := r.text_of(info, "submission"):
-        try:
-            changes = parse_git_diff(patch)
-        except PatchRefused as error:
-            changes = ()
-            yield r.FileProblem(1, f"the patch is kept as text, because it is not a unified diff: {error}")
-        yield r.Reply(calls=(r.ToolCall("submission", "submit", {"path": "submission"}),))
-        yield r.CallResult(call="submission", text=patch, changes=changes)
+        yield from patches.submitted_patch("submission", "submission", patch)
     status = r.text_of(info, "exit_status")
     if status and status.lower() not in ("submitted", "submit"):
         yield r.TurnStop(outcome="limit" if "cost" in status or "Limit" in status else "error", detail=status)

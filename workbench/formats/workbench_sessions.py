@@ -24,7 +24,7 @@ from workbench.domain.codec import (
 from workbench.domain.rows import Action, Call, Session
 from workbench.domain.values import SYSTEM_SESSION, Actor, BlobRef, Hunk, Json, JsonObject
 from workbench.formats.assemble import CurrentSessionId, ImportSummary, StoreBlob
-from workbench.formats.input import JsonLine
+from workbench.formats.input import JsonLines
 from workbench.formats.records import FileProblem, as_integer, as_object, as_objects, as_text
 from workbench.formats.sanitize import sanitize_text
 from workbench.secrets.scrubber import scrub, scrub_value
@@ -142,7 +142,7 @@ class SessionReader:
         self._has_begun: set[str] = set()
         self.strays: list[FileProblem] = []
 
-    def events(self, lines: Iterable[JsonLine | FileProblem]) -> Iterator[e.Event]:
+    def events(self, lines: JsonLines) -> Iterator[e.Event]:
         """Yield the events of a file."""
         for line in lines:
             if isinstance(line, FileProblem):
