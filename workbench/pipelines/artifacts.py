@@ -16,6 +16,7 @@ from workbench.effects.file_primitives import FileMissing, FileRefused
 from workbench.effects.files import Root
 from workbench.effects.folders import files_below, put_file
 from workbench.pipelines import templates
+from workbench.pipelines.documents import OutsideRoot, path_inside_root
 from workbench.pipelines.executor import RunJournal, StepResults
 from workbench.pipelines.model import ArtifactSpec, PipelineOutput
 from workbench.text.human import size_text
@@ -31,7 +32,7 @@ NO_LIMIT: Final = 1 << 40
 
 
 class ArtifactMissing(Exception):
-    """The sealed bytes of an artifact are missing or are not those that were sealed."""
+    """The bytes of an artifact, or of a file in a workspace, are missing or not those that were sealed."""
 
 
 def injected_path(name: str) -> str:
@@ -143,9 +144,7 @@ def select_output(journal: RunJournal, artifact: ArtifactStored, output: Pipelin
     """Return an artifact under the name of a pipeline's output; with a field, only that, sealed anew."""
     if not output.field:
         return replace(artifact, name=output.name)
-    content = templates.member_value(
-        parse_content(read_artifact(journal, artifact)), output.field.removeprefix(".")
-    )
+    content = templates.member_value(artifact_content(journal, artifact), output.field.removeprefix("."))
     named = ArtifactSpec(name=output.name, type="text" if isinstance(content, str) else "json")
     if isinstance(content, str):
         return seal_artifact(journal, named, content.encode("utf-8", "surrogatepass"), artifact.attempt)
@@ -160,6 +159,11 @@ def read_artifact(journal: RunJournal, artifact: ArtifactStored) -> bytes:
     if artifact.artifact_kind != "folder" and journal.keyed(data) != artifact.digest:
         raise ArtifactMissing(f"the artifact {artifact.name} is damaged; run its step again")
     return data
+
+
+def artifact_content(journal: RunJournal, artifact: ArtifactStored) -> Json:
+    """Return an artifact as JSON, or as text where it is none. Raises ArtifactMissing."""
+    return parse_content(read_artifact(journal, artifact))
 
 
 def write_artifact(journal: RunJournal, artifact: ArtifactStored, workspace: str, path: str) -> None:
@@ -192,6 +196,18 @@ def parse_content(data: bytes) -> Json:
         return json.loads(data)
     except (ValueError, RecursionError):
         return data.decode("utf-8", "replace")
+
+
+def workspace_file(workspace: str, path: str) -> bytes:
+    """Return the bytes of a file of a workspace. Raises ArtifactMissing: none is there, or it is not read."""
+    try:
+        with Root(workspace) as root:
+            image = root.image(path_inside_root(path))
+    except (FileRefused, OutsideRoot) as error:
+        raise ArtifactMissing(str(error)) from None
+    if image is None:
+        raise ArtifactMissing(f"{path} is not there")
+    return image.data
 
 
 def path_kind(workspace: str, path: str) -> str | None:

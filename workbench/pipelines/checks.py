@@ -12,9 +12,8 @@ from workbench.pipelines import templates
 from workbench.pipelines.contracts import check_contract_definitions
 from workbench.pipelines.documents import (
     DocumentPlace,
-    OutsideRoot,
     ProjectFiles,
-    path_inside_root,
+    check_path_inside,
     reporting_outside,
 )
 from workbench.pipelines.model import Manifest, Pipeline, Review, Step
@@ -381,14 +380,14 @@ def _check_paths(check: CheckContext, step: Step) -> None:
     for number, output in enumerate(step.outputs):
         places = mapping_items(check.within(step, "output_artifacts"))
         if output.path and number < len(places):
-            _check_path_inside(
+            check_path_inside(
                 _member_or_place(places[number], "path"), output.path, "the path of an artifact"
             )
     for number, mount in enumerate(step.workspace.mounts):
         places = mapping_items(check.within(step, "workspace", "mount"))
         place = places[number] if number < len(places) else check.at(step)
         _check_mount_source(check, _member_or_place(place, "source"), mount.source)
-        _check_path_inside(
+        check_path_inside(
             _member_or_place(place, "target"), mount.target.lstrip("/"), "the target of a mount"
         )
         if mount.subset_from:
@@ -400,7 +399,7 @@ def _check_paths(check: CheckContext, step: Step) -> None:
     if step.source_path:
         _check_prompt_file(check, check.within(step, "exec", "source_path"), step.source_path)
     if step.workspace.root and "{{" not in step.workspace.root:
-        _check_path_inside(check.within(step, "workspace", "root"), step.workspace.root, "workspace.root")
+        check_path_inside(check.within(step, "workspace", "root"), step.workspace.root, "workspace.root")
 
 
 def _check_mount_source(check: CheckContext, place: DocumentPlace, path: str) -> None:
@@ -431,15 +430,7 @@ def _check_artifact_name(place: DocumentPlace, name: str) -> None:
     if not name.isprintable() or name in (".", ".."):
         place.error("wrong_value", f"{one_line(name, 60)} cannot be the name of an artifact")
     else:
-        _check_path_inside(place, f"artifacts/{name}", "the name of an artifact")
-
-
-def _check_path_inside(place: DocumentPlace, path: str, what: str, of: str = "") -> None:
-    try:
-        path_inside_root(path)
-    except OutsideRoot:
-        where = f" of {of}" if of else ""
-        place.error("path_outside", f"{what} leads out{where}: {one_line(path, 120)}")
+        check_path_inside(place, f"artifacts/{name}", "the name of an artifact")
 
 
 def _check_targets(check: CheckContext, step: Step) -> None:
@@ -492,7 +483,7 @@ def check_composition(check: CheckContext, step: Step) -> None:
         _check_template_names(check, step, check.within(step, "iterate", "over"), names)
     if step.aggregate is not None and "{{" not in step.aggregate.into:
         place = check.within(step, "aggregate", "into")
-        _check_path_inside(place, step.aggregate.into, "into", "the workspace")
+        check_path_inside(place, step.aggregate.into, "into", "the workspace")
     if step.branch is not None and not step.branch.cases:
         check.within(step, "branch").error("missing_field", "the branch has no cases")
 

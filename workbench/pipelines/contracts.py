@@ -16,15 +16,14 @@ from msgspec.structs import replace
 from workbench.domain.events import ContractChecked
 from workbench.domain.values import ContractOutcome, Json
 from workbench.effects.child_processes import run_hook
-from workbench.effects.file_primitives import FileRefused
-from workbench.effects.files import Root
 from workbench.effects.git import GitFailed, run_git
 from workbench.pipelines import model
-from workbench.pipelines.artifacts import parse_content
+from workbench.pipelines.artifacts import ArtifactMissing, parse_content, workspace_file
 from workbench.pipelines.documents import (
     DocumentPlace,
     OutsideRoot,
     ProjectFiles,
+    check_path_inside,
     check_script_exists,
     path_inside_root,
     reporting_outside,
@@ -70,20 +69,23 @@ def check_contract(
     """Check a contract that looks at a file; blocking."""
     outcome: ContractOutcome | None = None
     read: ReadJson | None = None
-    match contract.type:
-        case "json_schema":
-            problems, read = _check_schema(contract, workspace, source, files)
-        case "non_empty_file":
-            problems = list(_check_non_empty(workspace, source))
-        case "typescript_interface":
-            outcome, problems = _check_typescript(contract, workspace, source, environment)
-        case "markdown_spec":
-            problems = list(_check_markdown(workspace, source))
-        case "test_diff" | "test_count_baseline":
-            outcome, problems = check_test_count(contract, workspace, environment)
-        case _:
-            problems = [f"contracts of type {contract.written_type} are not checked here"]
-            outcome = "failed" if contract.is_blocking else "not_checked"
+    try:
+        match contract.type:
+            case "json_schema":
+                problems, read = _check_schema(contract, workspace, source, files)
+            case "non_empty_file":
+                problems = list(_check_non_empty(workspace, source))
+            case "typescript_interface":
+                outcome, problems = _check_typescript(contract, workspace, source, environment)
+            case "markdown_spec":
+                problems = list(_check_markdown(workspace, source))
+            case "test_diff" | "test_count_baseline":
+                outcome, problems = check_test_count(contract, workspace, environment)
+            case _:
+                problems = [f"contracts of type {contract.written_type} are not checked here"]
+                outcome = "failed" if contract.is_blocking else "not_checked"
+    except ArtifactMissing as error:
+        problems = [str(error)]
     event = contract_event(
         contract, outcome or ("failed" if problems else "passed"), problems, source, attempt
     )
@@ -103,20 +105,8 @@ def test_suite_event(contract: Contract, code: int | None, output: str, attempt:
     return contract_event(contract, outcome, problems, contract.command, attempt)
 
 
-def _source_bytes(workspace: str, source: str) -> bytes | str:
-    try:
-        with Root(workspace) as root:
-            image = root.image(path_inside_root(source))
-    except (FileRefused, OutsideRoot) as error:
-        return str(error)
-    return f"{source} is not there" if image is None else image.data
-
-
 def _check_non_empty(workspace: str, source: str) -> Iterator[str]:
-    data = _source_bytes(workspace, source)
-    if isinstance(data, str):
-        yield data
-    elif not data.strip():
+    if not workspace_file(workspace, source).strip():
         yield f"{source} is empty"
 
 
@@ -129,12 +119,10 @@ def _check_schema(
         return [f"the schema cannot be used: {error}"], None
     if schema is None:
         return [f"the schema {contract.schema_path or contract.schema} is not there"], None
-    data = _source_bytes(workspace, source)
-    if isinstance(data, str):
-        return [data], None
+    text = workspace_file(workspace, source).decode("utf-8", "replace")
     try:
         read = read_json(
-            data.decode("utf-8", "replace"),
+            text,
             lambda value: next(schema_violations(schema, value), None) is None,
             repairs=contract.is_repairable,
         )
@@ -149,12 +137,8 @@ _FENCE: Final = re.compile(r"\s*(```|~~~)")
 
 def _check_markdown(workspace: str, source: str) -> Iterator[str]:
     """Check that a file has headings with text below them; its schema is not checked, which is named."""
-    data = _source_bytes(workspace, source)
-    if isinstance(data, str):
-        yield data
-        return
     try:
-        sections = markdown_sections(data.decode("utf-8"))
+        sections = markdown_sections(workspace_file(workspace, source).decode("utf-8"))
     except UnicodeDecodeError as error:
         yield f"{source} is not UTF-8 at byte {error.start}"
         return
@@ -216,9 +200,7 @@ def _value_path(parts: Any) -> str:
 def _check_typescript(
     contract: Contract, workspace: str, source: str, environment: Mapping[str, str]
 ) -> tuple[ContractOutcome, list[str]]:
-    data = _source_bytes(workspace, source)
-    if isinstance(data, str):
-        return "failed", [data]
+    workspace_file(workspace, source)  # tsc would say less well that it is not there
     compiler = _typescript_compiler(workspace)
     if compiler is None:
         return "not_checked", ["no TypeScript compiler (tsc) was found; install one to have it checked"]
@@ -261,7 +243,7 @@ def check_contract_definitions(
         if contract.review is not None:
             _check_review_definition(files, place, contract, step)
         if contract.source and "{{" not in contract.source:
-            _check_contract_source(place.member("source") or place, contract.source)
+            check_path_inside(place.member("source") or place, contract.source, "source", "the workspace")
         if contract.type in ("json_schema", "non_empty_file") and not contract.source and not step.outputs:
             usual = " or ".join(USUAL_SOURCES)
             message = f"it names no source, and the step declares no artifact: {usual} is checked"
@@ -284,13 +266,6 @@ def _check_review_definition(
         if files.text(review.criteria_path) is None:
             message = f"the criteria {one_line(review.criteria_path, 120)} are missing"
             here.warn("missing_file", message, stops_run=contract.is_blocking)
-
-
-def _check_contract_source(place: DocumentPlace, path: str) -> None:
-    try:
-        path_inside_root(path)
-    except OutsideRoot:
-        place.error("path_outside", f"source leads out of the workspace: {one_line(path, 120)}")
 
 
 def _check_schema_definition(files: ProjectFiles, place: DocumentPlace, contract: Contract) -> None:

@@ -301,6 +301,15 @@ def reporting_outside(place: DocumentPlace, hint: str = "") -> Generator[None]:
         place.error("path_outside", f"{one_line(str(error), 120)} leads out of the project{hint}")
 
 
+def check_path_inside(place: DocumentPlace, path: str, what: str, of: str = "") -> None:
+    """Report a path that leads out of the project, or of what else it has to be in."""
+    try:
+        path_inside_root(path)
+    except OutsideRoot:
+        where = f" of {of}" if of else ""
+        place.error("path_outside", f"{what} leads out{where}: {one_line(path, 120)}")
+
+
 def require_folder(place: DocumentPlace, files: ProjectFiles, what: str) -> None:
     """Report a folder that is not there or leads out of the project."""
     path = text_at(place)

@@ -108,7 +108,7 @@ def _matrix_items(run: RunContext, step: Step, step_run: StepRun) -> list[Json]:
         artifact = values.produced(matrix.step, matrix.artifact)
         if artifact is None:
             raise NoMatrixItems(f"{matrix.step} left no artifact {matrix.artifact} to take items from")
-        items = artifacts.parse_content(artifacts.read_artifact(run.journal, artifact))
+        items = artifacts.artifact_content(run.journal, artifact)
         if not isinstance(items, list):
             items = templates.member_value(items, ".".join(matrix.keys))
     if not isinstance(items, list):
@@ -218,7 +218,7 @@ def _matrix_artifacts(run: RunContext, step: Step, items: list[StepRun], number:
         for item in items:
             artifact = item.artifacts.get(output.name)
             if artifact is not None:
-                values[item.id] = artifacts.parse_content(artifacts.read_artifact(run.journal, artifact))
+                values[item.id] = artifacts.artifact_content(run.journal, artifact)
         body = artifacts.seal_value(run.journal, output, combine_item_results(items, values), number)
         events.append(run.journal.event(body, step=step.id))
     return events
@@ -226,6 +226,4 @@ def _matrix_artifacts(run: RunContext, step: Step, items: list[StepRun], number:
 
 def _last_artifact(run: RunContext, item: StepRun) -> Json:
     artifact = next(reversed(item.artifacts.values()), None)
-    return (
-        None if artifact is None else artifacts.parse_content(artifacts.read_artifact(run.journal, artifact))
-    )
+    return None if artifact is None else artifacts.artifact_content(run.journal, artifact)

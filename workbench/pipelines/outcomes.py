@@ -13,8 +13,6 @@ from urllib.parse import urlsplit
 
 from workbench.domain.events import ArtifactStored
 from workbench.domain.values import Json, JsonObject, RunLink
-from workbench.effects.file_primitives import FileRefused
-from workbench.effects.files import Root
 from workbench.pipelines import artifacts
 from workbench.pipelines.documents import OutsideRoot, path_inside_root
 from workbench.pipelines.executor import RunJournal
@@ -79,14 +77,10 @@ def _content(journal: RunJournal, workspace: str, stored: Sequence[ArtifactStore
         if found is not None:
             data = artifacts.read_artifact(journal, found)
         else:
-            with Root(workspace) as root:
-                image = root.image(path_inside_root(path))
-            if image is None:
-                raise NoOutcome(f"{one_line(path, 200)} is not there")
-            data = image.data
+            data = artifacts.workspace_file(workspace, path)
         return read_json(data.decode("utf-8", "replace"), lambda _: True).value
-    except (FileRefused, OutsideRoot, artifacts.ArtifactMissing) as error:
-        raise NoOutcome(str(error)) from None
+    except artifacts.ArtifactMissing as error:
+        raise NoOutcome(one_line(str(error), 300)) from None
     except NotJson as error:
         raise NoOutcome(f"{one_line(path, 200)} is not JSON: {one_line(str(error), 120)}") from None
 

@@ -17,11 +17,10 @@ from workbench.domain.messages import StepId, StepOutcome, StepSpec
 from workbench.domain.values import Decision
 from workbench.effects.child_processes import ProcessNotStarted, run_hook
 from workbench.effects.file_primitives import FileRefused
-from workbench.effects.files import Root
 from workbench.effects.folders import put_file
 from workbench.effects.git import GitFailed
 from workbench.pipelines import artifacts, contracts, model
-from workbench.pipelines.documents import OutsideRoot, ProjectFiles, path_inside_root
+from workbench.pipelines.documents import OutsideRoot, ProjectFiles
 from workbench.pipelines.executor import (
     AttemptNotReady,
     CheckedContract,
@@ -168,13 +167,10 @@ class StepFiles(Struct, kw_only=True):
         if not reviewed.source:
             return reviewed
         try:
-            with Root(plan.path) as root:
-                image = root.image(path_inside_root(reviewed.source))
-        except (FileRefused, OutsideRoot) as error:
+            data = artifacts.workspace_file(plan.path, reviewed.source)
+        except artifacts.ArtifactMissing as error:
             return replace(reviewed, problem=str(error))
-        if image is None:
-            return replace(reviewed, problem=f"{reviewed.source} is not there")
-        return replace(reviewed, text=_cut(image.data.decode("utf-8", "replace"), MOST_REVIEWED))
+        return replace(reviewed, text=_cut(data.decode("utf-8", "replace"), MOST_REVIEWED))
 
     def _changes(self, plan: WorkspacePlan, longest: int) -> str:
         try:

@@ -9,7 +9,9 @@ The coordinator only ever sees steps and their needs.
 # route behind it, and what a route leads to needs that route. So going round is a later round of the same
 # run, the same event that a gate's answer makes, and resuming is no second program.
 
+import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from graphlib import CycleError, TopologicalSorter
 from typing import Final
 
 from msgspec import Struct
@@ -98,25 +100,18 @@ def unordered_thread_steps(steps: Iterable[Step], needs: StepNeeds) -> Iterator[
                     break
 
 
-def topological_order(needs: StepNeeds) -> list[str]:
-    """Return the steps so that each stands after all it needs, else in their order; circles are left out."""
-    open_needs = {step: len(set(_known_needs(step, needs))) for step in needs}
-    dependents = dependents_of(needs)
-    order = [step for step in needs if not open_needs[step]]
-    for step in order:
-        for dependent in dependents[step]:
-            open_needs[dependent] -= 1
-            if not open_needs[dependent]:
-                order.append(dependent)
-    return order
-
-
 def parallel_waves(needs: StepNeeds) -> list[list[str]]:
-    """Return the steps in groups that could run together, in order."""
-    level: dict[str, int] = {}
-    for step in topological_order(needs):
-        level[step] = 1 + max((level.get(need, 0) for need in _known_needs(step, needs)), default=0)
-    return [[s for s in level if level[s] == n] for n in range(1, 1 + max(level.values(), default=0))]
+    """Return the steps in groups that could run together, in order; those of a circle are left out."""
+    sorter = TopologicalSorter[str](dict.fromkeys(needs, ()))
+    for step in needs:
+        sorter.add(step, *_known_needs(step, needs))
+    with contextlib.suppress(CycleError):
+        sorter.prepare()
+    waves: list[list[str]] = []
+    while wave := sorter.get_ready():
+        waves.append(list(wave))
+        sorter.done(*wave)
+    return waves
 
 
 COMPLETE_TARGET: Final = "_complete"

@@ -196,9 +196,7 @@ class TemplateValues(Struct, frozen=True, kw_only=True):
     def _artifact_text(self, artifact: ArtifactStored, path: str) -> str | None:
         if not path:
             return artifacts.artifact_text(self.run.journal, artifact, self.longest)
-        value = templates.member_value(
-            artifacts.parse_content(artifacts.read_artifact(self.run.journal, artifact)), path
-        )
+        value = templates.member_value(artifacts.artifact_content(self.run.journal, artifact), path)
         return None if value is None else templates.value_text(value)
 
     def _run_facts(self) -> dict[str, str]:

@@ -236,7 +236,7 @@ def mount_subset(values: TemplateValues, mount: Mount) -> MountSubset | None:
     where = f"{mount.subset_from}, which names the files of the mount {mount.source}"
     if artifact is None:
         raise artifacts.ArtifactMissing(f"{where}, is not there: {step_id or 'nothing'} left no {name}")
-    content = artifacts.parse_content(artifacts.read_artifact(values.run.journal, artifact))
+    content = artifacts.artifact_content(values.run.journal, artifact)
     paths: Json = content.splitlines() if isinstance(content, str) else content
     paths = templates.member_value(paths, member) if member else paths
     if not isinstance(paths, list):
