@@ -61,7 +61,7 @@ def collect_artifacts(
     journal: RunJournal, workspace: str, outputs: Sequence[ArtifactSpec], outcome: StepOutcome, attempt: int
 ) -> StepResults:
     """Seal what a step declares; blocking."""
-    found: list[ArtifactStored] = []
+    results_stored: list[ArtifactStored] = []
     missing: list[str] = []
     left_out: list[str] = []
     for output in outputs:
@@ -71,12 +71,12 @@ def collect_artifacts(
             missing.append(f"{output.name} cannot be read: {error.why}; {error.remedy}")
             continue
         if stored is not None:
-            found.append(stored)
+            results_stored.append(stored)
         elif output.is_required:
             missing.append(_missing_reason(output, outcome))
         elif output.kind == "stdout" and outcome.stdout_bytes:
             left_out.append(_missing_reason(output, outcome))
-    return StepResults(stored=tuple(found), missing=tuple(missing), left_out=tuple(left_out))
+    return StepResults(stored=tuple(results_stored), missing=tuple(missing), left_out=tuple(left_out))
 
 
 def _missing_reason(output: ArtifactSpec, outcome: StepOutcome) -> str:

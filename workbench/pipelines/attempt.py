@@ -285,8 +285,8 @@ def _end_change(attempt: Attempt, result: AttemptResult, spent: int, journal: Ru
         )
         is_warned = any(check.outcome == "warned" for check in result.contracts)
         warned = (c for c in result.contracts if c.outcome == "warned")
-        said = [f"contract {c.contract}: {'; '.join(c.problems)}" for c in itertools.islice(warned, 1)]
-        detail = "; ".join((*said, *result.details))
+        warnings = [f"contract {c.contract}: {'; '.join(c.problems)}" for c in itertools.islice(warned, 1)]
+        detail = "; ".join((*warnings, *result.details))
         state = "completed_empty" if result.is_empty else "completed"
         return replace(plain, state=state, is_warned=is_warned, detail=journal.scrubbed(detail))
     policy, why_text = attempt.step.failing, journal.scrubbed(result.failure)

@@ -127,12 +127,12 @@ def step_places(place: DocumentPlace) -> Iterator[DocumentPlace]:
 def _check_outputs(check: CheckContext) -> None:
     place = check.place.member("pipeline_outputs")
     for output in check.pipeline.outputs:
-        here = (place.member(output.name) if place else None) or check.place
+        output_place = (place.member(output.name) if place else None) or check.place
         step = check.steps.get(output.step)
         if step is None:
-            here.warn("unknown_step", f"there is no step {one_line(output.step, 60)}")
+            output_place.warn("unknown_step", f"there is no step {one_line(output.step, 60)}")
         elif not _has_unknown_outputs(step) and step.declared_output(output.artifact) is None:
-            here.warn(
+            output_place.warn(
                 "unknown_artifact", f"{output.step} declares no artifact {one_line(output.artifact, 60)}"
             )
 
@@ -151,9 +151,9 @@ def _check_order(check: CheckContext, step: Step) -> None:
     items = list(place.items()) or [place]
     for number, need in enumerate(step.needs):
         if need not in check.steps:
-            here = items[number] if number < len(items) else place
-            known = ", ".join(list(check.steps)[:8])
-            here.error("unknown_step", f"there is no step {one_line(need, 60)}; there are {known}")
+            need_place = items[number] if number < len(items) else place
+            step_ids = ", ".join(list(check.steps)[:8])
+            need_place.error("unknown_step", f"there is no step {one_line(need, 60)}; there are {step_ids}")
 
 
 def _check_threads(check: CheckContext) -> None:
@@ -176,20 +176,20 @@ def _check_persona(check: CheckContext, step: Step) -> None:
     adapters: list[tuple[str, tuple[str | int, ...]]] = [(step.adapter, ("adapter",))] if step.adapter else []
     for number, contract in enumerate(step.contracts):
         review = contract.review or Review()
-        here = ("handover", "contracts", number)
-        named += [(review.persona, (*here, "persona"))] if review.persona else []
-        adapters += [(review.adapter, (*here, "adapter"))] if review.adapter else []
+        contract_path = ("handover", "contracts", number)
+        named += [(review.persona, (*contract_path, "persona"))] if review.persona else []
+        adapters += [(review.adapter, (*contract_path, "adapter"))] if review.adapter else []
     for name, path in named:
         _check_persona_name(check, step, name, path, manifest)
     for name, path in adapters:
         if name not in manifest.adapters:
-            known = ", ".join(manifest.adapters)
+            adapter_names = ", ".join(manifest.adapters)
             place = _text_place(check, step, path)
             if name in _ADAPTERS_ELSEWHERE:
-                message = f"the adapter {name} is not run here; the manifest may name one: {known}"
+                message = f"the adapter {name} is not run here; the manifest may name one: {adapter_names}"
                 place.warn("not_run", message, stops_run=True)
                 continue
-            message = f"there is no adapter {one_line(name, 60)}; known: {known}"
+            message = f"there is no adapter {one_line(name, 60)}; known: {adapter_names}"
             place.error("unknown_adapter", message)
 
 
@@ -201,10 +201,10 @@ def _check_persona_name(
         message = "a persona can name nothing but {{ forge.type }} and the like"
         _text_place(check, step, path).error("wrong_value", message)
     elif not any(form in manifest.personas for form in forms):
-        known = ", ".join(manifest.personas) or "none"
+        persona_names = ", ".join(manifest.personas) or "none"
         _text_place(check, step, path).error(
             "unknown_persona",
-            f"there is no persona {one_line(' or '.join(forms), 120)}; known: {one_line(known, 300)}",
+            f"there is no persona {one_line(' or '.join(forms), 120)}; known: {one_line(persona_names, 300)}",
         )
 
 
@@ -214,15 +214,20 @@ def _check_artifacts(check: CheckContext, step: Step) -> None:
     before = check.before(step)
     place = check.within(step, "memory", "inject_artifacts")
     items = mapping_items(place)
-    for number, wanted in enumerate(step.injections):
-        here = items[number] if number < len(items) else place
-        if wanted.pipeline:
-            _check_artifact_name(here, wanted.name)
+    for number, injection in enumerate(step.injections):
+        injection_place = items[number] if number < len(items) else place
+        if injection.pipeline:
+            _check_artifact_name(injection_place, injection.name)
             continue
         _check_wanted_artifact(
-            check, here, wanted.step, wanted.artifact, before, is_optional=wanted.is_optional
+            check,
+            injection_place,
+            injection.step,
+            injection.artifact,
+            before,
+            is_optional=injection.is_optional,
         )
-        _check_artifact_name(here, wanted.name)
+        _check_artifact_name(injection_place, injection.name)
     matrix = step.matrix
     if matrix and matrix.step:
         _check_wanted_artifact(
@@ -261,10 +266,9 @@ def _check_wanted_artifact(
             "undeclared_artifact", f"{step_id} declares no artifacts, so what it prints is taken for one"
         )
     elif declared is None and not _has_unknown_outputs(step):
-        known = ", ".join(output.name for output in step.outputs) or "nothing"
-        message = (
-            f"{step_id} declares no artifact {one_line(artifact, 60)}; it declares {one_line(known, 200)}"
-        )
+        declared_names = ", ".join(output.name for output in step.outputs) or "nothing"
+        declares = one_line(declared_names, 200)
+        message = f"{step_id} declares no artifact {one_line(artifact, 60)}; it declares {declares}"
         if is_optional:
             place.warn("unknown_artifact", f"{message}; it is optional, so the step runs without it")
         else:
@@ -319,7 +323,7 @@ def _text_place(check: CheckContext, step: Step, path: tuple[str | int, ...]) ->
 
 def known_template_names(step: Step) -> frozenset[str]:
     """Return the template names that a step has besides `step/artifact`."""
-    injected = {wanted.name for wanted in step.injections}
+    injected = {injection.name for injection in step.injections}
     named = {f"artifacts.{name}" for name in injected}
     return templates.ALWAYS_KNOWN | injected | named | {f"{name}.path" for name in named}
 
@@ -367,13 +371,13 @@ def _unresolved_fact_reason(check: CheckContext, step: Step, kind: str, rest: st
         )
     if kind == "ontology":
         return "" if check.manifest is None or check.manifest.ontology else "the manifest has no ontology"
-    gate, _, what = rest.rpartition(".")
+    gate, _, member = rest.rpartition(".")
     if gate not in check.steps or check.steps[gate].kind != "gate":
         return f"there is no gate {gate}"
     if gate not in check.before(step):
         return f"{gate} does not end before this step starts"
-    known = ("text", "choice", "label", "key", "reason", "timestamp")
-    return "" if what in known else f"a gate has {', '.join(known)}"
+    gate_members = ("text", "choice", "label", "key", "reason", "timestamp")
+    return "" if member in gate_members else f"a gate has {', '.join(gate_members)}"
 
 
 def _check_paths(check: CheckContext, step: Step) -> None:
@@ -458,20 +462,20 @@ def _check_targets(check: CheckContext, step: Step) -> None:
 def _check_rework(check: CheckContext, step: Step, place: DocumentPlace) -> None:
     """Report a rework that could never be done, or twice: a run would wait for it for ever."""
     rework = check.steps[step.failing.rework_step]
-    name, shown = rework.id, one_line(rework.id, 60)
+    name, rework_name = rework.id, one_line(rework.id, 60)
     if step.failing.then != "rework":
         place.error("wrong_rework", "rework_step counts with on_failure: rework only")
     if name == step.id:
         place.error("wrong_rework", "a step cannot be its own rework_step")
     elif name in check.before(step):
-        place.error("wrong_rework", f"{shown} ends before this step starts, so it cannot rework it")
+        place.error("wrong_rework", f"{rework_name} ends before this step starts, so it cannot rework it")
     elif step.id in check.before(rework):
-        place.error("wrong_rework", f"{shown} waits for this step, which has failed by then")
+        place.error("wrong_rework", f"{rework_name} waits for this step, which has failed by then")
     elif not rework.is_rework_only:
-        place.error("wrong_rework", f"{shown} runs in any case; say rework_only: true there")
+        place.error("wrong_rework", f"{rework_name} runs in any case; say rework_only: true there")
     users = [other.id for other in check.pipeline.steps if other.failing.rework_step == name]
     if len(users) > 1 and users[0] != step.id:
-        place.error("wrong_rework", f"{shown} is the rework_step of {one_line(users[0], 60)} already")
+        place.error("wrong_rework", f"{rework_name} is the rework_step of {one_line(users[0], 60)} already")
 
 
 def check_composition(check: CheckContext, step: Step) -> None:
@@ -504,12 +508,12 @@ def _check_edges(check: CheckContext, step: Step) -> None:
     for number, edge in enumerate(step.route.edges):
         place = places[number] if number < len(places) else until
         if edge.target and edge.target not in END_TARGETS and edge.target not in check.steps:
-            known = ", ".join([*check.steps][:8])
-            there = (
+            step_ids = ", ".join([*check.steps][:8])
+            message = (
                 f"there is no step {one_line(edge.target, 60)};"
-                f" there are {known}, {' and '.join(END_TARGETS)}"
+                f" there are {step_ids}, {' and '.join(END_TARGETS)}"
             )
-            (place.member("target") or place).error("unknown_step", there)
+            (place.member("target") or place).error("unknown_step", message)
         _check_condition(check, step, place.member("condition") or place, edge.condition)
     edges = step.route.edges
     if edges and all(edge.condition for edge in edges) and not step.route.most:

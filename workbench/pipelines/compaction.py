@@ -90,22 +90,22 @@ async def _write_checkpoint(
     context: RunContext, attempt: Attempt, spec: StepSpec, outcome: StepOutcome, on_event: OnStepEvent
 ) -> tuple[str, Usage]:
     journal = context.journal
-    said = journal.unseal(outcome.transcript_ref) if outcome.transcript_ref else None
-    asked = _summary_spec(attempt, spec, (said or b"").decode("utf-8", "replace"))
-    asked = await _record_continuation(
-        context, attempt, asked, f"{outcome.reason}; a checkpoint is written", outcome.usage
+    transcript = journal.unseal(outcome.transcript_ref) if outcome.transcript_ref else None
+    summary_spec = _summary_spec(attempt, spec, (transcript or b"").decode("utf-8", "replace"))
+    summary_spec = await _record_continuation(
+        context, attempt, summary_spec, f"{outcome.reason}; a checkpoint is written", outcome.usage
     )
-    summary = await context.execute(asked, on_event)
+    summary = await context.execute(summary_spec, on_event)
     data = journal.unseal(summary.stdout_ref) if summary.stdout_ref else None
     if summary.state != "completed" or not data or not data.strip():
         raise AttemptNotReady(f"no checkpoint was written: {summary.reason or 'the summariser said nothing'}")
-    kept = ArtifactSpec(
+    output = ArtifactSpec(
         name=CHECKPOINT_NAME,
         path=f"{CHECKPOINT_NAME}.md",
         type="markdown",
     )
-    stored = artifacts.seal_artifact(journal, kept, data, attempt.number)
-    await journal.append(journal.event(stored, step=attempt.step_run.id))
+    stored = artifacts.seal_artifact(journal, output, data, attempt.number)
+    await context.record(attempt.step_run.id, stored)
     return data.decode("utf-8", "replace"), summary.usage
 
 

@@ -259,31 +259,31 @@ def _check_review_definition(
     if contract.type == "agent_review" and review.persona and review.persona == step.persona:
         message = f"{one_line(review.persona, 60)} would review its own work; name another persona"
         (place.member("persona") or place).error("self_review", message)
-    here = place.member("criteria_path")
-    if here is None or not review.criteria_path:
+    criteria_place = place.member("criteria_path")
+    if criteria_place is None or not review.criteria_path:
         return
-    with reporting_outside(here, "; keep it inside"):
+    with reporting_outside(criteria_place, "; keep it inside"):
         if files.text(review.criteria_path) is None:
             message = f"the criteria {one_line(review.criteria_path, 120)} are missing"
-            here.warn("missing_file", message, stops_run=contract.is_blocking)
+            criteria_place.warn("missing_file", message, stops_run=contract.is_blocking)
 
 
 def _check_schema_definition(files: ProjectFiles, place: DocumentPlace, contract: Contract) -> None:
-    here = place.member("schema_path") or place.member("schema") or place
+    schema_place = place.member("schema_path") or place.member("schema") or place
     try:
         schema = contract_schema(files, contract)
     except OutsideRoot:
-        here.error("path_outside", f"{one_line(contract.schema_path, 120)} leads out of the project")
+        schema_place.error("path_outside", f"{one_line(contract.schema_path, 120)} leads out of the project")
         return
     except UnreadableSchema as error:
-        here.error("bad_schema", str(error))
+        schema_place.error("bad_schema", str(error))
         return
     if schema is None:
         where = contract.schema_path or str(contract.schema)
-        here.warn("missing_file", f"the schema {one_line(where, 120)} is not there", stops_run=True)
+        schema_place.warn("missing_file", f"the schema {one_line(where, 120)} is not there", stops_run=True)
         return
     for problem in schema_problems(schema):
-        here.error("bad_schema", f"this is not a JSON Schema: {problem}")
+        schema_place.error("bad_schema", f"this is not a JSON Schema: {problem}")
 
 
 class UnreadableSchema(ValueError):
@@ -306,13 +306,13 @@ def contract_schema(files: ProjectFiles, contract: Contract) -> Json:
     return None if text is None else _parse_schema(text, path)
 
 
-def _parse_schema(text: str, what: str) -> Json:
+def _parse_schema(text: str, name: str) -> Json:
     try:
         schema: object = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise UnreadableSchema(f"{one_line(what, 120)} is not JSON: {one_line(str(error), 160)}") from None
+        raise UnreadableSchema(f"{one_line(name, 120)} is not JSON: {one_line(str(error), 160)}") from None
     if not isinstance(schema, dict | bool):
-        raise UnreadableSchema(f"{one_line(what, 120)} is not a JSON object")
+        raise UnreadableSchema(f"{one_line(name, 120)} is not a JSON object")
     return cast("Json", schema)
 
 
@@ -421,17 +421,17 @@ def check_test_count(
         counter = _TestCounter(tests, workspace, environment)
         if contract.type == "test_diff":
             removed, added = counter.changed()
-            gone, since = removed - added, f"{removed} removed and {added} added since the last commit"
+            deletions, since = removed - added, f"{removed} removed and {added} added since the last commit"
         else:
             before, now = counter.count(tests.base), counter.count(HEAD)
-            gone, since = before - now, f"{before} in {one_line(tests.base, 60)}, {now} now"
+            deletions, since = before - now, f"{before} in {one_line(tests.base, 60)}, {now} now"
     except GitFailed as error:
         return "not_checked", [f"there is nothing to compare with: {one_line(str(error), 200)}"]
     except (InvalidRegex, RegexTooCostly) as error:
         return "failed", [f"test_func_pattern cannot be used: {one_line(str(error), 200)}"]
-    if gone <= tests.most_deletions:
+    if deletions <= tests.most_deletions:
         return "passed", []
-    count = f"{gone} test{'s are' if gone != 1 else ' is'} gone ({since})"
+    count = f"{deletions} test{'s are' if deletions != 1 else ' is'} gone ({since})"
     most = f"at most {tests.most_deletions} may be"
     return "failed", [f"{count}; {most}: repair or replace a test instead of removing it"]
 
@@ -456,9 +456,9 @@ class _TestCounter:
         if commit.startswith("-"):
             raise GitFailed(f"{one_line(commit, 60)} is not a commit")
         names = self._git("ls-tree", "-r", "-z", "--name-only", commit, "--").split("\0")
-        wanted = [name for name in names if name and self._is_test_file(name)]
+        test_files = [name for name in names if name and self._is_test_file(name)]
         total = 0
-        for name in wanted[:_MOST_FILES]:
+        for name in test_files[:_MOST_FILES]:
             total += self._matches(self._git("cat-file", "blob", f"{commit}:{name}"))
         return total
 
@@ -479,7 +479,7 @@ class _TestCounter:
 def named_source(outputs: Sequence[model.ArtifactSpec], contract: model.Contract) -> model.ArtifactSpec | str:
     """Return what a contract checks: an artifact by its name, a path, else the first artifact there is."""
     source = contract.source
-    known = [output for output in outputs if output.kind != "folder"]
+    files = [output for output in outputs if output.kind != "folder"]
     if not source and contract.type == "json_schema":  # of several the first that is meant to be JSON
-        known.sort(key=lambda output: output.type != "json" and not output.path.endswith(".json"))
-    return next((output for output in known if source in ("", output.name)), source)
+        files.sort(key=lambda output: output.type != "json" and not output.path.endswith(".json"))
+    return next((output for output in files if source in ("", output.name)), source)

@@ -94,7 +94,7 @@ async def _open_gate(run: RunContext, step: Step, step_run: StepRun) -> None:
 def _start_timer(run: RunContext, step_id: str, seconds: float, attempt: int) -> None:
     async def complete() -> None:
         body = StepChanged(state="completed", attempt=attempt, duration_ms=round(seconds * 1000))
-        await run.journal.append(run.journal.event(body, step=step_id))
+        await run.record(step_id, body)
         run.wake.set()
 
     run.timers.start(step_id, seconds, complete)
@@ -126,7 +126,7 @@ async def _settle_decided_gate(run: RunContext, step: Step, step_run: StepRun, a
         await _answer_by_default(run, step, step_run, step_run.attempt, "default, nobody answered in time")
         return
     target = gate.targets.get(action.choice or "")
-    said = f": {action.reason or action.text}" if action.reason or action.text else ""
+    comment = f": {action.reason or action.text}" if action.reason or action.text else ""
     running = StepChanged(state="running", attempt=step_run.attempt)
     if (
         action.state == "approved"
@@ -146,22 +146,22 @@ async def _settle_decided_gate(run: RunContext, step: Step, step_run: StepRun, a
         return
     why = {
         "approved": f"the choice {action.choice} fails it",
-        "rejected": f"rejected{said}",
+        "rejected": f"rejected{comment}",
         "expired": "gate expired: nobody answered in time",
-        "cancelled": f"the question was withdrawn{said}",
+        "cancelled": f"the question was withdrawn{comment}",
     }.get(action.state, action.state)
     failed = StepChanged(state="failed", attempt=step_run.attempt, detail=journal.scrubbed(why))
-    await journal.append(journal.event(failed, step=step_run.id))
+    await run.record(step_run.id, failed)
 
 
 async def _answer_by_default(run: RunContext, step: Step, step_run: StepRun, number: int, why: str) -> None:
     """End a gate with the pipeline's own choice; what it leads back to is bounded as for a route."""
     gate = step.gate or GateSpec()
-    choice = gate.default or next((one.key for one in gate.choices), "")
+    choice = gate.default or next((option.key for option in gate.choices), "")
     target = gate.targets.get(choice, "")
-    said = f"answered by the pipeline: {choice or 'yes'} ({why})"
+    detail = f"answered by the pipeline: {choice or 'yes'} ({why})"
     running = StepChanged(state="running", attempt=number, matrix=step_run.matrix, item=step_run.item)
-    done = StepChanged(state="completed", attempt=number, detail=run.journal.scrubbed(said), output=choice)
+    done = StepChanged(state="completed", attempt=number, detail=run.journal.scrubbed(detail), output=choice)
     more: list[Event] = []
     if target == FAIL_TARGET:
         done = replace(done, state="failed")
@@ -172,7 +172,7 @@ async def _answer_by_default(run: RunContext, step: Step, step_run: StepRun, num
                 return  # what is done again has to have ended; its end rings
             more = return_events(run, step_run.id, reset)
         except NoRoute as error:
-            done = replace(done, state="failed", detail=run.journal.scrubbed(f"{said}: {error}"))
+            done = replace(done, state="failed", detail=run.journal.scrubbed(f"{detail}: {error}"))
     elif target:
         others = {name for name in gate.targets.values() if name not in (target, *END_TARGETS)}
         more = skip_events(run, others, f"not chosen ({choice})")
@@ -261,8 +261,8 @@ def _chosen_target(run: RunContext, step: Step, route: Route, step_run: StepRun)
 
 
 def _failed_edges_text(run: RunContext, step: Step, edges: tuple[RouteEdge, ...]) -> list[str]:
-    said = [f"outcome={_needs_outcome(run, step)}", *_needs_failures(run, step)]
-    return [*said, f"asked was {', '.join(edge.condition for edge in edges)}"]
+    facts = [f"outcome={_needs_outcome(run, step)}", *_needs_failures(run, step)]
+    return [*facts, f"asked was {', '.join(edge.condition for edge in edges)}"]
 
 
 def _needs_outcome(run: RunContext, step: Step) -> str:
@@ -383,14 +383,14 @@ async def _settle_rework(run: RunContext, step: Step, step_run: StepRun, rework:
     await run.journal.append(begun, *stored, ended)
 
 
-def _stand_in_artifacts(step: Step, left: list[ArtifactStored]) -> list[ArtifactStored]:
+def _stand_in_artifacts(step: Step, stored: list[ArtifactStored]) -> list[ArtifactStored]:
     """Return the artifacts of a rework step, also by the names that the failed step declares."""
-    names = {artifact.name for artifact in left}
+    names = {artifact.name for artifact in stored}
     others = [output for output in step.outputs if output.name not in names]
     same = [
         replace(artifact, name=output.name)
         for output in others
-        for artifact in left
-        if artifact.path == output.path or len(left) == len(step.outputs) == 1
+        for artifact in stored
+        if artifact.path == output.path or len(stored) == len(step.outputs) == 1
     ]
-    return [*same, *left]
+    return [*same, *stored]

@@ -92,10 +92,10 @@ class Coordinator:
                 if self.is_ended:
                     return
                 await self._look()
-                seen = self.context.catch_up()
+                event_count = self.context.catch_up()
                 if self.is_ended or until(self):
                     return
-                if not seen and not await self._fails_for_want_of_progress():
+                if not event_count and not await self._fails_for_want_of_progress():
                     await self._wait()
             raise self.failure
         finally:
@@ -288,8 +288,8 @@ class Coordinator:
     async def _defect(self, step_run: StepRun, error: Exception) -> None:
         """Say what went wrong inside; a journal that takes nothing more ends the run's driving."""
         # What says what to do (a full disk) speaks for itself; anything else is a defect and named.
-        said = str(error) if hasattr(error, "remedy") else f"{type(error).__name__}: {error}"
-        words = self._journal.scrubbed(said)
+        reason = str(error) if hasattr(error, "remedy") else f"{type(error).__name__}: {error}"
+        words = self._journal.scrubbed(reason)
         self.context.catch_up()  # its move to running may not have been read back yet
         state = self.state.steps[step_run.id].state
         try:
@@ -342,7 +342,7 @@ class Coordinator:
                 state="cancelled", attempt=number, detail=outcome.reason, duration_ms=spent,
                 usage=outcome.usage,
             )  # fmt: skip
-            await self._journal.append(self._journal.event(body, step=step_run.id))
+            await self.context.record(step_run.id, body)
         else:
             await self._conclude(attempt, outcome, recorder, before_ms, begun)
 
@@ -396,7 +396,7 @@ class Coordinator:
         step_run = attempt.step_run
         self._parked[step_run.id] = outcome.action_ids
         body = StepChanged(state="waiting", attempt=attempt.number, duration_ms=spent, detail=outcome.reason)
-        await self._journal.append(self._journal.event(body, step=step_run.id))
+        await self.context.record(step_run.id, body)
 
     async def _conclude(
         self, attempt: Attempt, outcome: StepOutcome, recorder: "_StepRecorder", before_ms: int, begun: float
@@ -440,7 +440,7 @@ class Coordinator:
             state="cancelled", attempt=max(1, step_run.attempt), detail=why, duration_ms=step_run.working_ms,
             matrix=step_run.matrix, item=step_run.item,
         )  # fmt: skip
-        await self._journal.append(self._journal.event(body, step=step_run.id))
+        await self.context.record(step_run.id, body)
 
     async def _end_tasks(self) -> None:
         """End what runs; what was begun stays `running` in the journal, for the next driver to see."""

@@ -166,17 +166,17 @@ def _joined_path(path: str, name: str) -> str:
 
 
 def report_unknown_members(
-    place: DocumentPlace, known: Collection[str], not_acted_on: Mapping[str, str]
+    place: DocumentPlace, names: Collection[str], not_acted_on: Mapping[str, str]
 ) -> None:
     """Report members that are not known, with the nearest name that is, and those that are not acted on."""
     for name in place.node.members or {}:
-        if name in known:
+        if name in names:
             continue
         if name in not_acted_on:
             message = f"{name} ({not_acted_on[name]}) is read and not acted on here"
             place.key(name).warn("not_run", message)
             continue
-        close = difflib.get_close_matches(name, known, 1)
+        close = difflib.get_close_matches(name, names, 1)
         hint = f"; did you mean {close[0]}?" if close else ""
         place.key(name).warn("unknown_key", f"{one_line(name, 60)} is not a known key here{hint}")
 
@@ -301,29 +301,29 @@ def reporting_outside(place: DocumentPlace, hint: str = "") -> Generator[None]:
         place.error("path_outside", f"{one_line(str(error), 120)} leads out of the project{hint}")
 
 
-def check_path_inside(place: DocumentPlace, path: str, what: str, of: str = "") -> None:
+def check_path_inside(place: DocumentPlace, path: str, subject: str, base: str = "") -> None:
     """Report a path that leads out of the project, or of what else it has to be in."""
     try:
         path_inside_root(path)
     except OutsideRoot:
-        where = f" of {of}" if of else ""
-        place.error("path_outside", f"{what} leads out{where}: {one_line(path, 120)}")
+        where = f" of {base}" if base else ""
+        place.error("path_outside", f"{subject} leads out{where}: {one_line(path, 120)}")
 
 
-def require_folder(place: DocumentPlace, files: ProjectFiles, what: str) -> None:
+def require_folder(place: DocumentPlace, files: ProjectFiles, owner: str) -> None:
     """Report a folder that is not there or leads out of the project."""
     path = text_at(place)
     with reporting_outside(place):
         if not files.is_folder(path):
-            place.warn("missing_file", f"the folder {one_line(path, 120)} of {what} is not there")
+            place.warn("missing_file", f"the folder {one_line(path, 120)} of {owner} is not there")
 
 
-def require_file(place: DocumentPlace, files: ProjectFiles, what: str, *, is_error: bool = False) -> None:
+def require_file(place: DocumentPlace, files: ProjectFiles, subject: str, *, is_error: bool = False) -> None:
     """Report a file that is not there or leads out of the project."""
     path = text_at(place)
     with reporting_outside(place, "; keep it inside"):
         if files.text(path) is None:
-            message = f"{what} is not there: {one_line(path, 160)}; make the file or name another"
+            message = f"{subject} is not there: {one_line(path, 160)}; make the file or name another"
             if is_error:
                 place.error("missing_file", message)
             else:
@@ -433,10 +433,10 @@ MOST_PIPELINES: Final = 500
 
 def find_manifest(file: str) -> str | None:
     """Return the nearest manifest of a file or folder, looking upwards; None if there is none."""
-    here = Path(os.path.realpath(file))
-    if not here.is_dir():
-        here = here.parent
-    for folder in (here, *here.parents):
+    start = Path(os.path.realpath(file))
+    if not start.is_dir():
+        start = start.parent
+    for folder in (start, *start.parents):
         for name in MANIFEST_NAMES:
             if (folder / name).is_file():
                 return str(folder / name)

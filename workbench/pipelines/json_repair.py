@@ -102,10 +102,10 @@ def _around(text: str, spans: list[_Span]) -> Iterator[str]:
 
 def _spans(text: str) -> Iterator[_Span]:
     """Yield the objects and lists of a text that stand in no other one."""
-    position, left = 0, _MOST_READ
-    while left > 0 and (match := _OPENING.search(text, position)) is not None:
-        end, cleaned, repairs = _balanced(text, match.start(), left)
-        left -= max(1, end - match.start())
+    position, remaining = 0, _MOST_READ
+    while remaining > 0 and (match := _OPENING.search(text, position)) is not None:
+        end, cleaned, repairs = _balanced(text, match.start(), remaining)
+        remaining -= max(1, end - match.start())
         if cleaned is None and _VALUE_BEGINS.match(text, match.end()):
             return  # a value that was cut off: what stands in it is not what was meant
         position = match.end() if cleaned is None else end

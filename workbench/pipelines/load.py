@@ -264,7 +264,7 @@ def similar_pipeline_hint(root: str, name: str) -> str:
 
 
 def _load_document(
-    file: str, report: ProblemReport, kept: dict[str, str] | None = None
+    file: str, report: ProblemReport, sources: dict[str, str] | None = None
 ) -> DocumentPlace | None:
     try:
         data = read_bounded(Path(file), MOST_YAML_BYTES)
@@ -280,8 +280,8 @@ def _load_document(
         why = f"it is not UTF-8 at byte {error.start}"
         report.found.append(Problem(code="unreadable", message=why, file=file))
         return None
-    if kept is not None:
-        kept[file] = text
+    if sources is not None:
+        sources[file] = text
     return _parse_document(text, file, report)
 
 
@@ -295,39 +295,41 @@ def _parse_document(text: str, file: str, report: ProblemReport) -> DocumentPlac
         return None
     place = DocumentPlace(report=report, file=file, node=node)
     if node.members is None:
-        what = "it is empty" if node.value is None else "it is not a mapping"
-        place.error("wrong_type", f"{what}; a pipeline starts with kind: {PIPELINE_KIND}")
+        problem = "it is empty" if node.value is None else "it is not a mapping"
+        place.error("wrong_type", f"{problem}; a pipeline starts with kind: {PIPELINE_KIND}")
         return None
     return place
 
 
 def _check_child_pipelines(pipeline: Pipeline, place: DocumentPlace, root: str) -> None:
-    wanted = {name for step in pipeline.steps for name in _child_pipeline_names(step)}
+    child_names = {name for step in pipeline.steps for name in _child_pipeline_names(step)}
     missing = {
         name
-        for name in wanted - {Path(file).stem for file in pipeline_files(root)}
+        for name in child_names - {Path(file).stem for file in pipeline_files(root)}
         if not _is_file(root, name)
     }
-    known = {
+    pipeline_names = {
         name
         for entry in (list_pipelines(root) if missing else ())
         for name in (entry.name, Path(entry.file).stem)
     }
-    missing -= known
+    missing -= pipeline_names
     for step_place in step_places(place) if missing else ():
         step = next(
             (step for step in pipeline.steps if step.path == step_place.path and step.kind == "pipeline"),
             None,
         )
         for name in sorted(missing & set(_child_pipeline_names(step))) if step else ():
-            there = ", ".join(sorted(known)[:8]) or "none"
-            here = (
+            listed_names = ", ".join(sorted(pipeline_names)[:8]) or "none"
+            child_place = (
                 step_place.member("pipeline")
                 or step_place.member("branch")
                 or step_place.member("strategy")
                 or step_place
             )
-            here.warn("missing_pipeline", f"there is no pipeline {one_line(name, 80)} now; there are {there}")
+            child_place.warn(
+                "missing_pipeline", f"there is no pipeline {one_line(name, 80)} now; there are {listed_names}"
+            )
 
 
 def _child_pipeline_names(step: Step) -> tuple[str, ...]:
@@ -350,9 +352,9 @@ def _check_binaries(document: DocumentPlace, manifest: Manifest) -> None:
     adapters = document.member("adapters")
     for name, adapter in manifest.adapters.items():
         place = adapters.member(name) if adapters else None
-        here = (place.member("binary") or place) if place else document
+        binary_place = (place.member("binary") or place) if place else document
         if adapter.binary and not adapter.is_built_in and shutil.which(adapter.binary) is None:
-            here.warn(
+            binary_place.warn(
                 "missing_binary",
                 f"{one_line(adapter.binary, 80)} is not on PATH, so adapter {one_line(name, 60)} cannot run",
             )
@@ -392,5 +394,5 @@ def _report_text(report: ProblemReport, path: str, root: str) -> str:
     first, more = errors[0], len(errors) - 1
     place = f"line {first.line}: " if first.file == path and first.line else ""
     rest = f" (and {more} more)" if more else ""
-    said = first.message.replace(f"{root}/", "")
-    return f"changed: {place}{said}{rest}; see workbench pipeline validate"
+    message = first.message.replace(f"{root}/", "")
+    return f"changed: {place}{message}{rest}; see workbench pipeline validate"

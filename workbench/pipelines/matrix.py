@@ -13,7 +13,7 @@ The ids of a long list stand in a blob that its event names, so that no event is
 import asyncio
 import itertools
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Final, cast
 
 from msgspec.structs import replace
@@ -73,7 +73,7 @@ async def _open_matrix(run: RunContext, step: Step, step_run: StepRun) -> None:
     if len(names) > MOST_LISTED:
         ref = await asyncio.to_thread(run.journal.record, json.dumps(names, ensure_ascii=False).encode())
         body = replace(body, items=None, items_ref=ref, item_count=len(names))
-    await run.journal.append(run.journal.event(body, step=step.id))
+    await run.record(step.id, body)
     run.catch_up()
     run.state.list_items(step.id, names, items)
     if not names:
@@ -170,41 +170,37 @@ async def _end_matrix(run: RunContext, step: Step) -> None:
         state = "completed" if items else "completed_empty"
         body = StepChanged(state=state, attempt=number, is_warned=any(item.is_warned for item in items))
     skipped = StepChanged(state="skipped", detail="an item before it failed", matrix=step.id)
-    for some in _some_together(item for item in items if item.state == "pending"):
-        bodies = [(replace(skipped, item=item.item), item.id) for item in some]
-        await run.journal.append(*(run.journal.event(one, step=item_id) for one, item_id in bodies))
+    await _record_pending(run, items, skipped)
     is_whole = not why or (is_gone_on and step.matrix is not None and step.matrix.is_iteration)
     stored = await asyncio.to_thread(_matrix_artifacts, run, step, items, number) if is_whole else []
     await run.journal.append(*stored, run.journal.event(body, step=step.id))
 
 
-def _some_together(items: Iterator[StepRun]) -> Iterator[tuple[StepRun, ...]]:
-    while some := tuple(itertools.islice(items, MOST_TOGETHER)):
-        yield some
+async def _record_pending(run: RunContext, items: list[StepRun], change: StepChanged) -> None:
+    """Record the same change for all items that have not started."""
+    pending = (item for item in items if item.state == "pending")
+    while batch := tuple(itertools.islice(pending, MOST_TOGETHER)):
+        events = (run.journal.event(replace(change, item=item.item), step=item.id) for item in batch)
+        await run.journal.append(*events)
 
 
 async def cancel_items(run: RunContext, why: str) -> None:
-    """Record that the items of all open matrices which never began are cancelled."""
-    for matrix, listed in run.state.matrices.items():
-        if run.state.steps[matrix].has_ended or not listed.is_known:
-            continue
-        left = (item for item in run.state.items_of(matrix) if item.state == "pending")
-        for some in _some_together(left):
-            bodies = [
-                (StepChanged(state="cancelled", detail=why, matrix=matrix, item=item.item), item.id)
-                for item in some
-            ]
-            await run.journal.append(*(run.journal.event(body, step=item_id) for body, item_id in bodies))
+    """Record that the items of open matrices which have not started are cancelled."""
+    for matrix, items in run.state.matrices.items():
+        if not run.state.steps[matrix].has_ended and items.is_known:
+            change = StepChanged(state="cancelled", detail=why, matrix=matrix)
+            await _record_pending(run, run.state.items_of(matrix), change)
 
 
 def _failed_items_text(items: list[StepRun]) -> str:
-    lost = [item for item in items if item.state == "failed" and not item.is_warned]
-    lost += [item for item in items if item.state not in ("failed", "pending") and not item.is_done]
-    left = sum(item.state == "pending" for item in items)
-    if not lost:
+    failed = [item for item in items if item.state == "failed" and not item.is_warned]
+    failed += [item for item in items if item.state not in ("failed", "pending") and not item.is_done]
+    unstarted = sum(item.state == "pending" for item in items)
+    if not failed:
         return ""
-    names = ", ".join(item.id for item in lost[:4])
-    return f"{len(lost)} of {len(items)} items failed: {names}{f'; {left} were not started' if left else ''}"
+    names = ", ".join(item.id for item in failed[:4])
+    rest = f"; {unstarted} were not started" if unstarted else ""
+    return f"{len(failed)} of {len(items)} items failed: {names}{rest}"
 
 
 def _matrix_artifacts(run: RunContext, step: Step, items: list[StepRun], number: int) -> list[Event]:

@@ -72,10 +72,10 @@ def _file_link(journal: RunJournal, spec: OutcomeSpec, workspace: str, path: str
 
 
 def _content(journal: RunJournal, workspace: str, stored: Sequence[ArtifactStored], path: str) -> Json:
-    found = next((one for one in stored if path in (one.path, one.name)), None)
+    artifact = next((candidate for candidate in stored if path in (candidate.path, candidate.name)), None)
     try:
-        if found is not None:
-            data = artifacts.read_artifact(journal, found)
+        if artifact is not None:
+            data = artifacts.read_artifact(journal, artifact)
         else:
             data = artifacts.workspace_file(workspace, path)
         return read_json(data.decode("utf-8", "replace"), lambda _: True).value
@@ -86,11 +86,11 @@ def _content(journal: RunJournal, workspace: str, stored: Sequence[ArtifactStore
 
 
 def _json_links(journal: RunJournal, spec: OutcomeSpec, value: Json) -> Iterator[RunLink]:
-    found = values_at(value, spec.json_path)
-    if not found:
+    matches = values_at(value, spec.json_path)
+    if not matches:
         raise NoOutcome(f"there is nothing at {one_line(spec.json_path, 120)}")
-    labels = _labels(value, spec, [item for _, item in found])
-    for (text, _), label in zip(found, labels, strict=True):
+    labels = _labels(value, spec, [item for _, item in matches])
+    for (text, _), label in zip(matches, labels, strict=True):
         yield _value_link(journal, spec, text, label)
 
 
@@ -121,9 +121,9 @@ def _labels(value: Json, spec: OutcomeSpec, items: list[Json]) -> list[str]:
     if not path or "*" not in spec.json_path:
         return [""] * len(items)
     if "*" in path:
-        named = [found for found, _ in values_at(value, path)]
+        named = [label for label, _ in values_at(value, path)]
     else:
-        named = [next((found for found, _ in values_at(item, path)), None) for item in items]
+        named = [next((label for label, _ in values_at(item, path)), None) for item in items]
     texts = [name if isinstance(name, str) else "" for name in named]
     return [*texts, *[""] * len(items)][: len(items)]
 
@@ -134,11 +134,13 @@ def values_at(value: Json, path: str) -> list[tuple[Json, Json]]:
     parts = list(_PATH_PART.finditer(text))
     if not text or "".join(part[0] for part in parts) != text:
         raise NoOutcome(f"{one_line(path, 120)} is not a path such as .pr_url or .items[*].url")
-    found: list[tuple[Json, Json]] = [(value, value)]
+    matches: list[tuple[Json, Json]] = [(value, value)]
     for part in parts:
-        found = [step for one, item in found for step in _steps(one, item, part[1], part[2])]
-        found = found[:MOST_LINKS]
-    return [(one, item) for one, item in found if one is not None]
+        matches = [
+            step for match_value, item in matches for step in _steps(match_value, item, part[1], part[2])
+        ]
+        matches = matches[:MOST_LINKS]
+    return [(match_value, item) for match_value, item in matches if match_value is not None]
 
 
 def _steps(value: Json, item: Json, name: str | None, index: str | None) -> Iterator[tuple[Json, Json]]:
@@ -148,11 +150,11 @@ def _steps(value: Json, item: Json, name: str | None, index: str | None) -> Iter
         return
     if not isinstance(value, list):
         return
-    listed = cast("list[Json]", value)
+    elements = cast("list[Json]", value)
     if index == "*":
-        yield from ((one, one) for one in listed)
-    elif int(index or 0) < len(listed):
-        yield listed[int(index or 0)], item
+        yield from ((element, element) for element in elements)
+    elif int(index or 0) < len(elements):
+        yield elements[int(index or 0)], item
 
 
 def is_web_address(text: str) -> bool:

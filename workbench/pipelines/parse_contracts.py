@@ -109,10 +109,10 @@ class ContractDocument(DocumentModel):
 
     def contract(self) -> Contract:
         word, kind = self.word, self.place_of("type")
-        known = _CONTRACT_TYPES.get(word, "unchecked")
+        contract_type = _CONTRACT_TYPES.get(word, "unchecked")
         is_own = bool(self.on_failure) and not self.is_done_again
         contract = self.to(
-            Contract, type=known, written_type=word, schema=self.json_schema,
+            Contract, type=contract_type, written_type=word, schema=self.json_schema,
             then=FAILURE_ACTIONS[self.on_failure] if is_own else None, review=self.review(),
             tests=self.counted_tests(),
         )  # fmt: skip
@@ -129,15 +129,17 @@ class ContractDocument(DocumentModel):
             "llm_judge": _review_needs(contract.review, has_file=False),
         }
         if contract.type == "markdown_spec" and (self.schema_path or self.json_schema is not None):
-            here = self.place.key("schema_path" if self.schema_path else "schema")
-            here.warn("not_run", "the schema of a markdown_spec is not checked here; headings and text are")
-        is_there, what = needs.get(contract.type, (True, ""))
+            schema_place = self.place.key("schema_path" if self.schema_path else "schema")
+            schema_place.warn(
+                "not_run", "the schema of a markdown_spec is not checked here; headings and text are"
+            )
+        is_there, members = needs.get(contract.type, (True, ""))
         if not is_there and contract.type in REVIEW_TYPES:
             # The program whose files these are finds it out when it asks.
-            message = f"{self.place.path} needs {what}"
+            message = f"{self.place.path} needs {members}"
             self.place.warn("missing_field", message, stops_run=contract.is_blocking)
         elif not is_there:
-            self.place.error("missing_field", f"{self.place.path} needs {what}")
+            self.place.error("missing_field", f"{self.place.path} needs {members}")
         return contract
 
     def review(self) -> Review | None:
@@ -240,9 +242,9 @@ def _report_unchecked(kind: DocumentPlace, word: str, *, is_blocking: bool) -> N
 def contract_model(place: DocumentPlace) -> type[ContractDocument]:
     """Return the model that reads the contract at a place."""
     kind = place.present("type")
-    known = _CONTRACT_TYPES.get(text_at(kind)) if kind else None
-    if known is None:
+    contract_type = _CONTRACT_TYPES.get(text_at(kind)) if kind else None
+    if contract_type is None:
         return _UncheckedDocument
-    if known in REVIEW_TYPES:
+    if contract_type in REVIEW_TYPES:
         return _ReviewDocument
-    return _TestCountDocument if known in _COUNTED_TYPES else ContractDocument
+    return _TestCountDocument if contract_type in _COUNTED_TYPES else ContractDocument

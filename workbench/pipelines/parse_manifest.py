@@ -260,9 +260,9 @@ def _persona(
 ) -> Persona:
     adapter, prompt = document.place_of("adapter"), document.place_of("system_prompt_file")
     if adapter is not None and document.adapter not in adapters:
-        known = ", ".join(adapters) or "none"
+        adapter_names = ", ".join(adapters) or "none"
         adapter.error(
-            "unknown_adapter", f"there is no adapter {one_line(text_at(adapter), 60)}; known: {known}"
+            "unknown_adapter", f"there is no adapter {one_line(text_at(adapter), 60)}; known: {adapter_names}"
         )
     if prompt is not None:
         require_file(prompt, files, f"the prompt of persona {one_line(name, 60)}", is_error=True)
@@ -325,10 +325,9 @@ def _skills(document: _ManifestDocument) -> Iterator[str]:
 def _check_summarizer(place: DocumentPlace, manifest: Manifest) -> None:
     name = manifest.runtime.summarizer
     if name and name not in manifest.personas:
-        known = ", ".join(manifest.personas) or "none"
-        message = (
-            f"there is no persona {one_line(name, 60)} to write checkpoints; known: {one_line(known, 300)}"
-        )
+        persona_names = ", ".join(manifest.personas) or "none"
+        known = one_line(persona_names, 300)
+        message = f"there is no persona {one_line(name, 60)} to write checkpoints; known: {known}"
         _nearest_place(place, "runtime", "relay", "summarizer_persona").error("unknown_persona", message)
 
 
@@ -350,6 +349,6 @@ def _warn_unpassed_members(place: DocumentPlace, adapter: Adapter, manifest: Man
         *(["temperature"] if any(persona.temperature is not None for persona in mine) else []),
     ]
     if lost:
-        what = f"{' and '.join(lost)} of its personas {'do' if len(lost) > 1 else 'does'} not reach it"
-        message = f"{one_line(adapter.binary, 60)} runs by itself and makes its own calls: {what}"
+        subject = f"{' and '.join(lost)} of its personas {'do' if len(lost) > 1 else 'does'} not reach it"
+        message = f"{one_line(adapter.binary, 60)} runs by itself and makes its own calls: {subject}"
         _nearest_place(place, "adapters", adapter.name).warn("adapter_by_itself", message)

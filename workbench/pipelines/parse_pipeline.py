@@ -169,12 +169,12 @@ def read_pipeline(place: DocumentPlace) -> Pipeline | None:
 
 def _with_implied_outputs(steps: tuple[Step, ...]) -> tuple[Step, ...]:
     """Return the steps; of one that declares nothing, what it prints is what others ask of it by any name."""
-    asked: dict[str, list[str]] = {}
-    for wanted in (wanted for step in steps for wanted in step.injections if not wanted.pipeline):
-        asked.setdefault(wanted.step, []).append(wanted.artifact)
+    asked_names: dict[str, list[str]] = {}
+    for injection in (injection for step in steps for injection in step.injections if not injection.pipeline):
+        asked_names.setdefault(injection.step, []).append(injection.artifact)
     return tuple(
-        replace(step, outputs=tuple(map(_printed_artifact, dict.fromkeys(asked[step.id]))))
-        if step.id in asked and step.kind in ("prompt", "command") and not step.outputs
+        replace(step, outputs=tuple(map(_printed_artifact, dict.fromkeys(asked_names[step.id]))))
+        if step.id in asked_names and step.kind in ("prompt", "command") and not step.outputs
         else step
         for step in steps
     )

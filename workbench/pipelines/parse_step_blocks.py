@@ -117,10 +117,10 @@ class MatrixDocument(DocumentModel):
             items = None
         if items is None and not self.items_source:
             self.place.error("missing_field", f"{self.place.path} needs items or items_source")
-        for name, what in _UNSUPPORTED_MEMBERS.items():
+        for name, meaning in _UNSUPPORTED_MEMBERS.items():
             if self.place_of(name):
                 # Without it something else would be run, or in another order: that is worse than nothing.
-                self.place.key(name).warn("not_run", f"{name} ({what}) is not run here", stops_run=True)
+                self.place.key(name).warn("not_run", f"{name} ({meaning}) is not run here", stops_run=True)
         step_id, artifact = self._source()
         key = self.item_key or self.items_source.partition("#")[2]
         return self.to(
@@ -220,8 +220,10 @@ def read_gate(place: DocumentPlace | None) -> GateSpec:
         kind.warn("not_run", f"gates of type {word} are not run here", stops_run=True)
     choices, targets = _read_choices(gate.choices, list((place.member("choices") or place).items()))
     if gate.default and gate.default not in [choice.key for choice in choices]:
-        known = ", ".join(choice.key for choice in choices) or "none"
-        place.key("default").error("wrong_value", f"default has to be one of the choices; there are {known}")
+        choice_keys = ", ".join(choice.key for choice in choices) or "none"
+        place.key("default").error(
+            "wrong_value", f"default has to be one of the choices; there are {choice_keys}"
+        )
     if gate.is_freeform and choices:
         message = "freeform is not offered beside choices here; a reason may be given with any answer"
         place.key("freeform").warn("not_run", message)

@@ -173,6 +173,10 @@ class RunContext(Struct, frozen=True, kw_only=True):
     def step_events(self, step_id: str, *bodies: Body) -> list[Event]:
         return [self.journal.event(body, step=step_id) for body in bodies]
 
+    async def record(self, step_id: str, *bodies: Body) -> None:
+        """Append events of a step."""
+        await self.journal.append(*self.step_events(step_id, *bodies))
+
     def step_of(self, step_run: StepRun) -> Step:
         """Return the step of the pipeline that a step of the run, or an item of a matrix, carries out."""
         return self.pipeline.step(step_run.matrix or step_run.id)

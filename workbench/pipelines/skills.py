@@ -54,17 +54,17 @@ def skill_names(
 def skill_words(names: Sequence[str], files: ProjectFiles) -> str:
     """Return the skills as an agent is given them; empty where there are none."""
     parts: list[str] = []
-    left = MOST_SKILLS
+    remaining = MOST_SKILLS
     for name in names:
-        found = skill_file(name, files)
-        if found is None:
+        skill = skill_file(name, files)
+        if skill is None:
             continue
-        path, text = found
+        path, text = skill
         body = _FRONT_MATTER.sub("", text.lstrip("\ufeff"), count=1).strip()
-        longest = min(MOST_SKILL, left)
+        longest = min(MOST_SKILL, remaining)
         if len(body) > longest:
             body = f"{body[:longest]}\n… {len(body) - longest:,} more characters are in {path}"
-        left = max(0, left - len(body))
+        remaining = max(0, remaining - len(body))
         parts.append(f'<skill name="{name}" file="{path}">\n{body}\n</skill>')
     if not parts:
         return ""

@@ -199,12 +199,12 @@ def contract_words(
 
     `source_of` names the file that a contract checks, empty for the answer; `text_of` fills templates.
     """
-    told = [
+    paragraphs = [
         words for contract in contracts if (words := _told(contract, files, source_of(contract), text_of))
     ]
-    if not told:
+    if not paragraphs:
         return ""
-    listed = "\n\n".join(f"{number}. {words}" for number, words in enumerate(told, 1))
+    listed = "\n\n".join(f"{number}. {words}" for number, words in enumerate(paragraphs, 1))
     if len(listed) > MOST_WORDS:
         listed = f"{listed[:MOST_WORDS]}\n… {len(listed) - MOST_WORDS:,} more characters were left out"
     return f"When you are done this is checked:\n\n{listed}"
@@ -257,15 +257,15 @@ def _schema_words(contract: Contract, files: ProjectFiles, where: str) -> str:
         return ""
     if not isinstance(schema, dict):
         return ""
-    known = cast("JsonObject", schema)
+    root = cast("JsonObject", schema)
     lines = [f"{where} has to be JSON, and nothing but JSON: no words, no code fence, no comments."]
-    required = list(_required_members(known, known, "", 0))
+    required = list(_required_members(root, root, "", 0))
     if required:
-        left = len(required) - _MOST_MEMBERS
-        more = f" and {left} more" if left > 0 else ""
+        unlisted = len(required) - _MOST_MEMBERS
+        more = f" and {unlisted} more" if unlisted > 0 else ""
         lines.append(f"Required: {', '.join(required[:_MOST_MEMBERS])}{more}.")
-    lines.append(f"Its form:\n{json.dumps(skeleton(known, known, 0), indent=2, ensure_ascii=False)}")
-    text = _short_schema(known)
+    lines.append(f"Its form:\n{json.dumps(skeleton(root, root, 0), indent=2, ensure_ascii=False)}")
+    text = _short_schema(root)
     if text:
         lines.append(f"The schema:\n{text}")
     return "\n".join(lines)
@@ -297,16 +297,16 @@ def _resolved(schema: Json, root: JsonObject) -> JsonObject:
     for _ in range(_MOST_DEPTH):
         if not isinstance(schema, dict):
             return {}
-        known = cast("JsonObject", schema)
-        reference = known.get("$ref")
-        parts = [known[name] for name in ("allOf", "anyOf", "oneOf") if isinstance(known.get(name), list)]
+        members = cast("JsonObject", schema)
+        reference = members.get("$ref")
+        parts = [members[name] for name in ("allOf", "anyOf", "oneOf") if isinstance(members.get(name), list)]
         if isinstance(reference, str) and reference.startswith("#"):
             schema = _referenced(reference, root)
-        elif parts and not {"type", "properties", "enum", "const"} & known.keys():
+        elif parts and not {"type", "properties", "enum", "const"} & members.keys():
             listed = cast("list[Json]", parts[0])
             schema = listed[0] if listed else {}
         else:
-            return known
+            return members
     return {}
 
 
@@ -326,37 +326,37 @@ def _members(schema: JsonObject) -> tuple[JsonObject, list[str]]:
 
 
 def _required_members(schema: Json, root: JsonObject, path: str, depth: int) -> Iterator[str]:
-    known = _resolved(schema, root)
+    resolved = _resolved(schema, root)
     if depth > _MOST_DEPTH:
         return
-    properties, required = _members(known)
+    properties, required = _members(resolved)
     for name in required:
-        here = f"{path}.{name}".lstrip(".")
-        yield here
-        yield from _required_members(properties.get(name), root, here, depth + 1)
-    if "items" in known:
-        yield from _required_members(known["items"], root, f"{path}[]", depth + 1)
+        member_path = f"{path}.{name}".lstrip(".")
+        yield member_path
+        yield from _required_members(properties.get(name), root, member_path, depth + 1)
+    if "items" in resolved:
+        yield from _required_members(resolved["items"], root, f"{path}[]", depth + 1)
 
 
 def skeleton(schema: Json, root: JsonObject, depth: int) -> Json:
     """Return a value of the form that a schema asks for, with words in the place of values."""
-    known = _resolved(schema, root)
-    if "const" in known:
-        return known["const"]
-    options = known.get("enum")
+    resolved = _resolved(schema, root)
+    if "const" in resolved:
+        return resolved["const"]
+    options = resolved.get("enum")
     if isinstance(options, list) and options:
         return f"<{' | '.join(str(option) for option in cast('list[Json]', options)[:12])}>"
-    properties, required = _members(known)
-    kind = known.get("type")
+    properties, required = _members(resolved)
+    kind = resolved.get("type")
     kinds = cast("list[Json]", kind) if isinstance(kind, list) else [kind]
     word = next((name for name in kinds if isinstance(name, str)), "object" if properties else "")
     if word == "object":
         names = (required or list(properties)[:12]) if depth < _MOST_DEPTH else []
         return {name: skeleton(properties.get(name), root, depth + 1) for name in names}
     if word == "array":
-        items = known.get("items")
+        items = resolved.get("items")
         return [skeleton(items, root, depth + 1)] if items is not None and depth < _MOST_DEPTH else []
-    form = known.get("format")
+    form = resolved.get("format")
     return f"<{form}>" if isinstance(form, str) and word == "string" else _PLACEHOLDERS.get(word, "<value>")
 
 
@@ -381,10 +381,10 @@ def compaction_plan(step: Step, manifest: Manifest | None) -> CompactionPlan:
     """Return the step's own compaction, else the manifest's, else 80 % by the step's persona."""
     runtime = manifest.runtime if manifest else None
     own = step.compaction
-    wanted = (own.persona if own else "") or (runtime.summarizer if runtime else "")
+    named_persona = (own.persona if own else "") or (runtime.summarizer if runtime else "")
     is_known = manifest is not None and SUMMARIZER_PERSONA in manifest.personas
     return CompactionPlan(
         percent=own.percent if own else runtime.relay_percent if runtime else _DEFAULT_PERCENT,
         window=runtime.context_window if runtime else 0,
-        persona=wanted or (SUMMARIZER_PERSONA if is_known else ""),
+        persona=named_persona or (SUMMARIZER_PERSONA if is_known else ""),
     )

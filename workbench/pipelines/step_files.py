@@ -64,10 +64,10 @@ class StepFiles(Struct, kw_only=True):
         notes = self.workspaces.prepare(plan.spec, plan.path, plan.project_files, plan.subsets)
         for file in plan.placed:
             self._place(plan.path, file)
-        for one in plan.requirements:
-            why = self._unmet(plan, one)
+        for requirement in plan.requirements:
+            why = self._unmet(plan, requirement)
             if why:
-                message = one.rule.message
+                message = requirement.rule.message
                 raise AttemptNotReady(f"validation: {message}{': ' if message else ''}{why}")
         return notes
 
@@ -78,10 +78,10 @@ class StepFiles(Struct, kw_only=True):
             with contextlib.suppress(FileRefused, artifacts.ArtifactMissing):
                 artifacts.write_artifact(self.journal, file.artifact, workspace, file.path)
 
-    def _unmet(self, plan: WorkspacePlan, one: Requirement) -> str:
-        rule = one.rule
+    def _unmet(self, plan: WorkspacePlan, requirement: Requirement) -> str:
+        rule = requirement.rule
         if rule.type == "command":
-            return self._unmet_command(plan, one)
+            return self._unmet_command(plan, requirement)
         if rule.type in ("json_schema", "non_empty_file"):
             kind_of = "json_schema" if rule.type == "json_schema" else "non_empty_file"
             contract = model.Contract(
@@ -94,13 +94,13 @@ class StepFiles(Struct, kw_only=True):
         is_met = kind == "folder" if rule.type == "folder_exists" else kind is not None
         return "" if is_met else f"{rule.target} is not there"
 
-    def _unmet_command(self, plan: WorkspacePlan, one: Requirement) -> str:
-        environment = {**self.workspaces.environment, **cast("dict[str, str]", one.variables)}
-        done = run_hook(one.source, b"", plan.path, environment, MOST_REQUIREMENT_SECONDS)
+    def _unmet_command(self, plan: WorkspacePlan, requirement: Requirement) -> str:
+        environment = {**self.workspaces.environment, **cast("dict[str, str]", requirement.variables)}
+        done = run_hook(requirement.source, b"", plan.path, environment, MOST_REQUIREMENT_SECONDS)
         if done.code == 0:
             return ""
         how = "took too long" if done.timed_out else f"ended with {done.code}"
-        return f"{one.rule.target} {how}. {done.output.decode('utf-8', 'replace').strip()[-300:]}"
+        return f"{requirement.rule.target} {how}. {done.output.decode('utf-8', 'replace').strip()[-300:]}"
 
     async def answer(self, step: StepId, action_id: str, decision: Decision) -> None:
         """Do nothing: agents on the machine of the journal read decisions there."""
@@ -131,7 +131,7 @@ class StepFiles(Struct, kw_only=True):
             results = StepResults(stored=tuple(stored))
         else:
             self.workspaces.give_back(plan.spec, plan.path)
-            outputs = [replace(one, path=_left_at(plan, one.path)) for one in plan.outputs]
+            outputs = [replace(output, path=_left_at(plan, output.path)) for output in plan.outputs]
             results = artifacts.collect_artifacts(self.journal, plan.path, outputs, outcome, plan.id.attempt)
         if plan.is_checked:
             self._lay_out(plan, results.stored)
@@ -162,7 +162,7 @@ class StepFiles(Struct, kw_only=True):
 
     def _read_reviewed(self, plan: WorkspacePlan, contract: model.Contract) -> ReviewedFiles:
         context = contract.review.context if contract.review else ()
-        changes = [self._changes(plan, one.most_bytes) for one in context if one.source == "git_diff"]
+        changes = [self._changes(plan, item.most_bytes) for item in context if item.source == "git_diff"]
         reviewed = ReviewedFiles(source=_checked_source(plan, contract), changes=tuple(changes))
         if not reviewed.source:
             return reviewed
@@ -193,9 +193,9 @@ def _checked_source(plan: WorkspacePlan, contract: model.Contract) -> str:
         return _left_at(plan, named.path) if named.kind == "file" else artifacts.injected_path(named.name)
     if not named:
         is_needed = contract.type not in model.REVIEW_TYPES
-        there = (name for name in contracts.USUAL_SOURCES if artifacts.path_kind(plan.path, name))
+        existing = (name for name in contracts.USUAL_SOURCES if artifacts.path_kind(plan.path, name))
         # Of a review everything is shown that the step left, where it names nothing.
-        named = next(there, contracts.USUAL_SOURCES[0] if is_needed else "")
+        named = next(existing, contracts.USUAL_SOURCES[0] if is_needed else "")
     return _left_at(plan, named)
 
 

@@ -203,8 +203,8 @@ def _with_route_needs(steps: Sequence[Step]) -> tuple[Step, ...]:
             if target is None or edge.target == step.id or edge.target in before:
                 continue
             needs = target.needs if step.id in target.needs else (*target.needs, step.id)
-            taken = tuple(dict.fromkeys((*target.tolerates, *step.tolerates)))
-            changed[target.id], order[target.id] = replace(target, needs=needs, tolerates=taken), needs
+            tolerated = tuple(dict.fromkeys((*target.tolerates, *step.tolerates)))
+            changed[target.id], order[target.id] = replace(target, needs=needs, tolerates=tolerated), needs
     return tuple(changed[step.id] if first[step.id] is step else step for step in steps)
 
 

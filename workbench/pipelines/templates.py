@@ -199,8 +199,8 @@ class Condition(Struct, frozen=True, kw_only=True):
 
 
 def _term_holds(term: ConditionTerm, value: Callable[[str], str]) -> bool:
-    def of(one: ConditionOperand) -> str:
-        return value(one.text).strip() if one.is_name else one.text
+    def of(operand: ConditionOperand) -> str:
+        return value(operand.text).strip() if operand.is_name else operand.text
 
     holds = of(term.left) == of(term.right) if term.right else of(term.left).lower() in TRUE_WORDS
     return holds != term.is_negated
@@ -216,12 +216,12 @@ def parse_condition(text: str) -> Condition:
     match = _PLAIN_CONDITION.fullmatch(inner)
     if match is None:
         raise BadCondition(f"{one_line(inner, 80)} is not a condition; {_CONDITION_HELP}")
-    name, sign, wanted = match[1], match[2], match[3].strip().strip("'\"")
-    if name == "outcome" and wanted not in OUTCOMES:
-        raise BadCondition(f"outcome is success or failure, not {one_line(wanted, 60)}")
+    name, sign, expected = match[1], match[2], match[3].strip().strip("'\"")
+    if name == "outcome" and expected not in OUTCOMES:
+        raise BadCondition(f"outcome is success or failure, not {one_line(expected, 60)}")
     term = ConditionTerm(
         left=ConditionOperand(text=name, is_name=True),
-        right=ConditionOperand(text=wanted),
+        right=ConditionOperand(text=expected),
         is_negated=sign == "!=",
     )
     return Condition(any_of=((term,),))
@@ -297,9 +297,9 @@ def code_host_facts(address: str) -> dict[str, str]:
     if match is None or "." not in match["host"]:
         return {}
     host = match["host"].lower()
-    known = {"host": host, "owner": match["owner"], "repo": match["repo"]}
+    facts = {"host": host, "owner": match["owner"], "repo": match["repo"]}
     kind = next((name for name in CODE_HOSTS if name in host), "gitea" if host == "codeberg.org" else "")
-    return {**known, **facts_of_host_kind(kind)} if kind else known
+    return {**facts, **facts_of_host_kind(kind)} if kind else facts
 
 
 def facts_of_host_kind(kind: str) -> dict[str, str]:
@@ -311,9 +311,11 @@ def code_host_forms(text: str) -> list[str]:
     """Return what a text may come to, one for each kind of code host that it names; none if it names more."""
     if "{{" not in text:
         return [text]
-    known = [{f"forge.{key}": fact for key, fact in facts_of_host_kind(kind).items()} for kind in CODE_HOSTS]
-    if not all(wanted in known[0] for wanted in template_names(text)) or "{{" in fill_templates(
-        text, lambda wanted: known[0].get(wanted, "")
+    host_facts = [
+        {f"forge.{key}": fact for key, fact in facts_of_host_kind(kind).items()} for kind in CODE_HOSTS
+    ]
+    if not all(name in host_facts[0] for name in template_names(text)) or "{{" in fill_templates(
+        text, lambda name: host_facts[0].get(name, "")
     ):
         return []
-    return [fill_templates(text, facts.__getitem__) for facts in known]
+    return [fill_templates(text, facts.__getitem__) for facts in host_facts]

@@ -198,13 +198,13 @@ class Workspaces(Struct, frozen=True, kw_only=True):
             )
         except GitFailed:
             return []
-        folder, found = "", list[str]()
+        folder, folders = "", list[str]()
         for line in listed.decode("utf-8", "surrogateescape").split("\0"):
             name, _, value = line.partition(" ")
             folder = value if name == "worktree" else folder
             if name == "branch" and value == f"refs/heads/{branch}":
-                found.append(folder)
-        return found
+                folders.append(folder)
+        return folders
 
     def _is_known(self, name: str) -> bool:
         with contextlib.suppress(GitFailed):
