@@ -547,7 +547,7 @@ def test_esc_takes_an_import_back_that_is_under_way(stage, tmp_path, monkeypatch
             words = database.execute("SELECT count(*) FROM search WHERE search MATCH 'xxxxxxxx*'").get
         assert (left, words) == (0, 0)
 
-    made = Pressed(stage.home, stage.journal, str(stage.workspace), USER)
+    made = Pressed(stage.home, stage.journal, str(stage.workspace))
     play(stage, body, library=made)
 
 

@@ -158,6 +158,20 @@ def test_approval_by_a_human_then_execution():
     assert (call.state, call.summary, call.started_at, call.finished_at) == ("succeeded", "1 file", 90, 100)
 
 
+def test_a_call_that_ended_holds_what_its_end_told():
+    script = asked()
+    facts = {
+        "detail": "timeout", "summary": "3 lines", "error": "it took too long", "exit_code": 124,
+        "duration_ms": 1_500, "output_bytes": 77,
+    }  # fmt: skip
+    approved = e.ActionApproved(digest="d", approved_until=10_000, result_digest="d")
+    script(approved, USER, action_id="a1", call_id="c1", turn_id="t1")
+    script(e.CallExecuting(digest="d"), call_id="c1")
+    script(e.CallFinished(state="failed", **facts), call_id="c1")
+    call = script.tables.calls["c1"]
+    assert {name: getattr(call, name) for name in facts} == facts
+
+
 @pytest.mark.spec(23)
 @pytest.mark.parametrize(("rule", "method"), [(None, "auto"), ("R3", "config_rule")])
 def test_an_allowed_call_says_by_what(rule, method):

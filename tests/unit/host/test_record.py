@@ -117,6 +117,13 @@ def test_what_holds_no_secret_is_streamed_whole(text, cuts):
         assert streamed(text, [min(cut, len(text)) for cut in cuts]) == text
 
 
+def test_what_stands_around_a_key_block_is_recorded_however_it_is_cut():
+    text = f"one two {PEM}three four\n"
+    for cut in range(len(text) + 1):
+        out = streamed(text, [cut, cut + 1])
+        assert (out.count("one two"), out.count("⟨secret"), out.count("three four")) == (1, 1, 1), cut
+
+
 def test_a_flood_of_lines_is_looked_at_once(monkeypatch):
     looks = []
     monkeypatch.setattr(redaction, "scrub", lambda text: looks.append(len(text)) or scrub(text))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.stage import call, exchange, recording, result, text
+from tests.support.stage import USER, call, exchange, recording, result, text
 from workbench.domain import events
 from workbench.domain.values import SelectedHunk
 
@@ -331,3 +331,20 @@ def test_an_edited_proposal_is_not_called_partial(staged):
     stage.drive()
     (finished,) = stage.bodies(events.CallFinished)
     assert (finished.detail, finished.hunks_taken) == ("edited", ())
+
+
+@pytest.mark.spec(21)
+@pytest.mark.parametrize("forged", ["digest", "result_digest"])
+def test_an_approval_of_other_bytes_than_were_shown_writes_nothing(staged, forged):
+    stage = staged(recording(exchange(edit()), exchange(text("ok"))), files={"a.txt": THREE})
+    stage.begin().drive()
+    (action,) = stage.waiting()
+    event = stage.journal.event_at(action.opened_at)
+    facts = {"digest": action.digest, "result_digest": action.digest, forged: "0" * 64}
+    body = events.ActionApproved(approved_until=stage.journal.now() + 60_000_000, **facts)
+    ids = {"turn_id": event.turn_id, "call_id": event.call_id, "action_id": action.id}
+    stage.journal.append([stage.journal.event(body, stage.session_id, USER, **ids)], strict=False)
+    stage.drive()
+    assert stage.read("a.txt") == THREE.encode()
+    ended = stage.calls()["c1"]
+    assert (ended.state, ended.error) == ("cancelled", "what would be written is not what was approved")

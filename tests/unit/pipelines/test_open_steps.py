@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workbench.domain.events import RunStarted, StepChanged
+from workbench.domain.events import Event, RunStarted, StepChanged
 from workbench.domain.machines import ENDED_STEP_STATES
 from workbench.domain.values import Actor, StepPlan
 from workbench.effects.runtime import ManualClock
@@ -46,8 +46,6 @@ def test_after_any_events_it_finds_what_looking_everywhere_finds(pipeline, data)
     clock = ManualClock(1)
 
     def event(body, step=None):
-        from workbench.domain.events import Event
-
         return Event(id=clock.new_id(), session_id="r", at=clock.now(), actor=HOST, body=body, step=step)
 
     state = RunState()
@@ -75,3 +73,24 @@ def test_after_any_events_it_finds_what_looking_everywhere_finds(pipeline, data)
         assert unused_rework_steps(state, open_steps.current()) == unused_rework_steps(state, every)
         assert open_steps.is_over == all(state.steps[s.id].state in ENDED_STEP_STATES for s in every)
         assert state.waiting == {k: v for k, v in state.steps.items() if v.state == "waiting"}
+
+
+def test_a_failure_that_a_route_takes_is_done_for_that_route_alone():
+    steps = (
+        Step(id="build", line=1, kind="command"),
+        Step(id="route", line=2, kind="route", needs=("build",), tolerates=("build",)),
+        Step(id="ship", line=3, kind="command", needs=("build",)),
+    )
+    clock, state = ManualClock(1), RunState()
+    begun = RunStarted(pipeline="p", steps=tuple(StepPlan(id=step.id) for step in steps))
+    failed = StepChanged(state="completed", is_warned=True, has_failed=True)
+    events = [
+        Event(id=clock.new_id(), session_id="r", at=clock.now(), actor=HOST, body=body, step=step)
+        for body, step in ((begun, None), (failed, "build"))
+    ]
+    state.take(events[0])
+    open_steps = OpenSteps(Pipeline(name="p", file="p.yaml", steps=steps), state)
+    state.take(events[1])
+    open_steps.take(events[1])
+    assert [one.id for one in ready_steps(state, steps)] == ["route"]
+    assert [skip.step for skip in unreachable_steps(state, open_steps.doomed())] == ["ship"]

@@ -28,6 +28,12 @@ def reel(*seconds, kinds=()):
     return Timeline((n + 1, NOON + int(at * SECOND), kinds[n], None) for n, at in enumerate(seconds))
 
 
+def test_a_position_of_the_journal_is_the_moment_that_shows_it():
+    timeline = Timeline((position, NOON + position, "reply.completed", None) for position in (3, 4, 9))
+    assert [timeline.index_of(position) for position in (2, 3, 4, 8, 9, 10)] == [0, 1, 2, 2, 3, 3]
+    assert [timeline.position(index) for index in range(4)] == [2, 3, 4, 9]
+
+
 times = st.lists(st.floats(0, 500), max_size=30)
 moves = st.lists(
     st.one_of(
