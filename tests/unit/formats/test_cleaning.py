@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -102,3 +103,27 @@ RECORDS = st.recursive(
 @given(RECORDS)
 def test_a_record_that_is_looked_at_as_one_text_is_scrubbed_like_each_of_its_strings(record):
     assert sanitize.sanitize_value(record) == scrub_value(record)[0]
+
+
+def nested(value, kind, depth):
+    for _ in range(depth):
+        value = [value] if kind is list else {"a": value}
+    return value
+
+
+def innermost(value):
+    while isinstance(value, list | dict) and value:
+        value = next(iter(value.values() if isinstance(value, dict) else value))
+    return value
+
+
+@pytest.mark.parametrize(("kind", "mark"), [(list, "[…]"), (dict, "{…}")])
+@pytest.mark.parametrize("bounded", [sanitize.sanitize_value, sanitize.sanitize_record])
+def test_what_lies_deeper_than_anybody_reads_is_left_out_and_said(bounded, kind, mark):
+    assert innermost(bounded(nested("word", kind, 24))) == "word"
+    assert innermost(bounded(nested("word", kind, 25))) == mark
+
+
+def test_more_items_than_anybody_reads_are_left_out():
+    assert len(sanitize.sanitize_value([0] * 50_001)) == 50_000
+    assert len(sanitize.sanitize_value({str(number): 0 for number in range(50_001)})) == 50_000

@@ -124,6 +124,12 @@ def test_what_stands_around_a_key_block_is_recorded_however_it_is_cut():
         assert (out.count("one two"), out.count("⟨secret"), out.count("three four")) == (1, 1, 1), cut
 
 
+def test_no_half_of_a_secret_is_recorded_where_a_text_is_cut():
+    for longest in range(10, 60):
+        recorded = redaction.redact_and_cut_text(f"one two {TOKEN} three", longest)
+        assert TOKEN[:8] not in recorded, longest
+
+
 def test_a_flood_of_lines_is_looked_at_once(monkeypatch):
     looks = []
     monkeypatch.setattr(redaction, "scrub", lambda text: looks.append(len(text)) or scrub(text))
