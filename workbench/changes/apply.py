@@ -9,27 +9,27 @@ from msgspec import Struct
 
 from workbench.changes.decision import image_digest
 from workbench.changes.diff import FileChange, refuse_repeated_paths
+from workbench.changes.digest import KeyedDigest
 from workbench.domain.values import FilePlan, PlannedWrite
 from workbench.effects.file_primitives import TEMPORARY_NAME, BaseMoved, FileRefused, NotDurable, file_refusal
 from workbench.effects.files import FileImage, Root, StagedFile
 from workbench.effects.runtime import fault_point
 
 
-def stale_paths(root: Root, files: Sequence[FilePlan], keyed: Callable[[bytes], str]) -> tuple[str, ...]:
+def stale_paths(root: Root, files: Sequence[FilePlan], keyed: KeyedDigest) -> tuple[str, ...]:
     """Return the paths whose present bytes are not their base, or that are no plain file any more."""
     return tuple(file.path for file in files if not _is_base(root, file, keyed))
 
 
-def _is_base(root: Root, file: FilePlan, keyed: Callable[[bytes], str]) -> bool:
+def _is_base(root: Root, file: FilePlan, keyed: KeyedDigest) -> bool:
     try:
         image = root.image(file.path)
     except FileRefused:
         return False
-    return image_digest(image.data if image else None, keyed) == file.base
+    return image_digest(_image_data(image), keyed) == file.base
 
 
 ChangeKind = Literal["create", "modify", "delete"]
-KeyedDigest = Callable[[bytes], str]
 ABANDONED_AFTER_SECONDS: Final = 60.0
 """Seconds without a write after which a temporary file is abandoned: half-written ones have no digest."""
 _TRANSIENT_ERRORS: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOSPC, errno.EDQUOT})
@@ -54,12 +54,12 @@ class AppliedFile(Struct, frozen=True, kw_only=True):
 
 
 class NotApplied(Exception):
-    """Nothing of a change was kept; `left` names files that could not be put back, normally none."""
+    """Nothing of a change was kept; `not_restored` names files that could not be put back, normally none."""
 
-    def __init__(self, path: str, why: str, remedy: str, left: tuple[str, ...] = ()) -> None:
-        self.path, self.why, self.remedy, self.left = path, why, remedy, left
-        self.rolled_back = not left
-        state = "no file was changed" if not left else f"not put back: {', '.join(left)}"
+    def __init__(self, path: str, why: str, remedy: str, not_restored: tuple[str, ...] = ()) -> None:
+        self.path, self.why, self.remedy, self.not_restored = path, why, remedy, not_restored
+        self.rolled_back = not not_restored
+        state = "no file was changed" if not not_restored else f"not put back: {', '.join(not_restored)}"
         super().__init__(f"{path} was not written: {why}; {state}; {remedy}")
 
 
@@ -73,9 +73,9 @@ def apply_files(root: Root, steps: Sequence[PlannedFile]) -> list[AppliedFile]:
     try:
         attempt.run()
     except BaseException as error:
-        left = attempt.put_back()
+        not_restored = attempt.put_back()
         if isinstance(error, OSError | FileRefused | BaseMoved):
-            raise _not_applied(attempt.current, error, left) from error
+            raise _not_applied(attempt.current, error, not_restored) from error
         raise
     return [AppliedFile(path=step.path, change=_change_kind(step), mode=step.mode) for step in steps]
 
@@ -86,7 +86,7 @@ class _Attempt:
         self.current = ""
         self.modes: dict[str, int] = {}
         self.staged: dict[str, StagedFile] = {}
-        self.begun: list[PlannedFile] = []
+        self.committing: list[PlannedFile] = []
 
     def run(self) -> None:
         for step in self.steps:
@@ -113,13 +113,13 @@ class _Attempt:
     def _commit(self, step: PlannedFile) -> None:
         self.current = step.path
         fault_point("apply.renaming")
-        self.begun.append(step)
+        self.committing.append(step)
         try:
             self._write(step)
         except (BaseMoved, FileRefused) as error:
             # Only then the file is surely not ours; any other failure may have come after the rename.
             if not isinstance(error, NotDurable):
-                self.begun.pop()
+                self.committing.pop()
             raise
         fault_point("apply.renamed")
 
@@ -131,11 +131,11 @@ class _Attempt:
 
     def put_back(self) -> tuple[str, ...]:
         """Undo what was renamed, newest first; return the paths where that failed."""
-        left = [step.path for step in reversed(self.begun) if not self._is_back(step)]
+        not_restored = [step.path for step in reversed(self.committing) if not self._is_back(step)]
         for staged in reversed(self.staged.values()):
             with suppress(OSError):
                 self.root.discard(staged)
-        return tuple(sorted(left))
+        return tuple(sorted(not_restored))
 
     def _is_back(self, step: PlannedFile) -> bool:
         try:
@@ -170,11 +170,13 @@ def _change_kind(step: PlannedFile) -> ChangeKind:
     return "delete" if step.after is None else "modify"
 
 
-def _not_applied(path: str, error: OSError | FileRefused | BaseMoved, left: tuple[str, ...]) -> NotApplied:
+def _not_applied(
+    path: str, error: OSError | FileRefused | BaseMoved, not_restored: tuple[str, ...]
+) -> NotApplied:
     if isinstance(error, BaseMoved):
-        return NotApplied(path, error.why, "look at it again and propose the change again", left)
+        return NotApplied(path, error.why, "look at it again and propose the change again", not_restored)
     refused = file_refusal(path, error) if isinstance(error, OSError) else error
-    return NotApplied(path, refused.why, refused.remedy, left)
+    return NotApplied(path, refused.why, refused.remedy, not_restored)
 
 
 class PlannedDigests(Struct, frozen=True, kw_only=True):
@@ -296,7 +298,7 @@ class NotUndoable(Exception):
 def undo_changes(
     root: Root,
     applied: Sequence[FilePlan | PlannedWrite],
-    keyed: Callable[[bytes], str],
+    keyed: KeyedDigest,
     before_image: Callable[[str], bytes | None],
 ) -> tuple[FileChange, ...]:
     """Return the changes that put applied files back, those back already left out, or raise `NotUndoable`."""
@@ -311,7 +313,7 @@ def undo_changes(
             changed.append(file.path)
             continue
         before = before_image(file.path) if file.base is not None else None
-        digest = image_digest(image.data if image else None, keyed)
+        digest = image_digest(_image_data(image), keyed)
         if digest not in (file.base, file.after):
             changed.append(file.path)
         elif image_digest(before, keyed) != file.base:
@@ -328,7 +330,7 @@ def _reverse_change(
 ) -> FileChange:
     return FileChange(
         path=file.path,
-        before=image.data if image else None,
+        before=_image_data(image),
         after=before,
         mode=image.mode if image else file.mode,
     )

@@ -4,7 +4,7 @@ A selection of lines or an edit becomes exact after-images, made from the bytes 
 the text of hunks. The host that executes a decision checks it with the same functions.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import count
 from typing import Protocol, cast
 
@@ -20,7 +20,7 @@ from workbench.changes.diff import (
     split_lines,
     with_line_end,
 )
-from workbench.changes.digest import DigestRow, action_digest
+from workbench.changes.digest import DigestRow, KeyedDigest, action_digest
 from workbench.domain.events import ActionOpened
 from workbench.domain.values import (
     BlobRef,
@@ -56,17 +56,17 @@ def picked_lines(hunks: Sequence[Hunk], selection: Sequence[SelectedHunk]) -> Pi
     """Return for every hunk the changed lines that a selection takes; ValueError names a missing one."""
     sizes = {hunk.index: changed_line_count(hunk) for hunk in hunks}
     picked: dict[int, set[int]] = {index: set() for index in sizes}
-    for taken in selection:
-        if taken.hunk not in sizes:
-            raise ValueError(f"there is no hunk {taken.hunk}: this action has {_counted(len(sizes), 'hunk')}")
-        size = sizes[taken.hunk]
-        lines = range(1, size + 1) if taken.lines is None else taken.lines
+    for part in selection:
+        if part.hunk not in sizes:
+            raise ValueError(f"there is no hunk {part.hunk}: this action has {_counted(len(sizes), 'hunk')}")
+        size = sizes[part.hunk]
+        lines = range(1, size + 1) if part.lines is None else part.lines
         unknown = [line for line in lines if not 1 <= line <= size]
         if unknown:
             raise ValueError(
-                f"there is no line {unknown[0]} in hunk {taken.hunk}: it has {_counted(size, 'changed line')}"
+                f"there is no line {unknown[0]} in hunk {part.hunk}: it has {_counted(size, 'changed line')}"
             )
-        picked[taken.hunk].update(lines)
+        picked[part.hunk].update(lines)
     return {index: frozenset(lines) for index, lines in picked.items()}
 
 
@@ -81,19 +81,19 @@ def _counted(count: int, noun: str) -> str:
 
 def _rebuilt(change: FileChange, own: Sequence[Hunk], picked: PickedLines) -> bytes:
     old, new = split_lines(change.before), split_lines(change.after)
-    kept: list[bytes] = []
+    lines: list[bytes] = []
     position = 0
     for hunk, group in zip(own, _blocks_by_hunk(change.path, own, changed_blocks(old, new)), strict=True):
         numbers = count(1)
         for block in group:
-            kept += old[position : block.old_from]
+            lines += old[position : block.old_from]
             removed, added = old[block.old_from : block.old_to], new[block.new_from : block.new_to]
-            kept += [line for line in removed if next(numbers) not in picked[hunk.index]]
-            kept += [line for line in added if next(numbers) in picked[hunk.index]]
+            lines += [line for line in removed if next(numbers) not in picked[hunk.index]]
+            lines += [line for line in added if next(numbers) in picked[hunk.index]]
             position = block.old_to
-    kept += old[position:]
+    lines += old[position:]
     end = dominant_line_end(change.before, change.after)
-    return b"".join([*(with_line_end(line, end) for line in kept[:-1]), *kept[-1:]])
+    return b"".join([*(with_line_end(line, end) for line in lines[:-1]), *lines[-1:]])
 
 
 def _blocks_by_hunk(
@@ -145,7 +145,7 @@ def decided_changes(
     return tuple(change for change in decided if change is not None)
 
 
-def file_plans(changes: Sequence[FileChange], keyed: Callable[[bytes], str]) -> tuple[FilePlan, ...]:
+def file_plans(changes: Sequence[FileChange], keyed: KeyedDigest) -> tuple[FilePlan, ...]:
     """Return the plan of changes with keyed digests in place of bytes, and no blob references."""
     refuse_repeated_paths(change.path for change in changes)
     return tuple(
@@ -159,7 +159,7 @@ def file_plans(changes: Sequence[FileChange], keyed: Callable[[bytes], str]) -> 
     )
 
 
-def image_digest(data: bytes | None, keyed: Callable[[bytes], str]) -> str | None:
+def image_digest(data: bytes | None, keyed: KeyedDigest) -> str | None:
     return None if data is None else keyed(data)
 
 

@@ -27,11 +27,11 @@ class FileChange(Struct, frozen=True, kw_only=True):
 
 def refuse_repeated_paths(paths: Iterable[str]) -> None:
     """Raise ValueError naming the first path that occurs twice: one action changes a file once."""
-    seen: set[str] = set()
+    earlier: set[str] = set()
     for path in paths:
-        if path in seen:
+        if path in earlier:
             raise ValueError(f"{path} is changed twice in one action")
-        seen.add(path)
+        earlier.add(path)
 
 
 def split_lines(data: bytes | None) -> list[bytes]:

@@ -6,12 +6,14 @@ from workbench.changes.diff import refuse_repeated_paths
 from workbench.domain.values import Choice, FilePlan, Json
 from workbench.text import canonical
 
+KeyedDigest = Callable[[bytes], str]
+"""Makes the keyed digest of bytes, in hex."""
 DigestRow = tuple[str, str | None, str | None, int]
 """Path, digest of the base, digest of what it becomes (None = no file), mode."""
 
 
 def action_digest(
-    keyed: Callable[[bytes], str],
+    keyed: KeyedDigest,
     *,
     kind: str,
     tool: str | None = None,

@@ -6,6 +6,7 @@ from itertools import pairwise
 from msgspec import Struct
 
 from workbench.changes.decision import image_digest
+from workbench.changes.digest import KeyedDigest
 from workbench.domain.values import BlobRef, UndoState
 from workbench.effects.file_primitives import FileRefused
 from workbench.effects.files import FileImage
@@ -49,11 +50,11 @@ def net_changes(writes: Iterable[FileWrite], *, is_redo: bool = False) -> tuple[
     return tuple(change for change in net if change.expected != change.wanted)
 
 
-def _net_change(path: str, made: Sequence[FileWrite], *, is_redo: bool) -> NetChange:
-    first, last = made[0], made[-1]
-    is_continuous = all(later.before == earlier.after for earlier, later in pairwise(made))
+def _net_change(path: str, writes: Sequence[FileWrite], *, is_redo: bool) -> NetChange:
+    first, last = writes[0], writes[-1]
+    is_continuous = all(later.before == earlier.after for earlier, later in pairwise(writes))
     return NetChange(
-        path=path, calls=tuple(dict.fromkeys(write.call_id for write in made)),
+        path=path, calls=tuple(dict.fromkeys(write.call_id for write in writes)),
         expected=first.before if is_redo else last.after, wanted=last.after if is_redo else first.before,
         wanted_ref=last.after_ref if is_redo else first.before_ref,
         mode=last.mode if is_redo else first.mode, is_continuous=is_continuous,
@@ -80,16 +81,16 @@ class FileUndo(Struct, frozen=True, kw_only=True):
 def look_at_file(
     net: NetChange,
     image: Callable[[str], FileImage | None],
-    keyed: Callable[[bytes], str],
+    keyed: KeyedDigest,
     unseal: Callable[[BlobRef], bytes | None],
 ) -> FileUndo | None:
     """Return what a file would become as it is now; None where it is already what is wanted."""
     wanted = unseal(net.wanted_ref) if net.wanted_ref else None
     try:
-        found = image(net.path)
+        current = image(net.path)
     except FileRefused:
         return FileUndo(net=net, state="refused", now=None, wanted=wanted, present=None, mode=net.mode)
-    now = found.data if found else None
+    now = current.data if current else None
     present = image_digest(now, keyed)
     if present == net.wanted:
         return None
@@ -98,5 +99,10 @@ def look_at_file(
     if image_digest(wanted, keyed) != net.wanted:
         state = "lost"
     return FileUndo(
-        net=net, state=state, now=now, wanted=wanted, present=present, mode=found.mode if found else net.mode
+        net=net,
+        state=state,
+        now=now,
+        wanted=wanted,
+        present=present,
+        mode=current.mode if current else net.mode,
     )

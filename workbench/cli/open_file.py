@@ -174,7 +174,7 @@ def _show_settings(path: Path, console: Console) -> int:
         read_layer_object(read, root)
     now = _flat(config_as_json(read_configuration(workspace_path(None)).config))
     console.say(f"{one_line(str(path), 120)} is a configuration. It would set:")
-    for key, value in read.found.items():
+    for key, value in read.values.items():
         wanted, present = dumps(plain_json(value.value)), dumps(now.get(key))
         same = "as it is" if wanted == present else f"now {one_line(present, 100)}"
         console.say(f"  {key} = {one_line(wanted, 160)}   ({same})")
@@ -185,7 +185,7 @@ def _show_settings(path: Path, console: Console) -> int:
 
 
 def _note_problems(read: "LayerRead", console: Console) -> None:
-    if not read.found:
+    if not read.values:
         console.say("  nothing that is known here")
     for problem in read.problems:
         console.note(str(problem))

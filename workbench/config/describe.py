@@ -54,8 +54,8 @@ def plain_json(value: object) -> object:
         case ApprovalPattern():
             return value.text
         case ApprovalWindow():
-            named = {"folder": value.folder, "kind": value.kind, "minutes": value.minutes}
-            return {name: part for name, part in named.items() if part is not None}
+            members = {"folder": value.folder, "kind": value.kind, "minutes": value.minutes}
+            return {name: part for name, part in members.items() if part is not None}
         case ToolHook():
             return {"matcher": value.matcher, "command": value.command}
         case AutoApprovalRule():
@@ -69,7 +69,10 @@ def plain_json(value: object) -> object:
         case tuple():
             return [plain_json(item) for item in cast("tuple[object, ...]", value)]
         case Mapping():
-            return {str(k): plain_json(v) for k, v in cast("Mapping[object, object]", value).items()}
+            return {
+                str(key): plain_json(item_value)
+                for key, item_value in cast("Mapping[object, object]", value).items()
+            }
         case _:
             return value
 

@@ -117,8 +117,8 @@ def text_kind(words: str, form: str = "", limit: int = 4096) -> Any:
     return Annotated[str, Meta(max_length=limit, pattern=pattern, extra={"words": words})]
 
 
-def list_kind(item: Any, what: str) -> Any:
-    return Annotated[list[item], Meta(extra={"words": f"a list of {what}"})]
+def list_kind(item: Any, items: str) -> Any:
+    return Annotated[list[item], Meta(extra={"words": f"a list of {items}"})]
 
 
 def text_map_kind(words: str, key: Any, value: Any) -> Any:

@@ -199,7 +199,7 @@ class LayerRead(Struct, kw_only=True):
     file: str
     is_binding: bool
     """Whether its mistakes may be fatal: not those of a workspace that is not trusted."""
-    found: dict[str, LayerValue] = field(default_factory=dict[str, LayerValue])
+    values: dict[str, LayerValue] = field(default_factory=dict[str, LayerValue])
     problems: list[ConfigProblem] = field(default_factory=list[ConfigProblem])
     notes: list[str] = field(default_factory=list[str])
 
@@ -328,7 +328,7 @@ def _read_provider(read: LayerRead, name: str, node: LocatedNode) -> None:
             _read_value(read, key, f"{path}.{field_name}", member)
     position = (node.key_line or node.line, node.key_column or node.column)
     if name in PROVIDER_KINDS:
-        read.found.setdefault(f"{path}.kind", LayerValue(value=name, origin=read.origin(position[0])))
+        read.values.setdefault(f"{path}.kind", LayerValue(value=name, origin=read.origin(position[0])))
     elif all(member.value is None for member in members.values()):
         message = f"The provider {name} cannot be used: it has no kind."
         read.report(path, position, message, f"Add kind: {', '.join(PROVIDER_KINDS)}.", fatal=False)
@@ -346,7 +346,14 @@ def _read_value(read: LayerRead, key: ConfigKey, path: str, node: LocatedNode) -
         read.report(path, position, message, unfit.remedy, fatal=key.is_strict)
         return
     origin = read.origin(node.key_line or node.line)
-    read.found[path] = LayerValue(value=_config_value(read, path, checked, node), origin=origin)
+    read.values[path] = LayerValue(value=_config_value(read, path, checked, node), origin=origin)
+
+
+_LOCATED_RECORDS: Mapping[str, type[ToolHook | ApprovalWindow | AutoApprovalRule]] = {
+    "PreToolUse": ToolHook, "PostToolUse": ToolHook, "windows": ApprovalWindow,
+    "auto_approval_rules": AutoApprovalRule,
+}  # fmt: skip
+"""Lists of records each of which knows its line."""
 
 
 def _config_value(read: LayerRead, path: str, value: Any, node: LocatedNode) -> object:
@@ -354,12 +361,9 @@ def _config_value(read: LayerRead, path: str, value: Any, node: LocatedNode) -> 
     match path.rsplit(".", 1)[-1]:
         case "allow" | "deny":
             return tuple(map(lambda text, origin: ApprovalPattern(text=text, origin=origin), value, origins))
-        case "PreToolUse" | "PostToolUse":
-            return tuple(map(lambda hook, origin: ToolHook(**hook, origin=origin), value, origins))
-        case "windows":
-            return tuple(map(lambda window, origin: ApprovalWindow(**window, origin=origin), value, origins))
-        case "auto_approval_rules":
-            return tuple(map(lambda rule, origin: AutoApprovalRule(**rule, origin=origin), value, origins))
+        case name if name in _LOCATED_RECORDS:
+            record = _LOCATED_RECORDS[name]
+            return tuple(map(lambda members, origin: record(**members, origin=origin), value, origins))
         case "allowed_hosts" | "stop" | "leave_out":
             return tuple(value)
         case "tools":
@@ -377,7 +381,7 @@ def _report_unknown_key(read: LayerRead, path: str, node: LocatedNode) -> None:
     if parent.startswith("providers.") and name.lower() in _KEY_FIELDS:
         remedy = "Keys are not kept in files: name the variable that holds it in key_env, or a key_command."
     elif parent.startswith("providers."):
-        remedy = _nearest(name, {known: known for known in PROVIDER_KEYS_BY_PATH}, "")
+        remedy = _nearest(name, {field_name: field_name for field_name in PROVIDER_KEYS_BY_PATH}, "")
     else:
         remedy = _nearest_key_path(path)
     position = (node.key_line or node.line, node.key_column or node.column)
@@ -385,12 +389,12 @@ def _report_unknown_key(read: LayerRead, path: str, node: LocatedNode) -> None:
 
 
 def _nearest_key_path(path: str) -> str:
-    known = [*KEYS_BY_PATH, *SECTION_PATHS, *KEY_ALIASES, "providers"]
-    names = {known_path: known_path for known_path in known} | {
-        known_path.rsplit(".", 1)[-1]: known_path for known_path in known if "." in known_path
+    candidates = [*KEYS_BY_PATH, *SECTION_PATHS, *KEY_ALIASES, "providers"]
+    names = {known_path: known_path for known_path in candidates} | {
+        known_path.rsplit(".", 1)[-1]: known_path for known_path in candidates if "." in known_path
     }
     for text in (path, path.rsplit(".", 1)[-1]):
-        nearest = _nearest(text, {known_path: known_path for known_path in known}, "") or _nearest(
+        nearest = _nearest(text, {known_path: known_path for known_path in candidates}, "") or _nearest(
             text, names, ""
         )
         if nearest:
@@ -398,11 +402,11 @@ def _nearest_key_path(path: str) -> str:
     return "workbench config show lists every key."
 
 
-def _nearest(name: str, known: dict[str, str], otherwise: str) -> str:
+def _nearest(name: str, names: dict[str, str], otherwise: str) -> str:
     from difflib import get_close_matches
 
-    close = get_close_matches(name[:120], known, n=1, cutoff=0.7)
-    return f"The nearest known key is {known[close[0]]}." if close else otherwise
+    close = get_close_matches(name[:120], names, n=1, cutoff=0.7)
+    return f"The nearest known key is {names[close[0]]}." if close else otherwise
 
 
 def _shown_value(path: str, node: LocatedNode) -> str:

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, TypeVar, cast
 
 from msgspec import Struct
-from msgspec.structs import fields
+from msgspec.structs import fields, replace
 
 from workbench.config.keys import PROVIDER_KINDS, ConfigKey
 from workbench.config.layer_reader import (
@@ -152,7 +152,7 @@ class _LayerFold:
 
     def add(self, read: LayerRead) -> None:
         replaced: set[str] = set()
-        for path, layer_value in read.found.items():
+        for path, layer_value in read.values.items():
             reason = self._refusal(read.layer, path, layer_value)
             if reason is not None:
                 line = layer_value.origin.line
@@ -196,8 +196,8 @@ class _LayerFold:
 
     def _known_name(self, name: str) -> str:
         folded = name.replace("-", "_").lower()
-        known = [*self.providers, *PROVIDER_KINDS]
-        return next((provider for provider in known if provider.replace("-", "_").lower() == folded), name)
+        names = [*self.providers, *PROVIDER_KINDS]
+        return next((provider for provider in names if provider.replace("-", "_").lower() == folded), name)
 
     def result(self, reads: list[LayerRead]) -> LoadedConfig:
         providers = self._providers()
@@ -235,15 +235,15 @@ class _LayerFold:
         default = self.values["default_provider"]
         if default.value is None or default.value in providers or default.value in PROVIDER_KINDS:
             return
-        known = ", ".join(sorted(providers)) or "none"
+        names = ", ".join(sorted(providers)) or "none"
         message = f'"default_provider" names {default.value}, which is not among the providers.'
-        self._note(default, "default_provider", message, f"There are: {known}.")
+        self._note(default, "default_provider", message, f"There are: {names}.")
 
     def _drop_repeated_rules(self) -> None:
         rules = self.values["auto_approval_rules"]
-        kept: dict[str, AutoApprovalRule] = {}
+        rules_by_id: dict[str, AutoApprovalRule] = {}
         for rule in cast("tuple[AutoApprovalRule, ...]", rules.value):
-            if rule.id in kept:
+            if rule.id in rules_by_id:
                 message = f"The rule {rule.id} is there twice; the second is not used."
                 self._note(
                     LayerValue(value=None, origin=rule.origin),
@@ -251,8 +251,10 @@ class _LayerFold:
                     message,
                     "Give it another id.",
                 )
-            kept.setdefault(rule.id, rule)
-        self.values["auto_approval_rules"] = LayerValue(value=tuple(kept.values()), origin=rules.origin)
+            rules_by_id.setdefault(rule.id, rule)
+        self.values["auto_approval_rules"] = LayerValue(
+            value=tuple(rules_by_id.values()), origin=rules.origin
+        )
 
     def _note(self, layer_value: LayerValue, key: str, message: str, remedy: str) -> None:
         origin = layer_value.origin
@@ -277,15 +279,7 @@ class _LayerFold:
             remedy = "It has no effect."
         else:
             remedy = _replacement_words(self.values[problem.key])
-        return ConfigProblem(
-            file=problem.file,
-            line=problem.line,
-            column=problem.column,
-            key=problem.key,
-            message=problem.message,
-            remedy=remedy,
-            fatal=problem.fatal,
-        )
+        return replace(problem, remedy=remedy)
 
 
 def _united(earlier: object, later: object) -> object:

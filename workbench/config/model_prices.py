@@ -306,8 +306,10 @@ class PriceList(Struct, frozen=True):
     @classmethod
     def of(cls, config: Config) -> "PriceList":
         """Return the prices that hold under a configuration."""
-        named = {name: settings.prices for name, settings in config.providers.items() if settings.prices}
-        return cls({name.lower(): prices for name, prices in config.prices.items()}, named)
+        provider_prices = {
+            name: settings.prices for name, settings in config.providers.items() if settings.prices
+        }
+        return cls({name.lower(): prices for name, prices in config.prices.items()}, provider_prices)
 
     def price(self, provider: str, model: str, context: int = 0) -> ModelPrice | None:
         """Return the prices of a model at a provider; `context` is a border that the input exceeds.

@@ -117,17 +117,17 @@ def with_provider(text: str, draft: ProviderDraft) -> str:
     Raises ProviderRefused: the text is not JSON.
     """
     text = text if text.strip() else _NEW_FILE
-    there = provider_members(text).get(draft.name)
-    if not isinstance(there, dict):
+    present = provider_members(text).get(draft.name)
+    if not isinstance(present, dict):
         return _edited(text, ("providers", draft.name), draft.members)
-    there, wanted = cast("JsonObject", there), draft.members
-    dropped = [field for field in ("kind", "base_url", "model", *_KEY_FIELDS) if field not in wanted]
-    if _address(there, draft.name) != _address(wanted, draft.name):
+    present, members = cast("JsonObject", present), draft.members
+    dropped = [field for field in ("kind", "base_url", "model", *_KEY_FIELDS) if field not in members]
+    if _address(present, draft.name) != _address(members, draft.name):
         dropped.append("headers")
     for field in dropped:
-        if field in there:
+        if field in present:
             text = remove_member(text, ("providers", draft.name, field))
-    for field, value in wanted.items():
+    for field, value in members.items():
         text = _edited(text, ("providers", draft.name, field), value)
     return text
 

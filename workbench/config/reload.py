@@ -72,13 +72,13 @@ def merge_reloaded(present: LoadedConfig, fresh: LoadedConfig) -> ReloadResult:
     for key in CONFIG_KEYS:
         value_of = attrgetter(key.attribute)
         old, new = value_of(present.config), value_of(fresh.config)
-        kept = _effective_value(key, old, new)
-        is_whole = plain_json(kept) == plain_json(new)
+        value = _effective_value(key, old, new)
+        is_whole = plain_json(value) == plain_json(new)
         if is_whole:
             origins[key.path] = fresh.origins[key.path]
         if plain_json(old) != plain_json(new):
             (applied if is_whole else later).append(key.path)
-        config = _with_value(config, key.attribute, kept)
+        config = _with_value(config, key.attribute, value)
     providers = _merged_providers(present.config.providers, fresh.config.providers)
     if plain_json(providers) != plain_json(present.config.providers):
         applied.append("providers")
@@ -111,12 +111,12 @@ def _provider_origins(
     providers: Mapping[str, ProviderSettings], present: LoadedConfig, fresh: LoadedConfig
 ) -> dict[str, Origin]:
     """Return the origins of providers from the reading that each was taken from."""
-    found: dict[str, Origin] = {}
+    origins: dict[str, Origin] = {}
     for name, provider in providers.items():
         source = fresh if fresh.config.providers.get(name) is provider else present
         start = f"providers.{name}."
-        found |= {key: origin for key, origin in source.origins.items() if key.startswith(start)}
-    return found
+        origins |= {key: origin for key, origin in source.origins.items() if key.startswith(start)}
+    return origins
 
 
 def _effective_value(key: ConfigKey, old: object, new: object) -> object:
@@ -136,7 +136,7 @@ def _united_patterns(old: Any, new: Any) -> object:
     texts = {pattern.text for pattern in cast("tuple[ApprovalPattern, ...]", new)}
     return (
         *new,
-        *(known for known in cast("tuple[ApprovalPattern, ...]", old) if known.text not in texts),
+        *(denial for denial in cast("tuple[ApprovalPattern, ...]", old) if denial.text not in texts),
     )
 
 
@@ -148,8 +148,10 @@ def _common_patterns(old: Any, new: Any) -> object:
 
 
 def _common_rules(old: Any, new: Any) -> object:
-    known = {_rule_meaning(rule) for rule in cast("tuple[AutoApprovalRule, ...]", old)}
-    return tuple(rule for rule in cast("tuple[AutoApprovalRule, ...]", new) if _rule_meaning(rule) in known)
+    meanings = {_rule_meaning(rule) for rule in cast("tuple[AutoApprovalRule, ...]", old)}
+    return tuple(
+        rule for rule in cast("tuple[AutoApprovalRule, ...]", new) if _rule_meaning(rule) in meanings
+    )
 
 
 def _rule_meaning(rule: AutoApprovalRule) -> tuple[str, str, str]:

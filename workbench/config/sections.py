@@ -245,8 +245,8 @@ def narrowed_tools(
     return {**earlier, **later, **both}
 
 
-def narrowed_providers(allowed: Sequence[str], named: Sequence[str]) -> list[str]:
+def narrowed_providers(earlier: Sequence[str], later: Sequence[str]) -> list[str]:
     """Return the providers that are in both lists; `*` is every one."""
-    if "*" in allowed:
-        return list(named)
-    return [provider for provider in allowed if "*" in named or provider in named]
+    if "*" in earlier:
+        return list(later)
+    return [provider for provider in earlier if "*" in later or provider in later]

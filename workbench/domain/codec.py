@@ -230,8 +230,8 @@ def event_from_object(line: Mapping[str, Json]) -> Event:
         if key in envelope:
             envelope[key] = _micros(key, envelope[key])
     checked = _converted(_Envelope, envelope)
-    known: dict[str, Any] = {name: getattr(checked, name) for name in _ENVELOPE}
-    return Event(body=body, raw=raw, **known)
+    members: dict[str, Any] = {name: getattr(checked, name) for name in _ENVELOPE}
+    return Event(body=body, raw=raw, **members)
 
 
 def validate_event(event: Event) -> Event:

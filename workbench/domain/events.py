@@ -18,57 +18,27 @@ from typing import Annotated, ClassVar, Final, Literal
 from msgspec import Meta, Struct, field
 
 from workbench.domain.incidents import (
-    IncidentChecked as IncidentChecked,
+    IncidentChecked,
+    IncidentDismissed,
+    IncidentEnded,
+    IncidentsCancelRequested,
+    IncidentsListed,
+    IncidentsRequested,
+    IncidentStarted,
 )
-from workbench.domain.incidents import (
-    IncidentDismissed as IncidentDismissed,
-)
-from workbench.domain.incidents import (
-    IncidentEnded as IncidentEnded,
-)
-from workbench.domain.incidents import (
-    IncidentEvent as IncidentEvent,
-)
-from workbench.domain.incidents import (
-    IncidentsCancelRequested as IncidentsCancelRequested,
-)
-from workbench.domain.incidents import (
-    IncidentsListed as IncidentsListed,
-)
-from workbench.domain.incidents import (
-    IncidentsRequested as IncidentsRequested,
-)
-from workbench.domain.incidents import (
-    IncidentStarted as IncidentStarted,
-)
+from workbench.domain.incidents import IncidentEvent as IncidentEvent
 from workbench.domain.machines import CallState, PauseReason, SessionStatus
 from workbench.domain.run_events import (
-    ArtifactStored as ArtifactStored,
+    ArtifactStored,
+    ContractChecked,
+    RunCancelRequested,
+    RunChanged,
+    RunRequested,
+    RunStarted,
+    StepChanged,
+    StepRetryRequested,
 )
-from workbench.domain.run_events import (
-    ContractChecked as ContractChecked,
-)
-from workbench.domain.run_events import (
-    RunCancelRequested as RunCancelRequested,
-)
-from workbench.domain.run_events import (
-    RunChanged as RunChanged,
-)
-from workbench.domain.run_events import (
-    RunEvent as RunEvent,
-)
-from workbench.domain.run_events import (
-    RunRequested as RunRequested,
-)
-from workbench.domain.run_events import (
-    RunStarted as RunStarted,
-)
-from workbench.domain.run_events import (
-    StepChanged as StepChanged,
-)
-from workbench.domain.run_events import (
-    StepRetryRequested as StepRetryRequested,
-)
+from workbench.domain.run_events import RunEvent as RunEvent
 from workbench.domain.values import (
     ActionKind,
     Actor,

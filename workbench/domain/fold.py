@@ -201,17 +201,16 @@ def _status_changed(event: Event, body: e.SessionStatusChanged, look: RowLookup)
 def _session_changed(event: Event, body: e.SessionChanged, look: RowLookup) -> tuple[Row, ...]:
     names = ("title", "tags", "archived", "provider", "model")
     changes = {name: value for name in names if (value := getattr(body, name)) is not None}
-    if body.configuration is None:
-        return _on_session(event, look, lambda s: replace(s, **changes))
-    members = body.configuration
 
-    def changed(session: Session) -> Session:
-        both = {**session.configuration, **members}
-        return replace(
-            session, **changes, configuration={name: v for name, v in both.items() if v is not None}
-        )
+    def change(session: Session) -> Session:
+        changed = replace(session, **changes)
+        if body.configuration is None:
+            return changed
+        both = {**session.configuration, **body.configuration}
+        configuration = {name: value for name, value in both.items() if value is not None}
+        return replace(changed, configuration=configuration)
 
-    return _on_session(event, look, changed)
+    return _on_session(event, look, change)
 
 
 def _turn_rows(event: Event, body: e.TurnBody, look: RowLookup) -> tuple[Row, ...]:
@@ -364,8 +363,8 @@ def _decided_action(event: Event, look: RowLookup, state: ActionState, **facts: 
     action = look.action(event.action_id or "")
     if action is None or not may_move(ACTION_MOVES, action.state, state):
         return None
-    who = describe_actor(event.actor)
-    return replace(action, state=state, decided_at=event.at, decided_by=who, **facts)  # type: ignore[arg-type]
+    decided_by = describe_actor(event.actor)
+    return replace(action, state=state, decided_at=event.at, decided_by=decided_by, **facts)  # type: ignore[arg-type]
 
 
 def _action_with_call(
@@ -502,9 +501,9 @@ def _step_of_round(
     event: Event, body: e.RunStarted, plan: StepPlan, ordinal: int, look: RowLookup
 ) -> StepState | None:
     key = step_key(event.session_id, plan.id)
-    known = look.step_state(key)
-    if known is not None:
-        return _reset_step(known, event.at) if plan.id in body.reset else None
+    step = look.step_state(key)
+    if step is not None:
+        return _reset_step(step, event.at) if plan.id in body.reset else None
     is_kept = plan.id in body.kept
     return StepState(
         key=key, pipeline_id=event.session_id, step_id=plan.id, ordinal=ordinal, kind=plan.kind,
@@ -518,9 +517,9 @@ def _reset_item(event: Event, step: str, look: RowLookup) -> StepState | None:
     return _reset_step(known, event.at) if known is not None and known.matrix else None
 
 
-def _reset_step(step: StepState, at: int) -> StepState:
+def _reset_step(step: StepState, moved_at: int) -> StepState:
     return replace(
-        step, state="pending", moved_at=at, completed_at=None, error_message="", is_warned=False,
+        step, state="pending", moved_at=moved_at, completed_at=None, error_message="", is_warned=False,
         contract=None, duration_ms=0, exit_code=None, action_id=None,
     )  # fmt: skip
 
@@ -552,17 +551,18 @@ def _step_changed(event: Event, body: e.StepChanged, look: RowLookup) -> tuple[R
 
 def _new_item(event: Event, body: e.StepChanged, look: RowLookup) -> StepState | None:
     """Make the row of a matrix item, which nobody knew when the run was started."""
-    of = look.step_state(step_key(event.session_id, body.matrix)) if body.matrix else None
-    if of is None or event.step is None:
+    matrix_step = look.step_state(step_key(event.session_id, body.matrix)) if body.matrix else None
+    if matrix_step is None or event.step is None:
         return None
     return StepState(
         key=step_key(event.session_id, event.step), pipeline_id=event.session_id, step_id=event.step,
-        state="pending", ordinal=of.ordinal, kind=of.kind, persona=of.persona, matrix=body.matrix,
+        state="pending", ordinal=matrix_step.ordinal, kind=matrix_step.kind, persona=matrix_step.persona,
+        matrix=body.matrix,
     )  # fmt: skip
 
 
 def _moved_step(step: StepState, event: Event, body: e.StepChanged) -> StepState:
-    is_begun = body.state == "running" and body.attempt != step.attempt
+    is_new_attempt = body.state == "running" and body.attempt != step.attempt
     is_failure = body.state in ("failed", "retrying", "skipped", "cancelled") or body.is_warned
     # `waiting` has usage only where a step goes over from a full conversation to the next.
     is_counted = body.state in (*ENDED_STEP_STATES, "retrying", "waiting")
@@ -570,8 +570,8 @@ def _moved_step(step: StepState, event: Event, body: e.StepChanged) -> StepState
     return replace(
         step, state=body.state, attempt=body.attempt, moved_at=event.at, duration_ms=body.duration_ms,
         retry_count=step.retry_count + (body.state == "retrying"), is_warned=body.is_warned,
-        contract=None if is_begun else step.contract,
-        started_at=event.at if is_begun or step.started_at is None else step.started_at,
+        contract=None if is_new_attempt else step.contract,
+        started_at=event.at if is_new_attempt or step.started_at is None else step.started_at,
         completed_at=event.at if body.state in ENDED_STEP_STATES else None,
         workspace_path=body.workspace or step.workspace_path, session_id=body.session_id or step.session_id,
         action_id=event.action_id if body.state == "waiting" else step.action_id,

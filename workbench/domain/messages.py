@@ -237,16 +237,16 @@ def asked_models(events: Iterable[Event]) -> dict[str, tuple[str, str]]:
 
     `/model` changes whom a session asks: what its row says counts for what comes, not for what was.
     """
-    asked: dict[str, tuple[str, str]] = {}
-    newest = ("", "")
+    models: dict[str, tuple[str, str]] = {}
+    current = ("", "")
     for event in events:
         body = event.body
         if isinstance(body, TurnStarted):
-            newest = (body.provider, body.model)
+            current = (body.provider, body.model)
         elif isinstance(body, ReplyCompleted):
-            answered = (newest[0], body.model or newest[1])
-            asked[event.id] = answered
-            asked.update((call.call_id, answered) for call in body.calls)
-        elif isinstance(body, CallProposed) and body.replaces in asked and event.call_id:
-            asked[event.call_id] = asked[body.replaces]
-    return asked
+            model = (current[0], body.model or current[1])
+            models[event.id] = model
+            models.update((call.call_id, model) for call in body.calls)
+        elif isinstance(body, CallProposed) and body.replaces in models and event.call_id:
+            models[event.call_id] = models[body.replaces]
+    return models

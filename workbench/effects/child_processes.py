@@ -453,8 +453,10 @@ class _Exchange:
             os.close(self._ended)
 
     def run(self, deadline: float) -> bool:
-        while (left := deadline - time.monotonic()) > 0:
-            ready = self._selector.select(left if self._ended is not None else min(left, _POLL_SECONDS))
+        while (seconds_left := deadline - time.monotonic()) > 0:
+            ready = self._selector.select(
+                seconds_left if self._ended is not None else min(seconds_left, _POLL_SECONDS)
+            )
             for key, _ in ready:
                 if key.data is not None:
                     key.data()

@@ -431,10 +431,10 @@ def workbench_command_line(words: Sequence[str], env: Mapping[str, str] = os.env
 
 def workbench_environment(data: Path, env: Mapping[str, str] = os.environ) -> dict[str, str]:
     """Return the user's environment with the variables of the interpreter set aside."""
-    kept = {
+    variables = {
         SET_ASIDE_PREFIX + name if name.startswith("PYTHON") else name: value for name, value in env.items()
     }
-    return {**kept, "WORKBENCH_HOME": str(data)}
+    return {**variables, "WORKBENCH_HOME": str(data)}
 
 
 def _interpreter_flags() -> list[str]:

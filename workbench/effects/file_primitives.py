@@ -84,13 +84,13 @@ def open_folder(
 
     Raises FileMissing for a missing folder without `created`, FileRefused for a link, no folder, or an error.
     """
-    here = _open_in_one_call(root, parts)
-    if here is None:
-        here = _open_by_steps(root, parts, created)
+    directory = _open_in_one_call(root, parts)
+    if directory is None:
+        directory = _open_by_steps(root, parts, created)
     try:
-        yield here
+        yield directory
     finally:
-        os.close(here)
+        os.close(directory)
 
 
 def _open_in_one_call(root: int, parts: tuple[str, ...]) -> int | None:
@@ -104,39 +104,39 @@ def _open_in_one_call(root: int, parts: tuple[str, ...]) -> int | None:
 
 def _open_by_steps(root: int, parts: tuple[str, ...], created: list[str] | None) -> int:
     # Not dup: a duplicate shares its position with the root, and two threads may list at once.
-    here = os.open(".", FOLDER_FLAGS, dir_fd=root)
+    directory = os.open(".", FOLDER_FLAGS, dir_fd=root)
     try:
         for depth, name in enumerate(parts, 1):
-            below = _enter_folder(here, name, "/".join(parts[:depth]), created)
-            os.close(here)
-            here = below
+            below = _enter_folder(directory, name, "/".join(parts[:depth]), created)
+            os.close(directory)
+            directory = below
     except BaseException:
-        os.close(here)
+        os.close(directory)
         raise
-    return here
+    return directory
 
 
-def _enter_folder(here: int, name: str, path: str, created: list[str] | None) -> int:
+def _enter_folder(directory: int, name: str, path: str, created: list[str] | None) -> int:
     try:
-        return os.open(name, FOLDER_FLAGS, dir_fd=here)
+        return os.open(name, FOLDER_FLAGS, dir_fd=directory)
     except FileNotFoundError:
         if created is None:
             raise FileMissing(path) from None
     except OSError as error:
-        raise _obstacle(here, name, path, error) from error
-    return _create_folder(here, name, path, created)
+        raise _obstacle(directory, name, path, error) from error
+    return _create_folder(directory, name, path, created)
 
 
-def _create_folder(here: int, name: str, path: str, created: list[str]) -> int:
+def _create_folder(directory: int, name: str, path: str, created: list[str]) -> int:
     with translated_os_errors(path):
         with contextlib.suppress(FileExistsError):
-            os.mkdir(name, dir_fd=here)
+            os.mkdir(name, dir_fd=directory)
             created.append(path)
-        sync_to_disk(here)
+        sync_to_disk(directory)
     try:
-        return os.open(name, FOLDER_FLAGS, dir_fd=here)
+        return os.open(name, FOLDER_FLAGS, dir_fd=directory)
     except OSError as error:
-        raise _obstacle(here, name, path, error) from error
+        raise _obstacle(directory, name, path, error) from error
 
 
 class FileRefused(Exception):
@@ -150,9 +150,9 @@ class FileRefused(Exception):
         self.errno = number
 
 
-def _obstacle(here: int, name: str, path: str, error: OSError) -> FileRefused:
+def _obstacle(directory: int, name: str, path: str, error: OSError) -> FileRefused:
     try:
-        kind = kind_of(os.stat(name, dir_fd=here, follow_symlinks=False).st_mode)
+        kind = kind_of(os.stat(name, dir_fd=directory, follow_symlinks=False).st_mode)
     except OSError:
         return file_refusal(path, error)
     if kind == "folder":
@@ -168,12 +168,12 @@ def require_regular(mode: int, path: str) -> None:
         raise FileRefused(path, f"it is {_KIND_WORDS[kind]}, not a regular file", "name a regular file")
 
 
-def open_regular_file(here: int, name: str, path: str) -> int:
+def open_regular_file(directory: int, name: str, path: str) -> int:
     """Open a regular file, following no link and waiting for nothing. Raises FileMissing, FileRefused."""
     with translated_os_errors(path), _missing_as_refusal(path):
         # Looked at first, because opening a device can already do something.
-        require_regular(os.stat(name, dir_fd=here, follow_symlinks=False).st_mode, path)
-        file = os.open(name, READ_FLAGS | os.O_NOFOLLOW, dir_fd=here)
+        require_regular(os.stat(name, dir_fd=directory, follow_symlinks=False).st_mode, path)
+        file = os.open(name, READ_FLAGS | os.O_NOFOLLOW, dir_fd=directory)
     try:
         require_regular(os.fstat(file).st_mode, path)
     except BaseException:
@@ -275,10 +275,10 @@ def _libc() -> tuple[Any, Any, int] | None:
     def how(*values: int) -> Any:
         return ctypes.byref(How(*values))
 
-    def call(number: int, root: int, path: bytes, asked: Any, size: int) -> int:
+    def call(number: int, root: int, path: bytes, how: Any, size: int) -> int:
         return int(
             library.syscall(
-                ctypes.c_long(number), ctypes.c_int(root), ctypes.c_char_p(path), asked, ctypes.c_size_t(size)
+                ctypes.c_long(number), ctypes.c_int(root), ctypes.c_char_p(path), how, ctypes.c_size_t(size)
             )
         )
 
@@ -317,15 +317,15 @@ def file_stamp(status: os.stat_result) -> FileStamp:
     )
 
 
-def stat_name(here: int, name: str) -> os.stat_result | None:
+def stat_name(directory: int, name: str) -> os.stat_result | None:
     """Look at a name in a folder without following it; None if nothing is there."""
     try:
-        return os.stat(name, dir_fd=here, follow_symlinks=False)
+        return os.stat(name, dir_fd=directory, follow_symlinks=False)
     except FileNotFoundError:
         return None
 
 
-def write_temporary(here: int, data: bytes, mode: int, like: str | None = None) -> tuple[str, FileStamp]:
+def write_temporary(directory: int, data: bytes, mode: int, like: str | None = None) -> tuple[str, FileStamp]:
     """Write a synced temporary file into a folder; return its name and stamp. After an error nothing is left.
 
     Set-id bits of `mode` are dropped. Of the file `like` there, owner, group, access list and attributes are
@@ -335,42 +335,44 @@ def write_temporary(here: int, data: bytes, mode: int, like: str | None = None) 
     with contextlib.ExitStack() as opened:
         old = None
         if like is not None:
-            old = os.open(like, _LOOK_FLAGS, dir_fd=here)
+            old = os.open(like, _LOOK_FLAGS, dir_fd=directory)
             opened.callback(os.close, old)
-        return name, _write_unnamed(here, name, data, mode, old) or _write_named(here, name, data, mode, old)
+        return name, _write_unnamed(directory, name, data, mode, old) or _write_named(
+            directory, name, data, mode, old
+        )
 
 
-def _write_named(here: int, name: str, data: bytes, mode: int, like: int | None) -> FileStamp:
-    file = os.open(name, CREATE_FLAGS, 0o600, dir_fd=here)
+def _write_named(directory: int, name: str, data: bytes, mode: int, like: int | None) -> FileStamp:
+    file = os.open(name, CREATE_FLAGS, 0o600, dir_fd=directory)
     try:
         return _fill_file(file, data, mode, like)
     except BaseException:
-        remove_file(here, name)
+        remove_file(directory, name)
         raise
     finally:
         os.close(file)
 
 
-def _write_unnamed(here: int, name: str, data: bytes, mode: int, like: int | None) -> FileStamp | None:
+def _write_unnamed(directory: int, name: str, data: bytes, mode: int, like: int | None) -> FileStamp | None:
     """Write a file that gets its name only when it is whole; None where O_TMPFILE is not offered."""
     if _UNNAMED_FLAGS is None:
         return None
     try:
-        file = os.open(".", _UNNAMED_FLAGS, 0o600, dir_fd=here)
+        file = os.open(".", _UNNAMED_FLAGS, 0o600, dir_fd=directory)
     except OSError as error:
         if error.errno in _UNNAMED_UNSUPPORTED:
             return None
         raise
     try:
         stamp = _fill_file(file, data, mode, like)
-        return stamp if _is_linked(file, here, name) else None
+        return stamp if _is_linked(file, directory, name) else None
     finally:
         os.close(file)
 
 
-def _is_linked(file: int, here: int, name: str) -> bool:
+def _is_linked(file: int, directory: int, name: str) -> bool:
     try:
-        os.link(f"/proc/self/fd/{file}", name, dst_dir_fd=here, follow_symlinks=True)
+        os.link(f"/proc/self/fd/{file}", name, dst_dir_fd=directory, follow_symlinks=True)
     except OSError as error:
         if error.errno in _LINKS_UNSUPPORTED or error.errno == errno.ENOENT:
             return False
@@ -441,28 +443,28 @@ def _keep_attributes(file: int, like: int) -> None:
                 os.setxattr(file, name, os.getxattr(like, name))
 
 
-def replace_file(here: int, temporary: str, name: str) -> None:
-    os.rename(temporary, name, src_dir_fd=here, dst_dir_fd=here)
+def replace_file(directory: int, temporary: str, name: str) -> None:
+    os.rename(temporary, name, src_dir_fd=directory, dst_dir_fd=directory)
 
 
-def put_new_file(here: int, temporary: str, name: str) -> None:
+def put_new_file(directory: int, temporary: str, name: str) -> None:
     """Put a temporary file at a name that must be free. Raises FileExistsError.
 
     A hard link fails if somebody made the name meanwhile, which a rename would overwrite.
     """
     try:
-        os.link(temporary, name, src_dir_fd=here, dst_dir_fd=here, follow_symlinks=False)
+        os.link(temporary, name, src_dir_fd=directory, dst_dir_fd=directory, follow_symlinks=False)
     except OSError as error:
         if error.errno not in _LINKS_UNSUPPORTED:
             raise
-        replace_file(here, temporary, name)
+        replace_file(directory, temporary, name)
     else:
-        remove_file(here, temporary)
+        remove_file(directory, temporary)
 
 
-def remove_file(here: int, name: str) -> bool:
+def remove_file(directory: int, name: str) -> bool:
     try:
-        os.unlink(name, dir_fd=here)
+        os.unlink(name, dir_fd=directory)
     except FileNotFoundError:
         return False
     return True

@@ -125,14 +125,14 @@ class Root:
 
         Raises FileRefused: it is or lies behind a link, is no regular file, too large, or cannot be read.
         """
-        with contextlib.suppress(FileMissing), self._at(rel) as (here, name):
-            return _read_image(here, name, rel, LARGEST_FILE if limit is None else limit)[0]
+        with contextlib.suppress(FileMissing), self._at(rel) as (directory, name):
+            return _read_image(directory, name, rel, LARGEST_FILE if limit is None else limit)[0]
         return None
 
     def open_read(self, rel: str) -> BinaryIO:
         """Open a regular file to read it in parts. Raises FileMissing, and FileRefused as `image`."""
-        with self._at(rel) as (here, name):
-            return os.fdopen(open_regular_file(here, name, rel), "rb")
+        with self._at(rel) as (directory, name):
+            return os.fdopen(open_regular_file(directory, name, rel), "rb")
 
     def stage(self, rel: str, data: bytes, mode: int) -> StagedFile:
         """Write the bytes to a temporary file beside the target; missing folders are created.
@@ -145,8 +145,8 @@ class Root:
             raise FileRefused(rel, "names of this form are kept for temporary files", "choose another name")
         created: list[str] = []
         try:
-            with self._below(parts[:-1], rel, created) as here, translated_os_errors(rel):
-                return _stage_file(here, parts[-1], rel, data, mode, created)
+            with self._below(parts[:-1], rel, created) as directory, translated_os_errors(rel):
+                return _stage_file(directory, parts[-1], rel, data, mode, created)
         except BaseException:
             self._unmake(created)
             raise
@@ -158,9 +158,9 @@ class Root:
         the folder was not synced, FileRefused if it was not renamed. The temporary file is gone afterwards.
         """
         try:
-            with self._at(staged.path) as (here, name):
-                _commit_file(here, name, staged, expect)
-                _confirm_durable(here, staged.path)
+            with self._at(staged.path) as (directory, name):
+                _commit_file(directory, name, staged, expect)
+                _confirm_durable(directory, staged.path)
         except NotDurable:
             raise
         except BaseException:
@@ -172,21 +172,21 @@ class Root:
 
         Discard several in reverse order, so that folders are empty in time.
         """
-        with contextlib.suppress(FileRefused), self._at(staged.path) as (here, _):
-            status = stat_name(here, staged.temporary)
+        with contextlib.suppress(FileRefused), self._at(staged.path) as (directory, _):
+            status = stat_name(directory, staged.temporary)
             if status and (status.st_dev, status.st_ino) == (staged.file.device, staged.file.inode):
-                file_primitives.remove_file(here, staged.temporary)
+                file_primitives.remove_file(directory, staged.temporary)
         self._unmake(staged.created)
 
     def remove(self, rel: str, expect: ExpectedContent) -> None:
         """Remove a file if `expect` accepts its bytes. Raises as `commit`."""
-        with self._at(rel) as (here, name):
-            if (stamp := _compare_file(here, name, rel, expect)) is None:
+        with self._at(rel) as (directory, name):
+            if (stamp := _compare_file(directory, name, rel, expect)) is None:
                 return
             with translated_os_errors(rel):
-                _require_same(here, name, rel, stamp)
-                file_primitives.remove_file(here, name)
-            _confirm_durable(here, rel)
+                _require_same(directory, name, rel, stamp)
+                file_primitives.remove_file(directory, name)
+            _confirm_durable(directory, rel)
 
     def make_directory(self, rel: str) -> Names:
         """Create a folder and those on the way; return the created paths, outermost first.
@@ -205,8 +205,8 @@ class Root:
         """Say what is at a path without following it. Raises FileRefused: it lies behind a link."""
         parts = path_components(rel)
         try:
-            with self._below(parts[:-1], rel) as here, translated_os_errors(rel):
-                status = stat_name(here, parts[-1] if parts else ".")
+            with self._below(parts[:-1], rel) as directory, translated_os_errors(rel):
+                status = stat_name(directory, parts[-1] if parts else ".")
         except FileMissing:
             status = None
         if status is None:
@@ -224,18 +224,20 @@ class Root:
         for rel in folders:
             with (
                 contextlib.suppress(FileRefused),
-                self._below(path_components(rel), rel) as here,
+                self._below(path_components(rel), rel) as directory,
                 translated_os_errors(rel),
             ):
-                removed += ["/".join((*path_components(rel), name)) for name in _sweep_folder(here, before)]
+                removed += [
+                    "/".join((*path_components(rel), name)) for name in _sweep_folder(directory, before)
+                ]
         return removed
 
     def list(self, rel: str) -> FolderEntries:
         """List a folder by name, links as links. Raises FileMissing; FileRefused: over 100,000 names."""
         with (
-            self._below(path_components(rel), rel) as here,
+            self._below(path_components(rel), rel) as directory,
             translated_os_errors(rel),
-            os.scandir(here) as items,
+            os.scandir(directory) as items,
         ):
             entries: FolderEntries = []
             for item in items:
@@ -250,8 +252,8 @@ class Root:
     def folder(self, rel: str) -> Generator[tuple[int, str], None, None]:
         """Give a folder's descriptor, and its path without `.`. Raises FileMissing, FileRefused."""
         parts = path_components(rel)
-        with self._below(parts, rel) as here:
-            yield here, "/".join(parts)
+        with self._below(parts, rel) as directory:
+            yield directory, "/".join(parts)
 
     @contextlib.contextmanager
     def _below(
@@ -261,23 +263,23 @@ class Root:
             raise ValueError("this root is closed")
         with contextlib.ExitStack() as stack:
             with translated_os_errors(rel):
-                here = stack.enter_context(open_folder(self._folder, parts, created))
-            yield here
+                directory = stack.enter_context(open_folder(self._folder, parts, created))
+            yield directory
 
     @contextlib.contextmanager
     def _at(self, rel: str) -> Generator[tuple[int, str], None, None]:
         parts = file_components(rel)
-        with self._below(parts[:-1], rel) as here:
-            yield here, parts[-1]
+        with self._below(parts[:-1], rel) as directory:
+            yield directory, parts[-1]
 
     def _unmake(self, created: Iterable[str]) -> None:
         for rel in reversed(tuple(created)):
-            with contextlib.suppress(OSError, FileRefused), self._at(rel) as (here, name):
-                os.rmdir(name, dir_fd=here)
+            with contextlib.suppress(OSError, FileRefused), self._at(rel) as (directory, name):
+                os.rmdir(name, dir_fd=directory)
 
 
-def _read_image(here: int, name: str, rel: str, limit: int) -> tuple[FileImage, FileStamp]:
-    file = open_regular_file(here, name, rel)
+def _read_image(directory: int, name: str, rel: str, limit: int) -> tuple[FileImage, FileStamp]:
+    file = open_regular_file(directory, name, rel)
     try:
         data = read_all(file, rel, limit)
         status = os.fstat(file)
@@ -287,64 +289,66 @@ def _read_image(here: int, name: str, rel: str, limit: int) -> tuple[FileImage, 
     return FileImage(data=data, mode=mode, size=len(data), links=status.st_nlink), file_stamp(status)
 
 
-def _stage_file(here: int, name: str, rel: str, data: bytes, mode: int, created: Names) -> StagedFile:
-    target = stat_name(here, name)
+def _stage_file(directory: int, name: str, rel: str, data: bytes, mode: int, created: Names) -> StagedFile:
+    target = stat_name(directory, name)
     if target is not None:
         require_regular(target.st_mode, rel)
-    new, written = file_primitives.write_temporary(here, data, mode, like=None if target is None else name)
-    folder = os.fstat(here)
+    new, written = file_primitives.write_temporary(
+        directory, data, mode, like=None if target is None else name
+    )
+    folder = os.fstat(directory)
     return StagedFile(
         path=rel, temporary=new, created=tuple(created), folder=(folder.st_dev, folder.st_ino), file=written
     )
 
 
-def _commit_file(here: int, name: str, staged: StagedFile, expect: ExpectedContent) -> None:
-    folder = os.fstat(here)
+def _commit_file(directory: int, name: str, staged: StagedFile, expect: ExpectedContent) -> None:
+    folder = os.fstat(directory)
     if (folder.st_dev, folder.st_ino) != staged.folder:
         raise BaseMoved(staged.path, "its folder was exchanged for another")
-    stamp = _compare_file(here, name, staged.path, expect)
+    stamp = _compare_file(directory, name, staged.path, expect)
     with translated_os_errors(staged.path):
-        new = stat_name(here, staged.temporary)
+        new = stat_name(directory, staged.temporary)
         if new is None or file_stamp(new) != staged.file or new.st_nlink != 1:
             raise FileRefused(staged.path, "its temporary file was changed by somebody else", "do it again")
-        _require_same(here, name, staged.path, stamp)
+        _require_same(directory, name, staged.path, stamp)
         try:
             put = file_primitives.put_new_file if stamp is None else file_primitives.replace_file
-            put(here, staged.temporary, name)
+            put(directory, staged.temporary, name)
         except FileExistsError:
             raise BaseMoved(staged.path) from None
 
 
-def _compare_file(here: int, name: str, rel: str, expect: ExpectedContent) -> FileStamp | None:
+def _compare_file(directory: int, name: str, rel: str, expect: ExpectedContent) -> FileStamp | None:
     image, stamp = None, None
     with contextlib.suppress(FileMissing):
-        image, stamp = _read_image(here, name, rel, LARGEST_FILE)
+        image, stamp = _read_image(directory, name, rel, LARGEST_FILE)
     if not expect(image.data if image else None):
         raise BaseMoved(rel)
     return stamp
 
 
-def _require_same(here: int, name: str, rel: str, stamp: FileStamp | None) -> None:
-    now = stat_name(here, name)
+def _require_same(directory: int, name: str, rel: str, stamp: FileStamp | None) -> None:
+    now = stat_name(directory, name)
     if (file_stamp(now) if now else None) != stamp:
         raise BaseMoved(rel)
 
 
-def _confirm_durable(here: int, rel: str) -> None:
+def _confirm_durable(directory: int, rel: str) -> None:
     try:
-        sync_to_disk(here)
+        sync_to_disk(directory)
     except OSError as error:
         why = f"it is in place, but the disk did not confirm it ({os.strerror(error.errno or errno.EIO)})"
         raise NotDurable(rel, why, "check the disk", error.errno) from error
 
 
-def _sweep_folder(here: int, before: float) -> Iterator[str]:
-    for name in sorted(filter(TEMPORARY_NAME.fullmatch, os.listdir(here))):
-        status = stat_name(here, name)
+def _sweep_folder(directory: int, before: float) -> Iterator[str]:
+    for name in sorted(filter(TEMPORARY_NAME.fullmatch, os.listdir(directory))):
+        status = stat_name(directory, name)
         if (
             status
             and file_primitives.is_leftover_temporary(status, before)
-            and file_primitives.remove_file(here, name)
+            and file_primitives.remove_file(directory, name)
         ):
             yield name
 
@@ -384,50 +388,50 @@ def _require_own(status: os.stat_result, path: str) -> None:
 def write_atomic(path: Path, data: bytes, mode: int = 0o600) -> None:
     """Replace a file so that its name shows all old or all new bytes. Raises FileRefused: it is as it was."""
     with translated_os_errors(str(path)):
-        here = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
-            _require_replaceable(here, path)
-            _write_and_sync(here, path.name, data, mode)
+            _require_replaceable(directory, path)
+            _write_and_sync(directory, path.name, data, mode)
         finally:
-            os.close(here)
+            os.close(directory)
 
 
 def write_atomic_parts(path: Path, parts: Iterable[bytes], mode: int = 0o600) -> int:
     """Replace a file as `write_atomic` does, by bytes that come one after the other; return how many came."""
     with translated_os_errors(str(path)), contextlib.ExitStack() as opened:
-        here = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        opened.callback(os.close, here)
-        _require_replaceable(here, path)
+        directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        opened.callback(os.close, directory)
+        _require_replaceable(directory, path)
         new, total = f".workbench-{secrets.token_hex(16)}.tmp", 0
-        file = os.open(new, file_primitives.CREATE_FLAGS, mode, dir_fd=here)
+        file = os.open(new, file_primitives.CREATE_FLAGS, mode, dir_fd=directory)
         try:
             with os.fdopen(file, "wb", buffering=1 << 20) as stream:
                 for part in parts:
                     total += stream.write(part)
                 stream.flush()
                 sync_to_disk(file)
-            file_primitives.replace_file(here, new, path.name)
+            file_primitives.replace_file(directory, new, path.name)
         except BaseException:
-            file_primitives.remove_file(here, new)
+            file_primitives.remove_file(directory, new)
             raise
-        sync_to_disk(here)
+        sync_to_disk(directory)
         return total
 
 
-def _require_replaceable(here: int, path: Path) -> None:
+def _require_replaceable(directory: int, path: Path) -> None:
     """Refuse a name of what is no file, also behind a link: a new file would take the place of /dev/null."""
     with contextlib.suppress(FileNotFoundError):
-        require_regular(os.stat(path.name, dir_fd=here).st_mode, str(path))
+        require_regular(os.stat(path.name, dir_fd=directory).st_mode, str(path))
 
 
-def _write_and_sync(here: int, name: str, data: bytes, mode: int) -> None:
-    new, _ = file_primitives.write_temporary(here, data, mode)
+def _write_and_sync(directory: int, name: str, data: bytes, mode: int) -> None:
+    new, _ = file_primitives.write_temporary(directory, data, mode)
     try:
-        file_primitives.replace_file(here, new, name)
+        file_primitives.replace_file(directory, new, name)
     except BaseException:
-        file_primitives.remove_file(here, new)
+        file_primitives.remove_file(directory, new)
         raise
-    sync_to_disk(here)
+    sync_to_disk(directory)
 
 
 def read_bounded(path: Path, limit: int = LARGEST_FILE) -> bytes | None:

@@ -127,19 +127,19 @@ class WalkedFolder(Struct, kw_only=True):
 
 def walk_folder(root: Root, rel: str = ".") -> Iterator[WalkedFolder]:
     """Yield a folder and all below it, each before what it holds. Raises FileRefused for the first folder."""
-    with root.folder(rel) as (here, path):
-        yield from _walk_below(here, path, 1)
+    with root.folder(rel) as (directory, path):
+        yield from _walk_below(directory, path, 1)
 
 
-def _walk_below(here: int, path: str, depth: int) -> Generator[WalkedFolder]:
-    folder = _list_folder(here, path)
+def _walk_below(directory: int, path: str, depth: int) -> Generator[WalkedFolder]:
+    folder = _list_folder(directory, path)
     if depth >= DEEPEST and folder.folders:
         folder.folders.clear()
         folder.is_cut = True
     yield folder
     for name in folder.folders:
         try:
-            below = os.open(name, FOLDER_FLAGS, dir_fd=here)
+            below = os.open(name, FOLDER_FLAGS, dir_fd=directory)
         except OSError:
             continue
         try:
@@ -148,11 +148,11 @@ def _walk_below(here: int, path: str, depth: int) -> Generator[WalkedFolder]:
             os.close(below)
 
 
-def _list_folder(here: int, path: str) -> WalkedFolder:
+def _list_folder(directory: int, path: str) -> WalkedFolder:
     files: list[str] = []
     folders: list[str] = []
     others = count = 0
-    with contextlib.suppress(OSError), os.scandir(here) as entries:
+    with contextlib.suppress(OSError), os.scandir(directory) as entries:
         for count, entry in enumerate(entries, 1):
             if count > MOST_NAMES:
                 break
@@ -166,7 +166,7 @@ def _list_folder(here: int, path: str) -> WalkedFolder:
     is_cut = count > MOST_NAMES
     files.sort()
     folders.sort()
-    return WalkedFolder(path=path, files=files, folders=folders, others=others, is_cut=is_cut, here=here)
+    return WalkedFolder(path=path, files=files, folders=folders, others=others, is_cut=is_cut, here=directory)
 
 
 def _entry_kind(entry: os.DirEntry[str]) -> FileKind | None:

@@ -95,9 +95,11 @@ def add_worktree(folder: str, target: str, *words: str, environment: Mapping[str
 
 def _git_environment(environment: Mapping[str, str]) -> dict[str, str]:
     scrubbed = scrubbed_environment(environment)
-    kept = {name: value for name, value in scrubbed.items() if not name.startswith("GIT_")}
-    folders = [folder for folder in kept.get("PATH", os.defpath).split(os.pathsep) if folder.startswith("/")]
-    return {**kept, "PATH": os.pathsep.join(folders)}
+    variables = {name: value for name, value in scrubbed.items() if not name.startswith("GIT_")}
+    folders = [
+        folder for folder in variables.get("PATH", os.defpath).split(os.pathsep) if folder.startswith("/")
+    ]
+    return {**variables, "PATH": os.pathsep.join(folders)}
 
 
 def _disabled_drivers(folder: str, passed: Mapping[str, str]) -> tuple[str, ...]:

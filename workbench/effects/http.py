@@ -223,8 +223,8 @@ def loopback_get(address: str, port: int, path: str, seconds: float) -> bytes | 
 def _received(connection: socket.socket, until: float) -> bytes:
     """Return what comes until the end, until the answer is whole, or until time or bytes run out."""
     data = b""
-    while (left := until - time.monotonic()) > 0 and len(data) <= MAX_ANSWER_BYTES:
-        connection.settimeout(left)
+    while (seconds_left := until - time.monotonic()) > 0 and len(data) <= MAX_ANSWER_BYTES:
+        connection.settimeout(seconds_left)
         try:
             piece = connection.recv(_PIECE_BYTES)
         except TimeoutError:

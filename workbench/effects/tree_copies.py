@@ -54,8 +54,11 @@ def copy_tree(
         if Path(source).is_dir():
             _whole_or_nothing(target, lambda partial: copy.folder(source, partial, skip), on_copied)
             return
-        with _folder(str(Path(source).parent)) as here, _folder(str(Path(target).parent)) as there:
-            copy.file(here, Path(source).name, there, source, Path(target).name)
+        with (
+            _folder(str(Path(source).parent)) as source_folder,
+            _folder(str(Path(target).parent)) as target_folder,
+        ):
+            copy.file(source_folder, Path(source).name, target_folder, source, Path(target).name)
 
 
 def copy_named_files(
@@ -86,8 +89,8 @@ def copy_named_files(
 
 def _folders_of(names: Iterable[str], missing: Iterable[str]) -> list[str]:
     """Return the folders that files lie in, the topmost first."""
-    there = set(names) - set(missing)
-    above = {str(folder) for name in there for folder in Path(name).parents}
+    names_present = set(names) - set(missing)
+    above = {str(folder) for name in names_present for folder in Path(name).parents}
     return sorted(above, key=lambda name: (name != ".", name.count("/")))
 
 
@@ -131,32 +134,32 @@ class _TreeCopy:
 
     def folder(self, source: str, target: str, skip: frozenset[str]) -> None:
         """Make all folders, then the files of each in two threads, which mostly wait for the kernel."""
-        made: list[tuple[str, str, list[str]]] = []
+        folders: list[tuple[str, str, list[str]]] = []
         waiting = [(source, target)]
         while waiting:
-            here, there = waiting.pop()
-            os.mkdir(there, 0o700)  # noqa: PTH102 -- text
+            source_path, target_path = waiting.pop()
+            os.mkdir(target_path, 0o700)  # noqa: PTH102 -- text
             names: list[str] = []
-            with os.scandir(here) as found:
-                for entry in found:
+            with os.scandir(source_path) as entries:
+                for entry in entries:
                     if entry.is_file(follow_symlinks=False):
                         names.append(entry.name)
-                    elif _is_entered(entry, f"{here}/{entry.name}", skip):
-                        waiting.append((f"{here}/{entry.name}", f"{there}/{entry.name}"))
-            made.append((here, there, names))
+                    elif _is_entered(entry, f"{source_path}/{entry.name}", skip):
+                        waiting.append((f"{source_path}/{entry.name}", f"{target_path}/{entry.name}"))
+            folders.append((source_path, target_path, names))
         with ThreadPoolExecutor(_THREADS, thread_name_prefix="copy") as threads:
-            for _ in threads.map(self._files_of_folder, made):
+            for _ in threads.map(self._files_of_folder, folders):
                 pass
-        self.close_folders(there for _, there, _ in made)
+        self.close_folders(target_path for _, target_path, _ in folders)
 
     def _files_of_folder(self, folder: tuple[str, str, list[str]]) -> None:
-        here, there, names = folder
+        source_path, target_path, names = folder
         if not names or self._has_failed:
             return
         try:
-            with _folder(here) as from_folder, _folder(there) as to_folder:
+            with _folder(source_path) as from_folder, _folder(target_path) as to_folder:
                 for name in names:
-                    self.file(from_folder, name, to_folder, f"{here}/{name}")
+                    self.file(from_folder, name, to_folder, f"{source_path}/{name}")
         except BaseException:
             self._has_failed = True  # nobody goes on with what is given up
             raise
@@ -171,21 +174,21 @@ class _TreeCopy:
             return False
         with contextlib.ExitStack() as opened:
             try:
-                here, _ = opened.enter_context(root.folder(str(Path(name).parent)))
-                status = os.stat(Path(name).name, dir_fd=here, follow_symlinks=False)
+                source_folder, _ = opened.enter_context(root.folder(str(Path(name).parent)))
+                status = os.stat(Path(name).name, dir_fd=source_folder, follow_symlinks=False)
             except (FileMissing, FileRefused, FileNotFoundError, NotADirectoryError):
                 return False
             if not stat.S_ISREG(status.st_mode):
                 return False
             make_folder(f"{target}/{Path(name).parent}")
-            there = opened.enter_context(_folder(f"{target}/{Path(name).parent}"))
-            self.file(here, Path(name).name, there, name)
+            target_folder = opened.enter_context(_folder(f"{target}/{Path(name).parent}"))
+            self.file(source_folder, Path(name).name, target_folder, name)
         return True
 
-    def file(self, here: int, name: str, there: int, path: str, as_name: str = "") -> None:
+    def file(self, source_folder: int, name: str, target_folder: int, path: str, as_name: str = "") -> None:
         """Copy a file from one open folder into another; what has become none meanwhile is left out."""
         try:
-            source = os.open(name, _READ_FLAGS, dir_fd=here)
+            source = os.open(name, _READ_FLAGS, dir_fd=source_folder)
         except FileNotFoundError:
             return
         try:
@@ -193,7 +196,7 @@ class _TreeCopy:
             if not stat.S_ISREG(status.st_mode):
                 return
             self._spend(path, status.st_size)
-            target = os.open(as_name or name, _WRITE_FLAGS, 0o600, dir_fd=there)
+            target = os.open(as_name or name, _WRITE_FLAGS, 0o600, dir_fd=target_folder)
             try:
                 self._content(source, target, status.st_size)
                 mode = stat.S_IMODE(status.st_mode) & 0o755
@@ -214,9 +217,9 @@ class _TreeCopy:
                 if error.errno not in _NO_CLONES:
                     raise
                 self._makes_clones = False
-        wanted = min(size + 1, _PART_BYTES)
-        while data := os.read(source, wanted):
-            is_last = len(data) < wanted  # of a file that grows, what comes later
+        part_size = min(size + 1, _PART_BYTES)
+        while data := os.read(source, part_size):
+            is_last = len(data) < part_size  # of a file that grows, what comes later
             while data:
                 data = data[os.write(target, data) :]
             if is_last:

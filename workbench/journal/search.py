@@ -90,7 +90,6 @@ def _event_words(event: Event) -> str | None:
 
     The view reads JSON again for every event. Integrity checks and tests hold both to the same words.
     """
-    words: str | None = None
     match event.body:
         case PromptSubmitted(text=text) | ReplyCompleted(text=text):
             words = text
@@ -101,7 +100,7 @@ def _event_words(event: Event) -> str | None:
             parts = [word for word in (target or None, *arguments) if word is not None]
             words = " ".join(parts) if all(isinstance(word, str) for word in parts) else None
         case _:
-            pass
+            return None
     # SQLite ends a text at a NUL.
     return None if event.raw is not None or words is None or "\0" in words else words
 

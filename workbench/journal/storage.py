@@ -18,7 +18,13 @@ from typing import Any, Final
 import apsw
 from msgspec.structs import replace
 
-from workbench.domain.codec import decode_stored_actor, decode_stored_body, json_decoder, to_json_value
+from workbench.domain.codec import (
+    BODY_BY_KIND,
+    decode_stored_actor,
+    decode_stored_body,
+    json_decoder,
+    to_json_value,
+)
 from workbench.domain.events import Event
 from workbench.domain.machines import ActionState, CallState, SessionStatus
 from workbench.domain.rows import (
@@ -47,7 +53,7 @@ _MOST_IDLE_CONNECTIONS: Final = 4
 _SESSIONS_OF_PROMPTS: Final = 20
 WHERE_DUE: Final = "WHERE state = 'pending' AND expires_at <= ? ORDER BY expires_at, opened_at"
 """The actions whose time has run out at a moment."""
-STREAMED_KINDS: Final = ("text.streamed", "thinking.streamed", "output.streamed", "progress.reported")
+STREAMED_KINDS: Final = tuple(kind for kind, body in BODY_BY_KIND.items() if not body.DURABLE)
 """Kinds that are pieces of something; no row changes with them."""
 _BACKWARDS: Final = "< ? ORDER BY sequence_number DESC"
 

@@ -291,19 +291,16 @@ class TransactionTables(storage.RowLookup):
 
 def lease_after_event(event: Event, lease: Lease | None) -> Lease | None:
     """Return the lease that an event makes or changes, as it stands after it."""
-    match event.body:
-        case LeaseTaken(host_id=host_id, epoch=epoch, pid=pid, driver=driver):
-            return Lease(
-                session_id=event.session_id, host_id=host_id, epoch=epoch, pid=pid, driver=driver,
-                taken_at=event.at,
-            )  # fmt: skip
-        case LeaseReleased(host_id=host_id, epoch=epoch) if lease and (lease.host_id, lease.epoch) == (
-            host_id,
-            epoch,
-        ):
-            return replace(lease, released=True)
-        case _:
-            return None
+    body = event.body
+    if isinstance(body, LeaseTaken):
+        return Lease(
+            session_id=event.session_id, host_id=body.host_id, epoch=body.epoch, pid=body.pid,
+            driver=body.driver, taken_at=event.at,
+        )  # fmt: skip
+    if not isinstance(body, LeaseReleased) or lease is None:
+        return None
+    is_same = (lease.host_id, lease.epoch) == (body.host_id, body.epoch)
+    return replace(lease, released=True) if is_same else None
 
 
 _INSERT_EVENT = (

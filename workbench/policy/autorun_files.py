@@ -90,9 +90,9 @@ def autorun_reason(path: str, root: str) -> str:
         rest = "/".join(names[start:])
         if _ANY_PATTERN.match(rest):
             return next(why for pattern, why in _COMPILED_PATTERNS if pattern.match(rest))
-    for named in configured_hooks_folders(path):
-        if is_below(folded_path(path), folded_path(named.folder)):
-            return f"{_RUN_BY_GIT}: {named.file} names its folder as core.hooksPath"
+    for hooks_folder in configured_hooks_folders(path):
+        if is_below(folded_path(path), folded_path(hooks_folder.folder)):
+            return f"{_RUN_BY_GIT}: {hooks_folder.file} names its folder as core.hooksPath"
     return ""
 
 

@@ -65,15 +65,15 @@ class CommandReview(Struct, frozen=True, kw_only=True):
 
 def review_command(command: str, boundary: CommandBoundary | None = None) -> CommandReview:
     """Take a line apart; never raises. Without a boundary, the paths that commands touch are not checked."""
-    seen = view_command(command, boundary and boundary.workspace)
+    view = view_command(command, boundary and boundary.workspace)
     if len(command) > _MAX_REVIEWED_LENGTH:
-        return CommandReview(parts=(), reasons=seen.reasons or ("a very long line",), is_certain=False)
+        return CommandReview(parts=(), reasons=view.reasons or ("a very long line",), is_certain=False)
     commands = [
         ran
         for segment in scan_commands(command).segments
-        if (ran := _without_keywords(segment, is_plain=seen.plain))
+        if (ran := _without_keywords(segment, is_plain=view.plain))
     ]
-    against = boundary_objections(seen.commands, boundary) if boundary else ()
+    against = boundary_objections(view.commands, boundary) if boundary else ()
     touched = against if len(against) == len(commands) else ("",) * len(commands)
     parts: list[CommandPart] = []
     behind_net: int | None = None
@@ -81,8 +81,8 @@ def review_command(command: str, boundary: CommandBoundary | None = None) -> Com
         parts.append(_reviewed_part(segment, behind_net, why))
         behind_net = number if "network" in parts[-1].marks else None
     return CommandReview(
-        parts=tuple(parts), reasons=tuple(dict.fromkeys(filter(None, (*seen.reasons, *against)))),
-        is_certain=seen.is_certain, left_out=max(0, len(commands) - MAX_COMMAND_PARTS),
+        parts=tuple(parts), reasons=tuple(dict.fromkeys(filter(None, (*view.reasons, *against)))),
+        is_certain=view.is_certain, left_out=max(0, len(commands) - MAX_COMMAND_PARTS),
     )  # fmt: skip
 
 
@@ -106,9 +106,9 @@ def _reviewed_part(segment: ScannedCommand, behind_net: int | None, touched: str
     reasons = dict.fromkeys(judged.reasons if judged else ())
     reasons.update(dict.fromkeys(_written_reasons(written)))
     marks, does = dict[CommandMark, None](), dict[str, None]()
-    for mark, said in _command_facts(name, words, written, behind_net):
+    for mark, effect in _command_facts(name, words, written, behind_net):
         marks[mark] = None
-        does[said] = None
+        does[effect] = None
     if name == "cd":
         does[f"goes to {words[1] if len(words) > 1 else 'the home folder'}"] = None
     does = does or dict.fromkeys(reasons)

@@ -285,13 +285,13 @@ def may_hear_reason(passed: ScreenedCall, context: GateContext) -> bool:
 def _target_read_deny_verdict(passed: ScreenedCall, context: GateContext) -> GateVerdict | None:
     if passed.descriptor.id in _CREATE_TOOLS:
         return None
-    said = (read_deny_verdict(target, context) for target in passed.targets.values())
-    return next(filter(None, said), None)
+    verdicts = (read_deny_verdict(target, context) for target in passed.targets.values())
+    return next(filter(None, verdicts), None)
 
 
 def _ceiling_verdict(passed: ScreenedCall, context: GateContext) -> GateVerdict | None:
-    seen = passed.view and passed.view.without_redundant_cd
-    if not context.ceiling or is_within_ceiling(context.ceiling, *_match_arguments(passed)[:3], seen):
+    view = passed.view and passed.view.without_redundant_cd
+    if not context.ceiling or is_within_ceiling(context.ceiling, *_match_arguments(passed)[:3], view):
         return None
     listed = ", ".join(dict.fromkeys(glob.text for glob in context.ceiling))
     return GateVerdict(
@@ -308,8 +308,8 @@ def _ceiling_verdict(passed: ScreenedCall, context: GateContext) -> GateVerdict 
 def _grant_verdict(passed: ScreenedCall, context: GateContext) -> GateVerdict | None:
     asking = _first_rule("ask", passed, context)
     if asking is not None:
-        said = _rule_verdict("ask", "grants", asking, "asks for this")
-        return said if context.can_ask else _denied_as_nobody_answers(said)
+        verdict = _rule_verdict("ask", "grants", asking, "asks for this")
+        return verdict if context.can_ask else _denied_as_nobody_answers(verdict)
     if passed.marks or _text_oddity(passed) is not None:
         return None
     if passed.descriptor.command_parameter is not None:
@@ -331,10 +331,10 @@ def _text_oddity(passed: ScreenedCall) -> str | None:
     for name, value in passed.parameters.items():
         is_command = name == passed.descriptor.command_parameter
         is_path = name in passed.descriptor.path_parameters
-        where: DisplayPlace = "approval_command" if is_command else "file_name" if is_path else "diff_preview"
+        place: DisplayPlace = "approval_command" if is_command else "file_name" if is_path else "diff_preview"
         if name == passed.descriptor.url_parameter and any(map(has_mixed_script_host, json_strings(value))):
             return "mixed scripts"
-        oddities = (oddity for text in json_strings(value) for oddity in text_warnings(text, where))
+        oddities = (oddity for text in json_strings(value) for oddity in text_warnings(text, place))
         # A long line is looked into as a whole; who reads it is warned of it all the same.
         if odd := next((oddity for oddity in oddities if oddity != "long"), None):
             return odd
@@ -347,13 +347,13 @@ def _inner_deny_verdict(passed: ScreenedCall, context: GateContext) -> GateVerdi
     if not has_denials or passed.view is None or not passed.view.plain:
         return None
     inner = inner_command_view(passed.view, context.workspace)
-    said = deny_verdict(replace(passed, view=inner), context) if inner is not None else None
-    if said is None:
+    denial_verdict = deny_verdict(replace(passed, view=inner), context) if inner is not None else None
+    if denial_verdict is None:
         return None
-    denial = one_line(said.pattern or said.by, 120)
+    denial = one_line(denial_verdict.pattern or denial_verdict.by, 120)
     why = f"the denial {denial} may apply: a later word of it may run as a command"
-    asked = replace(said, outcome="ask", step="grants", reason=why)
-    return asked if context.can_ask else _denied_as_nobody_answers(asked)
+    verdict = replace(denial_verdict, outcome="ask", step="grants", reason=why)
+    return verdict if context.can_ask else _denied_as_nobody_answers(verdict)
 
 
 def _command_grant_verdict(passed: ScreenedCall, context: GateContext) -> GateVerdict | None:
@@ -469,24 +469,24 @@ def _ask_verdict(passed: ScreenedCall, context: GateContext) -> GateVerdict:
     why = passed.no_grant_reason
     if not why and passed.view is not None:
         why = _uncovered_reason(passed, passed.view, context)
-    asked = GateVerdict(outcome="ask", step="ask", by="default", reason=why)
-    return asked if context.can_ask else _denied_as_nobody_answers(asked)
+    verdict = GateVerdict(outcome="ask", step="ask", by="default", reason=why)
+    return verdict if context.can_ask else _denied_as_nobody_answers(verdict)
 
 
-def _uncovered_reason(passed: ScreenedCall, seen: ShellView, context: GateContext) -> str:
+def _uncovered_reason(passed: ScreenedCall, view: ShellView, context: GateContext) -> str:
     allowing = rules.rules_in_force("allow", context.rules, _rule_moment(context))
     odd, whole = _text_oddity(passed), run_grants.whole_tool_grant(allowing, passed.descriptor)
     if whole is not None and odd is None:
-        why = run_grants.protected_place(seen.raw, command_boundary(context))
+        why = run_grants.protected_place(view.raw, command_boundary(context))
         return f"the grant for this run does not cover it: {why}"
-    if not seen.plain:
-        return f"no rule can cover it: {', '.join(seen.reasons)}"
+    if not view.plain:
+        return f"no rule can cover it: {', '.join(view.reasons)}"
     if odd is not None:
         return "no rule can cover it: it contains hidden or misleading characters"
-    if why := boundary_objection(seen.commands, command_boundary(context)):
+    if why := boundary_objection(view.commands, command_boundary(context)):
         return f"no rule can cover it: {why}"
     subject = _rule_subject(passed)
-    for simple in seen.commands_to_cover:
+    for simple in view.commands_to_cover:
         if first_permission_covering(
             context.allow, passed.descriptor, simple
         ) is None and not rules.first_rule_passing(allowing, subject, simple):
@@ -510,10 +510,10 @@ def _shown_text(text: str, most: int) -> str:
     return one_line(scrub(text[:4000]).text, most)
 
 
-def _denied_as_nobody_answers(asked: GateVerdict) -> GateVerdict:
-    why = f"; {asked.reason}" if asked.reason else ""
+def _denied_as_nobody_answers(verdict: GateVerdict) -> GateVerdict:
+    why = f"; {verdict.reason}" if verdict.reason else ""
     return replace(
-        asked,
+        verdict,
         outcome="denied",
         step="ask",
         reason=f"a human has to approve this, and nobody can answer here{why}",
@@ -563,7 +563,7 @@ def _call_label(passed: ScreenedCall) -> str:
     target = passed.parameters.get(name) if name else None
     if not target:
         return passed.descriptor.id
-    return f"{passed.descriptor.id}({one_line(scrub(str(target)[:4000]).text, 120)})"
+    return f"{passed.descriptor.id}({_shown_text(str(target), 120)})"
 
 
 def _refused_verdict(step: GateStep, reason: str) -> GateVerdict:

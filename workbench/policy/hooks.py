@@ -70,13 +70,13 @@ def resolved_hook_command(command: str, folder: str, depth: int = _MAX_NESTING) 
     """Return a command with the programs and scripts of its own folder, or raise `UnresolvedHookPath`."""
     if not folder:
         return command
-    pieces, done = list[str](), 0
+    pieces, end = list[str](), 0
     for use in _executed_words(command):
         replacement = _replacement(use, folder, depth)
         if replacement is not None:
-            pieces += [command[done : use.word.start], replacement]
-            done = use.word.end
-    return "".join((*pieces, command[done:]))
+            pieces += [command[end : use.word.start], replacement]
+            end = use.word.end
+    return "".join((*pieces, command[end:]))
 
 
 def _replacement(use: _ExecutedWord, folder: str, depth: int) -> str | None:
@@ -386,13 +386,13 @@ def _recorded_output(output: bytes) -> str:
 
 def _blocking_verdict(hook: HookRule, ran: HookRan) -> GateVerdict:
     how = "failed" if ran.exit_code is None else f"ended with {ran.exit_code}"
-    said = one_line(ran.output, _MAX_REASON) or "it printed nothing"
+    output = one_line(ran.output, _MAX_REASON) or "it printed nothing"
     by = one_line(hook.command, 120)
     return GateVerdict(
         outcome="denied",
         step="hooks",
         by=f"{by} ({hook.origin})" if hook.origin else by,
-        reason=f"the hook {how}: {said}",
+        reason=f"the hook {how}: {output}",
         pattern=hook.matcher,
     )
 

@@ -206,24 +206,24 @@ def _real_path(path: str) -> str | None:
 
 
 def _followed(path: str, start: str) -> tuple[str, bool] | None:
-    here, rest, links, missing = start, _parts(path), 0, 0
+    folder, rest, links, missing = start, _parts(path), 0, 0
     while rest:
         name = rest.pop(0)
         if name == "..":
-            here = os.path.dirname(here)  # noqa: PTH120 -- text, not a file
+            folder = os.path.dirname(folder)  # noqa: PTH120 -- text, not a file
             missing = max(0, missing - 1)
             continue
-        step = f"{here.rstrip('/')}/{name}"
+        step = f"{folder.rstrip('/')}/{name}"
         target = None if missing else _link_target(step)
         missing += target is None
         if not target:
-            here = step
+            folder = step
             continue
         links += 1
         if links > _MOST_LINKS:
             return None
-        here, rest = ("/" if target.startswith("/") else here), _parts(target) + rest
-    return here, not missing
+        folder, rest = ("/" if target.startswith("/") else folder), _parts(target) + rest
+    return folder, not missing
 
 
 def _parts(path: str) -> list[str]:
@@ -260,34 +260,34 @@ def _refuse_git_internals(path: str, root: str) -> str | None:
     places = (f"{root}/.git", *_folders_named_by(f"{root}/.git"))
     if any(is_below(folded_path(path), folded_path(os.path.realpath(place))) for place in places):
         return "belongs to git"
-    here, name = os.path.split(path)
+    folder, name = os.path.split(path)
     is_file = True
-    while is_below(here, root):
-        if _is_repository_part(here, "HEAD") and (
-            _is_repository_part(here, "commondir")
-            or (_is_repository_part(here, "objects") and _is_repository_part(here, "refs"))
+    while is_below(folder, root):
+        if _is_repository_part(folder, "HEAD") and (
+            _is_repository_part(folder, "commondir")
+            or (_is_repository_part(folder, "objects") and _is_repository_part(folder, "refs"))
         ):
             return "belongs to git"
-        if beside := _repository_part_beside(here, name, is_file):
+        if beside := _repository_part_beside(folder, name, is_file):
             return f"with {beside} beside it makes its folder a git repository"
-        here, name = os.path.split(here)
+        folder, name = os.path.split(folder)
         is_file = False
     return None
 
 
-def _repository_part_beside(here: str, name: str, is_file: bool) -> str | None:
+def _repository_part_beside(folder: str, name: str, is_file: bool) -> str | None:
     """Git takes a folder with HEAD, objects and refs, or one that says where they are, for a repository."""
     part = _without_dropped_ending(name)
     if part not in _REPOSITORY_FOLDERS and not (is_file and part in _REPOSITORY_FILES):
         return None
     for other, spelled in {**_REPOSITORY_FOLDERS, **_REPOSITORY_FILES}.items():
-        if other != part and _REPOSITORY_MARKERS & {part, other} and _is_repository_part(here, spelled):
+        if other != part and _REPOSITORY_MARKERS & {part, other} and _is_repository_part(folder, spelled):
             return spelled
     return None
 
 
-def _is_repository_part(here: str, name: str) -> bool:
-    look = _stat_identity(f"{here}/{name}")
+def _is_repository_part(folder: str, name: str) -> bool:
+    look = _stat_identity(f"{folder}/{name}")
     return look is not None and (name in ("objects", "refs") or not stat.S_ISDIR(look.st_mode))
 
 

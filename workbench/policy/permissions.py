@@ -62,8 +62,8 @@ class PatternNote(Struct, frozen=True, kw_only=True):
     text: str
 
 
-def tool_name_note(name: str, known: Iterable[str]) -> PatternNote | None:
-    ids = BUILT_IN_TOOLS | frozenset(known)
+def tool_name_note(name: str, tools: Iterable[str]) -> PatternNote | None:
+    ids = BUILT_IN_TOOLS | frozenset(tools)
     if name in ids or name in TOOL_ALIASES or name.startswith(MCP_PREFIX) or "*" in name:
         return None
     if name in FOREIGN_TOOLS:
@@ -103,14 +103,14 @@ class ParsedPermission(Struct, frozen=True, kw_only=True):
 
 
 @lru_cache(maxsize=1024)
-def parse_permission(text: str, known: Collection[str] = BUILT_IN_TOOLS) -> ParsedPermission:
+def parse_permission(text: str, tools: Collection[str] = BUILT_IN_TOOLS) -> ParsedPermission:
     """Take `Tool` or `Tool(argument)` apart. Never raises: what is wrong with it is in the result."""
     head, bracket, rest = text.strip().partition("(")
     name = head.strip()
     problem = _syntax_problem(text, name, bracket, rest)
     argument = rest[:-1].strip() if bracket and problem is None else None
     notes = [] if problem is None else [PatternNote(level="error", text=f"{one_line(text, 80)}: {problem}")]
-    if problem is None and (note := tool_name_note(name, known)):
+    if problem is None and (note := tool_name_note(name, tools)):
         notes.append(note)
     is_command = name == "Bash" or name in TOOL_ALIASES["Bash"]
     if argument and not is_command and set(argument) & set("[]{}"):
@@ -223,13 +223,13 @@ def first_permission_covering(
     globs: Iterable[PermissionPattern], descriptor: ToolDescriptor, simple: SimpleCommand
 ) -> PermissionPattern | None:
     """Return the first pattern that allows one simple command of a plain line."""
-    ways = tuple(simple.ways())
+    spellings = tuple(simple.ways())
     for glob in globs:
         parsed = parse_permission(glob.text)
         if (
             parsed.problem is None
             and permission_names_tool(parsed, descriptor)
-            and _covers_any_way(parsed, ways)
+            and _covers_any_way(parsed, spellings)
         ):
             return glob
     return None
@@ -238,14 +238,14 @@ def first_permission_covering(
 _SpelledWays = Sequence[tuple[str, tuple[tuple[int, int], ...]]]
 
 
-def _covers_any_way(parsed: ParsedPermission, ways: _SpelledWays) -> bool:
+def _covers_any_way(parsed: ParsedPermission, spellings: _SpelledWays) -> bool:
     if parsed.is_bare or parsed.argument is None:
-        return any(not spans for _, spans in ways)
+        return any(not spans for _, spans in spellings)
     return any(
         _form_fits(form, text) and (not spans or _spells_out_places(form, text, spans))
         for pattern in _pattern_spellings(parsed.argument)
         for form in _pattern_forms(pattern)
-        for text, spans in ways
+        for text, spans in spellings
     )
 
 
@@ -383,12 +383,14 @@ def _domain_matches(domain: str, url: str, purpose: MatchPurpose) -> bool:
         host = (urlsplit(url).hostname or "").rstrip(".").lower()
     except ValueError:
         return purpose == "deny"
-    wanted = domain.strip().rstrip(".").lower()
+    pattern = domain.strip().rstrip(".").lower()
     if purpose == "deny":
         return (
-            host == wanted or host.endswith(f".{wanted.removeprefix('*.')}") or wildcard_matches(wanted, host)
+            host == pattern
+            or host.endswith(f".{pattern.removeprefix('*.')}")
+            or wildcard_matches(pattern, host)
         )
-    return wildcard_matches(wanted, host)
+    return wildcard_matches(pattern, host)
 
 
 # --- paths ---------------------------------------------------------------------------------------
@@ -417,8 +419,8 @@ def _path_is_denied(pattern: str, target: ResolvedPath) -> bool:
 
 
 def _target_texts(target: ResolvedPath) -> Iterator[str]:
-    named = os.path.normpath(target.given) if target.given else target.relative
-    for text in dict.fromkeys((target.relative, target.path, target.relative + "/", named)):
+    spelled = os.path.normpath(target.given) if target.given else target.relative
+    for text in dict.fromkeys((target.relative, target.path, target.relative + "/", spelled)):
         yield _folded_text(text)
 
 

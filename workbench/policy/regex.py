@@ -133,8 +133,8 @@ def regex_problem(pattern: str) -> str | None:
 
 
 def _error_words(error: Exception) -> str:
-    said = error.args[0] if error.args else type(error).__name__
-    return said.decode("utf-8", "replace") if isinstance(said, bytes) else str(error)
+    message = error.args[0] if error.args else type(error).__name__
+    return message.decode("utf-8", "replace") if isinstance(message, bytes) else str(error)
 
 
 _LOOP_REPEATS: Final = 10

@@ -144,15 +144,15 @@ def suggest_rules(
 
 
 def _uncoverable_reason(subject: rules.RuleSubject, boundary: CommandBoundary | None) -> str:
-    seen = subject.view
-    if seen is not None and not seen.plain:
-        return f"no rule can cover it: {', '.join(seen.reasons)}"
-    if seen is not None and boundary is not None and (why := boundary_objection(seen.commands, boundary)):
+    view = subject.view
+    if view is not None and not view.plain:
+        return f"no rule can cover it: {', '.join(view.reasons)}"
+    if view is not None and boundary is not None and (why := boundary_objection(view.commands, boundary)):
         return f"no rule can cover it: {why}"
     name = subject.descriptor.command_parameter
     for key, value in subject.parameters.items():
-        where = "approval_command" if key == name else "diff_preview"
-        odd = {oddity for text in json_strings(value) for oddity in text_warnings(text, where)} - {"long"}
+        place = "approval_command" if key == name else "diff_preview"
+        odd = {oddity for text in json_strings(value) for oddity in text_warnings(text, place)} - {"long"}
         if odd and subject.descriptor.capability != "read":
             return "no rule can cover it: it contains hidden or misleading characters"
     return ""
@@ -200,8 +200,10 @@ def _command_drafts(subject: rules.RuleSubject, simple: SimpleCommand) -> Iterat
     first = len(simple.assignments)
     ends = list(range(len(words) - 1, first, -1))
     for end in ends if len(ends) <= 4 else (*ends[:2], *ends[-2:]):
-        said = "any command that starts with this" if end > first + 1 else f"every {words[first]} there is"
-        yield "glob", f"Bash({' '.join(words[:end])} *)", said
+        description = (
+            "any command that starts with this" if end > first + 1 else f"every {words[first]} there is"
+        )
+        yield "glob", f"Bash({' '.join(words[:end])} *)", description
     if not ends:
         yield "glob", f"Bash({source} *)", "this, and any text after it"
 
@@ -259,20 +261,20 @@ def suggestion_refusal(
     candidate: SuggestedRule,
     subject: rules.RuleSubject,
     effect: RuleEffect = "allow",
-    known: Mapping[str, ToolDescriptor] | None = None,
+    tools: Mapping[str, ToolDescriptor] | None = None,
 ) -> str:
     """Return why a suggestion may not be saved as a rule for its call, empty if it may."""
     problems = rule_validation.rule_problems(
         tool=candidate.tool, pattern_kind=candidate.pattern_kind, pattern=candidate.pattern,
-        description="made from a call", known_tools=known or {subject.descriptor.id: subject.descriptor},
+        description="made from a call", known_tools=tools or {subject.descriptor.id: subject.descriptor},
         effect=effect, scope="always",
     )  # fmt: skip
     if problems:
         return problems[0].removeprefix("pattern: ").removeprefix(candidate.pattern).lstrip(": ")
     if rules.rule_covers(unsaved_rule(candidate, effect), subject):
         return ""
-    seen = subject.view
-    if seen is not None and any(spans for simple in seen.commands for _, spans in simple.ways()):
+    view = subject.view
+    if view is not None and any(spans for simple in view.commands for _, spans in simple.ways()):
         return "it does not spell out every word that could do harm"
     return "it does not cover this call"
 

@@ -144,33 +144,33 @@ def allow_pattern_problems(pattern: str, known_tools: ToolsById) -> tuple[str, .
 
 
 def _anchor_notes(pattern: str, descriptor: ToolDescriptor, effect: RuleEffect) -> Iterator[str]:
-    shown, key = one_line(pattern, 80), _target_parameter(descriptor)
+    label, key = one_line(pattern, 80), _target_parameter(descriptor)
     is_named = pattern.startswith("^") or (key is not None and key in pattern)
     if effect != "allow":
         if not is_named:
-            what = f'; anchor it as "{key}":"{shown}' if key else ""
-            yield f"{shown} is searched in everything that a call says, contents and later words too{what}"
+            advice = f'; anchor it as "{key}":"{label}' if key else ""
+            yield f"{label} is searched in everything that a call says, contents and later words too{advice}"
         return
     if key is None:
         return
     if descriptor.command_parameter is not None:
-        yield from _command_anchor_notes(shown, pattern, is_named=is_named)
+        yield from _command_anchor_notes(label, pattern, is_named=is_named)
     elif not is_named:
         yield (
-            f"{shown} names no parameter: it could match contents as well as {key}, so it allows nothing; "
-            f'anchor it as "{key}":"{shown}'
+            f"{label} names no parameter: it could match contents as well as {key}, so it allows nothing; "
+            f'anchor it as "{key}":"{label}'
         )
     elif _LITERAL_END.search(pattern):
-        yield f'{shown} also covers every {key} that starts like this, such as {shown}-2; end it with / or "'
+        yield f'{label} also covers every {key} that starts like this, such as {label}-2; end it with / or "'
 
 
-def _command_anchor_notes(shown: str, pattern: str, *, is_named: bool) -> Iterator[str]:
+def _command_anchor_notes(label: str, pattern: str, *, is_named: bool) -> Iterator[str]:
     if is_named and not _LITERAL_END.search(pattern):
         return
     name = "" if is_named else '"command":"'
     end = '"' if _LITERAL_END.search(pattern) else ""
-    also = f", and covers whatever follows it, such as {shown} --more" if end else ""
-    yield f"{shown} is tried from the first word of a command{also}; anchor it as {name}{shown}{end}"
+    also = f", and covers whatever follows it, such as {label} --more" if end else ""
+    yield f"{label} is tried from the first word of a command{also}; anchor it as {name}{label}{end}"
 
 
 def _target_parameter(descriptor: ToolDescriptor) -> str | None:
@@ -196,13 +196,13 @@ def _shortest_command_problem(rule: Rule, argument: str, descriptor: ToolDescrip
     line = argument.removesuffix(":*").removesuffix("*").strip()
     if not line or "*" in line:
         return
-    seen = view_command(line)
-    if not seen.plain:
-        yield f"{one_line(line, 80)}: {', '.join(seen.reasons)}"
+    view = view_command(line)
+    if not view.plain:
+        yield f"{one_line(line, 80)}: {', '.join(view.reasons)}"
         return
     subject = rules.RuleSubject(
         descriptor=descriptor, parameters={descriptor.command_parameter or "": line}, targets={},
-        canonical="", view=seen,
+        canonical="", view=view,
     )  # fmt: skip
     if not rules.rule_covers(rule, subject):
         yield f"{one_line(line, 80)} is not covered by {one_line(rule.pattern, 80)} any more"
@@ -278,10 +278,10 @@ def _ends_in_dollar(pattern: str) -> bool:
 
 
 def tools_named_by_rule(
-    tool: str, kind: PatternKind, known: Mapping[str, ToolDescriptor]
+    tool: str, kind: PatternKind, tools: Mapping[str, ToolDescriptor]
 ) -> list[ToolDescriptor]:
     """Return the tools that a rule is about, each once."""
-    once = {descriptor.id: descriptor for descriptor in known.values()}
+    once = {descriptor.id: descriptor for descriptor in tools.values()}
     return [registered for registered in once.values() if rule_names_tool(tool, kind, registered)]
 
 
@@ -410,7 +410,7 @@ def _permission_covers_sample(pattern: str, descriptor: ToolDescriptor, sample: 
         if name in sample
     }
     command = sample.get(descriptor.command_parameter or "")
-    seen = view_command(command) if isinstance(command, str) else None
+    view = view_command(command) if isinstance(command, str) else None
     return permissions.permission_matches(
-        permissions.PermissionPattern(text=pattern), descriptor, sample, targets, seen
+        permissions.PermissionPattern(text=pattern), descriptor, sample, targets, view
     )

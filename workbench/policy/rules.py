@@ -64,11 +64,11 @@ def rule_covers(rule: Rule, subject: RuleSubject) -> bool:
         return _obstructs_call(rule, subject)
     if subject.descriptor.command_parameter is None:
         return _allows_call(rule, subject)
-    seen = subject.view
+    view = subject.view
     return (
-        seen is not None
-        and seen.plain
-        and all(_passes_command(rule, subject, simple) for simple in seen.commands_to_cover)
+        view is not None
+        and view.plain
+        and all(_passes_command(rule, subject, simple) for simple in view.commands_to_cover)
     )
 
 

@@ -112,9 +112,9 @@ def trust_ended_reason(guards: Guards | None, content_hash: str) -> str:
     """Return why no grant counts once trust has ended; records without guards are taken to have had hooks."""
     if guards == "none" or (guards is None and content_hash == EMPTY_GOVERNING_HASH):
         return ""
-    what = "denials" if guards == "denials" else "hooks"
+    guard = "denials" if guards == "denials" else "hooks"
     return (
-        f"trust in this folder ended while its {what} were in force; nothing is allowed without asking "
+        f"trust in this folder ended while its {guard} were in force; nothing is allowed without asking "
         "until you answer the trust question"
     )
 
@@ -124,11 +124,11 @@ def trust_question(workspace: str, files: tuple[str, ...], acts: Iterable[str] =
     place = one_line(workspace, 160)
     if not files:
         return f"Trust {place}? It has no agent settings yet. You are asked again if it gets some."
-    shown = ", ".join(one_line(path, 60) for path in files[:8])
+    listed = ", ".join(one_line(path, 60) for path in files[:8])
     more = f" and {len(files) - 8} more" if len(files) > 8 else ""
     return (
         f"Trust {place}? Its hooks can then run commands and its rules can allow calls. "
-        f"Files: {shown}{more}. {''.join(f'{sentence} ' for sentence in acts)}"
+        f"Files: {listed}{more}. {''.join(f'{sentence} ' for sentence in acts)}"
         "You are asked again when any of them changes."
     )
 
@@ -144,14 +144,14 @@ def _files_below(root: str, folder: str) -> Iterator[str]:
     def refuse(error: OSError) -> None:
         raise TrustRefused(f"{error.filename}: cannot be listed: {error.strerror}")
 
-    for here, folders, files in os.walk(top, onerror=refuse):
+    for current, folders, files in os.walk(top, onerror=refuse):
         # What runs leave behind governs nothing, and would end the trust with every run.
         folders[:] = [
-            name for name in folders if os.path.relpath(f"{here}/{name}", root) not in RUN_OUTPUT_FOLDERS
+            name for name in folders if os.path.relpath(f"{current}/{name}", root) not in RUN_OUTPUT_FOLDERS
         ]
-        links = [name for name in folders if os.path.islink(f"{here}/{name}")]  # noqa: PTH114 -- text
+        links = [name for name in folders if os.path.islink(f"{current}/{name}")]  # noqa: PTH114 -- text
         for name in (*files, *links):
-            yield os.path.relpath(f"{here}/{name}", root)
+            yield os.path.relpath(f"{current}/{name}", root)
 
 
 def _is_folder(path: str) -> bool:
@@ -164,19 +164,19 @@ def _file_digest(root: str, path: str) -> str:
 
 def _read_governing_file(root: str, path: str) -> bytes:
     """Read a governing file whole. A link counts as the file it leads to, if that is inside."""
-    shown = one_line(path, 120)
+    label = one_line(path, 120)
     real = os.path.realpath(f"{root}/{path}")
     if not is_below(real, root):
-        raise TrustRefused(f"{shown}: leads outside the workspace; replace the link by a file")
+        raise TrustRefused(f"{label}: leads outside the workspace; replace the link by a file")
     try:
         data = _read_regular_file(real)
     except OSError as error:
-        raise TrustRefused(f"{shown}: cannot be read: {error.strerror}") from None
+        raise TrustRefused(f"{label}: cannot be read: {error.strerror}") from None
     if data is None:
-        raise TrustRefused(f"{shown}: not a regular file; remove it")
+        raise TrustRefused(f"{label}: not a regular file; remove it")
     if len(data) > MAX_GOVERNING_FILE_BYTES:
         raise TrustRefused(
-            f"{shown}: larger than {MAX_GOVERNING_FILE_BYTES} bytes; keep large files elsewhere"
+            f"{label}: larger than {MAX_GOVERNING_FILE_BYTES} bytes; keep large files elsewhere"
         )
     return data
 

@@ -280,11 +280,11 @@ def _separate_spans(spans: list[tuple[SecretRule, _Span]]) -> list[tuple[SecretR
 
 def _with_marks(text: str, marks: list[tuple[_Span, str]]) -> str:
     pieces: list[str] = []
-    taken = 0
+    position = 0
     for (start, end), replacement in marks:
-        pieces += (text[taken:start], replacement)
-        taken = end
-    pieces.append(text[taken:])
+        pieces += (text[position:start], replacement)
+        position = end
+    pieces.append(text[position:])
     return "".join(pieces)
 
 
@@ -307,10 +307,10 @@ class _HintIndex:
         self._known: dict[str, bool] = {}
 
     def has(self, part: str) -> bool:
-        known = self._known.get(part)
-        if known is None:
-            known = self._known[part] = self._signs.issuperset(part) and self._holds(part)
-        return known
+        is_part = self._known.get(part)
+        if is_part is None:
+            is_part = self._known[part] = self._signs.issuperset(part) and self._holds(part)
+        return is_part
 
     def _holds(self, part: str) -> bool:
         if _longest_letters(part) not in self._letters:
@@ -430,14 +430,14 @@ def replace_key_tails(text: str) -> str:
     if "END" not in text or "PRIVATE KEY" not in text:
         return text
     pieces: list[str] = []
-    taken = 0
+    position = 0
     for end in _key_end_pattern().finditer(text):
-        before = text[taken : end.start()]
+        before = text[position : end.start()]
         pieces.append(
-            text[taken : end.end()] if "-----BEGIN" in before else _without_key_body(before, end[0])
+            text[position : end.end()] if "-----BEGIN" in before else _without_key_body(before, end[0])
         )
-        taken = end.end()
-    return "".join((*pieces, text[taken:])) if pieces else text
+        position = end.end()
+    return "".join((*pieces, text[position:])) if pieces else text
 
 
 def _without_key_body(before: str, end: str) -> str:
@@ -445,8 +445,8 @@ def _without_key_body(before: str, end: str) -> str:
     body = match[0][::-1] if match else ""
     if len(set(body) & _KEY_CHARACTERS) < _FEWEST_KEY_CHARACTERS or not re.search("[A-Za-z0-9+/]{16}", body):
         return before + end
-    kept = before[: len(before) - len(body)]
-    return f"{kept}{_KEY_TAIL_MARK}"
+    rest = before[: len(before) - len(body)]
+    return f"{rest}{_KEY_TAIL_MARK}"
 
 
 _KEY_CHARACTERS: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")

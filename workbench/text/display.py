@@ -72,11 +72,11 @@ def displayed_text(text: str, where: DisplayPlace) -> DisplayedText:
     if where == "tool_output" or (place.has_files and has_crlf(text)):
         text = text.replace("\r\n", "\n")
     warnings = dict.fromkeys(_text_warnings(text, place))
-    shown = safe_text(text, keep_newlines=not place.is_line)
-    shown = _with_gap_marks(_with_padding_marks(shown, place), place)
+    displayed = safe_text(text, keep_newlines=not place.is_line)
+    displayed = _with_gap_marks(_with_padding_marks(displayed, place), place)
     if place.cuts:
-        shown = "\n".join(_cut_line(line, place.longest) for line in shown.split("\n"))
-    return DisplayedText(text=shown, oddities=tuple(warnings))
+        displayed = "\n".join(_cut_line(line, place.longest) for line in displayed.split("\n"))
+    return DisplayedText(text=displayed, oddities=tuple(warnings))
 
 
 def text_warnings(text: str, where: DisplayPlace) -> tuple[TextWarning, ...]:
@@ -131,9 +131,9 @@ def _with_gap_marks(text: str, place: PlaceLimits) -> str:
         return text
     out: list[str] = []
     for is_empty, lines in groupby(text.split("\n"), lambda line: not line.strip()):
-        kept = list(lines)
-        is_gap = is_empty and len(kept) > place.empty
-        out += [f"⟨{len(kept)} empty lines⟩"] if is_gap else kept
+        group = list(lines)
+        is_gap = is_empty and len(group) > place.empty
+        out += [f"⟨{len(group)} empty lines⟩"] if is_gap else group
     return "\n".join(out)
 
 

@@ -46,18 +46,18 @@ def token_text(n: int) -> str:
 
 def countdown_text(seconds: float) -> str:
     """Write the time that is left or, in whole seconds, has passed: `4:52`, `1:02:03`."""
-    left = math.ceil(max(0.0, seconds))
-    if left < 3600:
-        return f"{left // 60}:{left % 60:02}"
-    return f"{left // 3600}:{left % 3600 // 60:02}:{left % 60:02}"
+    total = math.ceil(max(0.0, seconds))
+    if total < 3600:
+        return f"{total // 60}:{total % 60:02}"
+    return f"{total // 3600}:{total % 3600 // 60:02}:{total % 60:02}"
 
 
 def spoken_duration(seconds: float) -> str:
     """Write the time that is left for reading aloud: `30 seconds`, `4 minutes`, `1 hour 5 minutes`."""
-    left = int(max(0.0, seconds))
-    if left < 60:
-        return counted(left, "second")
-    hours, minutes = divmod(left // 60, 60)
+    total = int(max(0.0, seconds))
+    if total < 60:
+        return counted(total, "second")
+    hours, minutes = divmod(total // 60, 60)
     parts = [counted(n, word) for n, word in ((hours, "hour"), (minutes, "minute")) if n]
     return " ".join(parts)
 

@@ -133,7 +133,7 @@ class _Document:
         )
 
 
-def _require_object(node: LocatedNode, what: str) -> LocatedNode:
+def _require_object(node: LocatedNode, label: str) -> LocatedNode:
     if node.members is None:
-        raise JsonError(f"{what} is not an object", node.line, node.column)
+        raise JsonError(f"{label} is not an object", node.line, node.column)
     return node

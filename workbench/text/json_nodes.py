@@ -60,7 +60,7 @@ def parse_json_nodes(text: str) -> LocatedNode:
 def node_of_value(value: object) -> LocatedNode:
     """Wrap a plain value that came from no text; its places are 0."""
     if isinstance(value, Mapping):
-        members = {str(k): node_of_value(v) for k, v in cast("Mapping[object, object]", value).items()}
+        members = {str(k): node_of_value(part) for k, part in cast("Mapping[object, object]", value).items()}
         return LocatedNode(value={k: m.value for k, m in members.items()}, line=0, column=0, members=members)
     if isinstance(value, list | tuple):
         items = tuple(node_of_value(item) for item in cast("list[object]", value))

@@ -36,8 +36,8 @@ def cut_path_to_width(path: str, cells: int) -> str:
         return path
     parts = path.split("/")
     for start in (parts[0] + "/…", _ELLIPSIS):
-        for kept in range(1, len(parts)):
-            candidate = "/".join([start, *parts[kept:]])
+        for first in range(1, len(parts)):
+            candidate = "/".join([start, *parts[first:]])
             if _fits(candidate, cells):
                 return candidate
     return "" if cells <= 0 else _ELLIPSIS + _tail(path, cells - 1)

@@ -125,17 +125,19 @@ class _NodeBuilder:
         self._stack.append(_OpenCollection(line, column, event.anchor, is_mapping))
 
     def _end(self) -> None:
-        done = self._stack.pop()
-        if done.is_mapping:
-            members = _members_with_merged(done)
+        collection = self._stack.pop()
+        if collection.is_mapping:
+            members = _members_with_merged(collection)
             plain = {name: node.value for name, node in members.items()}
-            node = LocatedNode(value=plain, line=done.line, column=done.column, members=members)
+            node = LocatedNode(value=plain, line=collection.line, column=collection.column, members=members)
         else:
-            values = [item.value for item in done.items]
-            node = LocatedNode(value=values, line=done.line, column=done.column, items=tuple(done.items))
-        self._open_anchors.discard(done.anchor or "")
-        self._keep(done.anchor, node, done.size)
-        self._put(node, done.size)
+            values = [item.value for item in collection.items]
+            node = LocatedNode(
+                value=values, line=collection.line, column=collection.column, items=tuple(collection.items)
+            )
+        self._open_anchors.discard(collection.anchor or "")
+        self._keep(collection.anchor, node, collection.size)
+        self._put(node, collection.size)
 
     def _alias(self, anchor: str, line: int, column: int) -> None:
         if anchor in self._open_anchors:
@@ -153,32 +155,32 @@ class _NodeBuilder:
         if not self._stack:
             self.root = node
             return
-        here = self._stack[-1]
-        here.size += size
-        if here.size > self._most_values:
+        collection = self._stack[-1]
+        collection.size += size
+        if collection.size > self._most_values:
             why = f"it comes to more than {self._most_values:,} values when its aliases are followed"
             raise YamlError("yaml_size", why, node.line, node.column)
-        if not here.is_mapping:
-            here.items.append(node)
-        elif here.key is None:
-            here.key = node
+        if not collection.is_mapping:
+            collection.items.append(node)
+        elif collection.key is None:
+            collection.key = node
         else:
-            _add_member(here, here.key, node)
-            here.key = None
+            _add_member(collection, collection.key, node)
+            collection.key = None
 
 
-def _add_member(here: _OpenCollection, key: LocatedNode, node: LocatedNode) -> None:
+def _add_member(collection: _OpenCollection, key: LocatedNode, node: LocatedNode) -> None:
     if isinstance(key.value, list | dict):
         raise YamlError("yaml_syntax", "a key has to be a text", key.line, key.column)
     name = "null" if key.value is None else str(key.value)
     if name == "<<":
-        here.merged += _merge_nodes(node, key)
+        collection.merged += _merge_nodes(node, key)
         return
-    if name in here.members:
-        first = here.members[name].key_line
+    if name in collection.members:
+        first = collection.members[name].key_line
         why = f"{one_line(name, 60)} is there twice, first in line {first}"
         raise YamlError("duplicate_key", why, key.line, key.column)
-    here.members[name] = LocatedNode(
+    collection.members[name] = LocatedNode(
         value=node.value, line=node.line, column=node.column, key_line=key.line, key_column=key.column,
         members=node.members, items=node.items,
     )  # fmt: skip
@@ -191,9 +193,9 @@ def _merge_nodes(node: LocatedNode, key: LocatedNode) -> list[LocatedNode]:
     return many
 
 
-def _members_with_merged(done: _OpenCollection) -> dict[str, LocatedNode]:
-    members = dict(done.members)
-    for node in done.merged:
+def _members_with_merged(collection: _OpenCollection) -> dict[str, LocatedNode]:
+    members = dict(collection.members)
+    for node in collection.merged:
         for name, item in (node.members or {}).items():
             members.setdefault(name, item)
     return members

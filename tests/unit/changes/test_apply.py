@@ -86,7 +86,7 @@ def test_a_failure_anywhere_leaves_everything_as_it_was(
         apply_files(root, order)
     assert tree(folder) == before
     assert told.value.rolled_back
-    assert told.value.left == ()
+    assert told.value.not_restored == ()
     assert told.value.why == "the disk is full"
 
 
@@ -174,7 +174,7 @@ def test_what_others_wrote_after_us_is_left_and_named(folder: Path, root: Root) 
     ):
         apply_files(root, STEPS)
     assert not told.value.rolled_back
-    assert told.value.left == (EDIT.path,)
+    assert told.value.not_restored == (EDIT.path,)
     assert "not put back: src/a.txt" in str(told.value)
     assert target.read_bytes() == b"theirs\n"
     assert (folder / RUN.path).read_bytes() == RUN.base
@@ -264,4 +264,4 @@ def test_a_failure_before_the_rename_has_nothing_to_put_back(
     monkeypatch.setattr(Root, "commit", fails)
     with pytest.raises(NotApplied) as told:
         apply_files(root, STEPS)
-    assert (told.value.rolled_back, told.value.left, tree(folder)) == (True, (), before)
+    assert (told.value.rolled_back, told.value.not_restored, tree(folder)) == (True, (), before)

@@ -167,11 +167,11 @@ class ShellView(Struct, frozen=True, kw_only=True):
 
 def view_command(command: str, folder: str | None = None, path: str | None = None) -> ShellView:
     """Look at a command; without a folder to run in, programs are not followed through links."""
-    seen = _view_without_links(command, folder)
+    view = _view_without_links(command, folder)
     if folder is None:
-        return seen
-    more = dict.fromkeys((*seen.deny_texts, *texts_by_real_name(seen.deny_texts, folder, path)))
-    return replace(seen, deny_texts=tuple(more))
+        return view
+    more = dict.fromkeys((*view.deny_texts, *texts_by_real_name(view.deny_texts, folder, path)))
+    return replace(view, deny_texts=tuple(more))
 
 
 @lru_cache(maxsize=256)
@@ -546,19 +546,19 @@ _OPENING_PROGRAMS: Final = OPENERS.keys() - {"bun", "pnpm", "yarn"}
 """A deny looks at the words after these anyway; the others also run any program of a package."""
 
 
-def inner_command_view(seen: ShellView, folder: str | None = None) -> ShellView | None:
+def inner_command_view(view: ShellView, folder: str | None = None) -> ShellView | None:
     """Return a plain line as a deny would see it if words of unknown programs were commands; None if none."""
     texts: dict[str, None] = {}
     length = 0
-    for simple in seen.commands:
+    for simple in view.commands:
         for text in _inner_texts(simple.words, simple.text):
             length += 0 if text in texts else len(text)
             texts[text] = None
             if length > MAX_DENY_TEXT:
-                return replace(seen, deny_texts=tuple(texts), has_all_deny_texts=False)
+                return replace(view, deny_texts=tuple(texts), has_all_deny_texts=False)
     if folder is not None:
         texts.update(dict.fromkeys(tuple(texts_by_real_name(texts, folder, None))))
-    return replace(seen, deny_texts=tuple(texts), has_all_deny_texts=True) if texts else None
+    return replace(view, deny_texts=tuple(texts), has_all_deny_texts=True) if texts else None
 
 
 def takes_only_data(head: str) -> bool:
