@@ -193,7 +193,7 @@ def _is_looping(state: TurnState, limits: TurnLimits) -> bool:
 
 
 def _stop_effects(state: TurnState) -> Iterator[Effect]:
-    calls = state.stragglers if state.is_active else (*state.calls, *state.stragglers)
+    calls = state.leftover_calls if state.is_active else (*state.calls, *state.leftover_calls)
     for call in calls:
         if call.is_settled or call.is_orphaned:
             continue
@@ -230,9 +230,11 @@ def _is_outdated_base(base: TurnCall | None, revision: int) -> bool:
 
 
 def _execution_effects(state: TurnState, limits: TurnLimits) -> Iterator[Effect]:
-    outside = next((call for call in state.outside if call.state in ("approved", "executing")), None)
-    if outside is not None and outside.state == "approved":
-        yield Execute(call_id=outside.id)
+    unannounced = next(
+        (call for call in state.unannounced_calls if call.state in ("approved", "executing")), None
+    )
+    if unannounced is not None and unannounced.state == "approved":
+        yield Execute(call_id=unannounced.id)
     if not state.is_active:
         return
     is_first = True
@@ -240,7 +242,7 @@ def _execution_effects(state: TurnState, limits: TurnLimits) -> Iterator[Effect]
         if call.is_settled:
             continue
         is_reading = call.tool in limits.read_only_tools
-        may_start = is_reading or (is_first and outside is None)
+        may_start = is_reading or (is_first and unannounced is None)
         if may_start and _is_ready_to_run(state, call):
             yield Execute(call_id=call.id)
         if not is_reading:
@@ -254,13 +256,13 @@ def _is_ready_to_run(state: TurnState, call: TurnCall) -> bool:
 
 def _undo_effects(state: TurnState) -> Iterator[Effect]:
     """Yield the first request only: the next is computed on what it leaves behind."""
-    if state.undos and not state.outside:
+    if state.undos and not state.unannounced_calls:
         action_id, request_id, body = state.undos[0]
         yield Undo(action_id=action_id, request_id=request_id, body=body)
 
 
 def _turn_effects(state: TurnState, limits: TurnLimits) -> Iterator[Effect]:
-    if any(not call.is_settled for call in (*state.calls, *state.stragglers)):
+    if any(not call.is_settled for call in (*state.calls, *state.leftover_calls)):
         yield from _pause_effects(state)
     elif state.turn is None:
         yield from _start_effects(state, limits)
@@ -286,7 +288,7 @@ def _start_effects(state: TurnState, limits: TurnLimits) -> Iterator[Effect]:
     if state.compaction is not None and not state.is_undoing:
         yield Compact(words=state.compaction, is_asked=True)
         return
-    if not (state.wants_turn and state.has_fresh):
+    if not (state.wants_turn and state.has_news):
         return
     if state.is_held:
         yield from _pause_effects(state)

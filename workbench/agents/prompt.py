@@ -65,7 +65,7 @@ def model_messages(
     writer = _MessageWriter(unseal=unseal, wire_names=wire_names)
     user = writer.user(state.unsent)
     calls = writer.reply(state.reply) if state.reply and state.calls else ()
-    history = ConversationHistory(state.reply, state.past) if state.reply and not calls else state.past
+    history = ConversationHistory(state.reply, state.history) if state.reply and not calls else state.history
     earlier = _newest_that_fit(writer.earlier(history or ()), limit - len(calls) - len(user))
     return (*writer.system(state), *_merged_user_messages((*earlier, *calls, *user))), (*calls[1:], *user)
 

@@ -88,14 +88,14 @@ def apply_event(state: TurnState, event: Event) -> TurnState:
         return state
     handler = _HANDLERS.get(type(event.body))
     state = with_turn_clock(state, handler(state, event), event) if handler else state
-    has_word = _has_human_word(state, event)
-    return state if has_word == state.has_word else replace(state, has_word=has_word)
+    has_human_word = _has_human_word(state, event)
+    return state if has_human_word == state.has_human_word else replace(state, has_human_word=has_human_word)
 
 
 def _has_human_word(state: TurnState, event: Event) -> bool:
     if isinstance(event.body, PromptSubmitted | ContinueRequested):
         return True
-    return state.has_word and (event.actor.kind == "user" or isinstance(event.body, LeaseTaken))
+    return state.has_human_word and (event.actor.kind == "user" or isinstance(event.body, LeaseTaken))
 
 
 # --- sessions and leases -------------------------------------------------------------------------
@@ -132,9 +132,9 @@ def _lease_taken(state: TurnState, event: Event) -> TurnState:
         return state
     phase = "answered" if state.turn.phase == "answered" else "unanswered"
     turn = replace(state.turn, phase=phase)
-    if state.has_word:
+    if state.has_human_word:
         # The human spoke to a session whose driver was dead: that word, not the driver, lets it go on.
-        turn = replace(turn, takes_prompts=bool(state.waiting))
+        turn = replace(turn, takes_prompts=bool(state.queued_prompts))
         return replace(state, turn=turn, is_held=False, is_lost=False)
     return replace(state, turn=turn, is_held=True, is_lost=True, expected_pause="host lost")
 
@@ -156,12 +156,14 @@ def _prompt_submitted(state: TurnState, event: Event) -> TurnState:
     body = cast("PromptSubmitted", event.body)
     turn = state.turn and replace(state.turn, takes_prompts=state.turn.takes_prompts or state.is_lost)
     prompt = Prompt(text=body.text, text_ref=body.text_ref)
-    return _human_spoke(replace(state, turn=turn, waiting=(*state.waiting, prompt), wants_turn=True))
+    return _human_spoke(
+        replace(state, turn=turn, queued_prompts=(*state.queued_prompts, prompt), wants_turn=True)
+    )
 
 
 def _context_collected(state: TurnState, event: Event) -> TurnState:
     body = cast("ContextCollected", event.body)
-    return replace(state, said=(*state.said, Prompt(text=body.text))) if body.text else state
+    return replace(state, since_reply=(*state.since_reply, Prompt(text=body.text))) if body.text else state
 
 
 def _continue_requested(state: TurnState, event: Event) -> TurnState:
@@ -204,8 +206,8 @@ def _conversation_compacted(state: TurnState, event: Event) -> TurnState:
     if turn is not None and turn.phase == "answered":
         turn = replace(turn, phase="unanswered", round=turn.round + 1)
     return replace(
-        _with_used_exchange(state, body.exchange), turn=turn, past=None, reply=None,
-        said=(Prompt(text=CONTINUATION_HEAD), summary, *state.said), compaction=None,
+        _with_used_exchange(state, body.exchange), turn=turn, history=None, reply=None,
+        since_reply=(Prompt(text=CONTINUATION_HEAD), summary, *state.since_reply), compaction=None,
     )  # fmt: skip
 
 
@@ -234,14 +236,16 @@ def _turn_started(state: TurnState, event: Event) -> TurnState:
     else:
         turn = replace(state.turn, round=body.round, phase="calling")
     takes = state.turn is None or state.turn.takes_prompts
-    state = replace(state, said=(*state.said, *state.notes), notes=())
+    state = replace(state, since_reply=(*state.since_reply, *state.untold_notes), untold_notes=())
     if takes:
         state = _take_prompts(state)
     return replace(state, turn=replace(turn, takes_prompts=False), expected_pause=None)
 
 
 def _take_prompts(state: TurnState) -> TurnState:
-    return replace(state, said=(*state.said, *state.waiting), waiting=(), wants_turn=False)
+    return replace(
+        state, since_reply=(*state.since_reply, *state.queued_prompts), queued_prompts=(), wants_turn=False
+    )
 
 
 def _reply_completed(state: TurnState, event: Event) -> TurnState:
@@ -250,14 +254,14 @@ def _reply_completed(state: TurnState, event: Event) -> TurnState:
         state = _take_prompts(state)
     elif event.turn_id in (None, state.turn.id):
         state = replace(state, turn=replace(state.turn, phase="answered", round=body.round))
-    past = ConversationHistory(state.reply, state.past) if state.reply else state.past
-    if state.said:
-        past = ConversationHistory(UserMessage(prompts=state.said), past)
+    history = ConversationHistory(state.reply, state.history) if state.reply else state.history
+    if state.since_reply:
+        history = ConversationHistory(UserMessage(prompts=state.since_reply), history)
     unsettled = (call for call in state.calls if not call.is_settled)
     return replace(
-        _with_used_exchange(state, body.exchange), past=past, said=(), has_failed_compaction=False,
+        _with_used_exchange(state, body.exchange), history=history, since_reply=(), has_failed_compaction=False,
         reply=ModelReply(body=body, calls=tuple(map(_announced_call, body.calls))),
-        stragglers=(*state.stragglers, *unsettled),
+        leftover_calls=(*state.leftover_calls, *unsettled),
     )  # fmt: skip
 
 
@@ -272,7 +276,7 @@ def _with_used_exchange(state: TurnState, exchange: int | None) -> TurnState:
 def _error_raised(state: TurnState, event: Event) -> TurnState:
     body = cast("ErrorRaised", event.body)
     if body.code in _NOTED_ERROR_CODES:
-        state = replace(state, notes=(*state.notes, ReplyNote(text=body.message)))
+        state = replace(state, untold_notes=(*state.untold_notes, ReplyNote(text=body.message)))
     if body.code == COMPACTION_FAILED:
         state = replace(state, compaction=None, has_failed_compaction=True)
     return _with_used_exchange(state, body.exchange)
@@ -344,7 +348,7 @@ def _with_unannounced_call(state: TurnState, call_id: str | None, body: CallProp
     provider_id = body.provider_call_id or (replaced.provider_call_id if replaced else call_id)
     newcomer = TurnCall(id=call_id, provider_call_id=provider_id, tool=body.tool)
     if replaced is None:
-        return replace(state, outside=(*state.outside, newcomer))
+        return replace(state, unannounced_calls=(*state.unannounced_calls, newcomer))
     return _with_call(state, replaced.id, lambda _: newcomer)
 
 
@@ -370,7 +374,7 @@ def _call_finished(state: TurnState, event: Event) -> TurnState:
     after = after if after is state else _with_counted_call(after, event.call_id)
     if after is state or call is None or call.tool != UNDO_TOOL or body.state != "succeeded":
         return after
-    return replace(after, notes=(*after.notes, _undone_change(after, call, body)))
+    return replace(after, untold_notes=(*after.untold_notes, _undone_change(after, call, body)))
 
 
 def _undone_change(state: TurnState, call: TurnCall, body: CallFinished) -> UndoneChange:
@@ -422,8 +426,8 @@ def _with_every_call(state: TurnState, change: _CallChange) -> TurnState:
     return replace(
         state,
         reply=reply,
-        outside=tuple(c for c in map(change, state.outside) if not c.is_settled),
-        stragglers=tuple(c for c in map(change, state.stragglers) if not c.is_settled),
+        unannounced_calls=tuple(c for c in map(change, state.unannounced_calls) if not c.is_settled),
+        leftover_calls=tuple(c for c in map(change, state.leftover_calls) if not c.is_settled),
     )
 
 

@@ -235,25 +235,25 @@ class TurnState(Struct, frozen=True, kw_only=True):
     """No model call until a human speaks."""
     is_lost: bool = False
     """Held because a driver died with a turn open."""
-    has_word: bool = False
+    has_human_word: bool = False
     """A human spoke and no driver has said anything since: the next one may go on at once."""
     expected_pause: PauseReason | None = None
     """The pause whose cause has been folded; its own event must not undo what a human said since."""
     wants_turn: bool = False
     turn: Turn | None = None
-    past: "ConversationHistory | None" = None
+    history: "ConversationHistory | None" = None
     """What was said before the newest reply, the newest first."""
     reply: ModelReply | None = None
     """The newest reply; its calls are the ones that move."""
-    said: tuple[UserItem, ...] = ()
+    since_reply: tuple[UserItem, ...] = ()
     """What belongs to the conversation and came after the newest reply."""
-    waiting: tuple[Prompt, ...] = ()
+    queued_prompts: tuple[Prompt, ...] = ()
     """Prompts that no turn has taken up yet."""
-    notes: tuple[UndoneChange | ReplyNote, ...] = ()
+    untold_notes: tuple[UndoneChange | ReplyNote, ...] = ()
     """What happened to the agent's work and no model call has told yet."""
-    outside: tuple[TurnCall, ...] = ()
+    unannounced_calls: tuple[TurnCall, ...] = ()
     """Open calls that no reply announced: undo and its like."""
-    stragglers: tuple[TurnCall, ...] = ()
+    leftover_calls: tuple[TurnCall, ...] = ()
     """Open calls of a reply that another one followed; nothing of them may run."""
     lease: tuple[str, int] | None = None
     is_released: bool = False
@@ -282,28 +282,28 @@ class TurnState(Struct, frozen=True, kw_only=True):
         """What the next model call says on the user's side for the first time."""
         takes = self.turn is None or self.turn.takes_prompts
         is_calling = self.turn is not None and self.turn.phase == "calling"
-        undone = () if is_calling else self.notes
-        return (*self.said, *undone, *(self.waiting if takes else ()))
+        notes = () if is_calling else self.untold_notes
+        return (*self.since_reply, *notes, *(self.queued_prompts if takes else ()))
 
     @property
     def is_undoing(self) -> bool:
         """Whether a change is being taken back: the model is asked after that."""
-        return bool(self.undos) or any(call.tool == UNDO_TOOL for call in self.outside)
+        return bool(self.undos) or any(call.tool == UNDO_TOOL for call in self.unannounced_calls)
 
     @property
-    def has_fresh(self) -> bool:
+    def has_news(self) -> bool:
         return bool(self.calls) or any(isinstance(item, Prompt) for item in self.unsent)
 
     def every_call(self) -> tuple[TurnCall, ...]:
         """Return all calls that can still move, and the settled ones of the newest reply."""
-        return (*self.calls, *self.outside, *self.stragglers)
+        return (*self.calls, *self.unannounced_calls, *self.leftover_calls)
 
     def call(self, call_id: str | None) -> TurnCall | None:
         return next((call for call in self.every_call() if call.id == call_id), None)
 
     def earlier_call(self, call_id: str = "", action_id: str = "") -> TurnCall | None:
         """Return a call of the whole conversation by id or by the action that asked about it."""
-        newest = ConversationHistory(self.reply, self.past) if self.reply else self.past
+        newest = ConversationHistory(self.reply, self.history) if self.reply else self.history
         calls = (call for item in newest or () if isinstance(item, ModelReply) for call in item.calls)
         return next((c for c in calls if c.id == call_id or (action_id and c.action_id == action_id)), None)
 

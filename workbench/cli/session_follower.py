@@ -107,7 +107,7 @@ class SessionFollower:
 
     def _is_idle(self) -> bool:
         state = self._state
-        return state.turn is None and not state.waiting and not state.wants_turn
+        return state.turn is None and not state.queued_prompts and not state.wants_turn
 
     def _is_looping(self) -> bool:
         return self._state.is_held and self._state.pause == "loop" and not self._interruption.is_wanted

@@ -113,10 +113,10 @@ def _is_below_driver(home: Home, pids: tuple[int, ...]) -> bool:
     return any(lock_holder(path) in pids for path in home.run.glob("driver-*.lock"))
 
 
-# They are taken in this order, so nobody waits for the second who holds what others of them want first. Each
-# has a queue of its own: a workspace that is full keeps nobody of another one waiting.
-#
-# Drivers may have other limits: each uses the places below its own, and the largest holds.
+# A step takes a place of its workspace first and one of the home second, so nobody waits for a home's place
+# who holds nothing others of the workspace want. Each has a queue of its own: a workspace that is full keeps
+# nobody of another one waiting. Drivers may have other limits: each uses the places below its own, and the
+# largest holds.
 
 
 class _HeldPlaces(Struct):

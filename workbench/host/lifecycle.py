@@ -3,8 +3,8 @@
 Stopping needs no journal, so that a host of another version can be ended before a migration.
 """
 
-# Ending a host needs no journal. `host stop` asks whoever holds the host's lock, because a migration waits
-# until every host has ended: the command that ends them must not wait for the migration.
+# `host stop` asks whoever holds the host's lock: a migration waits until every host has ended, and the
+# command that ends them must not wait for the migration.
 
 import logging
 import os
@@ -309,11 +309,9 @@ def living_host_locks(home: Home, journal: Journal | None) -> dict[Path, str]:
 
 
 TIDY_INTERVAL_SECONDS: Final = 3600.0
-"""Seconds between two times."""
 MAX_KEPT_DAYS: Final = 30
 """Days that the log and the row of a driver are kept after its end."""
 _DAY_MICROSECONDS: Final = 86_400 * 1_000_000
-"""Microseconds."""
 LOG = logging.getLogger("workbench.host")
 
 

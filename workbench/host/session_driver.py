@@ -502,8 +502,13 @@ def _session_progress(runner: SessionRunner) -> SessionProgress:
 
 
 CLOCK_TICK_SECONDS = 1.0
-"""Seconds between two looks."""
 _MICROSECONDS = 1_000_000
+
+
+# The clock looks at base files itself: a watch of them would not replace it. It ticks in any case, for expiry
+# and time limits; a look at twenty waiting files of 100 KB takes 2 ms. A watch tells of a change after 1.6 s,
+# needs a thread whose folders change with what waits, and where the system refuses one (too many inotify
+# watches) the clock has to look all the same, as a moved base is to be noticed within two seconds.
 
 
 async def mark_stale_actions(writer: SessionWriter, state: TurnState) -> None:

@@ -236,7 +236,7 @@ def test_of_more_than_100_messages_the_oldest_fall_out_and_stay_in_the_events():
     conversation, _ = model_messages(state, lambda ref: None, 100, str)
     assert len(conversation) == 101
     assert [m.content for m in conversation[1:3]] == ["r10", "p11"]
-    assert [item.prompts[0].text for item in list(reversed(list(state.past)))[:3:2]] == ["p0", "p1"]
+    assert [item.prompts[0].text for item in list(reversed(list(state.history)))[:3:2]] == ["p0", "p1"]
 
 
 def test_the_newest_exchange_is_sent_whole_even_where_it_is_longer_than_the_window():

@@ -130,7 +130,7 @@ def it_never_gets_stuck(world, due):
     if due or world.calling or world.running or world.pending():
         return
     state = world.state
-    assert state.is_held or (state.turn is None and not state.waiting), state
+    assert state.is_held or (state.turn is None and not state.queued_prompts), state
     if state.is_held and state.turn is not None:
         assert state.pause in HUMAN_ENDED_PAUSES, "held, but nobody is told"
 
