@@ -34,7 +34,8 @@ from workbench.host import (
     session_driver,
     session_provider,
 )
-from workbench.host.driver_context import DELTA_INTERVAL_SECONDS, DeltaWriter, ignore_events
+from workbench.host.driver_context import ignore_events
+from workbench.host.redaction import DELTA_INTERVAL_SECONDS, DeltaWriter
 from workbench.host.session_driver import SessionRunner
 from workbench.journal.home import BlobStore
 from workbench.journal.journal import Journal

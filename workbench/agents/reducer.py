@@ -259,9 +259,9 @@ def _reply_completed(state: TurnState, event: Event) -> TurnState:
         history = ConversationHistory(UserMessage(prompts=state.since_reply), history)
     unsettled = (call for call in state.calls if not call.is_settled)
     return replace(
-        _with_used_exchange(state, body.exchange), history=history, since_reply=(), has_failed_compaction=False,
+        _with_used_exchange(state, body.exchange), history=history, since_reply=(),
         reply=ModelReply(body=body, calls=tuple(map(_announced_call, body.calls))),
-        leftover_calls=(*state.leftover_calls, *unsettled),
+        has_failed_compaction=False, leftover_calls=(*state.leftover_calls, *unsettled),
     )  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """What one call is judged and run with: its record, the gate's context, its hooks, what its tool is given."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Literal
 
@@ -81,12 +81,8 @@ def read_call_record(journal: Journal, call_id: str) -> CallRecord:
     row = journal.call(call_id)
     if row is None:
         raise LookupError(f"there is no call {call_id}")
-    return add_call_events(CallRecord(row=row), journal.call_events(call_id))
-
-
-def add_call_events(record: CallRecord, events: Iterable[Event]) -> CallRecord:
-    """Put the events of one call into its record."""
-    for event in events:
+    record = CallRecord(row=row)
+    for event in journal.call_events(call_id):
         _add_call_event(record, event)
     return record
 

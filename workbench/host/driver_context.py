@@ -35,7 +35,6 @@ from workbench.effects.files import Root
 from workbench.effects.runtime import Clock
 from workbench.host import redaction
 from workbench.host.provider_keys import key_variables, register_secrets
-from workbench.host.redaction import StreamScrubber
 from workbench.host.session_provider import ProviderMaker
 from workbench.host.workspace_config import ConfigWatch, WorkspaceSettings
 from workbench.host.workspace_trust import is_trusted
@@ -445,42 +444,3 @@ class RunWriter(LeaseWriter, frozen=True):
     def scrubbed(self, text: str, longest: int = 4_000) -> str:
         clean = redaction.redact_text(text)
         return clean if len(clean) <= longest else f"{clean[:longest]}… ({len(clean):,} characters)"
-
-
-DELTA_INTERVAL_SECONDS = 0.05
-"""Seconds between two events of one block."""
-
-
-class DeltaWriter:
-    """Collects the text of one block and writes it at most every `DELTA_INTERVAL_SECONDS`."""
-
-    def __init__(self, write: Callable[[int, str], None]) -> None:
-        self._write = write
-        self._scrubber = StreamScrubber()
-        self._pieces: list[str] = []
-        self._offset = 0
-        self._timer: asyncio.TimerHandle | None = None
-
-    def feed(self, text: str) -> None:
-        """Take a piece of the stream; it is scrubbed once an interval, not once a word."""
-        self._pieces.append(text)
-        if self._timer is None:
-            self._timer = asyncio.get_running_loop().call_later(DELTA_INTERVAL_SECONDS, self._emit_due)
-
-    def close(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-        self._emit(self._scrubbed_pieces() + self._scrubber.flush())
-
-    def _emit_due(self) -> None:
-        self._timer = None
-        self._emit(self._scrubbed_pieces())
-
-    def _scrubbed_pieces(self) -> str:
-        pieces, self._pieces = "".join(self._pieces), []
-        return self._scrubber.feed(pieces)
-
-    def _emit(self, text: str) -> None:
-        if text:
-            self._write(self._offset, text)
-            self._offset += len(text)

@@ -4,7 +4,7 @@ Asks the gate again (its stricter word wins), appends `call.executing`, acts, an
 """
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -39,6 +39,7 @@ from workbench.tools.base import (
     CommitTool,
     ReadTool,
     RunTool,
+    Tool,
     ToolOutput,
     ToolRefused,
     WriteTool,
@@ -143,37 +144,42 @@ async def _run_call(
     tool = writer.context.tools.get(screened.descriptor.id) if screened else None
     parameters = screened.grounded if screened else {}
     started = writer.context.clock.monotonic()
-    if isinstance(tool, CommitTool):
-        tool_context = call_context(writer, stop=stop, record=record)
-        finished = await make_commit(writer, tool, record, changes, tool_context, started)
-        hunks_taken, hunks_left = _hunks_taken_and_left(writer, record)
-        ended = replace(
-            finished,
-            hunks_taken=hunks_taken,
-            hunks_left=hunks_left,
-            detail=finished.detail or _alteration_detail(record),
-        )
-        await _append_call_finished(writer, record, ended)
-    elif isinstance(tool, WriteTool | ActTool) and record.opened is not None and record.opened.prompt:
-        why = record.opened.prompt.partition("\n")[0]
-        await _append_call_finished(writer, record, CallFinished(state="failed", error=why))
-    elif changes or record.files:
+    is_file_change = bool(changes or record.files) and not isinstance(tool, CommitTool)
+    if is_file_change and not _shown_refusal(tool, record):
         await _write_files(writer, record, changes, plan, started)
-    elif isinstance(tool, RunTool):
-        finished = await run_command(writer, record, tool.command(parameters, writer.context.limits()), stop)
-        ended = check_tool_result(tool.descriptor, finished, finished.preview, exit_code=finished.exit_code)
-        await _append_call_finished(writer, record, ended)
-    elif isinstance(tool, ReadTool | ActTool):
-        tool_context = call_context(writer, stop=stop, record=record)
-        await _append_call_finished(
-            writer, record, await run_tool(writer, tool, parameters, tool_context, started)
-        )
     else:
-        await _append_call_finished(
-            writer, record, CallFinished(state="succeeded", summary="nothing to write")
-        )
+        finished = await _tool_call_finished(writer, record, tool, parameters, changes, stop, started)
+        await _append_call_finished(writer, record, finished)
     if screened is not None:
         await _run_hooks_after(writer, record, screened)
+
+
+def _shown_refusal(tool: Tool | None, record: CallRecord) -> str:
+    """Return why a change cannot be made that a human let the agent be told of; empty for any other call."""
+    prompt = record.opened.prompt if record.opened and isinstance(tool, WriteTool | ActTool) else None
+    return (prompt or "").partition("\n")[0]
+
+
+async def _tool_call_finished(
+    writer: SessionWriter,
+    record: CallRecord,
+    tool: Tool | None,
+    parameters: JsonObject,
+    changes: tuple[FileChange, ...],
+    stop: asyncio.Event,
+    started: float,
+) -> CallFinished:
+    if refusal := _shown_refusal(tool, record):
+        return CallFinished(state="failed", error=refusal)
+    if isinstance(tool, RunTool):
+        finished = await run_command(writer, record, tool.command(parameters, writer.context.limits()), stop)
+        return check_tool_result(tool.descriptor, finished, finished.preview, exit_code=finished.exit_code)
+    context = call_context(writer, stop=stop, record=record)
+    if isinstance(tool, CommitTool):
+        return await _make_commit(writer, tool, record, changes, context, started)
+    if isinstance(tool, ReadTool | ActTool):
+        return await _run_tool(writer, tool, parameters, context, started)
+    return CallFinished(state="succeeded", summary="nothing to write")
 
 
 async def _run_hooks_after(writer: SessionWriter, record: CallRecord, screened: ScreenedCall) -> None:
@@ -393,23 +399,21 @@ def _command_detail_and_error(end: CommandExit, spec: CommandSpec) -> tuple[str,
 _STOPPED_ERROR = "it was stopped while it ran"
 
 
-async def run_tool(
-    writer: SessionWriter, tool: ReadTool | ActTool, exact: JsonObject, context: CallContext, started: float
+async def _run_tool(
+    writer: SessionWriter,
+    tool: ReadTool | ActTool,
+    parameters: JsonObject,
+    context: CallContext,
+    started: float,
 ) -> CallFinished:
-    """Run the tool in a thread and return the end of its call."""
     run = tool.read if isinstance(tool, ReadTool) else tool.act
-    try:
-        output = await asyncio.to_thread(run, exact, context)
-    except (ToolRefused, FileRefused) as error:
-        finished = CallFinished(state="failed", error=redaction.redact_line(str(error), 4_000))
-    else:
-        finished = check_tool_result(tool.descriptor, call_finished_from_output(writer, output), output.text)
+    finished = await _finish_in_thread(writer, tool.descriptor, lambda: run(parameters, context), started)
     if context.is_stopped() and isinstance(tool, ReadTool):
-        finished = replace(finished, state="cancelled", detail="stopped", error=_STOPPED_ERROR)
-    return replace(finished, duration_ms=_milliseconds_since(writer, started))
+        return replace(finished, state="cancelled", detail="stopped", error=_STOPPED_ERROR)
+    return finished
 
 
-async def make_commit(
+async def _make_commit(
     writer: SessionWriter,
     tool: CommitTool,
     record: CallRecord,
@@ -418,13 +422,25 @@ async def make_commit(
     started: float,
 ) -> CallFinished:
     """Commit approved changes with the words that were shown."""
+
+    def commit() -> ToolOutput:
+        return tool.commit(changes, _commit_subject(writer, tool, record, context), context)
+
+    finished = await _finish_in_thread(writer, tool.descriptor, commit, started)
+    hunks_taken, hunks_left = _hunks_taken_and_left(writer, record)
+    detail = finished.detail or _alteration_detail(record)
+    return replace(finished, hunks_taken=hunks_taken, hunks_left=hunks_left, detail=detail)
+
+
+async def _finish_in_thread(
+    writer: SessionWriter, descriptor: ToolDescriptor, work: Callable[[], ToolOutput], started: float
+) -> CallFinished:
     try:
-        subject = await asyncio.to_thread(_commit_subject, writer, tool, record, context)
-        output = await asyncio.to_thread(tool.commit, changes, subject, context)
+        output = await asyncio.to_thread(work)
     except (ToolRefused, FileRefused) as error:
         finished = CallFinished(state="failed", error=redaction.redact_line(str(error), 4_000))
     else:
-        finished = check_tool_result(tool.descriptor, call_finished_from_output(writer, output), output.text)
+        finished = check_tool_result(descriptor, call_finished_from_output(writer, output), output.text)
     return replace(finished, duration_ms=_milliseconds_since(writer, started))
 
 

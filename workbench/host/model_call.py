@@ -10,6 +10,7 @@
 # reply, so that to continue asks again. An interrupted one is kept: its human has read it.
 
 import asyncio
+import functools
 import random
 from collections.abc import Callable, Mapping
 from contextlib import aclosing
@@ -51,8 +52,9 @@ from workbench.domain.messages import (
 from workbench.domain.values import Actor, BlobRef, Body, GateVerdict, Json, JsonObject, ReplyCall, Usage
 from workbench.effects.runtime import fault_point
 from workbench.host import redaction
-from workbench.host.driver_context import DeltaWriter, SessionWriter, apply_pending_config_changes
+from workbench.host.driver_context import SessionWriter, apply_pending_config_changes
 from workbench.host.model_selection import fallback_of
+from workbench.host.redaction import DeltaWriter
 from workbench.host.session_provider import ProviderUnavailable, provider_kind
 from workbench.providers.base import (
     DEFAULT_REPLY_SECONDS,
@@ -339,17 +341,14 @@ class ModelCall:
             self._close_block()
             self._block += 1
             self._kind = kind
-            self._deltas = DeltaWriter(self._delta_writer(kind, self._block))
+            self._deltas = DeltaWriter(functools.partial(self._write_delta, kind, self._block))
         self._deltas.feed(text)
 
-    def _delta_writer(
-        self, kind: type[TextStreamed] | type[ThinkingStreamed], block: int
-    ) -> Callable[[int, str], None]:
-        def write(offset: int, text: str) -> None:
-            body = kind(block=block, offset=offset, text=text)
-            self._writer.stream(self._event(body, actor=AGENT_ACTOR))
-
-        return write
+    def _write_delta(
+        self, kind: type[TextStreamed] | type[ThinkingStreamed], block: int, offset: int, text: str
+    ) -> None:
+        body = kind(block=block, offset=offset, text=text)
+        self._writer.stream(self._event(body, actor=AGENT_ACTOR))
 
     def _close_block(self) -> None:
         if self._deltas is not None:

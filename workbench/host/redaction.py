@@ -1,6 +1,6 @@
 """What may be recorded of exact text: scrubbed and bounded, with the exact bytes sealed where they differ.
 
-The rule of the two stores (DESIGN section 2); `StreamScrubber` applies it to text that streams.
+The rule of the two stores (DESIGN section 2); `DeltaWriter` applies it to text that streams.
 """
 
 # Thinking is not sealed. Nothing reads it back, and what is not kept need not be deleted.
@@ -11,15 +11,17 @@ The rule of the two stores (DESIGN section 2); `StreamScrubber` applies it to te
 # What is recorded of an output is scrubbed before it is cut. The exact part that a model saw is sealed
 # beside it. The beginning of a fragment that looks like the body of a key is taken for one.
 
+import asyncio
 import re
-from collections.abc import Mapping
-from typing import Protocol, cast
+from collections.abc import Callable, Mapping
+from typing import cast
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from workbench.domain.values import BlobRef, Hunk, Json, JsonObject
 from workbench.journal.errors import JournalFull
+from workbench.journal.home import BlobStore
 from workbench.secrets.scrubber import scrub, scrub_value
 from workbench.text import canonical
 from workbench.text.safe import LINE_END_SYMBOL
@@ -36,20 +38,8 @@ _KEY_BLOCK_BODY = re.compile(
 """Lines at the beginning of a text that look like the body of a key block whose head was cut away."""
 
 
-class BlobSealer(Protocol):
-    """The part of the blob store that recording needs."""
-
-    def record(self, data: bytes) -> BlobRef:
-        """Store scrubbed bytes and return their reference."""
-        ...
-
-    def seal(self, data: bytes) -> BlobRef:
-        """Store exact bytes and return their reference."""
-        ...
-
-
 def redact_and_seal_text(
-    exact: str, blobs: BlobSealer, longest: int = MAX_RECORDED_TEXT
+    exact: str, blobs: BlobStore, longest: int = MAX_RECORDED_TEXT
 ) -> tuple[str, BlobRef | None]:
     """Return what is recorded of a text, and where the exact one is sealed if they differ."""
     recorded = redact_and_cut_text(exact, longest)
@@ -80,7 +70,7 @@ class RedactedOutput(Struct, frozen=True, kw_only=True):
 
 
 def redact_output(
-    exact: str, clean: str, limit: int, blobs: BlobSealer, total_bytes: int | None = None
+    exact: str, clean: str, limit: int, blobs: BlobStore, total_bytes: int | None = None
 ) -> RedactedOutput:
     """Cut an output for the model and the record; `clean` is scrubbed, `total_bytes` the full size."""
     shown = preview_output(exact, limit, total_bytes)
@@ -106,7 +96,7 @@ def redact_text(exact: str, *, is_fragment: bool = False) -> str:
     return _KEY_BLOCK_BODY.sub(_HIDDEN_LINE + "\n", clean) if is_fragment else clean
 
 
-def redact_parameters(exact: JsonObject, blobs: BlobSealer) -> tuple[JsonObject, BlobRef | None]:
+def redact_parameters(exact: JsonObject, blobs: BlobStore) -> tuple[JsonObject, BlobRef | None]:
     """Return what is recorded of a call's parameters, and where the exact ones are sealed if they differ."""
     scrubbed, _ = scrub_value(exact)
     recorded = cast("JsonObject", _cut_strings(scrubbed))
@@ -232,3 +222,42 @@ class StreamScrubber:
     def _forget(self, whole: int) -> None:
         self._line = self._line[whole - _KEPT_CONTEXT :]
         self._emitted = scrub(self._line[:_KEPT_CONTEXT]).text
+
+
+DELTA_INTERVAL_SECONDS = 0.05
+"""Seconds between two events of one block."""
+
+
+class DeltaWriter:
+    """Collects the text of one block and writes it at most every `DELTA_INTERVAL_SECONDS`."""
+
+    def __init__(self, write: Callable[[int, str], None]) -> None:
+        self._write = write
+        self._scrubber = StreamScrubber()
+        self._pieces: list[str] = []
+        self._offset = 0
+        self._timer: asyncio.TimerHandle | None = None
+
+    def feed(self, text: str) -> None:
+        """Take a piece of the stream; it is scrubbed once an interval, not once a word."""
+        self._pieces.append(text)
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(DELTA_INTERVAL_SECONDS, self._emit_due)
+
+    def close(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._emit(self._scrubbed_pieces() + self._scrubber.flush())
+
+    def _emit_due(self) -> None:
+        self._timer = None
+        self._emit(self._scrubbed_pieces())
+
+    def _scrubbed_pieces(self) -> str:
+        pieces, self._pieces = "".join(self._pieces), []
+        return self._scrubber.feed(pieces)
+
+    def _emit(self, text: str) -> None:
+        if text:
+            self._write(self._offset, text)
+            self._offset += len(text)

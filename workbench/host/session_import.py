@@ -176,11 +176,6 @@ def import_sources(
     return result
 
 
-def read_source(source: ImportSource, format_name: str | None, progress: ImportProgress) -> FileReport:
-    """Read a source and store nothing of it."""
-    return _read_source(source, format_name, None, progress)
-
-
 class ImportPlan:
     """What of some sources is new since they were imported last; nothing is opened for it."""
 
@@ -416,7 +411,7 @@ def _import_source(
     try:
         if point and not intake.resume(point.state.session_id, point.state.last_event):
             point = None
-        report = _read_source(source, format_name, intake, progress, point)
+        report = read_source(source, format_name, progress, intake, point)
         intake.finish(is_durable=False)
     except BaseException:
         intake.cancel()
@@ -424,10 +419,11 @@ def _import_source(
     return report
 
 
-def _read_source(
-    source: ImportSource, format_name: str | None, intake: SessionImport | None, progress: ImportProgress,
-    point: detect.ResumePoint | None = None,
+def read_source(
+    source: ImportSource, format_name: str | None, progress: ImportProgress,
+    intake: SessionImport | None = None, point: detect.ResumePoint | None = None,
 ) -> FileReport:  # fmt: skip
+    """Read a source into an import, or to see what is in it where nothing is to be stored."""
     report = FileReport(name=source.name, is_named=source.is_named)
     begun = len(intake.new_sessions) if intake else 0
     try:

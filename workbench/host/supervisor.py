@@ -145,9 +145,16 @@ class Supervisor:
     def _start_driving(self, session: Session) -> None:
         if self._broken_at.get(session.id) == session.updated_at:
             return
-        driving = {"pipeline": self._drive_run, "incidents": self._drive_list}.get(session.kind, self._drive)
-        task = asyncio.create_task(driving(session.id), name=f"session {session.id}")
+        task = asyncio.create_task(self._drive(session), name=f"session {session.id}")
         self._driven[session.id] = task
+
+    def _driving(self, session: Session) -> Coroutine[None, None, object]:
+        context, driver = self._context, self._driver
+        if session.kind == "pipeline":
+            return drive_run(RunDriverOptions(context=context, driver=driver), session.id)
+        if session.kind == "incidents":
+            return drive_incidents(IncidentDriverOptions(context=context, driver=driver), session.id)
+        return drive_session(context, driver, session.id, until=_is_only_waiting)
 
     def _has_work(self, session: Session) -> bool:
         journal = self._context.journal
@@ -163,21 +170,10 @@ class Supervisor:
         state = fold_turn((*journal.events(session.id), journal.event(taken, session.id, self._driver.actor)))
         return bool(due_effects(state, limits))
 
-    async def _drive_run(self, run_id: str) -> None:
-        options = RunDriverOptions(context=self._context, driver=self._driver)
-        await self._drive_guarded(run_id, drive_run(options, run_id))
-
-    async def _drive_list(self, list_id: str) -> None:
-        options = IncidentDriverOptions(context=self._context, driver=self._driver)
-        await self._drive_guarded(list_id, drive_incidents(options, list_id))
-
-    async def _drive(self, session_id: str) -> None:
-        driving = drive_session(self._context, self._driver, session_id, until=_is_only_waiting)
-        await self._drive_guarded(session_id, driving)
-
-    async def _drive_guarded(self, session_id: str, driving: Coroutine[None, None, object]) -> None:
+    async def _drive(self, session: Session) -> None:
+        session_id = session.id
         try:
-            await driving
+            await self._driving(session)
         except SessionDriven as error:
             LOG.info("%s", error)
         except JournalError as error:
@@ -188,8 +184,8 @@ class Supervisor:
         except Exception:
             # Whatever it is, it would be met again: not before somebody has done something about the session.
             LOG.exception("session %s", session_id)
-            session = self._context.journal.session(session_id)
-            self._broken_at[session_id] = session.updated_at if session is not None else 0
+            row = self._context.journal.session(session_id)
+            self._broken_at[session_id] = row.updated_at if row is not None else 0
         finally:
             self._driven.pop(session_id, None)
             self._changed.set()

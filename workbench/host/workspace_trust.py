@@ -74,10 +74,7 @@ class TrustSummary(Struct, frozen=True, kw_only=True):
             return "hooks"
         return "denials" if self.denials else "none"
 
-    def sentences(self) -> tuple[str, ...]:
-        return tuple(self._sentences())
-
-    def _sentences(self) -> Iterator[str]:
+    def sentences(self) -> Iterator[str]:
         if self.hooks:
             hook_texts = "; ".join(map(_hook_in_words, self.hooks[:_MAX_SHOWN_FACTS]))
             yield f"Its hooks would run: {hook_texts}{_and_more(len(self.hooks), _MAX_SHOWN_FACTS)}."

@@ -11,7 +11,7 @@ import asyncio
 import itertools
 import os
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 
 from msgspec.structs import replace
 
@@ -211,7 +211,8 @@ class _RunWatch:
     def ends(self, coordinator: Coordinator) -> bool:
         """Ask for the run to be cancelled where it has to end; it then ends by itself."""
         if why := self._end_reason(coordinator):
-            _cancel_unless_over(self._writer, self._run_id, self._actor, why)
+            with suppress(RunRefused):  # it is over already
+                cancel_run(self._writer.journal, self._run_id, self._actor, why)
         return False
 
     def _end_reason(self, coordinator: Coordinator) -> str:
@@ -241,10 +242,3 @@ def _step_text(step: Step) -> str:
     what = step.source or step.source_path or (step.gate.prompt if step.gate else "")
     where = f" in {step.workspace.root}" if step.workspace.root else ""
     return f"{who}{where}  {one_line(what, 200)}".rstrip()
-
-
-def _cancel_unless_over(writer: SessionWriter, run_id: str, actor: Actor, why: str) -> None:
-    try:
-        cancel_run(writer.journal, run_id, actor, why)
-    except RunRefused:
-        return  # it is over already
