@@ -13,7 +13,7 @@ from workbench.journal.journal import Journal
 from workbench.render.pipeline import span_bar
 from workbench.render.theme import OWN_THEMES, UNICODE_GLYPHS, Ink
 from workbench.views.pipeline import last_started_step_plans, pipeline_run
-from workbench.views.run_history import RunTimes, StepTimes, TimeSpan, run_times
+from workbench.views.run_history import RunTimes, StepSpan, StepTimes, run_times
 
 
 def shown(journal, run_id):
@@ -57,8 +57,8 @@ def test_each_attempt_wait_and_what_goes_on_is_a_span(tmp_path):
 @pytest.mark.parametrize("width", [40, 80, 200])
 def test_a_bar_stands_where_its_time_is_and_is_never_lost(width):
     spans = (
-        TimeSpan(first=0, last=1, kind="worked"),
-        TimeSpan(first=50_000_000, last=100_000_000, kind="waited"),
+        StepSpan(first=0, last=1, kind="worked"),
+        StepSpan(first=50_000_000, last=100_000_000, kind="waited"),
     )
     row = StepTimes(id="a", name="a", sign="ok", word="", seconds=0.0, attempt=1, spans=spans)
     times = RunTimes(title="", first=0, last=100_000_000, rows=(row,))
