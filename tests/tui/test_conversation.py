@@ -501,9 +501,9 @@ def test_a_finished_part_is_parsed_once(monkeypatch):
     scene = Scene()
     scene.begin(0)
     parsed = []
-    real = streaming_text.conversation.markdown_lines
+    real = streaming_text.markdown.markdown_lines
     monkeypatch.setattr(
-        streaming_text.conversation,
+        streaming_text.markdown,
         "markdown_lines",
         lambda text, *rest: parsed.append(text) or real(text, *rest),
     )

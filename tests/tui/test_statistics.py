@@ -6,7 +6,7 @@ from tests.tui.screens import CONTROL, play, staged
 from tests.tui.test_library import HOSTILE, add, shows, titles
 from workbench.domain.rows import ActionFact, UsageFact
 from workbench.domain.values import Usage
-from workbench.render.library import StatisticsFrame, column_chart
+from workbench.render.statistics import StatisticsFrame, column_chart
 from workbench.render.theme import ASCII_GLYPHS, own_theme_ink
 from workbench.views.statistics import DAY_MICROS, insights, tokens_by_day
 

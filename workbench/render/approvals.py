@@ -15,6 +15,7 @@ from workbench.domain.rows import Action
 from workbench.render import cells
 from workbench.render.cells import (
     Column,
+    hanging_lines,
     mark_hidden,
     safe_content,
     safe_lines,
@@ -122,7 +123,7 @@ def status_bar_lines(detail: ActionDetail, width: int, ink: Ink, glyphs: Glyphs)
     lines: list[Content] = []
     if detail.folder.is_other or detail.folder.is_gone:
         head = styled(f" {FOLDER_GONE if detail.folder.is_gone else 'folder'}  ", ink.of("waiting"))
-        lines += _hanging_lines(head, [detail.folder.path], width, ink)
+        lines += _sentence_lines(head, [detail.folder.path], width, ink)
     if detail.bar:
         has_when = not detail.is_pending and detail.decided_at is not None
         when = f" {clock_time(detail.decided_at)}" if has_when else ""
@@ -130,17 +131,17 @@ def status_bar_lines(detail: ActionDetail, width: int, ink: Ink, glyphs: Glyphs)
             f" {glyphs.of(detail.decision_sign)} {detail.decision_word}{when}  ",
             ink.sign(detail.decision_sign),
         )
-        lines += _hanging_lines(head, detail.bar, width, ink)
+        lines += _sentence_lines(head, detail.bar, width, ink)
     if detail.outcome:
         sign = styled(f"{glyphs.of(detail.sign)} ", ink.sign(detail.sign))
-        lines += _hanging_lines(styled(" then  ", ink.of("muted")) + sign, [detail.outcome], width, ink)
+        lines += _sentence_lines(styled(" then  ", ink.of("muted")) + sign, [detail.outcome], width, ink)
     for risk in detail.warnings:
         head = (
             styled(f" {glyphs.of('risk')} ", ink.sign("risk"))
             + safe_content(risk.word, ink.sign("risk"))
             + "  "
         )
-        lines += _hanging_lines(head, [risk.sentence], width, ink)
+        lines += _sentence_lines(head, [risk.sentence], width, ink)
     return lines
 
 
@@ -168,12 +169,11 @@ def detail_title(detail: ActionDetail, ink: Ink, glyphs: Glyphs) -> Content:
     return left
 
 
-def _hanging_lines(head: Content, sentences: Sequence[str], width: int, ink: Ink) -> list[Content]:
+def _sentence_lines(head: Content, sentences: Sequence[str], width: int, ink: Ink) -> list[Content]:
     indent = min(head.cell_length, max(0, width - 12))
     room = max(1, width - indent - 1)
     texts = [line for sentence in sentences for line in wrap_plain_text(sentence, room, ink)]
-    blanks = Content(" " * indent)
-    return [(blanks if index else shorten_line(head, indent)) + line for index, line in enumerate(texts)]
+    return hanging_lines(shorten_line(head, indent), texts, indent)
 
 
 def _fact_pairs(detail: ActionDetail) -> list[tuple[str, str]]:
@@ -218,11 +218,11 @@ def _choice_lines(
         letter = CHOICE_KEYS.get(offered.key, "a" if is_chosen else " ") if has_letters else " "
         letter = TRUST_KEY if pad > 1 and is_chosen else letter
         head = styled(f"{letter:<{pad}}  ", ink.of("info", bold=True)) + styled(f"{sign} ", style)
-        lines += _hanging_lines(head, [offered.label or offered.key], room, ink)
+        lines += _sentence_lines(head, [offered.label or offered.key], room, ink)
         # Of one answer at a time: the whole question has to be seen before it is answered.
         if is_chosen and (note := detail.choice_notes.get(offered.key)):
             indent = Content(" " * head.cell_length)
-            lines += [line.stylize(ink.of("muted")) for line in _hanging_lines(indent, [note], room, ink)]
+            lines += [line.stylize(ink.of("muted")) for line in _sentence_lines(indent, [note], room, ink)]
     return lines
 
 
@@ -236,9 +236,7 @@ def _list_lines(named: NamedList, room: int, ink: Ink) -> list[Content]:
         head = styled("  ") + head.pad_right(max(0, width - head.cell_length)) + styled("  ")
         code = [mark_hidden(styled(line, _BODY_STYLE), ink) for line in safe_lines(text)]
         body = wrap_code(code, max(1, room - head.cell_length))
-        lines += [
-            (styled(" " * head.cell_length) if index else head) + line for index, line in enumerate(body)
-        ]
+        lines += hanging_lines(head, body, head.cell_length)
     return lines
 
 
@@ -535,9 +533,8 @@ def _part_row_lines(
 
 
 def _part_stack_lines(number: int, row: CommandPartRow, room: int, ink: Ink, glyphs: Glyphs) -> list[Content]:
-    head, blanks = styled(f"{number:>2} ", ink.of("faint")), Content("   ")
     texts = wrap_code([_part_text(row, ink)], max(8, room - 3))
-    lines = [(blanks if index else head) + line for index, line in enumerate(texts)]
+    lines = hanging_lines(styled(f"{number:>2} ", ink.of("faint")), texts, 3)
     said = _part_verdict(row, ink, glyphs)
     if row.does:
         said += styled("  ", None) + safe_content(row.does, ink.of("muted"), ink)

@@ -247,6 +247,12 @@ def wrap_plain_text(text: str, width: int, ink: Ink | None = None) -> list[Conte
     ]
 
 
+def hanging_lines(head: Content, lines: Sequence[Content], indent: int) -> list[Content]:
+    """Return lines with `head` before the first of them, and `indent` blanks before all others."""
+    blanks = Content(" " * indent)
+    return [(blanks if index else head) + line for index, line in enumerate(lines)]
+
+
 def wrap_code(lines: Sequence[Content], width: int) -> list[Content]:
     """Return lines of code broken to `width` cells: every blank stays, what goes on is indented."""
     return [row for line in lines for row in _wrap_code_line(line, width)]
@@ -307,3 +313,11 @@ def key_hint_row(parts: Sequence[Content], width: int, *, keeps: int = 1, gap: i
     while first and 1 + sum(part.cell_length + gap for part in [*first, *last]) - gap > width:
         first.pop()
     return Content.assemble(" ", Content(" " * gap).join([*first, *last]))
+
+
+def stylize_over(line: Content, style: Style) -> Content:
+    return line.stylize(style) if line.plain else line
+
+
+def stylize_under(line: Content, style: Style) -> Content:
+    return line.stylize_before(style) if line.plain else line

@@ -9,7 +9,7 @@ from textual.strip import Strip
 
 from workbench.domain.incidents import IncidentSeverity
 from workbench.render import cells
-from workbench.render.cells import Column, safe_content, styled, wrap_plain_text
+from workbench.render.cells import Column, hanging_lines, safe_content, styled, wrap_plain_text
 from workbench.render.list_rows import END_COLUMN, cursor_column, icon_column, list_row_style
 from workbench.render.theme import ColorName, Glyphs, Ink
 from workbench.text.human import counted, duration_text
@@ -28,6 +28,7 @@ SEVERITY_COLORS: Final[dict[IncidentSeverity, ColorName]] = {
 }  # fmt: skip
 _WORD_CELLS: Final = 9
 """Of the longest outcome and severity."""
+_LABEL_CELLS: Final = 17
 _LEAST_MESSAGE: Final = 12
 _MAX_RULE_CELLS: Final = 28
 _TURNS_FROM: Final = 100
@@ -140,10 +141,13 @@ def _facts(row: IncidentRow, room: int, ink: Ink, glyphs: Glyphs) -> list[Conten
     ]  # fmt: skip
     for name, text in facts:
         if text:
-            head, *rest = wrap_plain_text(text, max(10, room - 17), ink)
-            label = styled(f" {name:<16}", ink.of("muted"))
-            lines += [label + head, *(Content(" " * 17) + line for line in rest)]
+            lines += _labelled_lines(f" {name:<16}", text, room, ink)
     return lines
+
+
+def _labelled_lines(label: str, text: str, room: int, ink: Ink) -> list[Content]:
+    lines = wrap_plain_text(text, max(10, room - _LABEL_CELLS), ink)
+    return hanging_lines(styled(label, ink.of("muted")), lines, _LABEL_CELLS)
 
 
 def _text_lines(text: str, room: int, ink: Ink) -> list[Content]:
@@ -181,11 +185,7 @@ def _outcome_lines(detail: IncidentDetail, room: int, ink: Ink) -> list[Content]
     lines: list[Content] = []
     for name, text in facts:
         if text:
-            head, *rest = wrap_plain_text(text, max(10, room - 17), ink)
-            lines += [
-                styled(f"   {name:<14}", ink.of("muted")) + head,
-                *(Content(" " * 17) + line for line in rest),
-            ]
+            lines += _labelled_lines(f"   {name:<14}", text, room, ink)
     return lines
 
 
@@ -224,9 +224,6 @@ def plan_lines(
     )
     lines: list[Content] = []
     for name, text in rows:
-        head, *rest = wrap_plain_text(text, max(10, width - 14), ink)
-        lines += [
-            styled(f" {name:<12}", ink.of("muted")) + head,
-            *(Content(" " * 13) + line for line in rest),
-        ]
+        head = styled(f" {name:<12}", ink.of("muted"))
+        lines += hanging_lines(head, wrap_plain_text(text, max(10, width - 14), ink), 13)
     return lines

@@ -1,6 +1,7 @@
 """Pipelines: the title of a run, its times as bars, rows of two runs compared, rows of the launch form."""
 
 from collections.abc import Iterable, Sequence
+from itertools import groupby
 from typing import Final
 
 from msgspec import Struct
@@ -34,6 +35,7 @@ _OTHER_CELLS = 80
 _LONGEST_RUN_BAR = 30
 _LEAST_RUN_BAR = 6
 _LONGEST_LINK = 60
+_TITLE_GAP = Content("  ")
 _AROUND_TITLE = 16
 """Cells of a title that the pane's name and the rule take."""
 
@@ -49,10 +51,10 @@ def run_title_facts(run: PipelineRun, to_go: float | None, width: int, ink: Ink,
         tail = [
             Content.styled(word, ink.of("failed" if word.startswith("failed") else "muted")) for word in words
         ]
-        bar = min(_LONGEST_RUN_BAR, room - _title_words([*head, done, *tail]).cell_length - 1)
+        bar = min(_LONGEST_RUN_BAR, room - _TITLE_GAP.join([*head, done, *tail]).cell_length - 1)
         if bar >= _LEAST_RUN_BAR:
-            return _title_words([*head, progress_bar(run, bar, ink, glyphs) + Content(" ") + done, *tail])
-    return _title_words([*head, done])
+            return _TITLE_GAP.join([*head, progress_bar(run, bar, ink, glyphs) + Content(" ") + done, *tail])
+    return _TITLE_GAP.join([*head, done])
 
 
 def _title_tails(run: PipelineRun, to_go: float | None) -> list[list[str]]:
@@ -78,10 +80,6 @@ def _links_text(run: PipelineRun) -> str:
         return ""
     more = f" +{len(run.links) - 1}" if len(run.links) > 1 else ""
     return f"{one_line(newest.target.removeprefix('https://'), _LONGEST_LINK)}{more}"
-
-
-def _title_words(parts: Iterable[Content]) -> Content:
-    return Content("  ").join(parts)
 
 
 def progress_bar(run: PipelineRun, room: int, ink: Ink, glyphs: Glyphs) -> Content:
@@ -367,7 +365,7 @@ def _steps_text(choice: PipelineChoice) -> str:
 
 
 _MOST_NAME, _LEAST_BAR, _STEP_TIME_CELLS = 28, 12, 9
-_STATUSES: Final[dict[SpanKind, StatusName]] = {
+_SPAN_STATUSES: Final[dict[SpanKind, StatusName]] = {
     "worked": "ok", "failed": "failed", "waited": "waiting", "works": "running",
 }  # fmt: skip
 _TICK_EVERY: Final = 16
@@ -437,17 +435,14 @@ def span_bar(row: StepTimes, times: RunTimes, width: int, ink: Ink, glyphs: Glyp
         last = min(room, max(first + 1, round((span.last - times.first) * scale)))
         for cell in range(first, last):
             drawn[cell] = span.kind
-    bar, at = Content(""), 0
-    while at < room:
-        kind, end = drawn[at], at
-        while end < room and drawn[end] == kind:
-            end += 1
+    bar = Content("")
+    for kind, stretch in groupby(drawn):
+        length = len(list(stretch))
         if kind is None:
-            bar += Content(" " * (end - at))
+            bar += Content(" " * length)
         else:
             glyph = glyphs.of("waited" if kind == "waited" else "ran")
-            bar += styled(glyph * (end - at), ink.sign(_STATUSES[kind]))
-        at = end
+            bar += styled(glyph * length, ink.sign(_SPAN_STATUSES[kind]))
     return bar
 
 

@@ -13,6 +13,7 @@ from textual.strip import Strip
 from workbench.render import cells
 from workbench.render.cells import (
     Column,
+    hanging_lines,
     mark_hidden,
     safe_content,
     safe_lines,
@@ -99,11 +100,8 @@ def rule_detail_lines(row: RuleRow, width: int, ink: Ink, extra: Sequence[Conten
     room, lines = max(8, width - FACT_NAME_CELLS - 2), list[Content]()
     for name, text in row.facts:
         below = wrap_code([cells.mark_hidden(Content(line), ink) for line in safe_lines(text)], room)
-        head, blanks = (
-            styled(f" {name}".ljust(FACT_NAME_CELLS), ink.of("muted")),
-            Content(" " * FACT_NAME_CELLS),
-        )
-        lines += [(blanks if index else head) + line for index, line in enumerate(below)]
+        head = styled(f" {name}".ljust(FACT_NAME_CELLS), ink.of("muted"))
+        lines += hanging_lines(head, below, FACT_NAME_CELLS)
     return [*lines, *extra]
 
 
@@ -137,8 +135,7 @@ def rule_dialog_lines(
 
 def _named_lines(name: str, below: list[Content], ink: Ink) -> list[Content]:
     head = styled(f" {name}".ljust(FIELD_NAME_CELLS), ink.of("muted"))
-    blanks = Content(" " * FIELD_NAME_CELLS)
-    return [(blanks if index else head) + line for index, line in enumerate(below)]
+    return hanging_lines(head, below, FIELD_NAME_CELLS)
 
 
 def _wrapped_call(text: str, room: int, ink: Ink) -> list[Content]:
@@ -165,13 +162,10 @@ def _candidate_lines(
         lines = [*wrap_code([pattern], room), *rest]
     head = styled(f"{glyphs.of('cursor') if is_here else ' '}", ink.of("info"))
     head += styled(name.ljust(FIELD_NAME_CELLS - 1), ink.of("muted"))
-    blanks = Content(" " * FIELD_NAME_CELLS)
-    candidate = [(blanks if index else head) + line for index, line in enumerate(lines)]
-    return (
-        [line.pad_right(max(0, room + FIELD_NAME_CELLS - line.cell_length)) for line in candidate]
-        if is_here
-        else candidate
-    )
+    candidate = hanging_lines(head, lines, FIELD_NAME_CELLS)
+    if not is_here:
+        return candidate
+    return [line.pad_right(max(0, room + FIELD_NAME_CELLS - line.cell_length)) for line in candidate]
 
 
 def _field_lines(field: DialogField, room: int, ink: Ink, glyphs: Glyphs, *, is_here: bool) -> list[Content]:
@@ -188,8 +182,7 @@ def _field_lines(field: DialogField, room: int, ink: Ink, glyphs: Glyphs, *, is_
     line = Content("   ").join(options)
     if line.cell_length <= room:
         return [name + line]
-    blanks = Content(" " * FIELD_NAME_CELLS)
-    return [(blanks if index else name) + option_line for index, option_line in enumerate(options)]
+    return hanging_lines(name, options, FIELD_NAME_CELLS)
 
 
 # --- the past ------------------------------------------------------------------------------------

@@ -42,7 +42,7 @@ from textual.widget import AwaitMount
 
 from workbench.config.types import UiSettings
 from workbench.journal.journal import Journal
-from workbench.render import conversation
+from workbench.render import markdown
 from workbench.render.theme import (
     OWN_THEMES_256,
     ColorDepth,
@@ -460,7 +460,7 @@ class WorkbenchApp(App[int], inherit_bindings=False):
     def _paint(self) -> None:
         painter = SyntaxHighlighter()
         DecisionWriter.prepare()
-        conversation.load_markdown()
+        markdown.load_markdown()
         painter.lines("code.py", ("pass",))
         self.call_from_thread(self._painted, painter)
 

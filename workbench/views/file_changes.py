@@ -15,8 +15,6 @@ from workbench.text.safe import one_line
 # --- the choice of hunks ----------------------------------------------------------------------------
 
 HunkState = Literal["taken", "left", "partly"]
-
-
 WHOLE_ACTION = 0
 """Stands for the body of an action without hunks in `SeenHunks`."""
 

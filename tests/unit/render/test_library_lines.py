@@ -3,13 +3,8 @@
 import pytest
 
 from tests.unit.render.inks import DARK
-from workbench.render.library import (
-    StatisticsFrame,
-    decision_time_lines,
-    outcome_lines,
-    preview_lines,
-    token_lines,
-)
+from workbench.render.library import preview_lines
+from workbench.render.statistics import StatisticsFrame, decision_time_lines, outcome_lines, token_lines
 from workbench.render.theme import UNICODE_GLYPHS as UNICODE
 from workbench.views.statistics import SessionPreview, session_statistics
 

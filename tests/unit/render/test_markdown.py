@@ -7,13 +7,13 @@ from hypothesis import strategies as st
 
 from tests.support.tables import each_row
 from tests.unit.render.inks import ASCII, DARK, HOSTILE, UNICODE, is_safe, styles_at
-from workbench.render import conversation
+from workbench.render import markdown
 from workbench.render.cells import line_strip
 from workbench.render.theme import SyntaxHighlighter
 
 
 def shown(text, width=40, glyphs=UNICODE, painter=None):
-    return [line.plain.rstrip() for line in conversation.markdown_lines(text, width, DARK, glyphs, painter)]
+    return [line.plain.rstrip() for line in markdown.markdown_lines(text, width, DARK, glyphs, painter)]
 
 
 @each_row(
@@ -61,23 +61,23 @@ def test_tables_shrink_and_wrap():
 
 
 def test_styles():
-    (line,) = conversation.markdown_lines("**bold** *it* `code` [a](http://b)", 60, DARK, UNICODE)
+    (line,) = markdown.markdown_lines("**bold** *it* `code` [a](http://b)", 60, DARK, UNICODE)
     drawn = line_strip(line, 60, DARK.on("background"))
     assert styles_at(drawn, "bold").bold
     assert styles_at(drawn, "it ").italic
     assert styles_at(drawn, "code").color.name == DARK.tokens.info
     assert styles_at(drawn, "(http").color.name == DARK.tokens.muted
     assert not any(segment.style.meta or segment.style.link for segment in drawn)
-    (head,) = conversation.markdown_lines("## x", 60, DARK, UNICODE)
+    (head,) = markdown.markdown_lines("## x", 60, DARK, UNICODE)
     assert styles_at(line_strip(head, 9, DARK.on("background")), "x").bold
 
 
 def test_code_lies_on_a_panel_with_its_colours():
-    (line,) = conversation.markdown_lines("```python\nx = None\n```", 20, DARK, UNICODE, SyntaxHighlighter())
+    (line,) = markdown.markdown_lines("```python\nx = None\n```", 20, DARK, UNICODE, SyntaxHighlighter())
     drawn = line_strip(line, 20, DARK.on("background"))
     assert {segment.style.bgcolor.name for segment in drawn} == {DARK.tokens.panel}
     assert styles_at(drawn, "None").color.name == DARK.tokens.keyword
-    (plain,) = conversation.markdown_lines("```python\nx = None\n```", 20, DARK, UNICODE)
+    (plain,) = markdown.markdown_lines("```python\nx = None\n```", 20, DARK, UNICODE)
     assert (
         styles_at(line_strip(plain, 20, DARK.on("background")), "None").color.name == DARK.tokens.foreground
     )
@@ -110,7 +110,7 @@ documents = st.lists(
 
 @given(documents | st.text(max_size=60), st.integers(4, 50))
 def test_any_text_is_safe(text, width):
-    for line in conversation.markdown_lines(text, width, DARK, UNICODE, SyntaxHighlighter()):
+    for line in markdown.markdown_lines(text, width, DARK, UNICODE, SyntaxHighlighter()):
         assert is_safe(line.plain)
         assert "\n" not in line.plain
 
@@ -133,12 +133,12 @@ def test_any_text_is_safe(text, width):
     st.integers(6, 40),
 )
 def test_no_line_is_wider_than_asked(parts, width):
-    for line in conversation.markdown_lines("\n\n".join(parts), width, DARK, UNICODE):
+    for line in markdown.markdown_lines("\n\n".join(parts), width, DARK, UNICODE):
         assert line.cell_length <= width
 
 
 def test_what_is_too_big_is_plain():
-    found = conversation.markdown_lines("# x\n" * 60_000, 20, DARK, UNICODE)
+    found = markdown.markdown_lines("# x\n" * 60_000, 20, DARK, UNICODE)
     assert (len(found), found[0].plain) == (60_001, "# x")
 
 
@@ -173,6 +173,6 @@ def test_nothing_is_hidden(text):
 
 @given(st.text(alphabet="ab Zé .,;:'\"()?/%$…“”’–1-*_`\n", min_size=1, max_size=60), st.integers(1, 40))
 def test_a_line_of_plain_words_looks_as_the_reader_of_markdown_has_it(text, width):
-    drawn = conversation.markdown_lines(text, width, DARK, UNICODE)
-    with mock.patch.object(conversation, "_PLAIN_PARAGRAPH", re.compile(r"(?!)")):
-        assert conversation.markdown_lines(text, width, DARK, UNICODE) == drawn
+    drawn = markdown.markdown_lines(text, width, DARK, UNICODE)
+    with mock.patch.object(markdown, "_PLAIN_PARAGRAPH", re.compile(r"(?!)")):
+        assert markdown.markdown_lines(text, width, DARK, UNICODE) == drawn

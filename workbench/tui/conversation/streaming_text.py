@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from textual.content import Content
 
-from workbench.render import conversation
+from workbench.render import markdown
 from workbench.text.safe import safe_text
 from workbench.text.width import cell_width
 from workbench.tui.render_context import RenderContext
@@ -227,7 +227,7 @@ class PartialMarkdown(Sequence[Content]):
 
     def _finished(self, source: str) -> list[Content]:
         look = self._look
-        lines = conversation.markdown_lines(source, self._width, look.ink, look.glyphs, look.painter)
+        lines = markdown.markdown_lines(source, self._width, look.ink, look.glyphs, look.painter)
         return [Content.assemble(" " * REPLY_INDENT, line) for line in lines]
 
     def _typing_sign(self) -> Content:

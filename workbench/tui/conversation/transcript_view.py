@@ -16,7 +16,7 @@ from textual.geometry import Offset
 from textual.message import Message
 from textual.strip import Strip
 
-from workbench.render import cells, conversation
+from workbench.render import cells, conversation, markdown
 from workbench.render.conversation import blank_rows_before, block_lines
 from workbench.tui import render_context
 from workbench.tui.conversation.streaming_text import REPLY_INDENT, PartialMarkdown
@@ -324,7 +324,7 @@ class BlockView(LineView):
         if isinstance(block, OutputBlock | ThoughtBlock) and block.is_open and len(block.text) > OPEN_TAIL:
             block = structs.replace(block, text=block.text[-OPEN_TAIL:])
         look = render_context.context_of(self)
-        if look.painter is None and isinstance(block, TextBlock) and not conversation.is_markdown_loaded():
+        if look.painter is None and isinstance(block, TextBlock) and not markdown.is_markdown_loaded():
             # The first frame does not wait for the reader of markdown; `redraw` comes with it.
             lines = conversation.wrap_plain_text(
                 block.text, max(1, self._wrapped - REPLY_INDENT - 1), look.ink

@@ -18,10 +18,9 @@ from textual.widgets import Static
 from workbench.journal import usage_queries
 from workbench.journal.journal import Journal
 from workbench.journal.session_queries import StatisticsFacts, StatisticsScope, statistics_facts
-from workbench.render import cells, library
-from workbench.render.library import StatisticsFrame, StatisticsLine
+from workbench.render import cells, statistics
 from workbench.render.list_rows import empty_page_lines
-from workbench.render.usage import usage_lines
+from workbench.render.statistics import StatisticsFrame, StatisticsLine, usage_lines
 from workbench.text.human import home_as_tilde
 from workbench.tui import keymap
 from workbench.tui.pane import KeysChanged, Pane, StatusMessage
@@ -30,13 +29,7 @@ from workbench.tui.state import ScreenState
 from workbench.tui.widgets.line_view import LineView, RowList, RowPlacement
 from workbench.tui.widgets.pane_frame import Divider, overflow_text
 from workbench.views.sessions import session_title
-from workbench.views.statistics import (
-    DAY_MICROS,
-    Statistics,
-    insights,
-    session_statistics,
-    tokens_by_day,
-)
+from workbench.views.statistics import DAY_MICROS, Statistics, insights, session_statistics, tokens_by_day
 from workbench.views.usage import (
     USAGE_ROWS,
     UsageBy,
@@ -317,8 +310,8 @@ class StatisticsPane(Pane):
             self._draw_empty(_EMPTY, left)
             return
         first = [
-            *library.tool_count_lines(counts.tools, left), *library.outcome_lines(counts, left),
-            *library.decision_time_lines(counts.deciding, left),
+            *statistics.tool_count_lines(counts.tools, left), *statistics.outcome_lines(counts, left),
+            *statistics.decision_time_lines(counts.deciding, left),
         ]  # fmt: skip
         second = self._second(facts, counts, right)
         self.left.take(first if has_two else [*first, left.blank("between"), *second])
@@ -349,9 +342,9 @@ class StatisticsPane(Pane):
     ) -> list[StatisticsLine]:
         days, labels = self._days(facts)
         return [
-            *library.token_lines(days, labels, counts, frame),
-            *library.session_status_lines(counts, frame), *library.changed_file_lines(counts, frame),
-            *library.insight_lines(insights(facts.answers, counts.tools, _hour_of), frame),
+            *statistics.token_lines(days, labels, counts, frame),
+            *statistics.session_status_lines(counts, frame), *statistics.changed_file_lines(counts, frame),
+            *statistics.insight_lines(insights(facts.answers, counts.tools, _hour_of), frame),
         ]  # fmt: skip
 
     def _days(self, facts: StatisticsFacts) -> tuple[list[int], tuple[str, str]]:
