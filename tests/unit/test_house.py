@@ -146,7 +146,7 @@ MOST = {
     "basenames twice in a package": 0,
     "module names in -ing": 2,
     "files over 450 code lines": 0,
-    "silent cases over events": 26,
+    "silent cases over events": 20,
     "attributes of the main screen reached from outside": 48,
     "private names of libraries": 6,
 }
@@ -172,7 +172,10 @@ def test_no_module_and_no_class_is_named_by_a_metaphor():
     assert [name for name in names if words[name] & METAPHORS] == []
 
 
-CONSUMERS_OF_ALL_EVENTS = ("domain.fold", "views.conversation", "views.event_text")
+CONSUMERS_OF_ALL_EVENTS = (
+    "domain.fold", "views.conversation", "views.conversation_search", "views.event_text", "views.incidents",
+    "views.library", "views.session_board", "render.transcript.__init__",
+)  # fmt: skip
 
 
 def test_who_must_know_every_kind_of_event_passes_over_none():

@@ -5,7 +5,7 @@
 # folded opens while the reader is at it and closes again behind them.
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
+from typing import Final, assert_never
 
 from msgspec import Struct
 
@@ -50,8 +50,16 @@ def _searchable_texts(event: Event) -> Iterator[tuple[str, str]]:
             yield f"error:{event.id}", f"{message}\n{details}\n{remedy}"
         case e.MarkAdded(label=label):
             yield f"notice:{event.id}", label
-        case _:
+        case (
+            e.TurnStarted() | e.TextStreamed() | e.ThinkingStreamed() | e.ConversationCompacted()
+            | e.CommandSuggested() | e.TurnEnded() | e.ProgressReported() | e.HookRan() | e.CallExecuting()
+            | e.ProcessStarted() | e.OutputStreamed() | e.FileChanged() | e.CallRepeated()
+            | e.SessionEvent() | e.RequestEvent() | e.ActionEvent() | e.RuleEvent() | e.RunEvent()
+            | e.IncidentEvent() | e.Unknown()
+        ):  # fmt: skip
             pass
+        case _:
+            assert_never(event.body)
 
 
 def _reply_texts(event: Event, body: e.ReplyCompleted) -> Iterator[tuple[str, str]]:

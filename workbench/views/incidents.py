@@ -5,7 +5,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, Literal
+from typing import Final, Literal, assert_never
 
 import msgspec
 from msgspec import Struct
@@ -33,7 +33,6 @@ OUTCOMES: Final[tuple[IncidentState, ...]] = (
     "fixed", "changed", "unchanged", "rejected", "skipped", "failed",
 )  # fmt: skip
 UNDECIDED: Final[tuple[IncidentState, ...]] = ("open", "working", "waiting")
-_ENDED_ACTIONS = (e.ActionApproved, e.ActionRejected, e.ActionExpired, e.ActionCancelled)
 _MAX_MESSAGE_CELLS: Final = 400
 _MAX_NEW: Final = 20
 """New incidents that are named beside the one that they came of."""
@@ -186,16 +185,28 @@ class IncidentList:
 
     def apply(self, event: e.Event) -> bool:
         """Take an event of the list or of a child; return whether a row reads otherwise now."""
-        body = event.body
-        if isinstance(body, e.IncidentEvent):
-            if event.session_id == self.session_id:
+        match event.body:
+            case e.IncidentEvent() as body:
+                if event.session_id != self.session_id:
+                    return False
                 self._apply_incident(body)
                 return True
-        elif isinstance(body, e.ActionOpened):
-            return self._asks(event, body)
-        elif isinstance(body, _ENDED_ACTIONS) or body.KIND == "action.superseded":
-            return self._answered(event.action_id or "")
-        return False
+            case e.ActionOpened() as body:
+                return self._asks(event, body)
+            case (
+                e.ActionApproved() | e.ActionRejected() | e.ActionExpired() | e.ActionSuperseded()
+                | e.ActionCancelled()
+            ):  # fmt: skip
+                return self._answered(event.action_id or "")
+            case e.ActionBecameStale() | e.AnswerRefused():
+                return False
+            case (
+                e.SessionEvent() | e.RequestEvent() | e.TurnEvent() | e.CallEvent() | e.RuleEvent()
+                | e.RunEvent() | e.Unknown()
+            ):  # fmt: skip
+                return False
+            case _:
+                assert_never(event.body)
 
     def ask(self, waiting: Iterable[Action]) -> bool:
         """Take all questions that wait now, in place of the events of children; as `apply` returns."""
@@ -217,7 +228,7 @@ class IncidentList:
             return about
         return self._of_session.get(action.session_id, "")
 
-    def _apply_incident(self, body: e.IncidentEvent) -> None:
+    def _apply_incident(self, body: e.IncidentBody) -> None:
         match body:
             case e.IncidentsListed():
                 self.listed = body
@@ -238,8 +249,6 @@ class IncidentList:
                 self._check(body)
             case e.IncidentEnded():
                 self._end(body)
-            case _:
-                pass
 
     def _request(self, body: e.IncidentsRequested) -> None:
         self.options, self.is_cancelled = body.options, False

@@ -7,26 +7,11 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Container, Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import Final, Literal
+from typing import Final, Literal, assert_never
 
 from msgspec import Struct
 
-from workbench.domain.events import (
-    ActionApproved,
-    ActionCancelled,
-    ActionExpired,
-    ActionOpened,
-    ActionRejected,
-    CallExecuting,
-    CallFinished,
-    CallProposed,
-    ErrorRaised,
-    Event,
-    PromptSubmitted,
-    ReplyCompleted,
-    StepChanged,
-    TurnEnded,
-)
+from workbench.domain import events as e
 from workbench.domain.rows import Action, PipelineState, Session, SessionCounts
 from workbench.text.human import clock_time
 from workbench.text.safe import one_line
@@ -98,38 +83,71 @@ class _ActivityFold:
         self.said, self.error = "", ""
         self.begun: int | None = None
 
-    def note(self, event: Event) -> None:
-        body = event.body
-        self._note_question(event)
-        self._note_work(event)
-        if isinstance(body, ReplyCompleted):
-            self.said = body.text or self.said
-        elif isinstance(body, ErrorRaised):
-            self.error = body.message
-        elif isinstance(body, TurnEnded):
-            self.running.clear()
-        elif isinstance(body, PromptSubmitted):
-            self.begun, self.error = event.at, ""
+    def note(self, event: e.Event) -> None:
+        match event.body:
+            case e.PromptSubmitted():
+                self.begun, self.error = event.at, ""
+            case e.TurnEvent() as body:
+                self._note_turn(body)
+            case e.CallEvent() as body:
+                self._note_call(event, body)
+            case e.ActionEvent() as body:
+                self._note_question(event, body)
+            case e.StepChanged(state=state):
+                self._note_step(event, is_running=state == "running")
+            case (
+                e.SessionEvent() | e.RequestEvent() | e.RuleEvent() | e.RunEvent() | e.IncidentEvent()
+                | e.Unknown()
+            ):  # fmt: skip
+                pass
+            case _:
+                assert_never(event.body)
 
-    def _note_question(self, event: Event) -> None:
+    def _note_turn(self, body: e.TurnBody) -> None:
+        match body:
+            case e.ReplyCompleted():
+                self.said = body.text or self.said
+            case e.ErrorRaised():
+                self.error = body.message
+            case e.TurnEnded():
+                self.running.clear()
+            case (
+                e.TurnStarted() | e.TextStreamed() | e.ThinkingStreamed() | e.ConversationCompacted()
+                | e.CommandSuggested() | e.ProgressReported() | e.HookRan()
+            ):  # fmt: skip
+                pass
+
+    def _note_call(self, event: e.Event, body: e.CallBody) -> None:
+        key = event.call_id or ""
+        match body:
+            case e.CallProposed():
+                self.names[key] = body.tool, body.target
+            case e.CallExecuting():
+                self.running[key] = event.at
+            case e.CallFinished():
+                self._end("ran", self.running.pop(key, None), event.at)
+            case e.ProcessStarted() | e.OutputStreamed() | e.FileChanged() | e.CallRepeated():
+                pass
+
+    def _note_question(self, event: e.Event, body: e.ActionBody) -> None:
         key = event.action_id or ""
-        if isinstance(event.body, ActionOpened):
-            self.asked[key] = event.at
-        elif isinstance(event.body, ActionApproved | ActionRejected | ActionExpired | ActionCancelled):
-            self._end("waited", self.asked.pop(key, None), event.at)
+        match body:
+            case e.ActionOpened():
+                self.asked[key] = event.at
+            case (
+                e.ActionApproved() | e.ActionRejected() | e.ActionExpired() | e.ActionSuperseded()
+                | e.ActionCancelled()
+            ):  # fmt: skip
+                self._end("waited", self.asked.pop(key, None), event.at)
+            case e.ActionBecameStale() | e.AnswerRefused():
+                pass
 
-    def _note_work(self, event: Event) -> None:
-        body, call, step = event.body, event.call_id or "", event.step or ""
-        if isinstance(body, CallProposed):
-            self.names[call] = body.tool, body.target
-        elif isinstance(body, CallExecuting):
-            self.running[call] = event.at
-        elif isinstance(body, CallFinished):
-            self._end("ran", self.running.pop(call, None), event.at)
-        elif isinstance(body, StepChanged) and body.state == "running":
+    def _note_step(self, event: e.Event, *, is_running: bool) -> None:
+        step = event.step or ""
+        if is_running:
             self.names[step] = step, ""
             self.running.setdefault(step, event.at)
-        elif isinstance(body, StepChanged):
+        else:
             self._end("ran", self.running.pop(step, None), event.at)
 
     def _end(self, name: Literal["ran", "waited"], begin: int | None, end: int) -> None:
@@ -137,7 +155,7 @@ class _ActivityFold:
             self.spans.append(Span(name, begin, end))
 
 
-def activity(events: Sequence[Event]) -> Activity:
+def activity(events: Sequence[e.Event]) -> Activity:
     """Return what events of a session say, in their order."""
     fold = _ActivityFold()
     for event in events:
@@ -158,11 +176,11 @@ def _last_paragraph(text: str) -> str:
     return one_line(next((part for part in reversed(paragraphs) if part), ""), MAX_SAID_CELLS)
 
 
-def _hour_marks(events: Iterable[Event], asked: Container[str]) -> HourMarks:
+def _hour_marks(events: Iterable[e.Event], asked: Container[str]) -> HourMarks:
     """Return the marks of events; a question has one only as long as it waits (`asked`)."""
     times, marks = array("q"), TimelineMarks()
     for event in events:
-        if isinstance(event.body, ActionOpened) and (event.action_id or "") not in asked:
+        if isinstance(event.body, e.ActionOpened) and (event.action_id or "") not in asked:
             continue
         fact: object = mark_fact(event)
         pair = mark_for(event.kind, fact)

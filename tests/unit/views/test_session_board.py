@@ -4,6 +4,7 @@ from tests.unit.views.test_library_rows import session
 from workbench.domain.events import (
     ActionApproved,
     ActionOpened,
+    ActionSuperseded,
     CallExecuting,
     CallFinished,
     CallProposed,
@@ -71,6 +72,12 @@ def test_an_hour_has_marks_where_things_happened_and_lines_where_something_ran_o
 def test_a_question_has_its_mark_only_as_long_as_it_waits():
     assert drawn([opened(20, "a1")]) == "--------?~~~"
     assert "?" not in drawn([opened(20, "a1"), approved(2, "a1")])
+
+
+def test_a_question_that_another_one_replaced_waits_no_more():
+    extended = event(10, ActionSuperseded(successor="a2", why="extended"), action_id="a1")
+    assert drawn([opened(20, "a1"), extended]) == "--------~~--"
+    assert drawn([opened(20, "a1"), extended, opened(10, "a2"), approved(5, "a2")]).count("?") == 0
 
 
 def test_what_happened_before_the_hour_is_not_on_it():

@@ -7,10 +7,10 @@ nothing, and reads as it is where scripts do not run.
 
 import base64
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from html import escape
 from pathlib import Path
-from typing import Final, cast
+from typing import Final, assert_never, cast
 
 from msgspec import Struct, field
 
@@ -44,11 +44,6 @@ _ASSETS: Final = Path(__file__).resolve().parent
 _MOST_LEVELS: Final = 8
 """Sub-agents of sub-agents that stand inside one another; deeper ones are named."""
 _COMPACTION: Final = ".compaction"
-_TOLD_IN_A_LINE: Final = (
-    e.StepChanged, e.RunRequested, e.RunStarted, e.RunChanged, e.ContractChecked, e.ArtifactStored,
-    e.RunCancelRequested, e.StepRetryRequested, e.UndoRequested, e.ForkRequested, e.HookRan,
-    e.InterruptRequested, e.CallRepeated,
-)  # fmt: skip
 _OUTCOME_WORDS: Final[Mapping[str, str]] = {
     "done": "Turn ended", "interrupted": "Turn was stopped", "limit": "Turn reached its limit",
     "error": "Turn failed", "unattended": "Turn ended: nobody answered",
@@ -211,13 +206,6 @@ class _SessionPage:
         self._turn = _Turn()
         self._calls: set[str] = set()
         self._kept = 0
-        self._handlers: dict[type, Callable[[e.Event], Iterable[str]]] = {
-            e.PromptSubmitted: self._prompt, e.TurnStarted: self._turn_started,
-            e.TextStreamed: self._streamed, e.ThinkingStreamed: self._streamed,
-            e.ReplyCompleted: self._reply, e.TurnEnded: self._turn_ended,
-            e.ErrorRaised: self._error, e.CallProposed: self._proposed, e.ActionOpened: self._opened,
-            e.Unknown: self._unknown, **dict.fromkeys(_TOLD_IN_A_LINE, self._line),
-        }  # fmt: skip
 
     def parts(self) -> Iterator[str]:
         """Yield what happened, in order."""
@@ -227,12 +215,53 @@ class _SessionPage:
             if is_bookkeeping(event) and not event.kind.endswith(_COMPACTION):
                 self._kept += 1
                 continue
-            handler = self._handlers.get(type(event.body), self._notice)
-            yield from self._with_kept_before(handler(event))
+            yield from self._with_kept_before(self._event(event))
         yield from self._with_kept_before(("",))
         yield from self._cut_off()
         for child in self._source.children(self._session.id):
             yield from self._child(child.id)
+
+    def _event(self, event: e.Event) -> Iterable[str]:
+        match event.body:
+            case e.TurnEvent() as body:
+                return self._turn_event(event, body)
+            case e.PromptSubmitted() as body:
+                return self._prompt(event, body)
+            case e.CallProposed():
+                return self._call(event.call_id or "", None)
+            case e.ActionOpened() as body:
+                return self._question(event, body)
+            case e.Unknown() as body:
+                return self._unknown(event, body)
+            case (
+                e.RunEvent() | e.UndoRequested() | e.ForkRequested() | e.InterruptRequested()
+                | e.CallRepeated()
+            ):  # fmt: skip
+                return self._line(event)
+            case (
+                e.SessionEvent() | e.RequestEvent() | e.CallEvent() | e.ActionEvent() | e.RuleEvent()
+                | e.IncidentEvent()
+            ):  # fmt: skip
+                return self._notice(event)
+            case _:
+                assert_never(event.body)
+
+    def _turn_event(self, event: e.Event, body: e.TurnBody) -> Iterable[str]:
+        match body:
+            case e.TurnStarted():
+                return self._turn_started(event, body)
+            case e.TextStreamed() | e.ThinkingStreamed():
+                return self._streamed(event, body)
+            case e.ReplyCompleted():
+                return self._reply(event, body)
+            case e.TurnEnded():
+                return self._turn_ended(event, body)
+            case e.ErrorRaised():
+                return self._error(event, body)
+            case e.HookRan():
+                return self._line(event)
+            case e.ConversationCompacted() | e.CommandSuggested() | e.ProgressReported():
+                return self._notice(event)
 
     def _with_kept_before(self, parts: Iterable[str]) -> Iterator[str]:
         for part in parts:
@@ -252,30 +281,25 @@ class _SessionPage:
         yield from inner
         yield "</article>\n"
 
-    def _prompt(self, event: e.Event) -> Iterator[str]:
-        if isinstance(event.body, e.PromptSubmitted):
-            who = "Task" if self._level else "You"
-            yield from self._message(event, "prompt", who, [prose_html(event.body.text)])
+    def _prompt(self, event: e.Event, body: e.PromptSubmitted) -> Iterator[str]:
+        who = "Task" if self._level else "You"
+        yield from self._message(event, "prompt", who, [prose_html(body.text)])
 
-    def _turn_started(self, event: e.Event) -> Iterator[str]:
-        if isinstance(event.body, e.TurnStarted):
-            if event.body.round == 1:
-                yield from self._cut_off()
-                self._turn = _Turn(number=self._turn.number + 1, began=event.at)
-            self._turn.round = event.body.round
+    def _turn_started(self, event: e.Event, body: e.TurnStarted) -> Iterator[str]:
+        if body.round == 1:
+            yield from self._cut_off()
+            self._turn = _Turn(number=self._turn.number + 1, began=event.at)
+        self._turn.round = body.round
 
-    def _streamed(self, event: e.Event) -> Iterable[str]:
+    def _streamed(self, event: e.Event, body: e.TextStreamed | e.ThinkingStreamed) -> Iterable[str]:
         reply = self._turn.replies.setdefault(self._turn.round, ReplyBuffer())
-        if isinstance(event.body, e.TextStreamed):
-            reply.add_text(event.body.block, event.body.offset, event.body.text)
-        elif isinstance(event.body, e.ThinkingStreamed):
-            reply.add_thinking(event.body.block, event.body.offset, event.body.text, event.at)
+        if isinstance(body, e.TextStreamed):
+            reply.add_text(body.block, body.offset, body.text)
+        else:
+            reply.add_thinking(body.block, body.offset, body.text, event.at)
         return ()
 
-    def _reply(self, event: e.Event) -> Iterator[str]:
-        body = event.body
-        if not isinstance(body, e.ReplyCompleted):
-            return
+    def _reply(self, event: e.Event, body: e.ReplyCompleted) -> Iterator[str]:
         streamed = self._turn.replies.pop(body.round, ReplyBuffer())
         self._turn.usage = self._turn.usage.plus(body.usage)
         cost = self._source.cost(self._session, body)
@@ -300,10 +324,7 @@ class _SessionPage:
                 yield f'<article class="message reply">{head}{prose_html(text)}</article>\n'
         self._turn.replies = {}
 
-    def _turn_ended(self, event: e.Event) -> Iterator[str]:
-        body = event.body
-        if not isinstance(body, e.TurnEnded):
-            return
+    def _turn_ended(self, event: e.Event, body: e.TurnEnded) -> Iterator[str]:
         yield from self._cut_off()
         took = "" if self._turn.began is None else duration_text((event.at - self._turn.began) / 1_000_000)
         detail = line_html(body.detail, 200)
@@ -311,9 +332,6 @@ class _SessionPage:
         yield f'<p class="turn">{" · ".join(fact for fact in facts if fact)}</p>\n'
 
     # --- calls and questions ---------------------------------------------------------------------------
-
-    def _proposed(self, event: e.Event) -> Iterator[str]:
-        yield from self._call(event.call_id or "", None)
 
     def _call(self, call_id: str, asked: ReplyCall | None) -> Iterator[str]:
         if call_id in self._calls:
@@ -329,9 +347,8 @@ class _SessionPage:
         arguments: JsonObject = asked.arguments if asked is not None else {}
         yield from call_html(self._source, call, records, arguments, self._child(records.child_session))
 
-    def _opened(self, event: e.Event) -> Iterator[str]:
-        body = event.body
-        if isinstance(body, e.ActionOpened) and event.call_id is None:
+    def _question(self, event: e.Event, body: e.ActionOpened) -> Iterator[str]:
+        if event.call_id is None:
             row = self._source.action(event.action_id or "")
             inner = [*question_html(body, row)]
             if not body.prompt:
@@ -357,14 +374,13 @@ class _SessionPage:
 
     # --- everything else ---------------------------------------------------------------------------------
 
-    def _error(self, event: e.Event) -> Iterator[str]:
-        if isinstance(event.body, e.ErrorRaised):
-            told = "\n".join(filter(None, (event.body.details, event.body.remedy)))
-            more = pre_html(told) if told else ""
-            yield (
-                f'<div class="error" role="note"><b class="failed">Error</b> {time_html(event.at)} '
-                f"{safe_html(event.body.message)}{more}</div>\n"
-            )
+    def _error(self, event: e.Event, body: e.ErrorRaised) -> Iterator[str]:
+        advice = "\n".join(filter(None, (body.details, body.remedy)))
+        more = pre_html(advice) if advice else ""
+        yield (
+            f'<div class="error" role="note"><b class="failed">Error</b> {time_html(event.at)} '
+            f"{safe_html(body.message)}{more}</div>\n"
+        )
 
     def _line(self, event: e.Event) -> Iterator[str]:
         action = self._source.action(event.action_id) if event.action_id else None
@@ -373,13 +389,11 @@ class _SessionPage:
         if isinstance(event.body, e.StepChanged) and event.body.session_id:
             yield from self._child(event.body.session_id)
 
-    def _unknown(self, event: e.Event) -> Iterator[str]:
-        if isinstance(event.body, e.Unknown):
-            content = event.body.content
-            words = "Summary of what was said before" if event.kind.endswith(_COMPACTION) else (
-                f"Something that this version does not know: {line_html(event.kind, 80)}"
-            )  # fmt: skip
-            yield _folded("kept", words, json_html(_joined_text(content)))
+    def _unknown(self, event: e.Event, body: e.Unknown) -> Iterator[str]:
+        words = f"Something that this version does not know: {line_html(event.kind, 80)}"
+        if event.kind.endswith(_COMPACTION):
+            words = "Summary of what was said before"
+        yield _folded("kept", words, json_html(_joined_text(body.content)))
 
     def _notice(self, event: e.Event) -> Iterator[str]:
         notice = notice_of(event.body, was_stopped=False)
